@@ -70,12 +70,8 @@ forbidden.push(
     from: { path: "^src/(recordings|whatif|scenario|traffic)/", pathNot: "^src/recordings/trace-files/" },
     to: { path: "^src/recordings/trace-files/" },
   },
-  {
-    name: "no-cycles",
-    severity: "error",
-    from: {},
-    to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
-  },
+  // Imports of types count: two files that need each other's types are one file, or miss a third.
+  { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
   {
     name: "worlds-interface",
     severity: "error",
@@ -106,9 +102,14 @@ const { output } = await cruise(["src"], {
   },
 });
 const { summary } = output;
-for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} -> ${to}`);
+for (const { rule, from, to, cycle } of summary.violations) {
+  const path = cycle === undefined ? to : cycle.map(({ name }) => name).join(" -> ");
+  console.error(`${rule.name}: ${from} -> ${path}`);
+}
 if (summary.totalCruised < MINIMUM_MODULES)
-  console.error(`only ${summary.totalCruised} modules were checked`);
+  console.error(
+    `only ${summary.totalCruised} modules were checked, at least ${MINIMUM_MODULES} are expected`,
+  );
 const ok = summary.violations.length === 0 && summary.totalCruised >= MINIMUM_MODULES;
 console.log(
   `imports: ${summary.totalCruised} modules, ${summary.totalDependenciesCruised} dependencies, ${summary.violations.length} violations`,

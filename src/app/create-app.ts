@@ -7,7 +7,7 @@ import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
 import { redactedPath } from "../api/http/request-journal.ts";
 import { createControl } from "../control/app.ts";
 import { guard } from "../control/http/guard.ts";
-import type { AskWhatIf } from "../control/routes/whatif.ts";
+import type { AskWhatIf } from "../control/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import {
   errorResponseFrom,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { parseObject } from "../control/http/render-object.ts";
-import { type Activity, findReachableCompute } from "../platform/compute/activity.ts";
+import type { Activity } from "../platform/compute/activity.ts";
+import { findReachableCompute } from "../platform/compute/decide-activity.ts";
 import { isoInstant } from "../platform/core/calendar.ts";
 import {
   type DurationDistribution,
@@ -14,7 +15,7 @@ import { evolve } from "../platform/evolve.ts";
 import type { Refusal } from "../platform/refusals.ts";
 import { accountDescriptions, Labels } from "../scenario/file/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";
-import { isClosedLoop } from "../scenario/run/scenario-traffic.ts";
+import { isClosedLoop } from "../scenario/file/traffic-schema.ts";
 import {
   CannotRunError,
   isRestoreRequest,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hono } from "hono";
 import { ConnectionLost } from "../http/connection-lost.ts";
-import { validApiKeys } from "../platform/account/api-key.ts";
+import { validApiKeys } from "../platform/account/decide-api-key.ts";
 import { parseDistribution } from "../platform/core/distribution.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { SimTime } from "../platform/core/time.ts";

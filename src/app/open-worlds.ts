@@ -1,13 +1,13 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { findApiKeyByHash } from "../platform/account/api-key.ts";
+import { findApiKeyByHash } from "../platform/account/decide-api-key.ts";
 import type { LimitSettings, PlanName } from "../platform/catalog/plan.ts";
 import type { ProfileName } from "../platform/catalog/profile.ts";
 import type { DurationDistribution } from "../platform/core/distribution.ts";
 import { HOST_DOMAIN } from "../platform/core/hosts.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import type { SettingsChanges, WorldSettings } from "../platform/core/world.ts";
+import type { SettingsChanges, WorldSettings } from "../platform/core/world-settings.ts";
 import type { SeedTarget } from "../scenario/file/seed-file.ts";
 import type { MemoryJournal } from "../simulation/journal.ts";
 import type { ClockSetting } from "../simulation/world-clock.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AskWhatIf } from "../control/routes/whatif.ts";
+import type { AskWhatIf } from "../control/http/whatif-fields.ts";
 import { isoInstant } from "../platform/core/calendar.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts";

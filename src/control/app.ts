@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import * as z from "zod";
 import { respondWithError, unwrap } from "../http/request.ts";
-import { findReachableCompute } from "../platform/compute/activity.ts";
+import { findReachableCompute } from "../platform/compute/decide-activity.ts";
 import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { type HistoryInfo, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";

@@ -1,106 +1,48 @@
-import type { ChangePlan, CreateAccount } from "./account/account.ts";
-import type { CreateApiKey, RevokeApiKey } from "./account/api-key.ts";
-import type {
-  AcceptInvitation,
-  ChangeMemberRole,
-  InviteMembers,
-  RemoveMember,
-} from "./account/organization.ts";
-import type { GrantPermission, RevokePermission } from "./account/permission.ts";
-import type { ClearSpendingLimit, SetSpendingLimit } from "./account/spending-limit.ts";
-import type { AcceptTransfer, RequestTransfer, TransferProjects } from "./account/transfer.ts";
-import type { CreateBranch, DeleteBranch, SetDefaultBranch, UpdateBranch } from "./branch/branch.ts";
-import type {
-  CreateSnapshot,
-  DeleteSnapshot,
-  SetBackupSchedule,
-  UpdateSnapshot,
-} from "./branch/branch-snapshot.ts";
-import type { CreateDatabase, DeleteDatabase, UpdateDatabase } from "./branch/database.ts";
+import type { AccountCommand } from "./account/account.ts";
+import type { ApiKeyCommand } from "./account/api-key.ts";
+import type { OrganizationCommand } from "./account/organization.ts";
+import type { PermissionCommand } from "./account/permission.ts";
+import type { SpendingLimitCommand } from "./account/spending-limit.ts";
+import type { TransferCommand } from "./account/transfer.ts";
+import type { BranchCommand } from "./branch/branch.ts";
+import type { DatabaseCommand, RoleCommand } from "./branch/branch-content.ts";
+import type { SnapshotCommand } from "./branch/branch-snapshot.ts";
 import type { RestoreBranch } from "./branch/restore-branch.ts";
-import type { FinalizeRestore, RestoreSnapshot } from "./branch/restore-snapshot.ts";
-import type { CreateRole, DeleteRole, ResetRolePassword } from "./branch/role.ts";
-import type { RecordActivity, ScheduleActivity } from "./compute/activity.ts";
-import type { CreateCompute, DeleteCompute, UpdateCompute } from "./compute/compute.ts";
-import type { RestartCompute, StartCompute, SuspendCompute } from "./compute/compute-lifecycle.ts";
-import type { SettingsChanges, WorldSettings } from "./core/world.ts";
-import type { RemoveFault, SetFaults } from "./fault/fault.ts";
-import type { MatchFaults } from "./fault/match-fault.ts";
-import type { AddJwks, DeleteJwks } from "./project/jwks.ts";
-import type { CreateProject, DeleteProject, UpdateProject } from "./project/project.ts";
-import type { RecoverBranch, RecoverProject } from "./project/recovery.ts";
-import type {
-  AssignVpcEndpoint,
-  DeleteVpcEndpoint,
-  RestrictProject,
-  UnrestrictProject,
-} from "./project/vpc-endpoint.ts";
+import type { RestoreSnapshotCommand } from "./branch/restore-snapshot.ts";
+import type { ActivityCommand } from "./compute/activity.ts";
+import type { ComputeCommand, ComputeLifecycleCommand } from "./compute/compute.ts";
+import type { WorldCommand } from "./core/world-settings.ts";
+import type { FaultCommand } from "./fault/fault.ts";
+import type { JwksCommand } from "./project/jwks.ts";
+import type { ProjectCommand } from "./project/project.ts";
+import type { RecoveryCommand } from "./project/recovery.ts";
+import type { VpcEndpointCommand } from "./project/vpc-endpoint.ts";
 
-type CreateWorld = { readonly type: "CreateWorld"; readonly settings: WorldSettings };
-type ConfigureWorld = { readonly type: "ConfigureWorld"; readonly settings: SettingsChanges };
-type ResetWorld = { readonly type: "ResetWorld" };
-
-/** What may be asked of a world, in the imperative. */
+/** Everything that a caller can request of a world. */
 export type Command =
-  | CreateWorld
-  | ConfigureWorld
-  | ResetWorld
-  | CreateAccount
-  | ChangePlan
-  | CreateApiKey
-  | RevokeApiKey
-  | CreateProject
-  | UpdateProject
-  | DeleteProject
-  | CreateBranch
-  | UpdateBranch
-  | DeleteBranch
-  | SetDefaultBranch
+  | WorldCommand
+  | AccountCommand
+  | ApiKeyCommand
+  | OrganizationCommand
+  | PermissionCommand
+  | SpendingLimitCommand
+  | TransferCommand
+  | ProjectCommand
+  | RecoveryCommand
+  | JwksCommand
+  | VpcEndpointCommand
+  | BranchCommand
   | RestoreBranch
-  | RecoverBranch
-  | RecoverProject
-  | CreateRole
-  | DeleteRole
-  | ResetRolePassword
-  | CreateDatabase
-  | UpdateDatabase
-  | DeleteDatabase
-  | CreateSnapshot
-  | UpdateSnapshot
-  | DeleteSnapshot
-  | RestoreSnapshot
-  | FinalizeRestore
-  | SetBackupSchedule
-  | AddJwks
-  | DeleteJwks
-  | GrantPermission
-  | RevokePermission
-  | RestrictProject
-  | UnrestrictProject
-  | AssignVpcEndpoint
-  | DeleteVpcEndpoint
-  | RequestTransfer
-  | AcceptTransfer
-  | TransferProjects
-  | InviteMembers
-  | AcceptInvitation
-  | ChangeMemberRole
-  | RemoveMember
-  | SetSpendingLimit
-  | ClearSpendingLimit
-  | CreateCompute
-  | UpdateCompute
-  | DeleteCompute
-  | StartCompute
-  | SuspendCompute
-  | RestartCompute
-  | RecordActivity
-  | ScheduleActivity
-  | SetFaults
-  | RemoveFault
-  | MatchFaults;
+  | RoleCommand
+  | DatabaseCommand
+  | SnapshotCommand
+  | RestoreSnapshotCommand
+  | ComputeCommand
+  | ComputeLifecycleCommand
+  | ActivityCommand
+  | FaultCommand;
 
-/** What falls due by itself. */
+/** Work that the world does by itself when its time has come. `id` names the object that it concerns. */
 export type DueWork =
   | { readonly kind: "operation"; readonly id: string }
   | { readonly kind: "activity"; readonly id: string }

@@ -1,6 +1,7 @@
 import type { Account } from "./account/account.ts";
 import type { Branch } from "./branch/branch.ts";
-import type { Compute, ComputeRef } from "./compute/compute.ts";
+import type { Compute } from "./compute/compute.ts";
+import type { BranchRef, ComputeRef } from "./core/object-refs.ts";
 import type { World } from "./core/world.ts";
 import type { Project } from "./project/project.ts";
 import { accept, type Result, refuse } from "./refusals.ts";
@@ -102,4 +103,14 @@ export function isComputeVisible(world: World, compute: Compute): boolean {
   const project = world.projects.get(compute.projectId);
   const branch = world.branches.get(compute.branchId);
   return project?.deletedAt === undefined && branch?.deletedAt === undefined;
+}
+
+export function findAccount(world: World, accountId: string): Result<Account> {
+  const account = world.accounts.get(accountId);
+  return account === undefined ? refuse("ACCOUNT_NOT_FOUND", "account not found") : accept(account);
+}
+
+export function findBranchFor(world: World, { accountId, projectId, branchId }: BranchRef): Result<Branch> {
+  const project = findProject(world, accountId, projectId);
+  return project.ok ? findBranch(world, project.value, branchId) : project;
 }

@@ -1,12 +1,7 @@
+import { JOURNALED_TABLES, TABLES, type TablesWith } from "../platform/core/tables.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import {
-  emptyWorld,
-  HISTORY_TABLES,
-  NO_NUMBERS,
-  type Numbers,
-  type World,
-  type WorldSettings,
-} from "../platform/core/world.ts";
+import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../platform/core/world.ts";
+import type { WorldSettings } from "../platform/core/world-settings.ts";
 
 /** What history had come to after an event: a replay may begin there, and what was before may be forgotten. Plain data. */
 export type Checkpoint = {
@@ -24,13 +19,13 @@ export function takeCheckpoint(world: World): Checkpoint {
     at: world.at,
     settings: world.settings,
     numbers: { ...world.numbers },
-    tables: Object.fromEntries(
-      HISTORY_TABLES.map((name) => [
-        name,
-        name === "hourlyUsage" ? world[name].copy() : world[name].toArray(),
-      ]),
-    ),
+    tables: Object.fromEntries(JOURNALED_TABLES.map((name) => [name, rowsOf(world, name)])),
   };
+}
+
+function rowsOf(world: World, name: (typeof JOURNALED_TABLES)[number]): Iterable<unknown> {
+  if (TABLES[name].checkpoint === "rows") return world[name].toArray();
+  return world[name as TablesWith<{ checkpoint: "copied" }>].copy();
 }
 
 /** The world that a checkpoint was taken of, but for what is beside history. */
@@ -40,7 +35,7 @@ export function worldFromCheckpoint({ seq, at, settings, numbers, tables }: Chec
   world.at = at;
   world.settings = settings;
   world.numbers = { ...NO_NUMBERS, ...numbers };
-  for (const name of HISTORY_TABLES) {
+  for (const name of JOURNALED_TABLES) {
     const table: { load(row: unknown): void } = world[name] as never;
     for (const row of tables[name] ?? []) table.load(row);
   }

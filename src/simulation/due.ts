@@ -1,5 +1,5 @@
-import { backupDueAt } from "../platform/branch/backup-schedule.ts";
 import { expirationDueAt } from "../platform/branch/branch-expiration.ts";
+import { backupDueAt } from "../platform/branch/decide-snapshot.ts";
 import type { DueWork } from "../platform/commands.ts";
 import { rescaleDueAt } from "../platform/compute/autoscaling.ts";
 import { suspendDueAt } from "../platform/compute/autosuspend.ts";
@@ -92,8 +92,23 @@ export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedE
     case "WorldReset":
       timers.clear();
       return;
+    default:
+      event.type satisfies MakesNothingDue;
   }
 }
+
+/** Events after which no work falls due that was not planned before. */
+// biome-ignore format: as a packed list
+type MakesNothingDue =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated"
+  | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
+  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotRenamed" | "SnapshotDeleted" | "ComputeCreated" | "ComputeDeleted"
+  | "ComputeSuspending" | "ComputeSuspended" | "ComputeStartFailed" | "OperationFinished"
+  | "OperationFailed" | "OperationCancelled" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched" | "FaultHit";
 
 /** Plans everything that this world has due: what a world from a file needs before it can go on. */
 export function rebuildTimers(timers: TimerQueue, world: World): void {

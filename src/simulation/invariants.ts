@@ -2,7 +2,7 @@ import { planOf } from "../platform/account/account.ts";
 import { maxConnections } from "../platform/catalog/sizes.ts";
 import { suspendDelaySeconds } from "../platform/compute/autosuspend.ts";
 import { cacheCapacity } from "../platform/compute/cache.ts";
-import { countConnections, effectiveRange } from "../platform/compute/connection.ts";
+import { countConnections, effectiveRange } from "../platform/compute/open-connections.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { profileOfWorld, type World } from "../platform/core/world.ts";
 import { findOrganization } from "../platform/lookup.ts";

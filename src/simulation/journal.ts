@@ -1,7 +1,9 @@
 import type { ApiKeyUse } from "../platform/account/api-key.ts";
 import type { Change } from "../platform/core/table.ts";
+import { UNJOURNALED_TABLES } from "../platform/core/tables.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import { emptyWorld, type Numbers, type World, type WorldSettings } from "../platform/core/world.ts";
+import { emptyWorld, type Numbers, type World } from "../platform/core/world.ts";
+import type { WorldSettings } from "../platform/core/world-settings.ts";
 import type { Event, RecordedEvent } from "../platform/events.ts";
 import { applyOperationEvent } from "../platform/operation/evolve-operation.ts";
 import type { Operation } from "../platform/operation/operation.ts";
@@ -83,7 +85,7 @@ const MAX_EVENTS_PER_CHECKPOINT = 50_000;
 
 /** Keeps events and what stands beside history; what was an operation is told from the events when somebody asks. */
 export class MemoryJournal implements Journal {
-  readonly tables: readonly string[] = ["apiKeyUses", "secrets"];
+  readonly tables: readonly string[] = UNJOURNALED_TABLES;
   #events: RecordedEvent[] = [];
   #checkpoints: Checkpoint[] = [takeCheckpoint(emptyWorld())];
   readonly #unjournaledRows = new Map<string, Change>();
@@ -289,8 +291,25 @@ export function foldOperation(operations: Map<string, Operation>, event: Recorde
     case "OperationCancelled":
       operations.set(event.operationId, applyOperationEvent(operations.get(event.operationId), event));
       return;
+    default:
+      event.type satisfies ChangesNoOperation;
   }
 }
+
+/** Events that leave all operations as they are. */
+// biome-ignore format: as a packed list
+type ChangesNoOperation =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
+  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "ActivityScheduled" | "ActivityRecorded"
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit";
 
 export function isTerminal({ status }: Operation["state"]): boolean {
   return status === "finished" || status === "failed" || status === "cancelled";

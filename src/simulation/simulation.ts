@@ -1,5 +1,5 @@
 import type { Command } from "../platform/commands.ts";
-import { decideActivity } from "../platform/compute/activity.ts";
+import { decideActivity } from "../platform/compute/decide-activity.ts";
 import type { Context } from "../platform/core/context.ts";
 import type { Random } from "../platform/core/random-port.ts";
 import type { SimTime } from "../platform/core/time.ts";

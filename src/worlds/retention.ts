@@ -1,5 +1,6 @@
+import { JOURNALED_TABLES } from "../platform/core/tables.ts";
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
-import { HISTORY_TABLES, type World } from "../platform/core/world.ts";
+import type { World } from "../platform/core/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 
 /** How long history is kept, on the world's clock; absent: for ever. A short history is kept whole, however old. */
@@ -30,7 +31,7 @@ export function nextCheckpointSeq(
   { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT }: Retention,
 ): number {
   const hours = world.hourlyUsage.size;
-  const rows = HISTORY_TABLES.reduce((sum, name) => sum + world[name].size, -hours);
+  const rows = JOURNALED_TABLES.reduce((sum, name) => sum + world[name].size, -hours);
   if (journal.eventsPerCheckpoint !== undefined) {
     const pointers = rows + LEDGERS_PER_ID * world.usage.size;
     return seq + Math.max(journal.eventsPerCheckpoint, Math.ceil(EVENTS_PER_ROW_IN_MEMORY * pointers));

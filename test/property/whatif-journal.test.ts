@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Command } from "../../src/platform/commands.ts";
 import { DAY } from "../../src/platform/core/time.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
-import { usageAt } from "../../src/platform/usage/usage.ts";
+import { usageAt } from "../../src/platform/usage/meter.ts";
 import { collectParts } from "../../src/recordings/trace/trace.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { randomFrom } from "../../src/simulation/random.ts";

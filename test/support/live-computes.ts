@@ -3,7 +3,7 @@ import type { DurationDistribution } from "../../src/platform/core/distribution.
 import { DAY } from "../../src/platform/core/time.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
-import { usageAt } from "../../src/platform/usage/usage.ts";
+import { usageAt } from "../../src/platform/usage/meter.ts";
 import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";

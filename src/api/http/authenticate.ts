@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { ErrorResponse } from "../../http/errors.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Principal } from "../../platform/account/access.ts";
-import { findApiKeyByHash } from "../../platform/account/api-key.ts";
+import { findApiKeyByHash } from "../../platform/account/decide-api-key.ts";
 import { findOrganization } from "../../platform/lookup.ts";
 import { hashSecret, sameHash } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";

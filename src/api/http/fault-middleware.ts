@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorResponse, errorResponseOf } from "../../http/errors.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { FaultTarget } from "../../platform/fault/fault.ts";
-import type { FaultOutcome } from "../../platform/fault/match-fault.ts";
-import { refuseConflicts } from "../../platform/operation/operation.ts";
+import type { FaultOutcome, FaultTarget } from "../../platform/fault/fault.ts";
+import { refuseConflicts } from "../../platform/operation/schedule-operations.ts";
 import { StoreUnavailable, type Transaction, type WorldHandle } from "../../worlds/world-handle.ts";
 
 /** The combined effect of the faults that a request matched. */

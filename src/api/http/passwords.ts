@@ -1,5 +1,5 @@
 import type { ErrorResponse } from "../../http/errors.ts";
-import type { Role } from "../../platform/branch/role.ts";
+import type { Role } from "../../platform/branch/branch-content.ts";
 import type { Project } from "../../platform/project/project.ts";
 import { newPassword } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";

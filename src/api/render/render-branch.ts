@@ -1,15 +1,14 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
+import type { Database, Role } from "../../platform/branch/branch-content.ts";
 import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
-import type { Database } from "../../platform/branch/database.ts";
 import { lsnAt } from "../../platform/branch/point-in-time.ts";
-import type { Role } from "../../platform/branch/role.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import { computesOnBranch } from "../../platform/lookup.ts";
 import { usageThisMonth } from "../../platform/usage/consumption.ts";
-import { usageAt } from "../../platform/usage/usage.ts";
+import { usageAt } from "../../platform/usage/meter.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 
 export function renderBranch(world: World, branch: Branch, now: SimTime) {

@@ -1,15 +1,16 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import { type Account, effectiveLimits, planOf } from "../../platform/account/account.ts";
+import { type Account, planOf } from "../../platform/account/account.ts";
+import { effectiveLimits } from "../../platform/account/account-limits.ts";
 import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
 import { proxyHost } from "../../platform/core/hosts.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
-import { maintenanceSince } from "../../platform/fault/fault.ts";
+import { maintenanceSince } from "../../platform/fault/decide-fault.ts";
 import type { Project } from "../../platform/project/project.ts";
 import { hasQuota } from "../../platform/project/quota.ts";
 import { usageThisMonth } from "../../platform/usage/consumption.ts";
-import { usageAt } from "../../platform/usage/usage.ts";
+import { usageAt } from "../../platform/usage/meter.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 import { lastActive } from "./render-endpoint.ts";
 

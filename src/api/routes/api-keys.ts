@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { keyName } from "../../http/fields.ts";
 import { timestamp } from "../../http/timestamps.ts";
-import { validApiKeys } from "../../platform/account/api-key.ts";
+import { validApiKeys } from "../../platform/account/decide-api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { keyId } from "../http/request-fields.ts";

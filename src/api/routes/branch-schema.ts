@@ -4,7 +4,7 @@ import { badRequest } from "../../http/errors.ts";
 import { id, instant } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
-import { contentAt } from "../../platform/branch/branch-content.ts";
+import { contentAt } from "../../platform/branch/content-history.ts";
 import { findDatabase } from "../../platform/branch/database.ts";
 import { type PointInTime, resolvePointInTime } from "../../platform/branch/point-in-time.ts";
 import { findBranch, findProject } from "../../platform/lookup.ts";

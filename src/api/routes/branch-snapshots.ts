@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
-import { findSnapshot, snapshotsOf } from "../../platform/branch/branch-snapshot.ts";
+import { findSnapshot, snapshotsOf } from "../../platform/branch/decide-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/lookup.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";

@@ -1,7 +1,6 @@
 import { Command } from "commander";
-import type { DurationDistribution } from "../../platform/core/distribution.ts";
 import { DAY } from "../../platform/core/time.ts";
-import type { ClockSetting } from "../../simulation/world-clock.ts";
+import type { ServeOptions } from "../server/server.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import {
   dataOption,
@@ -19,37 +18,6 @@ import {
 } from "../terminal/option-parsers.ts";
 
 const MAX_LIMIT = 1_000_000;
-
-export type ServeOptions = {
-  data: string;
-  port: number;
-  host: string;
-  clock?: ClockSetting;
-  startAt?: number;
-  seed?: number;
-  profile?: "2024" | "2026";
-  plan?: "paid" | "free";
-  operations?: "timed" | "immediate";
-  startDelay?: DurationDistribution | "profile";
-  projectsLimit?: number | "plan";
-  branchesLimit?: number | "plan";
-  endpointsLimit?: number | "plan";
-  snapshotsLimit?: number | "plan";
-  hostDomain?: string;
-  seedFile?: string;
-  apiKey?: string;
-  controlToken?: string;
-  rateLimit?: boolean;
-  backupEvery?: number;
-  keepBackups?: number;
-  keepHistory: number;
-  keepOperations: number;
-  requestsLimit: number;
-  maxWorlds: number;
-  maxWorldSize: number;
-  logLevel: string;
-  json?: boolean;
-};
 
 export function serveCommand(): Command {
   return new Command("serve")

@@ -3,7 +3,8 @@ import { dirname, resolve } from "node:path";
 import { InvalidRecording, type RecordedTraffic, readRecording } from "../../recordings/recorded-file.ts";
 import { listNames } from "../../scenario/file/check-scenario.ts";
 import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";
-import type { RecordingsBySource, ReplayTraffic } from "../../scenario/run/scenario-traffic.ts";
+import type { ReplayTraffic } from "../../scenario/file/traffic-schema.ts";
+import type { RecordingsBySource } from "../../scenario/run/scenario-traffic.ts";
 
 type RecordingReader = (source: ReplayTraffic) => Promise<RecordedTraffic | { readonly reason: string }>;
 

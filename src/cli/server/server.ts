@@ -12,11 +12,12 @@ import {
   WorldMismatch,
 } from "../../app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
+import type { DurationDistribution } from "../../platform/core/distribution.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
+import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
-import type { ServeOptions } from "../commands/serve.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { DEFAULT_DATA } from "../terminal/option-parsers.ts";
 import { createLog, type Log } from "./log.ts";
@@ -278,3 +279,34 @@ function describeListenError(error: NodeJS.ErrnoException, { host, port }: Serve
 function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+export type ServeOptions = {
+  data: string;
+  port: number;
+  host: string;
+  clock?: ClockSetting;
+  startAt?: number;
+  seed?: number;
+  profile?: "2024" | "2026";
+  plan?: "paid" | "free";
+  operations?: "timed" | "immediate";
+  startDelay?: DurationDistribution | "profile";
+  projectsLimit?: number | "plan";
+  branchesLimit?: number | "plan";
+  endpointsLimit?: number | "plan";
+  snapshotsLimit?: number | "plan";
+  hostDomain?: string;
+  seedFile?: string;
+  apiKey?: string;
+  controlToken?: string;
+  rateLimit?: boolean;
+  backupEvery?: number;
+  keepBackups?: number;
+  keepHistory: number;
+  keepOperations: number;
+  requestsLimit: number;
+  maxWorlds: number;
+  maxWorldSize: number;
+  logLevel: string;
+  json?: boolean;
+};

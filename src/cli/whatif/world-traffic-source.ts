@@ -1,6 +1,6 @@
 import { parseObject } from "../../control/http/render-object.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { WorldSettings } from "../../platform/core/world.ts";
+import type { WorldSettings } from "../../platform/core/world-settings.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { WorldDefaults } from "../../whatif/report/question.ts";
 import { HISTORY_TRUNCATED, worldDefaults } from "../../whatif/report/world-defaults.ts";

@@ -1,11 +1,13 @@
 import { unwrap } from "../../http/request.ts";
-import { findReachableCompute, isOpenEnded } from "../../platform/compute/activity.ts";
+import { isOpenEnded } from "../../platform/compute/activity.ts";
 import { idleSince, suspendDelaySeconds, suspendDueAt } from "../../platform/compute/autosuspend.ts";
 import type { ActivePhase, Compute } from "../../platform/compute/compute.ts";
+import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
 import { SECOND } from "../../platform/core/time.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { expectedEnds, unfinishedOperations } from "../../platform/operation/operation.ts";
+import { expectedEnds } from "../../platform/operation/operation.ts";
+import { unfinishedOperations } from "../../platform/operation/schedule-operations.ts";
 import { refuseOverQuota } from "../../platform/project/quota.ts";
 import type { WorldView } from "../../worlds/world-handle.ts";
 import { formatInstant } from "../http/render-object.ts";

@@ -11,8 +11,8 @@ import {
   type WorldResolver,
 } from "../../http/request.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
-import type { AskWhatIf } from "../routes/whatif.ts";
 import { strict } from "./strict-fields.ts";
+import type { AskWhatIf } from "./whatif-fields.ts";
 
 /** What the control API works with. */
 export type ControlOptions = {

@@ -3,14 +3,12 @@ import * as z from "zod";
 import { id, keyName, text } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Account } from "../../platform/account/account.ts";
+import { type ApiKey, SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
 import {
-  type ApiKey,
   findApiKeyByHash,
-  SECRET_PATTERN,
-  SECRET_RULE,
   validApiKeys,
   validOrganizationKeys,
-} from "../../platform/account/api-key.ts";
+} from "../../platform/account/decide-api-key.ts";
 import { refuse } from "../../platform/refusals.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";

@@ -3,7 +3,7 @@ import { computeResources, maxConnections } from "../../platform/catalog/sizes.t
 import { idleSince, suspendDelaySeconds, suspendDueAt } from "../../platform/compute/autosuspend.ts";
 import { cacheAdvice, EMPTY_CACHE, hitRatio } from "../../platform/compute/cache.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
-import { countConnections, effectiveRange } from "../../platform/compute/connection.ts";
+import { countConnections, effectiveRange } from "../../platform/compute/open-connections.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import { pendingStateOf } from "../../platform/operation/operation.ts";

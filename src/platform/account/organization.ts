@@ -3,6 +3,7 @@ import { uuidOf } from "../core/ids.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findOrganization } from "../lookup.ts";
 import {
   findRecord,
@@ -21,6 +22,15 @@ import {
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Account } from "./account.ts";
 
+export type OrganizationCommand = InviteMembers | AcceptInvitation | ChangeMemberRole | RemoveMember;
+
+export const organizationDeciders = {
+  InviteMembers: decideInviteMembers,
+  AcceptInvitation: decideAcceptInvitation,
+  ChangeMemberRole: decideChangeMemberRole,
+  RemoveMember: decideRemoveMember,
+} satisfies Deciders<OrganizationCommand>;
+
 export type Member = {
   readonly id: string;
   readonly account: Account;
@@ -30,22 +40,22 @@ export type Member = {
 };
 
 type OrganizationRef = { readonly organizationId: string };
-export type InviteMembers = OrganizationRef & {
+type InviteMembers = OrganizationRef & {
   readonly type: "InviteMembers";
   /** The account of whoever invites. */
   readonly invitedBy: string;
   readonly invitations: readonly { readonly email: string; readonly role: MemberRole }[];
 };
-export type AcceptInvitation = OrganizationRef & {
+type AcceptInvitation = OrganizationRef & {
   readonly type: "AcceptInvitation";
   readonly invitationId: string;
 };
-export type ChangeMemberRole = OrganizationRef & {
+type ChangeMemberRole = OrganizationRef & {
   readonly type: "ChangeMemberRole";
   readonly memberId: string;
   readonly role: MemberRole;
 };
-export type RemoveMember = OrganizationRef & { readonly type: "RemoveMember"; readonly memberId: string };
+type RemoveMember = OrganizationRef & { readonly type: "RemoveMember"; readonly memberId: string };
 
 /** All members, the organization's own account first. */
 export function membersOf(world: World, owner: Account): Member[] {
@@ -92,7 +102,7 @@ export function findMember(world: World, owner: Account, memberId: string): Resu
 }
 
 /** S: whoever has an account already joins at once. All are invited, or nobody. */
-export function decideInviteMembers(world: World, command: InviteMembers, context: Context): Result<Event[]> {
+function decideInviteMembers(world: World, command: InviteMembers, context: Context): Result<Event[]> {
   const owner = findOrganization(world, command.organizationId);
   if (!owner.ok) return owner;
   const { organizationId } = command;
@@ -115,11 +125,7 @@ export function decideInviteMembers(world: World, command: InviteMembers, contex
 }
 
 /** A: who had no account when invited joins by a call of ours; the platform's way leads through a letter and its console. */
-export function decideAcceptInvitation(
-  world: World,
-  command: AcceptInvitation,
-  context: Context,
-): Result<Event[]> {
+function decideAcceptInvitation(world: World, command: AcceptInvitation, context: Context): Result<Event[]> {
   const owner = findOrganization(world, command.organizationId);
   if (!owner.ok) return owner;
   const invitation = findRecord(world, command.organizationId, "invitation", command.invitationId);
@@ -140,11 +146,7 @@ export function decideAcceptInvitation(
   ]);
 }
 
-export function decideChangeMemberRole(
-  world: World,
-  command: ChangeMemberRole,
-  { now }: Context,
-): Result<Event[]> {
+function decideChangeMemberRole(world: World, command: ChangeMemberRole, { now }: Context): Result<Event[]> {
   const record = findChangeableMember(
     world,
     command.organizationId,
@@ -156,7 +158,7 @@ export function decideChangeMemberRole(
   return accept([recordUpdated(record.value, { ...record.value.fields, role: command.role }, now)]);
 }
 
-export function decideRemoveMember(world: World, command: RemoveMember, { now }: Context): Result<Event[]> {
+function decideRemoveMember(world: World, command: RemoveMember, { now }: Context): Result<Event[]> {
   const record = findChangeableMember(world, command.organizationId, command.memberId, false);
   if (!record.ok) return record;
   return accept(record.value === undefined ? [] : [recordDeleted(record.value, now)]);

@@ -1,24 +1,28 @@
 import type { Context } from "../core/context.ts";
+import type { ProjectRef } from "../core/object-refs.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findProject } from "../lookup.ts";
 import { findRecord, recordCreated, recordDeleted, recordsOf } from "../project/evolve-settings-record.ts";
 import { concernsEmail } from "../project/settings-record.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 
-type ProjectRef = { readonly accountId: string; readonly projectId: string };
-export type GrantPermission = ProjectRef & { readonly type: "GrantPermission"; readonly email: string };
-export type RevokePermission = ProjectRef & {
+export type PermissionCommand = GrantPermission | RevokePermission;
+
+export const permissionDeciders = {
+  GrantPermission: decideGrantPermission,
+  RevokePermission: decideRevokePermission,
+} satisfies Deciders<PermissionCommand>;
+
+type GrantPermission = ProjectRef & { readonly type: "GrantPermission"; readonly email: string };
+type RevokePermission = ProjectRef & {
   readonly type: "RevokePermission";
   readonly permissionId: string;
 };
 
 /** S: to the account with this address. A: it may be made later. */
-export function decideGrantPermission(
-  world: World,
-  command: GrantPermission,
-  context: Context,
-): Result<Event[]> {
+function decideGrantPermission(world: World, command: GrantPermission, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { id, accountId } = project.value;
@@ -33,11 +37,7 @@ export function decideGrantPermission(
   return accept([recordCreated(world, context, id, "projectPermission", { email: command.email })]);
 }
 
-export function decideRevokePermission(
-  world: World,
-  command: RevokePermission,
-  { now }: Context,
-): Result<Event[]> {
+function decideRevokePermission(world: World, command: RevokePermission, { now }: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const permission = findRecord(world, project.value.id, "projectPermission", command.permissionId);

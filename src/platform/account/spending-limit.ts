@@ -2,25 +2,29 @@ import { refuseByPlan } from "../catalog/plan.ts";
 import type { Context } from "../core/context.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findOrganization } from "../lookup.ts";
 import { recordCreated, recordDeleted, recordsOf, recordUpdated } from "../project/evolve-settings-record.ts";
 import type { SettingsRecordOf } from "../project/settings-record.ts";
 import { accept, type Result } from "../refusals.ts";
 import { planOf } from "./account.ts";
 
-export type SetSpendingLimit = {
+export type SpendingLimitCommand = SetSpendingLimit | ClearSpendingLimit;
+
+export const spendingLimitDeciders = {
+  SetSpendingLimit: decideSetSpendingLimit,
+  ClearSpendingLimit: decideClearSpendingLimit,
+} satisfies Deciders<SpendingLimitCommand>;
+
+type SetSpendingLimit = {
   readonly type: "SetSpendingLimit";
   readonly organizationId: string;
   readonly cents: number;
 };
-export type ClearSpendingLimit = { readonly type: "ClearSpendingLimit"; readonly organizationId: string };
+type ClearSpendingLimit = { readonly type: "ClearSpendingLimit"; readonly organizationId: string };
 
 /** S: it warns and suspends nothing; paid plans have it. */
-export function decideSetSpendingLimit(
-  world: World,
-  command: SetSpendingLimit,
-  context: Context,
-): Result<Event[]> {
+function decideSetSpendingLimit(world: World, command: SetSpendingLimit, context: Context): Result<Event[]> {
   const existing = findSpendingLimit(world, command.organizationId);
   if (!existing.ok) return existing;
   const { organizationId, cents } = command;
@@ -32,7 +36,7 @@ export function decideSetSpendingLimit(
 }
 
 /** S: where none is set, this succeeds too. */
-export function decideClearSpendingLimit(
+function decideClearSpendingLimit(
   world: World,
   command: ClearSpendingLimit,
   { now }: Context,

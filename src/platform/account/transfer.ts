@@ -5,38 +5,44 @@ import type { Context } from "../core/context.ts";
 import { END_OF_TIME, SECOND } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { branchesOf, computesOf, findProject } from "../lookup.ts";
-import { refuseWhileBusy } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import { branchesOf, computesOf, findAccount, findProject } from "../lookup.ts";
+import { refuseWhileBusy } from "../operation/schedule-operations.ts";
 import { findRecord, isOfKind, recordCreated, recordDeleted } from "../project/evolve-settings-record.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse, type Shortfall } from "../refusals.ts";
-import { type Account, effectiveLimits, findAccount, planOf } from "./account.ts";
+import { type Account, planOf } from "./account.ts";
+import { effectiveLimits } from "./account-limits.ts";
 
-export type RequestTransfer = {
+export type TransferCommand = RequestTransfer | AcceptTransfer | TransferProjects;
+
+export const transferDeciders = {
+  RequestTransfer: decideRequestTransfer,
+  AcceptTransfer: decideAcceptTransfer,
+  TransferProjects: decideTransferProjects,
+} satisfies Deciders<TransferCommand>;
+
+type RequestTransfer = {
   readonly type: "RequestTransfer";
   readonly accountId: string;
   readonly projectId: string;
   readonly ttlSeconds: number;
 };
 /** Whoever knows the request may accept it, for the account `toAccountId`. */
-export type AcceptTransfer = {
+type AcceptTransfer = {
   readonly type: "AcceptTransfer";
   readonly projectId: string;
   readonly requestId: string;
   readonly toAccountId: string;
 };
-export type TransferProjects = {
+type TransferProjects = {
   readonly type: "TransferProjects";
   readonly accountId: string;
   readonly toAccountId: string;
   readonly projectIds: readonly string[];
 };
 
-export function decideRequestTransfer(
-  world: World,
-  command: RequestTransfer,
-  context: Context,
-): Result<Event[]> {
+function decideRequestTransfer(world: World, command: RequestTransfer, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const expiresAt = Math.min(END_OF_TIME, context.now + command.ttlSeconds * SECOND);
@@ -44,11 +50,7 @@ export function decideRequestTransfer(
 }
 
 /** Nobody learns of a project by guessing: without a request for it, it is not found, but by its owner. */
-export function decideAcceptTransfer(
-  world: World,
-  command: AcceptTransfer,
-  context: Context,
-): Result<Event[]> {
+function decideAcceptTransfer(world: World, command: AcceptTransfer, context: Context): Result<Event[]> {
   const { projectId, requestId, toAccountId } = command;
   const to = findAccount(world, toAccountId);
   if (!to.ok) return to;
@@ -75,11 +77,7 @@ export function decideAcceptTransfer(
 }
 
 /** All of them move, or none. */
-export function decideTransferProjects(
-  world: World,
-  command: TransferProjects,
-  context: Context,
-): Result<Event[]> {
+function decideTransferProjects(world: World, command: TransferProjects, context: Context): Result<Event[]> {
   const to = findAccount(world, command.toAccountId);
   if (!to.ok) return to;
   const projects: Project[] = [];

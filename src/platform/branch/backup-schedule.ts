@@ -1,7 +1,5 @@
 import { hourStart, utcDateOf, utcInstant } from "../core/calendar.ts";
 import { HOUR, type SimTime } from "../core/time.ts";
-import type { World } from "../core/world.ts";
-import type { Branch } from "./branch.ts";
 
 /** S: when snapshots are taken by themselves; fields that are not of its frequency say nothing. */
 export type BackupScheduleItem = {
@@ -16,25 +14,13 @@ export type BackupScheduleItem = {
 /** `after`: when it was set, or when its last snapshot was taken. The next one is the first that is due after that. */
 export type BackupSchedule = { readonly items: readonly BackupScheduleItem[]; readonly after: SimTime };
 
-export function backupDueAt(world: World, branchId: string): SimTime | undefined {
-  const branch = world.branches.get(branchId);
-  const schedule = branch?.backupSchedule;
-  if (branch === undefined || schedule === undefined || !isLive(world, branch)) return undefined;
-  const due = schedule.items.map((item) => nextDueAfter(item, schedule.after));
-  return due.length === 0 ? undefined : Math.min(...due);
-}
-
 /** The items whose time it is. */
 export function itemsDue({ items, after }: BackupSchedule, at: SimTime): readonly BackupScheduleItem[] {
   return items.filter((item) => nextDueAfter(item, after) <= at);
 }
 
-function isLive(world: World, branch: Branch): boolean {
-  return branch.deletedAt === undefined && world.projects.get(branch.projectId)?.deletedAt === undefined;
-}
-
 /** The first instant after `after` that an item names, in UTC; midnight and the first day where it names none (A). */
-function nextDueAfter(item: BackupScheduleItem, after: SimTime): SimTime {
+export function nextDueAfter(item: BackupScheduleItem, after: SimTime): SimTime {
   const { year, month, day, weekday } = utcDateOf(after);
   const { hour = 0 } = item;
   switch (item.frequency) {

@@ -1,31 +1,77 @@
-import { SECOND, type SimTime } from "../core/time.ts";
-import type { World } from "../core/world.ts";
-import { findBranch, findProject } from "../lookup.ts";
-import type { Result } from "../refusals.ts";
-import type { Branch } from "./branch.ts";
+import type { BranchRef } from "../core/object-refs.ts";
+import type { SimTime } from "../core/time.ts";
+import type { EventBase } from "../event-base.ts";
 
 /** What of a branch's data a control plane knows. */
-export type BranchContent = Pick<Branch, "roles" | "databases">;
+export type BranchContent = {
+  readonly roles: readonly Role[];
+  readonly databases: readonly Database[];
+};
 
-export type BranchRef = { readonly accountId: string; readonly projectId: string; readonly branchId: string };
+/** A Postgres role of a branch. Its password is a secret of the world and is nowhere in history, only its name there. */
+export type Role = {
+  readonly name: string;
+  readonly secretId: string;
+  /** S: a group of rights that nobody logs in with, and that has no password. */
+  readonly noLogin?: true;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+};
 
-export function findBranchFor(world: World, { accountId, projectId, branchId }: BranchRef): Result<Branch> {
-  const project = findProject(world, accountId, projectId);
-  return project.ok ? findBranch(world, project.value, branchId) : project;
-}
+export type CreateRole = BranchRef & {
+  readonly type: "CreateRole";
+  readonly name: string;
+  readonly noLogin?: boolean | undefined;
+};
+export type DeleteRole = BranchRef & { readonly type: "DeleteRole"; readonly name: string };
+export type ResetRolePassword = BranchRef & { readonly type: "ResetRolePassword"; readonly name: string };
 
-/** What the branch held at an instant that its project's history reaches. */
-export function contentAt(branch: Branch, at: SimTime): BranchContent {
-  const { roles, databases } = branch.past?.find(({ until }) => until > at) ?? branch;
-  return { roles, databases };
-}
+export type Database = {
+  readonly id: number;
+  readonly name: string;
+  readonly ownerName: string;
+  readonly createdAt: SimTime;
+  readonly updatedAt: SimTime;
+};
 
-/** The branch with other content, and the former one kept for those who ask for a point in time. */
-export function withContent(world: World, branch: Branch, content: BranchContent, at: SimTime): Branch {
-  const { past = [], roles, databases } = branch;
-  const retention = world.projects.get(branch.projectId)?.historyRetentionSeconds ?? 0;
-  const retained = [...past, { roles, databases, until: at }].filter(
-    ({ until }) => until > at - retention * SECOND,
-  );
-  return { ...branch, ...content, past: retained, updatedAt: at };
-}
+export type CreateDatabase = BranchRef & {
+  readonly type: "CreateDatabase";
+  readonly name: string;
+  readonly ownerName: string;
+};
+export type UpdateDatabase = BranchRef & {
+  readonly type: "UpdateDatabase";
+  readonly name: string;
+  readonly newName?: string | undefined;
+  readonly ownerName?: string | undefined;
+};
+export type DeleteDatabase = BranchRef & { readonly type: "DeleteDatabase"; readonly name: string };
+
+export type DatabaseChanges = Partial<Pick<Database, "name" | "ownerName">>;
+
+export type RoleCommand = CreateRole | DeleteRole | ResetRolePassword;
+export type DatabaseCommand = CreateDatabase | UpdateDatabase | DeleteDatabase;
+
+export type RoleEvent =
+  | (EventBase & { readonly type: "RoleCreated"; readonly branchId: string; readonly role: Role })
+  | (EventBase & { readonly type: "RoleDeleted"; readonly branchId: string; readonly roleName: string })
+  | (EventBase & {
+      readonly type: "RolePasswordReset";
+      readonly branchId: string;
+      readonly roleName: string;
+      readonly secretId: string;
+    });
+
+export type DatabaseEvent =
+  | (EventBase & { readonly type: "DatabaseCreated"; readonly branchId: string; readonly database: Database })
+  | (EventBase & {
+      readonly type: "DatabaseUpdated";
+      readonly branchId: string;
+      readonly databaseId: number;
+      readonly changes: DatabaseChanges;
+    })
+  | (EventBase & {
+      readonly type: "DatabaseDeleted";
+      readonly branchId: string;
+      readonly databaseId: number;
+    });

@@ -1,35 +1,9 @@
-import {
-  type Account,
-  describeLimitSource,
-  effectiveLimits,
-  findAccount,
-  planOf,
-} from "../account/account.ts";
-import type { Plan } from "../catalog/plan.ts";
-import {
-  buildCompute,
-  type Compute,
-  type ComputeOptions,
-  type ComputeType,
-  checkComputeLimit,
-  startRequests,
-} from "../compute/compute.ts";
-import type { Context } from "../core/context.ts";
-import { drawId } from "../core/ids.ts";
+import type { ComputeOptions, ComputeType } from "../compute/compute.ts";
+import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
-import { nextNumber, type World } from "../core/world.ts";
-import type { Event } from "../events.ts";
-import { branchesOf, childrenOf, defaultBranchOf, findBranch, findProject } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
-import type { Project } from "../project/project.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import type { EventBase } from "../event-base.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
-import { type BranchContent, type BranchRef, contentAt, findBranchFor } from "./branch-content.ts";
-import { checkExpiration, checkNeverExpires, expirationFrom, expirationSet } from "./branch-expiration.ts";
-import type { Database } from "./database.ts";
-import { checkDatabaseName } from "./database.ts";
-import { resolvePointInTime } from "./point-in-time.ts";
-import { checkRoleName, newSecretId, type Role, withNewPasswords } from "./role.ts";
+import type { BranchContent, Database, Role } from "./branch-content.ts";
 
 /** A line of a project's data, with its roles and databases; reached only through a compute of its own. */
 export type Branch = {
@@ -107,245 +81,39 @@ export type SetDefaultBranch = BranchRef & { readonly type: "SetDefaultBranch" }
 
 export type BranchChanges = Partial<Pick<Branch, "name" | "protected" | "restoreStatus">>;
 
-/** The default branch of a new project; roles and databases as asked for. */
-export function buildDefaultBranch(
-  world: World,
-  project: Project,
-  input: {
-    readonly id?: string | undefined;
-    readonly name: string;
-    readonly roleName?: string | undefined;
-    readonly databaseName?: string | undefined;
-    readonly annotations?: Readonly<Record<string, string>> | undefined;
-    readonly isDefault: boolean;
-  },
-  { now, random }: Context,
-): Result<Branch> {
-  const id = resolveBranchId(world, input.id, random);
-  if (!id.ok) return id;
-  const databaseName = input.databaseName ?? DEFAULT_DATABASE_NAME;
-  const ownerName = input.roleName ?? `${databaseName}_owner`;
-  const databaseNameCheck = checkDatabaseName(databaseName);
-  if (!databaseNameCheck.ok) return databaseNameCheck;
-  const ownerNameCheck = checkRoleName(ownerName);
-  if (!ownerNameCheck.ok) return ownerNameCheck;
-  return accept({
-    id: id.value,
-    number: nextNumber(world, "branch"),
-    projectId: project.id,
-    name: input.name,
-    state: "init",
-    stateChangedAt: now,
-    default: input.isDefault,
-    protected: false,
-    initSource: "parent-data",
-    roles: [{ name: ownerName, secretId: newSecretId(world), createdAt: now, updatedAt: now }],
-    databases: [
-      { id: nextNumber(world, "database"), name: databaseName, ownerName, createdAt: now, updatedAt: now },
-    ],
-    annotations: input.annotations ?? {},
-    createdAt: now,
-    updatedAt: now,
-  });
-}
+export type BranchCommand = CreateBranch | UpdateBranch | DeleteBranch | SetDefaultBranch;
 
-export function decideCreateBranch(world: World, command: CreateBranch, context: Context): Result<Event[]> {
-  const { now, random } = context;
-  const project = findProject(world, command.accountId, command.projectId);
-  if (!project.ok) return project;
-  const parent = findParent(world, project.value, command);
-  if (!parent.ok) return parent;
-  const { parentTimestamp: timestamp, parentLsn: lsn } = command;
-  const point = resolvePointInTime(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
-  if (!point.ok) return point;
-  const account = findAccount(world, command.accountId);
-  if (!account.ok) return account;
-  const plan = planOf(account.value);
-  const id = resolveBranchId(world, command.id, random);
-  if (!id.ok) return id;
-  const name = command.name ?? id.value;
-  const nameCheck = checkBranchName(world, project.value.id, name, undefined);
-  if (!nameCheck.ok) return nameCheck;
-  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
-  if (!limitCheck.ok) return limitCheck;
-  const expirationCheck = checkExpiration(parent.value, command.expiresAt, command, now);
-  if (!expirationCheck.ok) return expirationCheck;
-  const parentTimestamp = point.value;
-  // S: `schema-only` creates a new root branch, with the schema of another.
-  const isRoot = command.initSource === "schema-only";
-  const content = contentAt(parent.value, parentTimestamp);
-  const roles = parent.value.protected ? withNewPasswords(world, content.roles) : content.roles;
-  const branch: Branch = {
-    ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
-    ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
-    ...(isRoot || lsn === undefined ? {} : { parentLsn: lsn }),
-    protected: command.protected ?? false,
-    initSource: command.initSource ?? "parent-data",
-    annotations: command.annotations ?? {},
-    ...expirationFrom(command.expiresAt, now),
-  };
-  const computes = buildComputes(world, project.value, plan, branch, command, context);
-  if (!computes.ok) return computes;
-  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.value.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  const requests: OperationRequest[] = [
-    { action: "create_branch", branchId: branch.id },
-    ...startRequests(computes.value),
-  ];
-  return accept([
-    { type: "BranchCreated", at: now, branch },
-    ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
-    ...scheduleOperations(world, project.value.id, requests, context),
-  ]);
-}
-
-/** A branch that begins with what another held; whose child it is, is for the caller to say. */
-export function branchFrom(
-  world: World,
-  project: Project,
-  { roles, databases }: BranchContent,
-  { id, name, offset = 0 }: { readonly id: string; readonly name: string; readonly offset?: number },
-  now: SimTime,
-): Branch {
-  return {
-    id,
-    number: nextNumber(world, "branch", offset),
-    projectId: project.id,
-    name,
-    state: "init",
-    stateChangedAt: now,
-    default: false,
-    protected: false,
-    initSource: "parent-data",
-    roles: roles.map((role) => ({ ...role, createdAt: now, updatedAt: now })),
-    databases: databases.map((database, index) => ({
-      ...database,
-      id: nextNumber(world, "database", index),
-      createdAt: now,
-      updatedAt: now,
-    })),
-    annotations: {},
-    createdAt: now,
-    updatedAt: now,
-  };
-}
-
-/** D: the limit of a project counts the branches that can be seen. */
-export function checkBranchLimit(world: World, account: Account, projectId: string): Result<true> {
-  const plan = planOf(account);
-  const { branches: limit } = effectiveLimits(world, plan);
-  if (branchesOf(world, projectId).length < limit) return accept(true);
-  return refuse(
-    "BRANCHES_LIMIT_EXCEEDED",
-    `branches limit exceeded: ${describeLimitSource(world, plan, "branches")} allows ${limit} branches in a project`,
-  );
-}
-
-function buildComputes(
-  world: World,
-  project: Project,
-  plan: Plan,
-  branch: Branch,
-  command: CreateBranch,
-  context: Context,
-): Result<Compute[]> {
-  const inputs = command.computes ?? [];
-  if (inputs.filter((compute) => compute.computeType === "read_write").length > 1) {
-    return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
-  }
-  const limitCheck = checkComputeLimit(world, project, plan, inputs.length);
-  if (!limitCheck.ok) return limitCheck;
-  const computes: Compute[] = [];
-  for (const [index, options] of inputs.entries()) {
-    const compute = buildCompute(world, project, plan, { ...options, branchId: branch.id }, context, index);
-    if (!compute.ok) return compute;
-    computes.push(compute.value);
-  }
-  return accept(computes);
-}
-
-function findParent(world: World, project: Project, { parentId }: CreateBranch): Result<Branch> {
-  const parent =
-    parentId === undefined
-      ? accept(defaultBranchOf(world, project.id))
-      : findBranch(world, project, parentId);
-  if (!parent.ok) return parent;
-  if (parent.value === undefined)
-    return refuse("BRANCH_NOT_FOUND", `project "${project.id}" has no default branch`);
-  return accept(parent.value);
-}
-
-export function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Context): Result<Event[]> {
-  const branch = findBranchFor(world, command);
-  if (!branch.ok) return branch;
-  if (command.name !== undefined) {
-    const nameCheck = checkBranchName(world, command.projectId, command.name, command.branchId);
-    if (!nameCheck.ok) return nameCheck;
-  }
-  const { expiresAt } = command;
-  const isProtected = command.protected ?? branch.value.protected;
-  const hasChildren = childrenOf(world, command.branchId).length > 0;
-  const expirationCheck = checkExpiration(
-    undefined,
-    expiresAt,
-    { default: branch.value.default, protected: isProtected, hasChildren },
-    now,
-  );
-  if (!expirationCheck.ok) return expirationCheck;
-  if (command.protected === true && expiresAt !== null && branch.value.expiresAt !== undefined) {
-    return refuse(
-      "BRANCH_EXPIRATION_NOT_ALLOWED",
-      `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`,
-    );
-  }
-  const changes: BranchChanges = {
-    ...(command.name === undefined ? {} : { name: command.name }),
-    ...(command.protected === undefined ? {} : { protected: command.protected }),
-  };
-  return accept([
-    { type: "BranchUpdated", at: now, branchId: command.branchId, changes },
-    ...(expiresAt === undefined ? [] : [expirationSet(command.branchId, expiresAt ?? undefined, now)]),
-  ]);
-}
-
-/** S: the former default loses the designation; nothing is scheduled. */
-export function decideSetDefaultBranch(
-  world: World,
-  command: SetDefaultBranch,
-  { now }: Context,
-): Result<Event[]> {
-  const branch = findBranchFor(world, command);
-  if (!branch.ok) return branch;
-  if (branch.value.default) return accept([]);
-  const neverExpires = checkNeverExpires(branch.value);
-  if (!neverExpires.ok) return neverExpires;
-  return accept([
-    { type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId },
-  ]);
-}
-
-export function resolveBranchId(
-  world: World,
-  requestedId: string | undefined,
-  random: Context["random"],
-): Result<string> {
-  const isTaken = (id: string) => world.branches.get(id) !== undefined;
-  if (requestedId !== undefined && isTaken(requestedId))
-    return refuse("ID_EXISTS", `a branch with id "${requestedId}" exists already`);
-  return accept(requestedId ?? drawId(random, "branch", nextNumber(world, "branch"), isTaken));
-}
-
-/** D: the exact sentence that public clients look for. */
-export function checkBranchName(
-  world: World,
-  projectId: string,
-  name: string,
-  except: string | undefined,
-): Result<true> {
-  const isTaken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
-  return isTaken
-    ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`)
-    : accept(true);
-}
-
-const DEFAULT_DATABASE_NAME = "neondb"; // D
+export type BranchEvent =
+  | (EventBase & { readonly type: "BranchCreated"; readonly branch: Branch })
+  | (EventBase & { readonly type: "BranchBecameReady"; readonly branchId: string })
+  | (EventBase & {
+      readonly type: "BranchUpdated";
+      readonly branchId: string;
+      readonly changes: BranchChanges;
+    })
+  | (EventBase & {
+      readonly type: "BranchSetAsDefault";
+      readonly projectId: string;
+      readonly branchId: string;
+    })
+  | (EventBase & {
+      readonly type: "BranchExpirationSet";
+      readonly branchId: string;
+      readonly expiresAt?: SimTime;
+    })
+  | (EventBase & { readonly type: "BranchMoved"; readonly branchId: string; readonly parentId: string })
+  | (EventBase & {
+      readonly type: "BranchRestored";
+      readonly branchId: string;
+      readonly content: BranchContent;
+      readonly parentId: string;
+      readonly parentTimestamp: SimTime;
+      readonly parentLsn?: string;
+    })
+  | (EventBase & {
+      readonly type: "BranchDeleted";
+      readonly branchId: string;
+      readonly recoverableUntil?: SimTime;
+    })
+  | (EventBase & { readonly type: "BranchRecovered"; readonly branchId: string })
+  | (EventBase & { readonly type: "BranchRemoved"; readonly branchId: string });

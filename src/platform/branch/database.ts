@@ -1,34 +1,24 @@
 import type { Context } from "../core/context.ts";
-import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
-import { type BranchContent, type BranchRef, withContent } from "./branch-content.ts";
+import type {
+  CreateDatabase,
+  Database,
+  DatabaseChanges,
+  DatabaseCommand,
+  DeleteDatabase,
+  UpdateDatabase,
+} from "./branch-content.ts";
 import { decideContentChange, findRole } from "./role.ts";
 
-export type Database = {
-  readonly id: number;
-  readonly name: string;
-  readonly ownerName: string;
-  readonly createdAt: SimTime;
-  readonly updatedAt: SimTime;
-};
-
-export type CreateDatabase = BranchRef & {
-  readonly type: "CreateDatabase";
-  readonly name: string;
-  readonly ownerName: string;
-};
-export type UpdateDatabase = BranchRef & {
-  readonly type: "UpdateDatabase";
-  readonly name: string;
-  readonly newName?: string | undefined;
-  readonly ownerName?: string | undefined;
-};
-export type DeleteDatabase = BranchRef & { readonly type: "DeleteDatabase"; readonly name: string };
-
-export type DatabaseChanges = Partial<Pick<Database, "name" | "ownerName">>;
+export const databaseDeciders = {
+  CreateDatabase: decideCreateDatabase,
+  UpdateDatabase: decideUpdateDatabase,
+  DeleteDatabase: decideDeleteDatabase,
+} satisfies Deciders<DatabaseCommand>;
 
 export function findDatabase(branch: Pick<Branch, "databases">, name: string): Result<Database> {
   const database = branch.databases.find((candidate) => candidate.name === name);
@@ -37,11 +27,7 @@ export function findDatabase(branch: Pick<Branch, "databases">, name: string): R
     : accept(database);
 }
 
-export function decideCreateDatabase(
-  world: World,
-  command: CreateDatabase,
-  context: Context,
-): Result<Event[]> {
+function decideCreateDatabase(world: World, command: CreateDatabase, context: Context): Result<Event[]> {
   const { now } = context;
   return decideContentChange(world, command, context, (branch) => {
     const nameCheck = checkNewDatabaseName(branch, command.name);
@@ -59,11 +45,7 @@ export function decideCreateDatabase(
   });
 }
 
-export function decideUpdateDatabase(
-  world: World,
-  command: UpdateDatabase,
-  context: Context,
-): Result<Event[]> {
+function decideUpdateDatabase(world: World, command: UpdateDatabase, context: Context): Result<Event[]> {
   return decideContentChange(world, command, context, (branch) => {
     const database = findDatabase(branch, command.name);
     if (!database.ok) return database;
@@ -87,11 +69,7 @@ export function decideUpdateDatabase(
   });
 }
 
-export function decideDeleteDatabase(
-  world: World,
-  command: DeleteDatabase,
-  context: Context,
-): Result<Event[]> {
+function decideDeleteDatabase(world: World, command: DeleteDatabase, context: Context): Result<Event[]> {
   return decideContentChange(world, command, context, (branch) => {
     const database = findDatabase(branch, command.name);
     if (!database.ok) return database;
@@ -114,33 +92,4 @@ function checkNewDatabaseName(branch: Branch, name: string): Result<true> {
 export function checkDatabaseName(name: string): Result<true> {
   if (!["postgres", "template0", "template1"].includes(name)) return accept(true);
   return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);
-}
-
-type DatabaseEvent = Extract<Event, { type: "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted" }>;
-
-export function evolveDatabase(world: World, event: DatabaseEvent): void {
-  const branch = world.branches.get(event.branchId);
-  if (branch === undefined) throw new Error(`${event.type}: there is no branch ${event.branchId}`);
-  if (event.type === "DatabaseCreated") world.numbers.database = event.database.id;
-  world.branches.set(withContent(world, branch, contentAfter(branch, event), event.at));
-}
-
-function contentAfter({ roles, databases }: Branch, event: DatabaseEvent): BranchContent {
-  switch (event.type) {
-    case "DatabaseCreated":
-      return { roles, databases: [...databases, event.database] };
-    case "DatabaseUpdated":
-      return {
-        roles,
-        databases: databases.map((database) =>
-          database.id === event.databaseId
-            ? { ...database, ...event.changes, updatedAt: event.at }
-            : database,
-        ),
-      };
-    case "DatabaseDeleted":
-      return { roles, databases: databases.filter((database) => database.id !== event.databaseId) };
-    default:
-      return event satisfies never;
-  }
 }

@@ -2,21 +2,24 @@ import type { Context } from "../core/context.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { childrenOf, computesOnBranch } from "../lookup.ts";
+import type { Deciders } from "../handlers.ts";
+import { childrenOf, computesOnBranch, findBranchFor } from "../lookup.ts";
+import { type OperationRequest, pendingStateOf } from "../operation/operation.ts";
 import {
-  type OperationRequest,
-  pendingStateOf,
   refuseWhileBusy,
   scheduleOperations,
   unfinishedOperations,
-} from "../operation/operation.ts";
+} from "../operation/schedule-operations.ts";
 import { RECOVERY_WINDOW } from "../project/removal.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch, DeleteBranch } from "./branch.ts";
-import { findBranchFor } from "./branch-content.ts";
+
+export const deleteBranchDeciders = {
+  DeleteBranch: decideDeleteBranch,
+} satisfies Deciders<DeleteBranch>;
 
 /** S: neither the root nor the default branch, nor one that has children; D: nor a protected one. */
-export function decideDeleteBranch(world: World, command: DeleteBranch, context: Context): Result<Event[]> {
+function decideDeleteBranch(world: World, command: DeleteBranch, context: Context): Result<Event[]> {
   const found = findBranchFor(world, command);
   if (!found.ok) return found;
   const branch = found.value;

@@ -1,101 +1,110 @@
 import type { World } from "../core/world.ts";
-import type { Event } from "../events.ts";
+import type { Evolvers } from "../handlers.ts";
 import { defaultBranchOf } from "../lookup.ts";
-import { deleteUsage } from "../usage/usage.ts";
-import type { Branch } from "./branch.ts";
-import { withContent } from "./branch-content.ts";
+import { deleteBranchRecords } from "../project/evolve-settings-record.ts";
+import { deleteUsage } from "../usage/meter.ts";
+import type { Branch, BranchEvent } from "./branch.ts";
 import { expirationFrom } from "./branch-expiration.ts";
+import type { SnapshotEvent } from "./branch-snapshot.ts";
+import { withContent } from "./content-history.ts";
 import { advanceRoleNumber } from "./role.ts";
 
-type BranchEvent = Extract<
-  Event,
-  {
-    type:
-      | "BranchCreated"
-      | "BranchBecameReady"
-      | "BranchUpdated"
-      | "BranchExpirationSet"
-      | "BranchSetAsDefault"
-      | "BranchMoved"
-      | "BranchRestored"
-      | "BranchDeleted"
-      | "BranchRecovered"
-      | "BranchRemoved";
-  }
->;
-
-/** Folds what happened to a branch into the world. */
-export function evolveBranch(world: World, event: BranchEvent): void {
-  const { at } = event;
-  if (event.type === "BranchCreated") {
-    const { branch } = event;
+export const branchEvolvers = {
+  BranchCreated(world, { branch }) {
     world.numbers.branch = branch.number;
     world.numbers.database += branch.databases.length;
     advanceRoleNumber(world, branch.roles);
     world.branches.set(branch);
-    return;
-  }
-  const branch = world.branches.get(event.branchId);
-  if (branch === undefined) throw new Error(`${event.type}: there is no branch ${event.branchId}`);
-  switch (event.type) {
-    case "BranchBecameReady":
-      world.branches.set({ ...branch, state: "ready", stateChangedAt: at, updatedAt: at });
-      return;
-    case "BranchUpdated":
-      world.branches.set({ ...branch, ...event.changes, updatedAt: at });
-      return;
-    case "BranchExpirationSet":
-      world.branches.set({
-        ...withoutExpiration(branch),
-        ...expirationFrom(event.expiresAt, at),
-        updatedAt: at,
-      });
-      return;
-    case "BranchSetAsDefault": {
-      const previous = defaultBranchOf(world, event.projectId);
-      if (previous !== undefined) world.branches.set({ ...previous, default: false, updatedAt: at });
-      world.branches.set({ ...branch, default: true, updatedAt: at });
-      return;
+  },
+  BranchBecameReady(world, event) {
+    const { at } = event;
+    world.branches.set({ ...branchOf(world, event), state: "ready", stateChangedAt: at, updatedAt: at });
+  },
+  BranchUpdated(world, event) {
+    world.branches.set({ ...branchOf(world, event), ...event.changes, updatedAt: event.at });
+  },
+  BranchExpirationSet(world, event) {
+    const { at, expiresAt } = event;
+    world.branches.set({
+      ...withoutExpiration(branchOf(world, event)),
+      ...expirationFrom(expiresAt, at),
+      updatedAt: at,
+    });
+  },
+  BranchSetAsDefault(world, event) {
+    const { at, projectId } = event;
+    const branch = branchOf(world, event);
+    const previous = defaultBranchOf(world, projectId);
+    if (previous !== undefined) world.branches.set({ ...previous, default: false, updatedAt: at });
+    world.branches.set({ ...branch, default: true, updatedAt: at });
+  },
+  BranchMoved(world, event) {
+    world.branches.set({ ...branchOf(world, event), parentId: event.parentId, updatedAt: event.at });
+  },
+  BranchRestored(world, event) {
+    const { at, content, parentId, parentTimestamp } = event;
+    const { parentLsn: _, ...rest } = withContent(world, branchOf(world, event), content, at);
+    const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
+    world.branches.set({
+      ...rest,
+      parentId,
+      parentTimestamp,
+      ...lsn,
+      state: "resetting",
+      stateChangedAt: at,
+      lastResetAt: at,
+    });
+  },
+  BranchDeleted(world, event) {
+    const { at, recoverableUntil } = event;
+    world.branches.set({
+      ...branchOf(world, event),
+      deletedAt: at,
+      ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
+    });
+  },
+  BranchRecovered(world, event) {
+    const { deletedAt: _, recoverableUntil: __, ...rest } = withoutExpiration(branchOf(world, event));
+    world.branches.set({ ...rest, updatedAt: event.at });
+  },
+  BranchRemoved(world, event) {
+    const { id } = branchOf(world, event);
+    deleteBranchRecords(world, id);
+    deleteUsage(world, id);
+    world.branches.delete(id);
+  },
+} satisfies Evolvers<BranchEvent>;
+
+export const snapshotEvolvers = {
+  SnapshotCreated(world, { at, snapshot }) {
+    world.numbers.snapshot = snapshot.number;
+    world.branchSnapshots.set(snapshot);
+    const branch = snapshot.manual ? undefined : world.branches.get(snapshot.sourceBranchId);
+    if (branch?.backupSchedule !== undefined) {
+      world.branches.set({ ...branch, backupSchedule: { ...branch.backupSchedule, after: at } });
     }
-    case "BranchMoved":
-      world.branches.set({ ...branch, parentId: event.parentId, updatedAt: at });
-      return;
-    case "BranchRestored": {
-      const { parentLsn: _, ...rest } = withContent(world, branch, event.content, at);
-      const { parentId, parentTimestamp } = event;
-      const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
-      world.branches.set({
-        ...rest,
-        parentId,
-        parentTimestamp,
-        ...lsn,
-        state: "resetting",
-        stateChangedAt: at,
-        lastResetAt: at,
-      });
-      return;
-    }
-    case "BranchDeleted": {
-      const { recoverableUntil } = event;
-      world.branches.set({
-        ...branch,
-        deletedAt: at,
-        ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
-      });
-      return;
-    }
-    case "BranchRecovered": {
-      const { deletedAt: _, recoverableUntil: __, ...rest } = withoutExpiration(branch);
-      world.branches.set({ ...rest, updatedAt: at });
-      return;
-    }
-    case "BranchRemoved":
-      deleteUsage(world, branch.id);
-      world.branches.delete(branch.id);
-      return;
-    default:
-      event satisfies never;
-  }
+  },
+  SnapshotRenamed(world, { at, snapshotId, name }) {
+    const snapshot = world.branchSnapshots.get(snapshotId);
+    if (snapshot === undefined) throw new Error(`SnapshotRenamed: there is no snapshot ${snapshotId}`);
+    world.branchSnapshots.set({ ...snapshot, name, updatedAt: at });
+  },
+  SnapshotDeleted(world, { snapshotId }) {
+    world.branchSnapshots.delete(snapshotId);
+  },
+  BackupScheduleSet(world, event) {
+    const { at, items } = event;
+    world.branches.set({ ...branchOf(world, event), backupSchedule: { items, after: at } });
+  },
+} satisfies Evolvers<SnapshotEvent>;
+
+function branchOf(
+  world: World,
+  { type, branchId }: { readonly type: string; readonly branchId: string },
+): Branch {
+  const branch = world.branches.get(branchId);
+  if (branch === undefined) throw new Error(`${type}: there is no branch ${branchId}`);
+  return branch;
 }
 
 function withoutExpiration({ expiresAt: _, ttlSeconds: __, ...branch }: Branch): Branch {

@@ -1,16 +1,23 @@
-import { findAccount } from "../account/account.ts";
 import type { Context } from "../core/context.ts";
+import type { BranchRef } from "../core/object-refs.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { childrenOf, computesOnBranch, findBranch, findProject } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import { childrenOf, computesOnBranch, findAccount, findBranch, findProject } from "../lookup.ts";
+import type { OperationRequest } from "../operation/operation.ts";
+import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { type Branch, branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./branch.ts";
-import { type BranchRef, contentAt } from "./branch-content.ts";
+import type { Branch } from "./branch.ts";
 import { expirationSet } from "./branch-expiration.ts";
+import { contentAt } from "./content-history.ts";
+import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
+
+export const restoreBranchDeciders = {
+  RestoreBranch: decideRestoreBranch,
+} satisfies Deciders<RestoreBranch>;
 
 /** S: makes a branch what its source was at an instant; clients' `reset` is a restore from the head of the parent. */
 export type RestoreBranch = BranchRef & {
@@ -21,7 +28,7 @@ export type RestoreBranch = BranchRef & {
   readonly preserveUnderName?: string | undefined;
 };
 
-export function decideRestoreBranch(world: World, command: RestoreBranch, context: Context): Result<Event[]> {
+function decideRestoreBranch(world: World, command: RestoreBranch, context: Context): Result<Event[]> {
   const { now, random } = context;
   const resolved = resolveRestore(world, command, now);
   if (!resolved.ok) return resolved;

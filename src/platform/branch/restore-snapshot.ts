@@ -1,18 +1,34 @@
-import { findAccount } from "../account/account.ts";
-import { updateRequests } from "../compute/compute.ts";
+import { updateRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
+import type { BranchRef, SnapshotRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { branchesOf, computesOnBranch, findBranch, findProject } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import {
+  branchesOf,
+  computesOnBranch,
+  findAccount,
+  findBranch,
+  findBranchFor,
+  findProject,
+} from "../lookup.ts";
+import type { OperationRequest } from "../operation/operation.ts";
+import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { type Branch, branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./branch.ts";
-import { type BranchRef, findBranchFor } from "./branch-content.ts";
+import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
-import { findSnapshot, type SnapshotRef } from "./branch-snapshot.ts";
+import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
+import { findSnapshot } from "./decide-snapshot.ts";
 
-export type RestoreSnapshot = SnapshotRef & {
+export type RestoreSnapshotCommand = RestoreSnapshot | FinalizeRestore;
+
+export const restoreSnapshotDeciders = {
+  RestoreSnapshot: decideRestoreSnapshot,
+  FinalizeRestore: decideFinalizeRestore,
+} satisfies Deciders<RestoreSnapshotCommand>;
+
+type RestoreSnapshot = SnapshotRef & {
   readonly type: "RestoreSnapshot";
   readonly name?: string | undefined;
   /** The branch that the restored one is to replace; the snapshot's own where none is named. */
@@ -20,16 +36,12 @@ export type RestoreSnapshot = SnapshotRef & {
   readonly finalize: boolean;
 };
 /** S: a restored branch takes the place of the one that it is to replace: its computes, its name, its being the default, its backups (A). */
-export type FinalizeRestore = BranchRef & {
+type FinalizeRestore = BranchRef & {
   readonly type: "FinalizeRestore";
   readonly replacedName?: string | undefined;
 };
 
-export function decideRestoreSnapshot(
-  world: World,
-  command: RestoreSnapshot,
-  context: Context,
-): Result<Event[]> {
+function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: Context): Result<Event[]> {
   const { now, random } = context;
   const found = findSnapshot(world, command);
   if (!found.ok) return found;
@@ -75,11 +87,7 @@ export function decideRestoreSnapshot(
   ]);
 }
 
-export function decideFinalizeRestore(
-  world: World,
-  command: FinalizeRestore,
-  context: Context,
-): Result<Event[]> {
+function decideFinalizeRestore(world: World, command: FinalizeRestore, context: Context): Result<Event[]> {
   const found = findBranchFor(world, command);
   if (!found.ok) return found;
   const branch = found.value;

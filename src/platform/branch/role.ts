@@ -1,32 +1,22 @@
 import type { Context } from "../core/context.ts";
+import type { BranchRef } from "../core/object-refs.ts";
 import { fitsPostgresIdentifier } from "../core/text.ts";
-import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { primaryComputeOf } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import { findBranchFor, primaryComputeOf } from "../lookup.ts";
+import type { OperationRequest } from "../operation/operation.ts";
+import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
-import { type BranchContent, type BranchRef, findBranchFor, withContent } from "./branch-content.ts";
+import type { CreateRole, DeleteRole, ResetRolePassword, Role, RoleCommand } from "./branch-content.ts";
 
-/** A Postgres role of a branch. Its password is a secret of the world and is nowhere in history, only its name there. */
-export type Role = {
-  readonly name: string;
-  readonly secretId: string;
-  /** S: a group of rights that nobody logs in with, and that has no password. */
-  readonly noLogin?: true;
-  readonly createdAt: SimTime;
-  readonly updatedAt: SimTime;
-};
-
-export type CreateRole = BranchRef & {
-  readonly type: "CreateRole";
-  readonly name: string;
-  readonly noLogin?: boolean | undefined;
-};
-export type DeleteRole = BranchRef & { readonly type: "DeleteRole"; readonly name: string };
-export type ResetRolePassword = BranchRef & { readonly type: "ResetRolePassword"; readonly name: string };
+export const roleDeciders = {
+  CreateRole: decideCreateRole,
+  DeleteRole: decideDeleteRole,
+  ResetRolePassword: decideResetRolePassword,
+} satisfies Deciders<RoleCommand>;
 
 /** The name under which the password of a new role is kept; `ahead` counts those that the same decision makes before it. */
 export function newSecretId(world: World, offset = 0): string {
@@ -38,7 +28,7 @@ export function findRole(branch: Pick<Branch, "roles">, name: string): Result<Ro
   return role === undefined ? refuse("ROLE_NOT_FOUND", `role "${name}" not found`) : accept(role);
 }
 
-export function decideCreateRole(world: World, command: CreateRole, context: Context): Result<Event[]> {
+function decideCreateRole(world: World, command: CreateRole, context: Context): Result<Event[]> {
   const { now } = context;
   return decideContentChange(world, command, context, (branch) => {
     if (findRole(branch, command.name).ok)
@@ -57,7 +47,7 @@ export function decideCreateRole(world: World, command: CreateRole, context: Con
 }
 
 /** A: a role that owns a database cannot be dropped, as Postgres has it. */
-export function decideDeleteRole(world: World, command: DeleteRole, context: Context): Result<Event[]> {
+function decideDeleteRole(world: World, command: DeleteRole, context: Context): Result<Event[]> {
   return decideContentChange(world, command, context, (branch) => {
     const role = findRole(branch, command.name);
     if (!role.ok) return role;
@@ -73,7 +63,7 @@ export function decideDeleteRole(world: World, command: DeleteRole, context: Con
 }
 
 /** The new password is told by the caller's edge; here it gets a name of its own, so that other branches keep the former one. */
-export function decideResetRolePassword(
+function decideResetRolePassword(
   world: World,
   command: ResetRolePassword,
   context: Context,
@@ -128,35 +118,6 @@ function applyRequests(world: World, branch: Branch, { now }: Context): Operatio
   const start: OperationRequest[] =
     compute.phase.state === "active" ? [] : [{ action: "start_compute", ...target }];
   return [...start, { action: "apply_config", ...target }];
-}
-
-type RoleEvent = Extract<Event, { type: "RoleCreated" | "RoleDeleted" | "RolePasswordReset" }>;
-
-export function evolveRole(world: World, event: RoleEvent): void {
-  const { at } = event;
-  const branch = world.branches.get(event.branchId);
-  if (branch === undefined) throw new Error(`${event.type}: there is no branch ${event.branchId}`);
-  const content = contentAfter(branch, event);
-  advanceRoleNumber(world, content.roles);
-  world.branches.set(withContent(world, branch, content, at));
-}
-
-function contentAfter({ roles, databases }: Branch, event: RoleEvent): BranchContent {
-  switch (event.type) {
-    case "RoleCreated":
-      return { roles: [...roles, event.role], databases };
-    case "RoleDeleted":
-      return { roles: roles.filter((role) => role.name !== event.roleName), databases };
-    case "RolePasswordReset":
-      return {
-        roles: roles.map((role) =>
-          role.name === event.roleName ? { ...role, secretId: event.secretId, updatedAt: event.at } : role,
-        ),
-        databases,
-      };
-    default:
-      return event satisfies never;
-  }
 }
 
 /** D: "new passwords are generated for the roles of a branch that is created from a protected branch". */

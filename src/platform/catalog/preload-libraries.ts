@@ -1,4 +1,3 @@
-import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 
 /** S: what a project, or one compute, has Postgres load when it starts. */
@@ -8,13 +7,13 @@ export type PreloadLibraries = {
 };
 
 /** Those that there are for a project's version of Postgres. */
-export function preloadLibrariesFor({ pgVersion }: Pick<Project, "pgVersion">): PreloadLibrary[] {
+export function preloadLibrariesFor({ pgVersion }: { readonly pgVersion: number }): PreloadLibrary[] {
   return PRELOAD_LIBRARIES.filter(({ sincePgVersion = 0 }) => pgVersion >= sincePgVersion);
 }
 
 /** S: the list of what is available is what "can be enabled". A: a Postgres that was told to load another would not start. */
 export function checkPreloadLibraries(
-  project: Pick<Project, "pgVersion">,
+  project: { readonly pgVersion: number },
   settings: { readonly preload_libraries?: unknown } | undefined,
 ): Result<true> {
   const names = preloadLibrariesFor(project).map(({ name }) => name);

@@ -4,10 +4,7 @@ import type { Context } from "../core/context.ts";
 import type { SimTime } from "../core/time.ts";
 import type { Event } from "../events.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import type { ActivePhase, Compute } from "./compute.ts";
-
-/** One look at the load of a compute: so many vCPUs busy (load1), believed until an instant. */
-export type LoadReading = { readonly load: number; readonly until: SimTime };
+import type { ActivePhase, Compute, LoadReading } from "./compute.ts";
 
 /** Adds a reading; those that a higher and longer one covers are forgotten, so the list stays short, earliest end first. */
 export function addReading(

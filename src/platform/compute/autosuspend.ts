@@ -4,7 +4,7 @@ import type { Context } from "../core/context.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { recordOperation } from "../operation/operation.ts";
+import { recordOperation } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
 

@@ -1,42 +1,42 @@
 import type { Context } from "../core/context.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findCompute } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
+import type { OperationRequest } from "../operation/operation.ts";
+import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import type { Compute, ComputeRef } from "./compute.ts";
+import type {
+  Compute,
+  ComputeLifecycleCommand,
+  RestartCompute,
+  StartCompute,
+  SuspendCompute,
+} from "./compute.ts";
 
-// What a caller tells a compute to do. What a client's activity makes of it is in activity.ts.
-
-export type StartCompute = ComputeRef & { readonly type: "StartCompute" };
-export type SuspendCompute = ComputeRef & { readonly type: "SuspendCompute" };
-export type RestartCompute = ComputeRef & { readonly type: "RestartCompute" };
+export const computeLifecycleDeciders = {
+  StartCompute: decideStartCompute,
+  SuspendCompute: decideSuspendCompute,
+  RestartCompute: decideRestartCompute,
+} satisfies Deciders<ComputeLifecycleCommand>;
 
 /** A compute that is active already has nothing to start: no operations (A). */
-export function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
+function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
     compute.phase.state === "active" ? [] : [{ action: "start_compute" }],
   );
 }
 
 /** A compute that is idle already has nothing to suspend: no operations (A). */
-export function decideSuspendCompute(
-  world: World,
-  command: SuspendCompute,
-  context: Context,
-): Result<Event[]> {
+function decideSuspendCompute(world: World, command: SuspendCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, (compute) =>
     compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }],
   );
 }
 
 /** D: suspended and started again, whatever it was before. */
-export function decideRestartCompute(
-  world: World,
-  command: RestartCompute,
-  context: Context,
-): Result<Event[]> {
+function decideRestartCompute(world: World, command: RestartCompute, context: Context): Result<Event[]> {
   return decideLifecycleCommand(world, command, context, () => [
     { action: "suspend_compute" },
     { action: "start_compute" },

@@ -1,25 +1,10 @@
-import { describeLimitSource, effectiveLimits, findAccount, planOf } from "../account/account.ts";
-import { type Plan, refuseByPlan } from "../catalog/plan.ts";
-import { checkPreloadLibraries, type PreloadLibraries } from "../catalog/preload-libraries.ts";
-import { resolveSizeRange, type SizeRange } from "../catalog/sizes.ts";
-import type { Context } from "../core/context.ts";
-import { drawId } from "../core/ids.ts";
+import type { PreloadLibraries } from "../catalog/preload-libraries.ts";
+import type { SizeRange } from "../catalog/sizes.ts";
+import type { ComputeRef, ProjectRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
-import { nextNumber, type World } from "../core/world.ts";
-import type { Event } from "../events.ts";
-import { computesOf, findBranch, findCompute, findProject, primaryComputeOf } from "../lookup.ts";
-import {
-  type OperationRequest,
-  refuseWhileBusy,
-  scheduleOperations,
-  unfinishedOperations,
-} from "../operation/operation.ts";
-import type { Project } from "../project/project.ts";
-import { reachedQuota } from "../project/quota.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import type { EventBase } from "../event-base.ts";
+import type { Operation } from "../operation/operation.ts";
 import type { PendingLoad } from "./activity.ts";
-import type { LoadReading } from "./autoscaling.ts";
-import { checkSuspendTimeout, DEFAULT_SUSPEND_TIMEOUT } from "./autosuspend.ts";
 import type { CacheStatistics } from "./cache.ts";
 
 /** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
@@ -95,9 +80,6 @@ export type ComputeOptions = {
   readonly provisioner?: string | undefined;
 };
 
-type ProjectRef = { readonly accountId: string; readonly projectId: string };
-export type ComputeRef = ProjectRef & { readonly computeId: string };
-
 export type CreateCompute = ProjectRef & {
   readonly type: "CreateCompute";
   readonly id?: string | undefined;
@@ -131,232 +113,27 @@ export type ComputeChanges = Partial<
   >
 >;
 
-export function decideCreateCompute(world: World, command: CreateCompute, context: Context): Result<Event[]> {
-  const resolved = findProjectAndPlan(world, command);
-  if (!resolved.ok) return resolved;
-  const { project, plan } = resolved.value;
-  const branch = findBranch(world, project, command.branchId);
-  if (!branch.ok) return branch;
-  if (command.regionId !== undefined && command.regionId !== project.regionId) {
-    return refuse(
-      "REGION_NOT_SUPPORTED",
-      `region_id: a compute is in the region of its project, which is "${project.regionId}"`,
-    );
-  }
-  const primaryCheck = checkNoOtherPrimary(world, command.branchId, command.computeType, undefined);
-  if (!primaryCheck.ok) return primaryCheck;
-  const limitCheck = checkComputeLimit(world, project, plan, 1);
-  if (!limitCheck.ok) return limitCheck;
-  const compute = buildCompute(world, project, plan, command, context);
-  if (!compute.ok) return compute;
-  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  return accept([
-    { type: "ComputeCreated", at: context.now, compute: compute.value },
-    ...scheduleOperations(world, project.id, startRequests([compute.value]), context),
-  ]);
-}
+// What a caller tells a compute to do. What a client's activity makes of it is in activity.ts.
 
-/** Whether a project may have so many more computes. */
-export function checkComputeLimit(world: World, project: Project, plan: Plan, added: number): Result<true> {
-  const { endpoints: limit } = effectiveLimits(world, plan);
-  if (computesOf(world, project.id).length + added <= limit) return accept(true);
-  return refuse(
-    "ENDPOINTS_LIMIT_EXCEEDED",
-    `endpoints limit exceeded: ${describeLimitSource(world, plan, "endpoints")} allows ${limit} computes in a project`,
-  );
-}
+export type StartCompute = ComputeRef & { readonly type: "StartCompute" };
+export type SuspendCompute = ComputeRef & { readonly type: "SuspendCompute" };
+export type RestartCompute = ComputeRef & { readonly type: "RestartCompute" };
 
-/** A new compute, checked against plan and profile; `ahead` counts those that the same decision makes before it. */
-export function buildCompute(
-  world: World,
-  project: Project,
-  plan: Plan,
-  input: {
-    readonly id?: string | undefined;
-    readonly branchId: string;
-    readonly computeType: ComputeType;
-    readonly options: ComputeOptions;
-  },
-  { now, random, profile }: Context,
-  ahead = 0,
-): Result<Compute> {
-  const { options } = input;
-  const defaults = project.defaultEndpointSettings;
-  if (input.computeType === "read_only" && !plan.readReplicas) return refuseByPlan(plan, "a read replica");
-  const range = resolveSizeRange(plan, profile, options, {
-    minCu: defaults.minCu ?? SMALLEST_CU,
-    maxCu: defaults.maxCu ?? defaults.minCu ?? SMALLEST_CU,
-  });
-  if (!range.ok) return range;
-  const delay = checkSuspendTimeout(
-    plan,
-    profile,
-    options.suspendTimeoutSeconds ?? defaults.suspendTimeoutSeconds ?? DEFAULT_SUSPEND_TIMEOUT,
-  );
-  if (!delay.ok) return delay;
-  const libraries = checkPreloadLibraries(project, options.settings);
-  if (!libraries.ok) return libraries;
-  const isTaken = (id: string) => world.computes.get(id) !== undefined;
-  if (input.id !== undefined && isTaken(input.id))
-    return refuse("ID_EXISTS", `an endpoint with id "${input.id}" exists already`);
-  const disabled = options.disabled ?? false;
-  const number = nextNumber(world, "endpoint", ahead);
-  return accept({
-    id: input.id ?? drawId(random, "endpoint", number, isTaken),
-    number,
-    projectId: project.id,
-    branchId: input.branchId,
-    regionId: project.regionId,
-    type: input.computeType,
-    ...(options.name === undefined ? {} : { name: options.name }),
-    range: range.value,
-    suspendTimeoutSeconds: delay.value,
-    settings: { pg_settings: defaults.pg_settings ?? {}, ...options.settings },
-    poolerEnabled: options.poolerEnabled ?? false,
-    passwordlessAccess: options.passwordlessAccess ?? true,
-    disabled,
-    provisioner: options.provisioner ?? project.provisioner,
-    // A: what is made disabled is never started, nor what is made while its project is at its quota.
-    phase: { state: disabled || reachedQuota(world, project, now) !== undefined ? "idle" : "init" },
-    createdAt: now,
-    updatedAt: now,
-  });
-}
+/** One look at the load of a compute: so many vCPUs busy (load1), believed until an instant. */
+export type LoadReading = { readonly load: number; readonly until: SimTime };
 
-/** The operations that bring new computes up. */
-export function startRequests(computes: readonly Compute[]): OperationRequest[] {
-  return computes
-    .filter((compute) => compute.phase.state === "init")
-    .map((compute) => ({ action: "start_compute", branchId: compute.branchId, endpointId: compute.id }));
-}
+export type ComputeCommand = CreateCompute | UpdateCompute | DeleteCompute;
+export type ComputeLifecycleCommand = StartCompute | SuspendCompute | RestartCompute;
 
-export function decideUpdateCompute(world: World, command: UpdateCompute, context: Context): Result<Event[]> {
-  const resolved = findComputeAndPlan(world, command);
-  if (!resolved.ok) return resolved;
-  const { project, plan, compute } = resolved.value;
-  const changes = resolveComputeChanges(world, project, plan, compute, command, context);
-  if (!changes.ok) return changes;
-  const busy = refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  const branchId = changes.value.branchId ?? compute.branchId;
-  const requests = updateRequests(compute, changes.value).map((request) => ({
-    ...request,
-    branchId,
-    endpointId: compute.id,
-  }));
-  return accept([
-    { type: "ComputeUpdated", at: context.now, endpointId: compute.id, changes: changes.value },
-    ...scheduleOperations(world, project.id, requests, context),
-  ]);
-}
+type ComputeEventBase = EventBase & { readonly endpointId: string };
 
-/** PLATFORM, "Life of a compute": the delay and the name alone need no restart, disabling only a suspend, all else both. */
-export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
-  const withoutRestart: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
-  const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some(
-    (key) => !withoutRestart.includes(key),
-  );
-  const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
-  if (needsRestart) return [{ action: "apply_config" }, { action: "suspend_compute", thenStart }];
-  const disables = changes.disabled === true && !compute.disabled;
-  if (!disables) return [{ action: "apply_config" }];
-  return Object.keys(changes).length === 1
-    ? [{ action: "suspend_compute" }]
-    : [{ action: "apply_config" }, { action: "suspend_compute" }];
-}
-
-function resolveComputeChanges(
-  world: World,
-  project: Project,
-  plan: Plan,
-  compute: Compute,
-  { branchId, options }: UpdateCompute,
-  { profile }: Context,
-): Result<ComputeChanges> {
-  if (branchId !== undefined) {
-    const branch = findBranch(world, project, branchId);
-    if (!branch.ok) return branch;
-    const primaryCheck = checkNoOtherPrimary(world, branchId, compute.type, compute.id);
-    if (!primaryCheck.ok) return primaryCheck;
-  }
-  const changesSize = options.minCu !== undefined || options.maxCu !== undefined;
-  const range = changesSize ? resolveSizeRange(plan, profile, options, compute.range) : undefined;
-  if (range?.ok === false) return range;
-  const delay =
-    options.suspendTimeoutSeconds === undefined
-      ? undefined
-      : checkSuspendTimeout(plan, profile, options.suspendTimeoutSeconds);
-  if (delay?.ok === false) return delay;
-  const libraries = checkPreloadLibraries(project, options.settings);
-  if (!libraries.ok) return libraries;
-  return accept({
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(options.name === undefined ? {} : { name: options.name }),
-    ...(range === undefined ? {} : { range: range.value }),
-    ...(delay === undefined ? {} : { suspendTimeoutSeconds: delay.value }),
-    ...(options.settings === undefined ? {} : { settings: { ...compute.settings, ...options.settings } }),
-    ...(options.poolerEnabled === undefined ? {} : { poolerEnabled: options.poolerEnabled }),
-    ...(options.passwordlessAccess === undefined ? {} : { passwordlessAccess: options.passwordlessAccess }),
-    ...(options.disabled === undefined ? {} : { disabled: options.disabled }),
-    ...(options.provisioner === undefined ? {} : { provisioner: options.provisioner }),
-  });
-}
-
-/** R: permanent, and the operations array is empty; what was still under way for it is cancelled. */
-/** D: a compute of a protected branch stays. */
-export function decideDeleteCompute(world: World, command: DeleteCompute, { now }: Context): Result<Event[]> {
-  const compute = findCompute(world, command);
-  if (!compute.ok) return compute;
-  const branch = world.branches.get(compute.value.branchId);
-  if (branch?.protected === true) {
-    return refuse(
-      "BRANCH_IS_PROTECTED",
-      `branch "${branch.name}" is protected and its computes cannot be deleted`,
-    );
-  }
-  const unfinished = unfinishedOperations(world, command.projectId).filter(
-    (operation) => operation.endpointId === command.computeId,
-  );
-  return accept([
-    ...unfinished.map(
-      (operation): Event => ({ type: "OperationCancelled", at: now, operationId: operation.id }),
-    ),
-    { type: "ComputeDeleted", at: now, endpointId: command.computeId },
-  ]);
-}
-
-/** R: on create and on a change of branch, the target must not already have a primary; replicas move freely. */
-function checkNoOtherPrimary(
-  world: World,
-  branchId: string,
-  type: ComputeType,
-  except: string | undefined,
-): Result<true> {
-  const primary = type === "read_write" ? primaryComputeOf(world, branchId) : undefined;
-  if (primary === undefined || primary.id === except) return accept(true);
-  return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
-}
-
-function findProjectAndPlan(
-  world: World,
-  { accountId, projectId }: ProjectRef,
-): Result<{ project: Project; plan: Plan }> {
-  const project = findProject(world, accountId, projectId);
-  if (!project.ok) return project;
-  const account = findAccount(world, accountId);
-  return account.ok ? accept({ project: project.value, plan: planOf(account.value) }) : account;
-}
-
-function findComputeAndPlan(
-  world: World,
-  command: ComputeRef,
-): Result<{ project: Project; plan: Plan; compute: Compute }> {
-  const resolved = findProjectAndPlan(world, command);
-  if (!resolved.ok) return resolved;
-  const compute = findCompute(world, command);
-  return compute.ok ? accept({ ...resolved.value, compute: compute.value }) : compute;
-}
-
-/** R: the first row of the size table, what a compute gets that nobody chose a size for (A). */
-const SMALLEST_CU = 0.25;
+export type ComputeEvent =
+  | (EventBase & { readonly type: "ComputeCreated"; readonly compute: Compute })
+  | (ComputeEventBase & { readonly type: "ComputeUpdated"; readonly changes: ComputeChanges })
+  | (ComputeEventBase & { readonly type: "ComputeDeleted" })
+  | (ComputeEventBase & { readonly type: "ComputeActivated"; readonly release: number })
+  | (ComputeEventBase & { readonly type: "ComputeSuspending" })
+  | (ComputeEventBase & { readonly type: "ComputeSuspended"; readonly cause: Operation["cause"] })
+  | (ComputeEventBase & { readonly type: "ComputeResized"; readonly sizeCu: number })
+  | (ComputeEventBase & { readonly type: "ComputeStartFailed" })
+  | (ComputeEventBase & { readonly type: "ComputeSuspendFailed" });

@@ -1,8 +1,9 @@
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
-import type { Event } from "../events.ts";
+import type { Evolvers } from "../handlers.ts";
 import {
   type Activity,
+  type ActivityEvent,
   type ActivityRecorded,
   activityDurationMs,
   isOpenEnded,
@@ -10,30 +11,23 @@ import {
   toPendingLoad,
 } from "./activity.ts";
 import type { Compute } from "./compute.ts";
-import { busyUntil, type Connection, findConnection, openConnection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { serveActivity, withRuntime } from "./evolve-compute.ts";
+import { busyUntil, findConnection, openConnection } from "./open-connections.ts";
 
-/** Folds what clients did into the world. */
-export function evolveActivity(
-  world: World,
-  event: Extract<Event, { type: "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" }>,
-): void {
-  switch (event.type) {
-    case "ActivityScheduled":
-      world.numbers.activity = event.scheduled.number;
-      world.scheduledActivities.set(event.scheduled);
-      return;
-    case "ActivityDropped":
-      world.scheduledActivities.delete(String(event.scheduled));
-      return;
-    case "ActivityRecorded":
-      if (event.scheduled !== undefined) world.scheduledActivities.delete(String(event.scheduled));
-      evolveActivityRecorded(world, event);
-      return;
-    default:
-      event satisfies never;
-  }
-}
+export const activityEvolvers = {
+  ActivityScheduled(world, { scheduled }) {
+    world.numbers.activity = scheduled.number;
+    world.scheduledActivities.set(scheduled);
+  },
+  ActivityDropped(world, { scheduled }) {
+    world.scheduledActivities.delete(String(scheduled));
+  },
+  ActivityRecorded(world, event) {
+    if (event.scheduled !== undefined) world.scheduledActivities.delete(String(event.scheduled));
+    evolveActivityRecorded(world, event);
+  },
+} satisfies Evolvers<ActivityEvent>;
 
 function evolveActivityRecorded(world: World, { at, activity, opened }: ActivityRecorded): void {
   const compute = world.computes.get(activity.endpointId);

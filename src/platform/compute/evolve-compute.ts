@@ -1,99 +1,93 @@
 import type { Profile } from "../catalog/profile.ts";
 import type { SimTime } from "../core/time.ts";
 import { profileOfWorld, type World } from "../core/world.ts";
-import type { Event } from "../events.ts";
-import { meter } from "../usage/usage.ts";
+import type { Evolvers } from "../handlers.ts";
+import { meter } from "../usage/meter.ts";
 import type { PendingLoad } from "./activity.ts";
 import { addReading, targetSizeCu } from "./autoscaling.ts";
 import { type CacheStatistics, cacheCapacity, countBlocks, EMPTY_CACHE } from "./cache.ts";
-import type { ActivePhase, Compute } from "./compute.ts";
-import { closeConnections, serveWaitingConnections } from "./connection.ts";
+import type { ActivePhase, Compute, ComputeEvent } from "./compute.ts";
+import { closeConnections, serveWaitingConnections } from "./open-connections.ts";
 
-export type ComputeEvent = Extract<
-  Event,
-  {
-    type:
-      | "ComputeCreated"
-      | "ComputeUpdated"
-      | "ComputeDeleted"
-      | "ComputeActivated"
-      | "ComputeSuspending"
-      | "ComputeSuspended"
-      | "ComputeResized"
-      | "ComputeStartFailed"
-      | "ComputeSuspendFailed";
-  }
->;
+const IDLE = { state: "idle" } as const;
 
-/** Folds what happened to a compute into the world. */
-export function evolveCompute(world: World, event: ComputeEvent): void {
-  const { at } = event;
-  if (event.type === "ComputeCreated") {
-    world.numbers.endpoint = event.compute.number;
-    world.computes.set(event.compute);
-    return;
-  }
-  const compute = world.computes.get(event.endpointId);
-  if (compute === undefined) throw new Error(`${event.type}: there is no endpoint ${event.endpointId}`);
-  switch (event.type) {
-    case "ComputeUpdated":
-      meter(world, compute, at);
-      world.computes.set({ ...compute, ...event.changes, phase: meteredPhase(compute, at), updatedAt: at });
-      return;
-    case "ComputeDeleted":
-      meter(world, compute, at);
-      world.connections.deleteForCompute(compute.id);
-      for (const key of [...world.scheduledActivities.by("endpoint", compute.id).keys()])
-        world.scheduledActivities.delete(key);
-      world.computes.delete(compute.id);
-      return;
-    case "ComputeActivated":
-      // It is active still where its suspend has failed.
-      meter(world, compute, at);
-      world.computes.set(activate(world, compute, event.release, at));
-      return;
-    case "ComputeSuspending":
-      if (compute.phase.state !== "active") return;
-      closeConnections(world, compute.id);
-      world.computes.set(
-        withRuntime(compute, {
-          ...runtimeOf(compute),
-          phase: { ...compute.phase, suspending: true, openTransactions: 0, readings: [] },
-          lastActiveAt: endOfLastActivity(compute, at),
-        }),
-      );
-      return;
-    case "ComputeSuspended":
-      meter(world, compute, at);
-      closeConnections(world, compute.id);
-      // What came during the suspend waits on, and its arrival stays the last activity.
-      world.computes.set(suspended(compute, at));
-      return;
-    case "ComputeResized":
-      world.computes.set(resized(world, compute, event.sizeCu, at));
-      return;
-    case "ComputeStartFailed": {
-      meter(world, compute, at);
-      world.connections.deleteForCompute(compute.id);
-      const lastActiveAt = endOfLastActivity(compute, at);
-      world.computes.set(
-        withRuntime(compute, {
-          ...runtimeOf(compute),
-          phase: IDLE,
-          waiting: undefined,
-          lastActiveAt,
-          updatedAt: at,
-        }),
-      );
-      return;
-    }
-    case "ComputeSuspendFailed":
-      if (compute.phase.state === "active")
-        world.computes.set({ ...compute, phase: { ...compute.phase, suspending: false }, updatedAt: at });
-      return;
-    default:
-      event satisfies never;
-  }
+export const computeEvolvers = {
+  ComputeCreated(world, { compute }) {
+    world.numbers.endpoint = compute.number;
+    world.computes.set(compute);
+  },
+  ComputeUpdated(world, event) {
+    const { at, changes } = event;
+    const compute = computeOf(world, event);
+    meter(world, compute, at);
+    world.computes.set({ ...compute, ...changes, phase: meteredPhase(compute, at), updatedAt: at });
+  },
+  ComputeDeleted(world, event) {
+    const compute = computeOf(world, event);
+    meter(world, compute, event.at);
+    world.connections.deleteForCompute(compute.id);
+    for (const key of [...world.scheduledActivities.by("endpoint", compute.id).keys()])
+      world.scheduledActivities.delete(key);
+    world.computes.delete(compute.id);
+  },
+  ComputeActivated(world, event) {
+    const compute = computeOf(world, event);
+    // After a failed suspend the compute is still active, and its use up to now has to be booked.
+    meter(world, compute, event.at);
+    world.computes.set(activate(world, compute, event.release, event.at));
+  },
+  ComputeSuspending(world, event) {
+    const compute = computeOf(world, event);
+    if (compute.phase.state !== "active") return;
+    closeConnections(world, compute.id);
+    world.computes.set(
+      withRuntime(compute, {
+        ...runtimeOf(compute),
+        phase: { ...compute.phase, suspending: true, openTransactions: 0, readings: [] },
+        lastActiveAt: endOfLastActivity(compute, event.at),
+      }),
+    );
+  },
+  ComputeSuspended(world, event) {
+    const compute = computeOf(world, event);
+    meter(world, compute, event.at);
+    closeConnections(world, compute.id);
+    // Arrivals during the suspend keep waiting, and the latest of them stays the last activity.
+    world.computes.set(suspended(compute, event.at));
+  },
+  ComputeResized(world, event) {
+    world.computes.set(resized(world, computeOf(world, event), event.sizeCu, event.at));
+  },
+  ComputeStartFailed(world, event) {
+    const { at } = event;
+    const compute = computeOf(world, event);
+    meter(world, compute, at);
+    world.connections.deleteForCompute(compute.id);
+    const lastActiveAt = endOfLastActivity(compute, at);
+    world.computes.set(
+      withRuntime(compute, {
+        ...runtimeOf(compute),
+        phase: IDLE,
+        waiting: undefined,
+        lastActiveAt,
+        updatedAt: at,
+      }),
+    );
+  },
+  ComputeSuspendFailed(world, event) {
+    const compute = computeOf(world, event);
+    if (compute.phase.state === "active")
+      world.computes.set({ ...compute, phase: { ...compute.phase, suspending: false }, updatedAt: event.at });
+  },
+} satisfies Evolvers<ComputeEvent>;
+
+function computeOf(
+  world: World,
+  { type, endpointId }: Exclude<ComputeEvent, { type: "ComputeCreated" }>,
+): Compute {
+  const compute = world.computes.get(endpointId);
+  if (compute === undefined) throw new Error(`${type}: there is no endpoint ${endpointId}`);
+  return compute;
 }
 
 /** R: cache statistics start at zero; the compute takes the newest release; what waited is served from now on. */
@@ -205,8 +199,6 @@ function countPendingBlocks(
   const hasBlocks = blocks.hits !== 0 || blocks.misses !== 0 || blocks.writes !== 0;
   return hasBlocks ? countBlocks(cache, blocks, cacheCapacity(profile, sizeCu)) : cache;
 }
-
-const IDLE = { state: "idle" } as const;
 
 function suspended(compute: Compute, at: SimTime): Compute {
   const { waiting, startedAt } = compute;

@@ -2,8 +2,7 @@ import type { Account } from "../account/account.ts";
 import type { ApiKey, ApiKeyUse } from "../account/api-key.ts";
 import type { Branch } from "../branch/branch.ts";
 import type { BranchSnapshot } from "../branch/branch-snapshot.ts";
-import type { LimitSettings, PlanName } from "../catalog/plan.ts";
-import { PROFILES, type Profile, type ProfileName } from "../catalog/profile.ts";
+import { PROFILES, type Profile } from "../catalog/profile.ts";
 import type { ScheduledActivity } from "../compute/activity.ts";
 import type { Compute } from "../compute/compute.ts";
 import { ConnectionTable } from "../compute/connection-table.ts";
@@ -13,41 +12,9 @@ import type { Project } from "../project/project.ts";
 import { concernOf, type SettingsRecord } from "../project/settings-record.ts";
 import { HourlyUsageTable } from "../usage/hourly-usage.ts";
 import type { Usage } from "../usage/usage.ts";
-import type { DurationDistribution } from "./distribution.ts";
 import { ChangeSet, Table } from "./table.ts";
 import type { SimTime } from "./time.ts";
-
-/** What shapes a world. Profile, plan and start stay as they were made; the rest may change, by an event. */
-export type WorldSettings = {
-  readonly seed: number;
-  readonly profile: ProfileName;
-  /** The plan of an account that is created without one. */
-  readonly plan: PlanName;
-  /** `immediate`: operations take no time and are finished before the next command. */
-  readonly operations: "timed" | "immediate";
-  /** In the place of the profile's start delay. */
-  readonly startDelay?: DurationDistribution;
-  /** The name that the hosts of its computes end in, in the place of ours. */
-  readonly hostDomain?: string;
-  /** In the place of the plan's limits. */
-  readonly limits?: LimitSettings;
-  /** Use is also kept by the hour. Absent in histories of releases that did not, until they are told to. */
-  readonly hourlyUsage?: true;
-  /** Where its clock began. */
-  readonly startAt: SimTime;
-};
-
-/** What becomes of them; `null`: it is the profile's or the plan's again. */
-export type SettingsChanges = Partial<Pick<WorldSettings, "operations" | "seed" | "hourlyUsage">> & {
-  readonly startDelay?: DurationDistribution | null;
-  readonly limits?: LimitSettings | null;
-};
-
-export function applySettingsChanges(settings: WorldSettings, changes: SettingsChanges): WorldSettings {
-  return Object.fromEntries(
-    Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null),
-  ) as WorldSettings;
-}
+import type { WorldSettings } from "./world-settings.ts";
 
 /** How many objects of a kind were ever made: the number of the next draw of its ids. */
 export type NumberedKind =
@@ -90,23 +57,6 @@ export type World = {
   readonly apiKeyUses: Table<ApiKeyUse>;
   readonly secrets: Table<Secret>;
 };
-
-/** The tables that history folds to. The others are beside it: durable, but no event tells of them. */
-export const HISTORY_TABLES = [
-  "accounts",
-  "apiKeys",
-  "projects",
-  "branches",
-  "computes",
-  "connections",
-  "operations",
-  "scheduledActivities",
-  "usage",
-  "hourlyUsage",
-  "branchSnapshots",
-  "records",
-  "faults",
-] as const satisfies readonly (keyof World)[];
 
 /** What must be told again later and must not stand in history: the password of a role. */
 type Secret = { readonly id: string; readonly value: string };

@@ -1,11 +1,7 @@
-import type { Context } from "../core/context.ts";
 import type { DurationDistribution } from "../core/distribution.ts";
-import { closestMatch } from "../core/text.ts";
 import type { DurationMs, SimTime } from "../core/time.ts";
-import type { World } from "../core/world.ts";
-import type { Event } from "../events.ts";
+import type { EventBase } from "../event-base.ts";
 import type { OperationAction } from "../operation/operation.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
 
 /** Where a fault applies: to public operations by their ids, or to actions of the platform's own operations. Neither: to all public ones. */
 type FaultScope = {
@@ -125,69 +121,6 @@ export type SetFaults = {
 };
 export type RemoveFault = { readonly type: "RemoveFault"; readonly name: string };
 
-export type FaultEvent = Extract<Event, { type: "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit" }>;
-
-export function decideSetFaults(
-  world: World,
-  { faults, keepOthers }: SetFaults,
-  { now: at }: Context,
-): Event[] {
-  const named = new Set(faults.map(({ name }) => name));
-  const others = keepOthers === true ? [] : [...world.faults.values()].filter(({ name }) => !named.has(name));
-  return [
-    ...others.map(({ name }): Event => ({ type: "FaultRemoved", at, fault: name })),
-    ...faults.map((definition): Event => ({ type: "FaultSet", at, definition })),
-  ];
-}
-
-export function decideRemoveFault(
-  world: World,
-  { name }: RemoveFault,
-  { now: at }: Context,
-): Result<Event[]> {
-  const fault = findFault(world, name);
-  return fault.ok ? accept([{ type: "FaultRemoved", at, fault: name }]) : fault;
-}
-
-export function findFault(world: World, name: string): Result<Fault> {
-  const fault = world.faults.get(name);
-  if (fault !== undefined) return accept(fault);
-  const names = [...world.faults.values()].map((known) => known.name);
-  const near = closestMatch(name, names);
-  return refuse(
-    "FAULT_NOT_FOUND",
-    `there is no fault "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
-  );
-}
-
-/** One that is set anew begins anew: its counts, its draws, and its place behind the others. */
-export function evolveFault(world: World, event: FaultEvent, seq: number): void {
-  if (event.type === "FaultSet") {
-    world.faults.delete(event.definition.name);
-    world.faults.set({ ...event.definition, number: seq, setAt: event.at, seen: 0, hits: 0 });
-    return;
-  }
-  const fault = world.faults.get(event.fault);
-  if (fault === undefined) throw new Error(`${event.type}: there is no fault ${event.fault}`);
-  switch (event.type) {
-    case "FaultRemoved":
-      world.faults.delete(fault.name);
-      return;
-    case "FaultMatched":
-      world.faults.set({
-        ...fault,
-        seen: event.number,
-        ...(event.rate === undefined ? {} : { rate: event.rate }),
-      });
-      return;
-    case "FaultHit":
-      world.faults.set({ ...fault, seen: event.number, hits: fault.hits + 1 });
-      return;
-    default:
-      event satisfies never;
-  }
-}
-
 /** Whether it can still strike: one that is over meets nothing, and counts nothing. */
 export function isFaultActive({ timing, effect, setAt, seen, hits }: Fault, now: SimTime): boolean {
   const { first, limit, fromAt, until } = timing;
@@ -224,17 +157,6 @@ export function isOperationEffect(effect: FaultEffect): effect is OperationEffec
   return effect.kind === "operation_fails" || effect.kind === "start_slower" || effect.kind === "start_fails";
 }
 
-/** Since when a project is in maintenance, if it is. */
-export function maintenanceSince(world: World, projectId: string, now: SimTime): SimTime | undefined {
-  if (world.faults.size === 0) return undefined;
-  for (const fault of world.faults.values()) {
-    const { effect, scope, timing, setAt } = fault;
-    if (effect.kind !== "maintenance" || (scope.match?.projectId ?? projectId) !== projectId) continue;
-    if (isFaultActive(fault, now)) return Math.max(setAt, timing.fromAt ?? 0);
-  }
-  return undefined;
-}
-
 function matchesTarget(
   match: FaultMatch | undefined,
   { projectId, branchId, endpointId }: FaultTarget,
@@ -248,3 +170,36 @@ function matchesTarget(
     matches(match.endpointId, endpointId)
   );
 }
+
+/** What a hit comes to, with all that was drawn for it. */
+export type FaultOutcome =
+  | Extract<FaultEffect, { kind: "answer" | "drop" | "lose_response" }>
+  | { readonly kind: "latency"; readonly ms: DurationMs; readonly clock: "world" | "wall" }
+  | {
+      readonly kind: "rate_limit";
+      readonly requests: number;
+      readonly perMs: DurationMs;
+      readonly retryAfterS: number;
+    }
+  | { readonly kind: "maintenance"; readonly projectId: string }
+  | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
+  | { readonly kind: "start_slower"; readonly byMs: DurationMs; readonly factor: number };
+
+/** About to be done: are there faults in its way? */
+type MatchFaults = { readonly type: "MatchFaults"; readonly target: FaultTarget };
+
+export type FaultCommand = SetFaults | RemoveFault | MatchFaults;
+
+/** One match of a fault with a target: the `number`-th since it was set, and what was drawn for it. */
+type FaultMatchBase = EventBase & {
+  readonly fault: string;
+  readonly number: number;
+  readonly target: FaultTarget;
+  readonly drawn?: number;
+};
+
+export type FaultEvent =
+  | (EventBase & { readonly type: "FaultSet"; readonly definition: FaultDefinition })
+  | (EventBase & { readonly type: "FaultRemoved"; readonly fault: string })
+  | (FaultMatchBase & { readonly type: "FaultMatched"; readonly rate?: RateWindow })
+  | (FaultMatchBase & { readonly type: "FaultHit"; readonly outcome: FaultOutcome });

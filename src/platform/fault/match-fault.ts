@@ -7,33 +7,17 @@ import type { Event } from "../events.ts";
 import {
   type Fault,
   type FaultEffect,
+  type FaultOutcome,
   type FaultTarget,
   faultAppliesTo,
   isFaultActive,
   type RateWindow,
 } from "./fault.ts";
 
-/** What a hit comes to, with all that was drawn for it. */
-export type FaultOutcome =
-  | Extract<FaultEffect, { kind: "answer" | "drop" | "lose_response" }>
-  | { readonly kind: "latency"; readonly ms: DurationMs; readonly clock: "world" | "wall" }
-  | {
-      readonly kind: "rate_limit";
-      readonly requests: number;
-      readonly perMs: DurationMs;
-      readonly retryAfterS: number;
-    }
-  | { readonly kind: "maintenance"; readonly projectId: string }
-  | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
-  | { readonly kind: "start_slower"; readonly byMs: DurationMs; readonly factor: number };
-
 type FaultHit = { readonly fault: string; readonly outcome: FaultOutcome };
 
 /** What was met: the events that count it, and the hits among them, in the order in which the faults were set. */
 export type FaultMatches = { readonly events: readonly Event[]; readonly hits: readonly FaultHit[] };
-
-/** About to be done: are there faults in its way? */
-export type MatchFaults = { readonly type: "MatchFaults"; readonly target: FaultTarget };
 
 /** Counts of faults that one decision meets several times: what it has seen already is in no event yet. */
 export type FaultCounts = Map<string, Pick<Fault, "seen" | "hits">>;

@@ -1,32 +1,34 @@
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
-import type { Event } from "../events.ts";
-import type { Operation, OperationFailures } from "./operation.ts";
+import type { Evolvers } from "../handlers.ts";
+import type { Operation, OperationEvent, OperationFailures } from "./operation.ts";
 
-type OperationEvent = Extract<
-  Event,
-  {
-    type:
-      | "OperationScheduled"
-      | "OperationStarted"
-      | "OperationFinished"
-      | "OperationRetried"
-      | "OperationFailed"
-      | "OperationCancelled";
-  }
->;
-
-/** Folds what happened to an operation into the world; what is over is history. */
-export function evolveOperation(world: World, event: OperationEvent): void {
-  if (event.type === "OperationFinished" && !world.operations.isTracked) {
-    // Nobody wants to know what it was: it need not be put together.
+/** A table keeps unfinished operations only: one that has ended is history. */
+export const operationEvolvers = {
+  OperationScheduled(world, { operation }) {
+    world.numbers.operation = operation.number;
+    storeOperation(world, operation);
+  },
+  OperationStarted: changeOperation,
+  OperationFinished(world, event) {
+    if (world.operations.isTracked) {
+      changeOperation(world, event);
+      return;
+    }
+    // Without a reader of the finished row, the row need not be built.
     if (!world.operations.evict(event.operationId))
       throw new Error(`${event.type}: operation ${event.operationId} is not unfinished`);
-    return;
-  }
-  const previous = event.type === "OperationScheduled" ? undefined : world.operations.get(event.operationId);
-  const operation = applyOperationEvent(previous, event);
-  if (event.type === "OperationScheduled") world.numbers.operation = operation.number;
+  },
+  OperationRetried: changeOperation,
+  OperationFailed: changeOperation,
+  OperationCancelled: changeOperation,
+} satisfies Evolvers<OperationEvent>;
+
+function changeOperation(world: World, event: Exclude<OperationEvent, { type: "OperationScheduled" }>): void {
+  storeOperation(world, applyOperationEvent(world.operations.get(event.operationId), event));
+}
+
+function storeOperation(world: World, operation: Operation): void {
   if (isUnfinished(operation)) world.operations.set(operation);
   else world.operations.retire(operation);
 }

@@ -7,13 +7,8 @@ import type { Event } from "../events.ts";
 import type { Project } from "../project/project.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { removeBranch, removeProject } from "../project/removal.ts";
-import {
-  type Operation,
-  retriesLeft,
-  scheduleOperations,
-  startUnblocked,
-  unfinishedOperations,
-} from "./operation.ts";
+import { type Operation, retriesLeft } from "./operation.ts";
+import { scheduleOperations, startUnblocked, unfinishedOperations } from "./schedule-operations.ts";
 
 /** An operation is over: what it did, what it sets free, and the start that follows an update of an active compute. */
 export function decideFinishOperation(world: World, operation: Operation, context: Context): Event[] {

@@ -1,12 +1,5 @@
-import type { Context } from "../core/context.ts";
-import { drawDuration } from "../core/distribution.ts";
-import { drawOperationId } from "../core/ids.ts";
 import type { DurationMs, SimTime } from "../core/time.ts";
-import { nextNumber, type World } from "../core/world.ts";
-import type { Event } from "../events.ts";
-import type { FaultCounts } from "../fault/match-fault.ts";
-import { matchOperationFaults } from "../fault/operation-fault.ts";
-import { type Refusal, refuse } from "../refusals.ts";
+import type { EventBase } from "../event-base.ts";
 
 /** R: start_compute, apply_config, suspend_compute; S: the others. Those that this platform's rules schedule. */
 export const OPERATION_ACTIONS = [
@@ -19,7 +12,7 @@ export const OPERATION_ACTIONS = [
 ] as const;
 export type OperationAction = (typeof OPERATION_ACTIONS)[number];
 
-type OperationState =
+export type OperationState =
   | { readonly status: "scheduling" }
   | { readonly status: "running"; readonly startedAt: SimTime; readonly dueAt: SimTime }
   | { readonly status: "finished"; readonly startedAt: SimTime; readonly finishedAt: SimTime }
@@ -66,158 +59,6 @@ export type OperationRequest = {
   readonly cause?: Operation["cause"];
   readonly thenStart?: boolean;
 };
-
-/** The unfinished operations of a project, in the order in which they were scheduled. */
-export function unfinishedOperations(world: World, projectId: string): Operation[] {
-  return world.operations.by("project", projectId).toArray();
-}
-
-/** C, D: public clients retry exactly this sentence. */
-export function refuseWhileBusy(world: World, projectId: string): Refusal | undefined {
-  return world.operations.by("project", projectId).size === 0 ? undefined : refuseConflicts();
-}
-
-export function refuseConflicts(): Refusal {
-  return refuse(
-    "OPERATIONS_IN_PROGRESS",
-    "project already has running conflicting operations, scheduling of new ones is prohibited",
-  ).refusal;
-}
-
-/**
- * The events that schedule operations in order: what nothing stands in the way of runs at once, the rest is `scheduling`.
- * `finishing` names an operation that the same decision ends, so that nothing waits for it.
- */
-export function scheduleOperations(
-  world: World,
-  projectId: string,
-  requests: readonly OperationRequest[],
-  context: Context,
-  finishingId?: string,
-): Event[] {
-  const unfinished = unfinishedOperations(world, projectId);
-  const preceding =
-    finishingId === undefined ? unfinished : unfinished.filter((operation) => operation.id !== finishingId);
-  const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
-  const [first] = requests;
-  if (requests.length === 1 && first !== undefined)
-    return scheduleOperation(world, projectId, first, 0, preceding, counts, context);
-  const events: Event[] = [];
-  for (const [index, request] of requests.entries()) {
-    for (const event of scheduleOperation(world, projectId, request, index, preceding, counts, context)) {
-      events.push(event);
-      if (event.type === "OperationScheduled") preceding.push(event.operation);
-    }
-  }
-  return events;
-}
-
-/** One of them, behind those that come `before`; `ahead` counts those that the same decision schedules before it. */
-function scheduleOperation(
-  world: World,
-  projectId: string,
-  request: OperationRequest,
-  offset: number,
-  preceding: readonly Operation[],
-  counts: FaultCounts | undefined,
-  context: Context,
-): Event[] {
-  const { now } = context;
-  const number = nextNumber(world, "operation", offset);
-  const baseMs = drawOperationDuration(world, request.action, number, context);
-  const faults = counts && matchOperationFaults(world, projectId, request, number, context, counts);
-  const durationMs = faults === undefined ? baseMs : faults.slowDown(baseMs);
-  const isBlocked = preceding.length > 0 && preceding.some((earlier) => conflicts(earlier, request));
-  const state: OperationState = isBlocked
-    ? { status: "scheduling" }
-    : { status: "running", startedAt: now, dueAt: now + durationMs };
-  const base = buildOperation(projectId, request, number, durationMs, state, context);
-  const operation = faults?.failures === undefined ? base : { ...base, failures: faults.failures };
-  const scheduled: Event = { type: "OperationScheduled", at: now, operation };
-  const consequences = isBlocked ? [] : consequencesOfStart(operation, now);
-  if (faults === undefined && consequences.length === 0) return [scheduled];
-  return [...(faults?.events ?? []), scheduled, ...consequences];
-}
-
-/**
- * R: "a suspend_compute operation is recorded": the platform did it at this instant and nobody had to wait for it (A). `ahead` counts
- * those that the same decision records before it.
- */
-export function recordOperation(
-  world: World,
-  projectId: string,
-  request: OperationRequest,
-  context: Context,
-  offset = 0,
-): Event {
-  const at = context.now;
-  const state: OperationState = { status: "finished", startedAt: at, finishedAt: at };
-  const operation = buildOperation(
-    projectId,
-    request,
-    nextNumber(world, "operation", offset),
-    0,
-    state,
-    context,
-  );
-  return { type: "OperationScheduled", at, operation };
-}
-
-function buildOperation(
-  projectId: string,
-  request: OperationRequest,
-  number: number,
-  durationMs: DurationMs,
-  state: OperationState,
-  { now, random }: Context,
-): Operation {
-  const { branchId, endpointId } = request;
-  const id = drawOperationId(random, number);
-  const { action, cause = "request", thenStart = false } = request;
-  // Written out, for there are very many of these.
-  if (branchId !== undefined && endpointId !== undefined)
-    return {
-      id,
-      number,
-      projectId,
-      branchId,
-      endpointId,
-      action,
-      state,
-      durationMs,
-      cause,
-      thenStart,
-      createdAt: now,
-      updatedAt: now,
-    };
-  const common = { action, state, durationMs, cause, thenStart, createdAt: now, updatedAt: now };
-  return branchId === undefined
-    ? { id, number, projectId, ...common }
-    : { id, number, projectId, branchId, ...common };
-}
-
-/** The operations that an end sets free, in order: each was waiting for nothing else. */
-export function startUnblocked(world: World, finished: Operation, now: SimTime): Event[] {
-  const events: Event[] = [];
-  const preceding: Operation[] = [];
-  for (const operation of unfinishedOperations(world, finished.projectId)) {
-    if (operation.id === finished.id) continue;
-    if (
-      operation.state.status === "scheduling" &&
-      !preceding.some((earlier) => conflicts(earlier, operation))
-    ) {
-      events.push({
-        type: "OperationStarted",
-        at: now,
-        operationId: operation.id,
-        dueAt: now + operation.durationMs,
-      });
-      events.push(...consequencesOfStart(operation, now));
-    }
-    preceding.push(operation);
-  }
-  return events;
-}
 
 /** When everything will be over that is scheduled for a compute, if nothing else comes; `now` where there is nothing. */
 export function expectedReadyAt(operations: readonly Operation[], computeId: string, now: SimTime): SimTime {
@@ -273,27 +114,17 @@ export function pendingStateOf(
  * "One compute's operations run in order"; what concerns a branch waits for, and is waited for by, all on that branch, and
  * likewise what concerns the whole project.
  */
-function conflicts(one: OperationRequest, other: OperationRequest): boolean {
+export function conflicts(one: OperationRequest, other: OperationRequest): boolean {
   if (one.branchId === undefined || other.branchId === undefined) return true;
   if (one.endpointId !== undefined && other.endpointId !== undefined)
     return one.endpointId === other.endpointId;
   return one.branchId === other.branchId;
 }
 
-/** D: a suspend closes the connections when it begins; the compute is idle when it ends. */
-function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
-  if (operation.action !== "suspend_compute" || operation.endpointId === undefined) return [];
-  return [{ type: "ComputeSuspending", at: now, endpointId: operation.endpointId }];
-}
-
-function drawOperationDuration(
-  world: World,
-  action: OperationAction,
-  number: number,
-  { random, profile }: Context,
-): DurationMs {
-  if (world.settings.operations === "immediate") return 0;
-  const distribution =
-    (action === "start_compute" ? world.settings.startDelay : undefined) ?? profile.durations[action];
-  return drawDuration(distribution, () => random.stream("operation-duration", number));
-}
+export type OperationEvent =
+  | (EventBase & { readonly type: "OperationScheduled"; readonly operation: Operation })
+  | (EventBase & { readonly type: "OperationStarted"; readonly operationId: string; readonly dueAt: SimTime })
+  | (EventBase & { readonly type: "OperationFinished"; readonly operationId: string })
+  | (EventBase & { readonly type: "OperationRetried"; readonly operationId: string; readonly dueAt: SimTime })
+  | (EventBase & { readonly type: "OperationFailed"; readonly operationId: string })
+  | (EventBase & { readonly type: "OperationCancelled"; readonly operationId: string });

@@ -3,6 +3,8 @@ import { drawUuid } from "../core/ids.ts";
 import type { SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Evolvers } from "../handlers.ts";
+import type { RecordEvent } from "./settings-record.ts";
 import {
   isOfOrganization,
   type SettingsRecord,
@@ -74,27 +76,27 @@ export function recordDeleted({ id }: SettingsRecord, at: SimTime): Event {
   return { type: "RecordDeleted", at, recordId: id };
 }
 
-export function evolveRecord(
+export const recordEvolvers = {
+  RecordCreated(world, { record }) {
+    world.numbers.record = record.number;
+    world.records.set(record);
+  },
+  RecordUpdated(world, event) {
+    const record = recordOf(world, event);
+    world.records.set({ ...record, fields: event.fields, updatedAt: event.at } as SettingsRecord);
+  },
+  RecordDeleted(world, event) {
+    world.records.delete(recordOf(world, event).id);
+  },
+} satisfies Evolvers<RecordEvent>;
+
+function recordOf(
   world: World,
-  event: Extract<Event, { type: "RecordCreated" | "RecordUpdated" | "RecordDeleted" }>,
-): void {
-  if (event.type === "RecordCreated") {
-    world.numbers.record = event.record.number;
-    world.records.set(event.record);
-    return;
-  }
-  const record = world.records.get(event.recordId);
-  if (record === undefined) throw new Error(`${event.type}: there is no record ${event.recordId}`);
-  switch (event.type) {
-    case "RecordUpdated":
-      world.records.set({ ...record, fields: event.fields, updatedAt: event.at } as SettingsRecord);
-      return;
-    case "RecordDeleted":
-      world.records.delete(record.id);
-      return;
-    default:
-      event satisfies never;
-  }
+  { type, recordId }: Exclude<RecordEvent, { type: "RecordCreated" }>,
+): SettingsRecord {
+  const record = world.records.get(recordId);
+  if (record === undefined) throw new Error(`${type}: there is no record ${recordId}`);
+  return record;
 }
 
 /** A project is gone for good, and with it its records and the keys to it alone. */
@@ -114,14 +116,15 @@ export function deleteBranchRecords(world: World, branchId: string): void {
   }
 }
 
-/**
- * A reset leaves what belongs to organizations, for accounts and keys stay as well (members would lose what they are logged in
- * to); what belongs to a project goes with it.
- */
-export function deleteAllProjectRecords(world: World, at: SimTime): void {
+/** For a reset: records of organizations stay, as accounts and keys do; otherwise members would lose their access. */
+export function deleteAllProjectRecords(world: World): void {
   for (const record of [...world.records.values()]) {
     if (!isOfOrganization(record)) world.records.delete(record.id);
   }
+}
+
+/** For a reset: keys to a single project end with the projects. */
+export function revokeProjectKeys(world: World, at: SimTime): void {
   for (const apiKey of [...world.apiKeys.values()]) {
     if (apiKey.scope?.projectId !== undefined && apiKey.revokedAt === undefined)
       world.apiKeys.set({ ...apiKey, revokedAt: at });

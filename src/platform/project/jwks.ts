@@ -1,13 +1,21 @@
 import { checkRoleName } from "../branch/role.ts";
 import type { Context } from "../core/context.ts";
+import type { ProjectRef } from "../core/object-refs.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { branchesOf, findBranch, findProject } from "../lookup.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { findRecord, recordCreated, recordDeleted } from "./evolve-settings-record.ts";
 
-type ProjectRef = { readonly accountId: string; readonly projectId: string };
-export type AddJwks = ProjectRef & {
+export type JwksCommand = AddJwks | DeleteJwks;
+
+export const jwksDeciders = {
+  AddJwks: decideAddJwks,
+  DeleteJwks: decideDeleteJwks,
+} satisfies Deciders<JwksCommand>;
+
+type AddJwks = ProjectRef & {
   readonly type: "AddJwks";
   readonly jwksUrl: string;
   readonly providerName: string;
@@ -17,13 +25,13 @@ export type AddJwks = ProjectRef & {
   /** S: the roles are not made; so they have to be there (A). */
   readonly skipRoleCreation?: boolean | undefined;
 };
-export type DeleteJwks = ProjectRef & { readonly type: "DeleteJwks"; readonly jwksId: string };
+type DeleteJwks = ProjectRef & { readonly type: "DeleteJwks"; readonly jwksId: string };
 
 /**
  * S: for all branches where none is named, for the default roles where none are. What it would make in the databases is not imitated
  * (PLATFORM: an inert record), so named roles need to be there only where their creation is to be skipped.
  */
-export function decideAddJwks(world: World, command: AddJwks, context: Context): Result<Event[]> {
+function decideAddJwks(world: World, command: AddJwks, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { jwksUrl, providerName, branchId, jwtAudience, roleNames, skipRoleCreation } = command;
@@ -47,7 +55,7 @@ export function decideAddJwks(world: World, command: AddJwks, context: Context):
   return accept([recordCreated(world, context, project.value.id, "jwks", fields)]);
 }
 
-export function decideDeleteJwks(world: World, command: DeleteJwks, { now }: Context): Result<Event[]> {
+function decideDeleteJwks(world: World, command: DeleteJwks, { now }: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const jwks = findRecord(world, project.value.id, "jwks", command.jwksId);

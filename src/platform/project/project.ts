@@ -1,29 +1,6 @@
-import {
-  type Account,
-  describeLimitSource,
-  effectiveLimits,
-  findAccount,
-  planOf,
-} from "../account/account.ts";
-import { buildDefaultBranch } from "../branch/branch.ts";
-import { snapshotsOf } from "../branch/branch-snapshot.ts";
-import type { Plan } from "../catalog/plan.ts";
-import { checkPreloadLibraries } from "../catalog/preload-libraries.ts";
-import type { Profile } from "../catalog/profile.ts";
-import { REGIONS } from "../catalog/regions.ts";
-import { resolveSizeRange } from "../catalog/sizes.ts";
-import { checkSuspendTimeout } from "../compute/autosuspend.ts";
-import { buildCompute, type ComputeOptions, startRequests } from "../compute/compute.ts";
-import type { Context } from "../core/context.ts";
-import { drawId } from "../core/ids.ts";
+import type { ComputeOptions } from "../compute/compute.ts";
 import type { SimTime } from "../core/time.ts";
-import { nextNumber, type World } from "../core/world.ts";
-import type { Event } from "../events.ts";
-import { findProject } from "../lookup.ts";
-import { type OperationRequest, refuseWhileBusy, scheduleOperations } from "../operation/operation.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
-import { deleteUsage } from "../usage/usage.ts";
-import { RECOVERY_WINDOW } from "./removal.ts";
+import type { EventBase } from "../event-base.ts";
 
 /** What new computes of a project start from. */
 export type DefaultEndpointSettings = Pick<ComputeOptions, "minCu" | "maxCu" | "suspendTimeoutSeconds"> & {
@@ -96,251 +73,24 @@ export type ProjectChanges = Partial<
   Pick<Project, "name" | "historyRetentionSeconds" | "settings" | "defaultEndpointSettings">
 >;
 
-/** Whether an account may have one more project. */
-export function checkProjectLimit(world: World, account: Account): Result<true> {
-  const plan = planOf(account);
-  const { projects: limit } = effectiveLimits(world, plan);
-  if (world.projects.by("account", account.id).size < limit) return accept(true);
-  return refuse(
-    "PROJECTS_LIMIT_EXCEEDED",
-    `projects limit exceeded: ${describeLimitSource(world, plan, "projects")} allows ${limit} projects`,
-  );
-}
+export type ProjectCommand = CreateProject | UpdateProject | DeleteProject;
 
-/** R: the default branch gets a primary read-write compute when the project is created. D: create_timeline, start_compute. */
-export function decideCreateProject(world: World, command: CreateProject, context: Context): Result<Event[]> {
-  const account = findAccount(world, command.accountId);
-  if (!account.ok) return account;
-  const plan = planOf(account.value);
-  const limitCheck = checkProjectLimit(world, account.value);
-  if (!limitCheck.ok) return limitCheck;
-  const built = buildProject(world, account.value, plan, command, context);
-  if (!built.ok) return built;
-  const project = built.value;
-  const branch = buildDefaultBranch(
-    world,
-    project,
-    { ...command.branch, name: command.branch?.name ?? DEFAULT_BRANCH_NAME, isDefault: true },
-    context,
-  );
-  if (!branch.ok) return branch;
-  const { id, ...options } = command.compute ?? {};
-  const input = { id, branchId: branch.value.id, computeType: "read_write", options } as const;
-  const compute = buildCompute(world, project, plan, input, context);
-  if (!compute.ok) return compute;
-  const requests: OperationRequest[] = [
-    { action: "create_timeline", branchId: branch.value.id },
-    ...startRequests([compute.value]),
-  ];
-  return accept([
-    { type: "ProjectCreated", at: context.now, project },
-    { type: "BranchCreated", at: context.now, branch: branch.value },
-    { type: "ComputeCreated", at: context.now, compute: compute.value },
-    ...scheduleOperations(world, project.id, requests, context),
-  ]);
-}
-
-function buildProject(
-  world: World,
-  account: Account,
-  plan: Plan,
-  command: CreateProject,
-  { now, random, profile }: Context,
-): Result<Project> {
-  const regionId = command.regionId ?? DEFAULT_REGION;
-  if (!REGIONS.some((region) => region.id === regionId)) {
-    return refuse(
-      "REGION_NOT_SUPPORTED",
-      `region_id: "${regionId}" is not a region; there are ${REGIONS.map((region) => region.id).join(", ")}`,
-    );
-  }
-  const defaults = checkDefaultEndpointSettings(plan, profile, command.defaultEndpointSettings ?? {});
-  if (!defaults.ok) return defaults;
-  const pgVersion = command.pgVersion ?? profile.defaultPgVersion;
-  const libraries = checkPreloadLibraries({ pgVersion }, command.settings);
-  if (!libraries.ok) return libraries;
-  const number = nextNumber(world, "project");
-  const isTaken = (id: string) => world.projects.get(id) !== undefined;
-  if (command.id !== undefined && isTaken(command.id))
-    return refuse("ID_EXISTS", `a project with id "${command.id}" exists already`);
-  const id = command.id ?? drawId(random, "project", number, isTaken);
-  return accept({
-    id,
-    number,
-    accountId: account.id,
-    name: command.name ?? id,
-    regionId,
-    provisioner: command.provisioner ?? DEFAULT_PROVISIONER,
-    pgVersion,
-    storePasswords: command.storePasswords ?? true,
-    historyRetentionSeconds: command.historyRetentionSeconds ?? DEFAULT_HISTORY_RETENTION_S,
-    settings: command.settings ?? {},
-    defaultEndpointSettings: defaults.value,
-    createdAt: now,
-    updatedAt: now,
-  });
-}
-
-export function decideUpdateProject(world: World, command: UpdateProject, context: Context): Result<Event[]> {
-  const { now, profile } = context;
-  const project = findProject(world, command.accountId, command.projectId);
-  if (!project.ok) return project;
-  const account = findAccount(world, command.accountId);
-  if (!account.ok) return account;
-  const defaults = checkDefaultEndpointSettings(planOf(account.value), profile, {
-    ...project.value.defaultEndpointSettings,
-    ...command.defaultEndpointSettings,
-  });
-  if (!defaults.ok) return defaults;
-  const libraries = checkPreloadLibraries(project.value, command.settings);
-  if (!libraries.ok) return libraries;
-  const changes: ProjectChanges = {
-    ...(command.name === undefined ? {} : { name: command.name }),
-    ...(command.historyRetentionSeconds === undefined
-      ? {}
-      : { historyRetentionSeconds: command.historyRetentionSeconds }),
-    ...(command.settings === undefined
-      ? {}
-      : { settings: { ...project.value.settings, ...command.settings } }),
-    ...(command.defaultEndpointSettings === undefined ? {} : { defaultEndpointSettings: defaults.value }),
-  };
-  const requests = replicationRequests(world, project.value, changes);
-  if (!requests.ok) return requests;
-  return accept([
-    { type: "ProjectUpdated", at: now, projectId: project.value.id, changes },
-    ...scheduleOperations(world, project.value.id, requests.value, context),
-  ]);
-}
-
-/**
- * S: where logical replication is enabled, "all active endpoints will be suspended", and it "cannot be disabled" again. Refused while the
- * project is busy, for what is starting then would go on without it.
- */
-function replicationRequests(
-  world: World,
-  project: Project,
-  { settings }: ProjectChanges,
-): Result<readonly OperationRequest[]> {
-  const isEnabled = project.settings["enable_logical_replication"] === true;
-  const enables = settings?.["enable_logical_replication"];
-  if (isEnabled && enables === false) {
-    return refuse(
-      "LOGICAL_REPLICATION_NOT_ALLOWED",
-      "settings.enable_logical_replication: once enabled, it cannot be disabled",
-    );
-  }
-  if (isEnabled || enables !== true) return accept([]);
-  const busy = refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  const active = [...world.computes.by("project", project.id).values()].filter(
-    ({ phase }) => phase.state === "active",
-  );
-  return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
-}
-
-/** D, A: computes are suspended, then the timeline goes; nobody sees the project from the call on. */
-export function decideDeleteProject(world: World, command: DeleteProject, context: Context): Result<Event[]> {
-  const project = findProject(world, command.accountId, command.projectId);
-  if (!project.ok) return project;
-  const { id } = project.value;
-  for (const branch of world.branches.by("project", id).values()) {
-    if (branch.protected && branch.deletedAt === undefined) {
-      return refuse(
-        "BRANCH_IS_PROTECTED",
-        `project "${id}" has the protected branch "${branch.name}" and cannot be deleted`,
-      );
-    }
-  }
-  const busy = refuseWhileBusy(world, id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  const requests: OperationRequest[] = [];
-  for (const compute of world.computes.by("project", id).values()) {
-    if (compute.phase.state !== "active") continue;
-    requests.push({ action: "suspend_compute", branchId: compute.branchId, endpointId: compute.id });
-  }
-  return accept([
-    {
-      type: "ProjectDeleted",
-      at: context.now,
-      projectId: id,
-      recoverableUntil: context.now + RECOVERY_WINDOW,
-    },
-    ...scheduleOperations(world, id, [...requests, { action: "delete_timeline" }], context),
-  ]);
-}
-
-export function evolveProject(
-  world: World,
-  event: Extract<
-    Event,
-    {
-      type:
-        | "ProjectCreated"
-        | "ProjectUpdated"
-        | "ProjectTransferred"
-        | "ProjectDeleted"
-        | "ProjectRecovered"
-        | "ProjectRemoved";
-    }
-  >,
-): void {
-  if (event.type === "ProjectCreated") {
-    world.numbers.project = event.project.number;
-    world.projects.set(event.project);
-    return;
-  }
-  const project = world.projects.get(event.projectId);
-  if (project === undefined) throw new Error(`${event.type}: there is no project ${event.projectId}`);
-  switch (event.type) {
-    case "ProjectUpdated":
-      world.projects.set({ ...project, ...event.changes, updatedAt: event.at });
-      return;
-    case "ProjectTransferred":
-      world.projects.set({ ...project, accountId: event.accountId, updatedAt: event.at });
-      return;
-    case "ProjectDeleted": {
-      const { recoverableUntil } = event;
-      world.projects.set({
-        ...project,
-        deletedAt: event.at,
-        ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
-      });
-      return;
-    }
-    case "ProjectRecovered": {
-      const { deletedAt: _, recoverableUntil: __, ...rest } = project;
-      world.projects.set({ ...rest, updatedAt: event.at });
-      return;
-    }
-    case "ProjectRemoved":
-      deleteUsage(world, project.id);
-      for (const { id } of snapshotsOf(world, project.id)) world.branchSnapshots.delete(id);
-      world.projects.delete(project.id);
-      return;
-    default:
-      event satisfies never;
-  }
-}
-
-/** Defaults are checked when they are set, not when a compute first trips over them. */
-function checkDefaultEndpointSettings(
-  plan: Plan,
-  profile: Profile,
-  settings: DefaultEndpointSettings,
-): Result<DefaultEndpointSettings> {
-  if (settings.minCu !== undefined || settings.maxCu !== undefined) {
-    const base = settings.minCu ?? settings.maxCu ?? 0;
-    const range = resolveSizeRange(plan, profile, settings, { minCu: base, maxCu: base });
-    if (!range.ok) return range;
-  }
-  if (settings.suspendTimeoutSeconds !== undefined) {
-    const delay = checkSuspendTimeout(plan, profile, settings.suspendTimeoutSeconds);
-    if (!delay.ok) return delay;
-  }
-  return accept(settings);
-}
-
-const DEFAULT_BRANCH_NAME = "main"; // D
-const DEFAULT_REGION = "aws-us-east-2"; // S
-const DEFAULT_PROVISIONER = "k8s-neonvm"; // S
-const DEFAULT_HISTORY_RETENTION_S = 86_400; // S
+export type ProjectEvent =
+  | (EventBase & { readonly type: "ProjectCreated"; readonly project: Project })
+  | (EventBase & {
+      readonly type: "ProjectUpdated";
+      readonly projectId: string;
+      readonly changes: ProjectChanges;
+    })
+  | (EventBase & {
+      readonly type: "ProjectDeleted";
+      readonly projectId: string;
+      readonly recoverableUntil?: SimTime;
+    })
+  | (EventBase & { readonly type: "ProjectRecovered"; readonly projectId: string })
+  | (EventBase & { readonly type: "ProjectRemoved"; readonly projectId: string })
+  | (EventBase & {
+      readonly type: "ProjectTransferred";
+      readonly projectId: string;
+      readonly accountId: string;
+    });

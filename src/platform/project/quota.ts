@@ -4,7 +4,7 @@ import type { Context } from "../core/context.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { recordOperation } from "../operation/operation.ts";
+import { recordOperation } from "../operation/schedule-operations.ts";
 import { type Refusal, refuse } from "../refusals.ts";
 import { usageThisMonth } from "../usage/consumption.ts";
 import type { Project } from "./project.ts";

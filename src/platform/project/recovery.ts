@@ -1,18 +1,27 @@
-import { findAccount } from "../account/account.ts";
-import { type Branch, checkBranchLimit, checkBranchName } from "../branch/branch.ts";
-import type { BranchRef } from "../branch/branch-content.ts";
+import type { Branch } from "../branch/branch.ts";
+import { checkBranchLimit, checkBranchName } from "../branch/decide-branch.ts";
 import type { Context } from "../core/context.ts";
+import type { BranchRef } from "../core/object-refs.ts";
 import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { findProject } from "../lookup.ts";
-import { refuseWhileBusy } from "../operation/operation.ts";
+import type { Deciders } from "../handlers.ts";
+import { findAccount, findProject } from "../lookup.ts";
+import { refuseWhileBusy } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
-import { checkProjectLimit, type Project } from "./project.ts";
+import { checkProjectLimit } from "./decide-project.ts";
+import type { Project } from "./project.ts";
+
+export type RecoveryCommand = RecoverBranch | RecoverProject;
+
+export const recoveryDeciders = {
+  RecoverBranch: decideRecoverBranch,
+  RecoverProject: decideRecoverProject,
+} satisfies Deciders<RecoveryCommand>;
 
 /** S: "within the 7-day deletion recovery period"; computes come back idle, connection strings stay what they were. */
-export type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };
-export type RecoverProject = RecoveryOptions & {
+type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };
+type RecoverProject = RecoveryOptions & {
   readonly type: "RecoverProject";
   readonly accountId: string;
   readonly projectId: string;
@@ -22,7 +31,7 @@ type RecoveryOptions = {
   readonly queue?: true;
 };
 
-export function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Context): Result<Event[]> {
+function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const branch = world.branches.get(command.branchId);
@@ -56,11 +65,7 @@ export function decideRecoverBranch(world: World, command: RecoverBranch, { now 
   return accept([{ type: "BranchRecovered", at: now, branchId: branch.id }]);
 }
 
-export function decideRecoverProject(
-  world: World,
-  command: RecoverProject,
-  { now }: Context,
-): Result<Event[]> {
+function decideRecoverProject(world: World, command: RecoverProject, { now }: Context): Result<Event[]> {
   const project = world.projects.get(command.projectId);
   // Another account's is told as one that is not there.
   if (project === undefined || project.accountId !== command.accountId) {

@@ -4,7 +4,7 @@ import { DAY, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { computesOnBranch } from "../lookup.ts";
-import { unfinishedOperations } from "../operation/operation.ts";
+import { unfinishedOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "./project.ts";
 
 /** S: "within the 7-day deletion recovery period", of projects as of branches. */

@@ -1,4 +1,5 @@
 import type { SimTime } from "../core/time.ts";
+import type { EventBase } from "../event-base.ts";
 
 /** S: what a member of an organization may do there (see access.ts). */
 export const MEMBER_ROLES = ["admin", "member", "editor", "viewer", "collaborator"] as const;
@@ -91,3 +92,12 @@ export function concernsAccount(accountId: string): string {
 export function concernsEmail(email: string): string {
   return `email ${email.toLowerCase()}`;
 }
+
+export type RecordEvent =
+  | (EventBase & { readonly type: "RecordCreated"; readonly record: SettingsRecord })
+  | (EventBase & {
+      readonly type: "RecordUpdated";
+      readonly recordId: string;
+      readonly fields: SettingsRecord["fields"];
+    })
+  | (EventBase & { readonly type: "RecordDeleted"; readonly recordId: string });

@@ -3,6 +3,7 @@ import { REGIONS, type Region } from "../catalog/regions.ts";
 import type { Context } from "../core/context.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
 import { findOrganization, findProject, projectsOf } from "../lookup.ts";
 import { accept, type Refusal, type Result, refuse } from "../refusals.ts";
 import {
@@ -14,6 +15,15 @@ import {
 } from "./evolve-settings-record.ts";
 import type { Project } from "./project.ts";
 import type { SettingsRecordOf } from "./settings-record.ts";
+
+export type VpcEndpointCommand = RestrictProject | UnrestrictProject | AssignVpcEndpoint | DeleteVpcEndpoint;
+
+export const vpcEndpointDeciders = {
+  RestrictProject: decideRestrictProject,
+  UnrestrictProject: decideUnrestrictProject,
+  AssignVpcEndpoint: decideAssignVpcEndpoint,
+  DeleteVpcEndpoint: decideDeleteVpcEndpoint,
+} satisfies Deciders<VpcEndpointCommand>;
 
 // S: endpoints of private networks. What packets do is not ours; which endpoint is assigned to what, is.
 
@@ -28,23 +38,19 @@ type OrganizationVpcEndpointRef = {
   readonly vpcEndpointId: string;
 };
 
-export type RestrictProject = ProjectVpcEndpointRef & {
+type RestrictProject = ProjectVpcEndpointRef & {
   readonly type: "RestrictProject";
   readonly label: string;
 };
-export type UnrestrictProject = ProjectVpcEndpointRef & { readonly type: "UnrestrictProject" };
-export type AssignVpcEndpoint = OrganizationVpcEndpointRef & {
+type UnrestrictProject = ProjectVpcEndpointRef & { readonly type: "UnrestrictProject" };
+type AssignVpcEndpoint = OrganizationVpcEndpointRef & {
   readonly type: "AssignVpcEndpoint";
   readonly label: string;
 };
-export type DeleteVpcEndpoint = OrganizationVpcEndpointRef & { readonly type: "DeleteVpcEndpoint" };
+type DeleteVpcEndpoint = OrganizationVpcEndpointRef & { readonly type: "DeleteVpcEndpoint" };
 
 /** S: sets or updates. Only what is assigned to the organization of the project can restrict it. */
-export function decideRestrictProject(
-  world: World,
-  command: RestrictProject,
-  context: Context,
-): Result<Event[]> {
+function decideRestrictProject(world: World, command: RestrictProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
   const { vpcEndpointId, label } = command;
@@ -65,7 +71,7 @@ export function decideRestrictProject(
   ]);
 }
 
-export function decideUnrestrictProject(
+function decideUnrestrictProject(
   world: World,
   command: UnrestrictProject,
   { now }: Context,
@@ -79,7 +85,7 @@ export function decideUnrestrictProject(
 }
 
 /** S: assigns or updates; not what was deleted before, and not in regions of Azure. */
-export function decideAssignVpcEndpoint(
+function decideAssignVpcEndpoint(
   world: World,
   command: AssignVpcEndpoint,
   context: Context,
@@ -109,7 +115,7 @@ export function decideAssignVpcEndpoint(
 }
 
 /** A: projects are not restricted any more to what their organization no longer has. */
-export function decideDeleteVpcEndpoint(
+function decideDeleteVpcEndpoint(
   world: World,
   command: DeleteVpcEndpoint,
   { now }: Context,

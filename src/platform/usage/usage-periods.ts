@@ -2,19 +2,7 @@ import { dayStart, hourStart, monthStart, nextMonthStart, utcDateOf, utcInstant 
 import { DAY, type DurationMs, HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import { type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
-import type { Usage } from "./usage.ts";
-
-/**
- * The latest hour that anything was booked in, and what of the totals was there before it, before its day and before its month: the
- * rest is what was used in them. So a booking within the hour leaves this as it is.
- */
-export type OpenHour = {
-  /** Whole hours since 1970. */
-  readonly hour: number;
-  readonly beforeHour: UsageTotals;
-  readonly beforeDay: UsageTotals;
-  readonly beforeMonth: UsageTotals;
-};
+import type { OpenHour, Usage } from "./usage.ts";
 
 /** Some time in which a compute of one size was active. */
 export type UsageSpan = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };

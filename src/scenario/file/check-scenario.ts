@@ -1,6 +1,6 @@
 import { closestMatch } from "../../platform/core/text.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
-import { EVENT_TYPES } from "../../platform/event-types.ts";
+import { EVENT_TYPES } from "../../platform/evolve.ts";
 import { OPERATION_ACTIONS, type Operation } from "../../platform/operation/operation.ts";
 import { checkPastTimes, rewindsClock } from "./check-times.ts";
 import { type Expectation, formatDuration } from "./expectation.ts";

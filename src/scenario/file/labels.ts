@@ -1,8 +1,5 @@
 import type { WorldDescription } from "./scenario-schema.ts";
 
-/** What stands between the slashes of `shop/main/replica-1`. */
-export const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
-export const LABEL_RULE = "must be 1 to 40 of a-z, 0-9 and -, beginning with a letter or a digit";
 /** Where a project's branch has computes, the first read-write one is meant by the branch's label. */
 const FULL_LABEL = /^[a-z0-9][a-z0-9-]*(\/[a-z0-9][a-z0-9-]*){0,2}$/;
 

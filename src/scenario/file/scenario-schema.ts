@@ -2,10 +2,13 @@ import * as z from "zod";
 import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import { duration, strictObject } from "../../traffic/pattern-fields.ts";
-import { scenarioTraffic } from "../run/scenario-traffic.ts";
 import { expectation } from "./expectation.ts";
-import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
 import { after, instant, when } from "./time-fields.ts";
+import { scenarioTraffic } from "./traffic-schema.ts";
+
+/** What stands between the slashes of `shop/main/replica-1`. */
+const LABEL_PATTERN = /^[a-z0-9][a-z0-9-]{0,39}$/;
+const LABEL_RULE = "must be 1 to 40 of a-z, 0-9 and -, beginning with a letter or a digit";
 
 const label = z.string().regex(LABEL_PATTERN, LABEL_RULE).meta({ id: "label" });
 const name = z.string().min(1).max(200);

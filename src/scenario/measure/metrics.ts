@@ -147,6 +147,9 @@ export class RunMetrics {
       case "WorldReset":
         this.leaveWorld(at);
         return;
+      default: {
+        event.type satisfies ChangesNoMetric;
+      }
     }
   }
 
@@ -358,7 +361,9 @@ export class RunMetrics {
         if ("endpointId" in event) return event.endpointId;
         if ("branchId" in event) return event.branchId;
         if ("projectId" in event) return event.projectId;
-        return "operationId" in event ? this.#ongoing.get(event.operationId)?.of : undefined;
+        if ("operationId" in event) return this.#ongoing.get(event.operationId)?.of;
+        event.type satisfies ConcernsNoResource;
+        return undefined;
     }
   }
 
@@ -393,6 +398,44 @@ function isInformative(event: RecordedEvent): boolean {
     case "OperationScheduled":
       return event.operation.state.status !== "finished";
     default:
+      event.type satisfies AlwaysInformative;
       return true;
   }
 }
+
+/** Events that are counted as events, and change no other metric. */
+// biome-ignore format: as a packed list
+type ChangesNoMetric =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved"
+  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
+  | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved" | "BranchRestored"
+  | "BranchDeleted" | "BranchRecovered" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
+  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
+  | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
+  | "FaultHit";
+
+/** Events that concern neither a project nor anything in one by its id. */
+// biome-ignore format: as a packed list
+type ConcernsNoResource =
+  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched";
+
+/** Events that a report always lists. */
+// biome-ignore format: as a packed list
+type AlwaysInformative =
+  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationRetried" | "OperationFailed"
+  | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet"
+  | "FaultRemoved" | "FaultHit";

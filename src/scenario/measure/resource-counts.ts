@@ -1,5 +1,5 @@
 import type { Compute } from "../../platform/compute/compute.ts";
-import { countConnections } from "../../platform/compute/connection.ts";
+import { countConnections } from "../../platform/compute/open-connections.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import { branchesOf, isComputeVisible } from "../../platform/lookup.ts";

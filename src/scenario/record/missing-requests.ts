@@ -100,10 +100,24 @@ function isCausedByRequest(event: RecordedEvent): boolean {
       return event.snapshot.manual;
     case "OperationScheduled":
       return event.operation.cause === "request";
-    default:
+    case "FaultHit":
+    case "FaultMatched":
       return isCausedByFault(event);
+    default:
+      event.type satisfies CausedByNoRequest;
+      return false;
   }
 }
+
+/** Events that the control API or the world itself causes. */
+// biome-ignore format: as a packed list
+type CausedByNoRequest =
+  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
+  | "ProjectRemoved" | "BranchBecameReady" | "BranchRemoved" | "ComputeActivated"
+  | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
+  | "ComputeSuspendFailed" | "OperationStarted" | "OperationFinished" | "OperationRetried"
+  | "OperationFailed" | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded"
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved";
 
 function isCausedByFault(event: RecordedEvent): boolean {
   return (event.type === "FaultHit" || event.type === "FaultMatched") && event.target.kind === "request";
@@ -122,17 +136,42 @@ class Expirations {
   include(decision: Decision): boolean {
     let isExpired = false;
     for (const event of decision) {
-      if (event.type === "BranchCreated") this.#at.set(event.branch.id, event.branch.expiresAt);
-      if (event.type === "BranchExpirationSet") this.#at.set(event.branchId, event.expiresAt);
-      if (event.type === "SnapshotCreated") this.#at.set(event.snapshot.id, event.snapshot.expiresAt);
-      const deletedId =
-        event.type === "BranchDeleted"
-          ? event.branchId
-          : event.type === "SnapshotDeleted"
-            ? event.snapshotId
-            : undefined;
-      if (deletedId !== undefined && this.#at.get(deletedId) === event.at) isExpired = true;
+      switch (event.type) {
+        case "BranchCreated":
+          this.#at.set(event.branch.id, event.branch.expiresAt);
+          break;
+        case "BranchExpirationSet":
+          this.#at.set(event.branchId, event.expiresAt);
+          break;
+        case "SnapshotCreated":
+          this.#at.set(event.snapshot.id, event.snapshot.expiresAt);
+          break;
+        case "BranchDeleted":
+          isExpired ||= this.#at.get(event.branchId) === event.at;
+          break;
+        case "SnapshotDeleted":
+          isExpired ||= this.#at.get(event.snapshotId) === event.at;
+          break;
+        default:
+          event.type satisfies ChangesNoExpiration;
+      }
     }
     return isExpired;
   }
 }
+
+/** Events that neither set nor carry out an expiration. */
+// biome-ignore format: as a packed list
+type ChangesNoExpiration =
+  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchMoved"
+  | "BranchRestored" | "BranchRecovered" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
+  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotRenamed" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
+  | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
+  | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched" | "FaultHit";

@@ -245,9 +245,25 @@ function controlCallFor(
       omitted.push(`${event.type} at ${isoInstant(event.at)}: record from after it`);
       return undefined;
     default:
+      event.type satisfies CausedByNoControlCall;
       return undefined;
   }
 }
+
+/** Events that a public request or the world itself causes. */
+// biome-ignore format: as a packed list
+type CausedByNoControlCall =
+  | "WorldCreated" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
+  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
+  | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
+  | "ActivityDropped" | "FaultMatched" | "FaultHit";
 
 /** The console makes an account and its first key in one call. */
 function firstKeysByAccount(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {

@@ -40,14 +40,19 @@ function detailsOf(event: RecordedEvent): string[] {
       ];
     }
     default:
-      return "endpointId" in event
-        ? [event.endpointId]
-        : "branchId" in event
-          ? [event.branchId]
-          : "projectId" in event
-            ? [event.projectId]
-            : "operationId" in event
-              ? [event.operationId]
-              : [];
+      if ("endpointId" in event) return [event.endpointId];
+      if ("branchId" in event) return [event.branchId];
+      if ("projectId" in event) return [event.projectId];
+      if ("operationId" in event) return [event.operationId];
+      event.type satisfies HasNoDetails;
+      return [];
   }
 }
+
+/** Events that are described by their type alone. */
+// biome-ignore format: as a packed list
+type HasNoDetails =
+  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultRemoved" | "FaultMatched"
+  | "ActivityScheduled";

@@ -1,70 +1,20 @@
-import * as z from "zod";
 import type { Activity } from "../../platform/compute/activity.ts";
-import { findConnection } from "../../platform/compute/connection.ts";
+import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Refusal } from "../../platform/refusals.ts";
 import { RecordedArrivals } from "../../recordings/recorded-arrivals.ts";
 import type { RecordedTraffic } from "../../recordings/recorded-file.ts";
-import { RECORDED_FIELDS, type RecordedField } from "../../recordings/rows/recorded-row.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { type Arrivals, NO_CONNECTION } from "../../traffic/arrivals.ts";
 import { MergedArrivals } from "../../traffic/merged-arrivals.ts";
-import { strictObject } from "../../traffic/pattern-fields.ts";
-import { PATTERNS, patternWith } from "../../traffic/patterns.ts";
 import { TrafficSources } from "../../traffic/sources.ts";
 import type { Labels } from "../file/labels.ts";
-import { when } from "../file/time-fields.ts";
+import { isClosedLoop, type ReplayTraffic, type ScenarioTraffic } from "../file/traffic-schema.ts";
 
-const sourceFields = {
-  name: z.string().min(1).max(100).describe("names its stream of chance: adding a source changes no other"),
-  to: z
-    .union([z.string(), z.array(z.string()).min(1)])
-    .describe(
-      "computes, or branches for their primaries; fleet-*/main means all of them, each with a stream of its own",
-    ),
-  from: when.optional().describe("left out: from the start"),
-  until: when.optional().describe("left out: to the end"),
-};
-
-const columns = Object.fromEntries(
-  RECORDED_FIELDS.map((field) => [field, z.string().exactOptional()]),
-) as Record<RecordedField, z.ZodExactOptional<z.ZodString>>;
-
-const replayTraffic = strictObject({
-  ...sourceFields,
-  pattern: z.literal("replay").describe("what was recorded, as it was"),
-  file: z.string().min(1).describe("beside this file: CSV, NDJSON, or a world's journal"),
-  format: z.enum(["csv", "ndjson", "journal"]).optional().describe("left out: by the end of the file's name"),
-  columns: strictObject(columns)
-    .optional()
-    .describe("which column is what: at: start_time; what is not named is guessed"),
-  computes: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("whom an endpoint of the recording stands for; others go to `to`"),
-  align: z
-    .enum(["start", "clock"])
-    .default("start")
-    .describe("start: the first one arrives when the source begins; clock: each at its own instant"),
-});
-
-const patternTraffic = patternWith(sourceFields);
-
-/** Traffic by a pattern of `traffic/` or from a recording, and whom it hits when. */
-export const scenarioTraffic = z.discriminatedUnion("pattern", [...patternTraffic.options, replayTraffic], {
-  error: `must be one of ${[...PATTERNS, "replay"].join(", ")}`,
-});
-export type ScenarioTraffic = z.output<typeof scenarioTraffic>;
-export type ReplayTraffic = z.output<typeof replayTraffic>;
 /** What is replayed, by the names of the sources. */
 export type RecordingsBySource = ReadonlyMap<string, RecordedTraffic>;
-
-/** Whether a source answers to what the world does: at the very instant, which only a world in this process can tell. */
-export function isClosedLoop({ pattern }: Pick<ScenarioTraffic, "pattern">): boolean {
-  return pattern === "health-check" || pattern === "subscriber";
-}
 
 type TrafficContext = {
   readonly seed: number;
@@ -205,6 +155,8 @@ export class ScenarioArrivals implements ArrivalSource {
         if (event.endpointId === this.#injectedComputeId)
           this.#outcome ??= { outcome: "refused", waitedMs: 0, code: event.reason };
         break;
+      default:
+        event.type satisfies ConcernsNoArrival;
     }
     this.#observer.observe(event);
   }
@@ -300,3 +252,19 @@ function skipThrough(arrivals: Arrivals, until: SimTime = Number.NEGATIVE_INFINI
     if (arrivals.kind === "connect") openConnections.add(arrivals.connection);
   return openConnections;
 }
+
+/** Events that neither close a connection nor decide what becomes of an arrival. */
+// biome-ignore format: as a packed list
+type ConcernsNoArrival =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
+  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated"
+  | "ComputeActivated" | "ComputeResized" | "ComputeSuspendFailed" | "OperationScheduled"
+  | "OperationStarted" | "OperationFinished" | "OperationRetried" | "OperationFailed"
+  | "OperationCancelled" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
+  | "FaultHit";

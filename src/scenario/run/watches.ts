@@ -26,7 +26,7 @@ type Watch = {
 };
 type EventType = RecordedEvent["type"];
 
-const RESOURCE_EVENTS: readonly EventType[] = [
+const RESOURCE_EVENTS = [
   "ProjectCreated",
   "ProjectDeleted",
   "ProjectRecovered",
@@ -38,8 +38,8 @@ const RESOURCE_EVENTS: readonly EventType[] = [
   "ComputeUpdated",
   "ComputeDeleted",
   "WorldReset",
-];
-const STATE_EVENTS: readonly EventType[] = [
+] as const;
+const STATE_EVENTS = [
   "ComputeCreated",
   "ComputeUpdated",
   "ComputeActivated",
@@ -48,11 +48,23 @@ const STATE_EVENTS: readonly EventType[] = [
   "ComputeDeleted",
   "ProjectTransferred",
   "WorldReset",
-];
-const ARRIVAL_EVENTS: readonly EventType[] = ["ActivityRecorded", "ComputeStartFailed", "ComputeDeleted"];
-const REFUSAL_EVENTS: readonly EventType[] = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"];
+] as const;
+const ARRIVAL_EVENTS = ["ActivityRecorded", "ComputeStartFailed", "ComputeDeleted"] as const;
+const REFUSAL_EVENTS = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"] as const;
+/** Events after which every measure is what it was, but for the number of events. */
+// biome-ignore format: as a packed list
+type ChangesNoMeasure =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectUpdated" | "ProjectRemoved" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated"
+  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
+  | "ComputeSuspendFailed" | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched" | "FaultHit";
+
 /** After which events a measure may be another one. Of requests, the end of their step tells. */
-const TRIGGERS: Readonly<Record<Exclude<MeasureName, "events">, readonly EventType[]>> = {
+const TRIGGERS = namingEveryEvent({
   state: [...STATE_EVENTS, ...RESOURCE_EVENTS, "OperationScheduled", "OperationCancelled"],
   projects: RESOURCE_EVENTS,
   branches: RESOURCE_EVENTS,
@@ -82,7 +94,18 @@ const TRIGGERS: Readonly<Record<Exclude<MeasureName, "events">, readonly EventTy
   ],
   requests: [],
   errors: REFUSAL_EVENTS,
-};
+});
+
+type Triggers = Readonly<Record<Exclude<MeasureName, "events">, readonly EventType[]>>;
+
+/** Does not compile while an event is neither a trigger nor known to change no measure. */
+function namingEveryEvent<const T extends Triggers>(
+  triggers: T &
+    (Exclude<EventType, T[keyof Triggers][number] | ChangesNoMeasure> extends never ? unknown : never),
+): Triggers {
+  return triggers;
+}
+
 /** What time alone changes, and into which direction; between two triggers it goes one way. */
 const CHANGES_WITH_TIME: Partial<Record<MeasureName, "up" | "down">> = {
   active_time: "up",

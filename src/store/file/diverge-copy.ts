@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import type { Change } from "../../platform/core/table.ts";
+import { JOURNALED_TABLES } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { HISTORY_TABLES, type World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/core/world.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import { foldOperation, type HistoryOrigin, isTerminal } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
@@ -85,7 +86,7 @@ async function rewindHistory(
   sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
   new RequestRows(sqlite).deleteAfter(now);
   await deleteRows(sqlite, "events", `seq > ${seq}`);
-  for (const name of HISTORY_TABLES) {
+  for (const name of JOURNALED_TABLES) {
     const isHistory = name === "operations" && !wasReset;
     await deleteRows(sqlite, tableName(name), isHistory ? `number > ${numbers.operation}` : "true");
     await writeRows(

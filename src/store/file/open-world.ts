@@ -1,20 +1,15 @@
 import { existsSync, statSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
+import { TABLE_NAMES, type TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import {
-  emptyWorld,
-  HISTORY_TABLES,
-  NO_NUMBERS,
-  type Numbers,
-  type World,
-  type WorldSettings,
-} from "../../platform/core/world.ts";
+import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform/core/world.ts";
+import type { WorldSettings } from "../../platform/core/world-settings.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
 import { asCorruptFile, CorruptFile, checksumOf } from "../tables/checksum.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
-import { prepareReader, type TableName, tableName } from "../tables/stored-tables.ts";
+import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { checkpointAndClose, connect, connectReadOnly } from "./connection.ts";
 import { copyDatabase } from "./copy.ts";
 import { createFile, upgradeFile } from "./upgrade.ts";
@@ -146,7 +141,7 @@ function load(
   world.numbers = numbers;
   world.seq = seq;
   world.at = at;
-  for (const name of [...HISTORY_TABLES, "apiKeyUses", "secrets"] as const) {
+  for (const name of TABLE_NAMES) {
     const read =
       name === "operations"
         ? prepareReader(sqlite, name, UNFINISHED_OPERATIONS)
@@ -163,9 +158,7 @@ const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
 
 /** Whether pages and indexes are what they should be: a row that a damaged page hides would not be missed. */
 function checkStructure(sqlite: BetterSqlite3.Database, bytes: number): void {
-  const fullyReadTables = [...HISTORY_TABLES, "apiKeyUses", "secrets"].filter(
-    (name) => name !== "operations",
-  ) as TableName[];
+  const fullyReadTables = TABLE_NAMES.filter((name) => name !== "operations") as TableName[];
   const checks =
     bytes <= FULL_CHECK_MAX_BYTES
       ? ["integrity_check"]

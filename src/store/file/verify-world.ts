@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
+import { JOURNALED_TABLES, type TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { HISTORY_TABLES, type World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../../simulation/checkpoint.ts";
@@ -10,7 +11,7 @@ import { foldOperation, isTerminal } from "../../simulation/journal.ts";
 import { replay } from "../../simulation/replay.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { asCorruptFile, CorruptFile } from "../tables/checksum.ts";
-import { prepareReader, type TableName, tableName } from "../tables/stored-tables.ts";
+import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { readWorldRow, type WorldRow } from "./open-world.ts";
 
 /** Where a file does not hold what its journal tells, or what was written. */
@@ -74,7 +75,7 @@ class Verifier {
       this.#compare("world", "settings", world.settings, row.settings);
       this.#compare("world", "numbers", world.numbers, row.numbers);
       this.#compare("world", "at", world.at, row.at);
-      for (const name of HISTORY_TABLES) {
+      for (const name of JOURNALED_TABLES) {
         await this.#collectCorruption(tableName(name), () => {
           if (name === "operations") this.#compareOperations(journal, world, operations);
           else this.#compareRows(name, world);
@@ -158,7 +159,7 @@ class Verifier {
     const { tables: journaled, ...head } = takeCheckpoint(world);
     const { tables: stored, ...storedHead } = journal.checkpointBefore({ seq });
     this.#compare("checkpoints", String(seq), head, storedHead);
-    for (const name of HISTORY_TABLES) {
+    for (const name of JOURNALED_TABLES) {
       const byKey = (rows: Iterable<unknown> = []) =>
         Object.fromEntries(
           [...rows]

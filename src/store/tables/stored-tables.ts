@@ -3,20 +3,15 @@ import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ALL_ROWS, type Change } from "../../platform/core/table.ts";
-import type { World } from "../../platform/core/world.ts";
+import type { TableName } from "../../platform/core/tables.ts";
 import { CorruptFile, checksumOf } from "./checksum.ts";
 import * as schema from "./schema.ts";
-
-/** Every table of the world must have one in the database: the compiler asks for it. */
-export type TableName = {
-  [K in keyof World]: World[K] extends { load(row: never): void } ? K : never;
-}[keyof World];
 
 /** A table of the database: the column that identifies a row, and the one that tells the order in which rows were made. */
 type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
 
 /** The world's tables by their name in a change. */
-const TABLES: Readonly<Record<TableName, StoredTable>> = {
+const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
   accounts: { table: schema.accounts, key: "id", order: "number" },
   apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
   apiKeyUses: { table: schema.apiKeyUses, key: "keyId", order: "keyId" },
@@ -42,7 +37,7 @@ function valueColumns(table: SQLiteTable): readonly (readonly [property: string,
 }
 
 export function tableName(name: TableName): string {
-  return getTableName(TABLES[name].table);
+  return getTableName(STORED_TABLES[name].table);
 }
 
 type TableWriter = {
@@ -56,7 +51,7 @@ export class RowWriter {
   readonly #writers = new Map<string, TableWriter>();
 
   constructor(sqlite: BetterSqlite3.Database) {
-    for (const [name, stored] of Object.entries(TABLES))
+    for (const [name, stored] of Object.entries(STORED_TABLES))
       this.#writers.set(name, prepareWriter(sqlite, stored));
   }
 
@@ -105,10 +100,10 @@ function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTab
 export function prepareReader<T>(
   sqlite: BetterSqlite3.Database,
   name: TableName,
-  clause = `ORDER BY ${quoteColumn(TABLES[name].order)}`,
+  clause = `ORDER BY ${quoteColumn(STORED_TABLES[name].order)}`,
 ): (...parameters: unknown[]) => T[] {
-  const columns = valueColumns(TABLES[name].table);
-  const key = columns.findIndex(([property]) => property === TABLES[name].key);
+  const columns = valueColumns(STORED_TABLES[name].table);
+  const key = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
   const names = columns.map(([property]) => quoteColumn(property));
   const select = sqlite
     .prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${clause}`)
@@ -129,7 +124,7 @@ export function prepareReader<T>(
 
 /** Every row against its checksum, in a file whose tables may have fewer columns than those of today. */
 export function checkChecksums(sqlite: BetterSqlite3.Database): void {
-  for (const { table } of Object.values(TABLES)) {
+  for (const { table } of Object.values(STORED_TABLES)) {
     const name = getTableName(table);
     const existingColumns = new Set(
       sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name),
@@ -147,7 +142,7 @@ export function checkChecksums(sqlite: BetterSqlite3.Database): void {
 
 /** Computes every row's checksum anew, where rows were not written by a `RowWriter`. */
 export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
-  for (const { table } of Object.values(TABLES)) {
+  for (const { table } of Object.values(STORED_TABLES)) {
     const name = getTableName(table);
     const columns = valueColumns(table).map(([property]) => quoteColumn(property));
     const update = sqlite.prepare<[number, number]>(`UPDATE ${quote(name)} SET checksum = ? WHERE rowid = ?`);

@@ -1,11 +1,7 @@
 import type { Compute } from "../../platform/compute/compute.ts";
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import {
-  COMPUTE_LIFECYCLE_EVENTS,
-  type JournalEvent,
-  JournalRows,
-} from "../../recordings/formats/journal-rows.ts";
+import { type JournalEvent, JournalRows } from "../../recordings/formats/journal-rows.ts";
 import { Intake } from "../../recordings/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
 import { type Traffic, trafficOf } from "./known-traffic.ts";
@@ -104,6 +100,8 @@ export class WorldTraffic {
         this.#deletedAt.clear();
         for (const id of this.#computes.keys()) this.#deletedAt.set(id, event.at);
         return;
+      default:
+        event.type satisfies ChangesNoCompute;
     }
   }
 
@@ -115,11 +113,49 @@ export class WorldTraffic {
 }
 
 function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalEvent {
-  return TRAFFIC_EVENT_TYPES.has(event.type);
+  switch (event.type) {
+    case "ActivityRecorded":
+    case "WorldReset":
+    case "ComputeActivated":
+    case "ComputeSuspending":
+    case "ComputeSuspended":
+    case "ComputeStartFailed":
+    case "ComputeDeleted":
+      return true;
+    default: {
+      event.type satisfies ChangesNoTraffic;
+      return false;
+    }
+  }
 }
 
-const TRAFFIC_EVENT_TYPES: ReadonlySet<RecordedEvent["type"]> = new Set([
-  "ActivityRecorded",
-  "WorldReset",
-  ...COMPUTE_LIFECYCLE_EVENTS,
-]);
+/** Events that neither change what is known of a compute nor whether it can be reached. */
+// biome-ignore format: as a packed list
+type ChangesNoCompute =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectRemoved" | "ProjectTransferred"
+  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchCreated" | "BranchBecameReady"
+  | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved"
+  | "BranchRestored" | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset"
+  | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated"
+  | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeActivated"
+  | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
+  | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted" | "OperationFinished"
+  | "OperationRetried" | "OperationFailed" | "OperationCancelled" | "ActivityScheduled"
+  | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched"
+  | "FaultHit";
+
+/** Events that neither are traffic nor end any. */
+// biome-ignore format: as a packed list
+type ChangesNoTraffic =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
+  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
+  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeResized"
+  | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted" | "OperationFinished"
+  | "OperationRetried" | "OperationFailed" | "OperationCancelled" | "ActivityScheduled"
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit";

@@ -1,0 +1,73 @@
+import type { Context } from "../core/context.ts";
+import { nextNumber, type World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
+import { findAccount, findOrganization, findProject } from "../lookup.ts";
+import { accept, type Result, refuse } from "../refusals.ts";
+import type { Account } from "./account.ts";
+import type { ApiKey, ApiKeyCommand, CreateApiKey, RevokeApiKey } from "./api-key.ts";
+
+export const apiKeyDeciders = {
+  CreateApiKey: decideCreateApiKey,
+  RevokeApiKey: decideRevokeApiKey,
+} satisfies Deciders<ApiKeyCommand>;
+
+function decideCreateApiKey(world: World, command: CreateApiKey, { now }: Context): Result<Event[]> {
+  const account = findAccount(world, command.accountId);
+  if (!account.ok) return account;
+  const scopeCheck = checkApiKeyScope(world, command.scope);
+  if (!scopeCheck.ok) return scopeCheck;
+  if (findApiKeyByHash(world, command.hash) !== undefined)
+    return refuse("API_KEY_EXISTS", "an API key with this secret exists already");
+  const apiKey: ApiKey = {
+    id: nextNumber(world, "apiKey"),
+    accountId: command.accountId,
+    name: command.name,
+    hash: command.hash,
+    createdAt: now,
+    ...(command.scope === undefined ? {} : { scope: command.scope }),
+  };
+  return accept([{ type: "ApiKeyCreated", at: now, apiKey }]);
+}
+
+/** R: immediate and irreversible. A key that is revoked already is gone: 404 (PLATFORM, "Deleting what is not there"). */
+function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Context): Result<Event[]> {
+  const apiKey = world.apiKeys.get(String(command.keyId));
+  if (apiKey === undefined || !isOwnedBy(apiKey, command) || apiKey.revokedAt !== undefined) {
+    return refuse("API_KEY_NOT_FOUND", `API key ${command.keyId} not found`);
+  }
+  return accept([{ type: "ApiKeyRevoked", at: now, keyId: apiKey.id }]);
+}
+
+/** The key with this hash, revoked ones included. */
+export function findApiKeyByHash(world: World, hash: string): ApiKey | undefined {
+  for (const apiKey of world.apiKeys.by("hash", hash).values()) return apiKey;
+  return undefined;
+}
+
+/** The keys of a person that are still valid, oldest first; those that he made for an organization are not among them. */
+export function* validApiKeys(world: World, accountId: string): Generator<ApiKey> {
+  for (const apiKey of world.apiKeys.by("account", accountId).values()) {
+    if (apiKey.revokedAt === undefined && apiKey.scope === undefined) yield apiKey;
+  }
+}
+
+/** The keys of an organization and of its projects that are still valid, oldest first. */
+export function* validOrganizationKeys(world: World, organizationId: string): Generator<ApiKey> {
+  for (const apiKey of world.apiKeys.by("organization", organizationId).values()) {
+    if (apiKey.revokedAt === undefined) yield apiKey;
+  }
+}
+
+function isOwnedBy({ accountId, scope }: ApiKey, command: RevokeApiKey): boolean {
+  if (command.organizationId !== undefined) return scope?.organizationId === command.organizationId;
+  return scope === undefined && accountId === command.accountId;
+}
+
+function checkApiKeyScope(world: World, scope: ApiKey["scope"]): Result<Account | undefined> {
+  if (scope === undefined) return accept(undefined);
+  const owner = findOrganization(world, scope.organizationId);
+  if (!owner.ok || scope.projectId === undefined) return owner;
+  const project = findProject(world, owner.value.id, scope.projectId);
+  return project.ok ? owner : project;
+}
