@@ -8,7 +8,7 @@ import { startServedClient } from "../support/served-client.ts";
 const { client, sim } = await startServedClient();
 
 const advance = (target: { by: string } | { next: true }) => sim("POST", "/clock/advance", target);
-const told = (operations: readonly Operation[]) =>
+const reported = (operations: readonly Operation[]) =>
   operations.map(({ action, status }) => `${action} ${status}`);
 
 /** A project on a paid plan, after its operations have finished. */
@@ -26,8 +26,8 @@ test("after a creation, polling shows the operations run in order and the comput
   const { data } = await client.createProject({ project: {} });
   const projectId = data.project.id;
   const endpointId = data.endpoints[0]?.id ?? "";
-  const poll = async () => told((await client.listProjectOperations({ projectId })).data.operations);
-  expect(told(data.operations)).toEqual(["create_timeline running", "start_compute scheduling"]);
+  const poll = async () => reported((await client.listProjectOperations({ projectId })).data.operations);
+  expect(reported(data.operations)).toEqual(["create_timeline running", "start_compute scheduling"]);
   expect(await endpointOf(projectId, endpointId)).toMatchObject({
     current_state: "init",
     pending_state: "active",
@@ -62,7 +62,10 @@ test("a client that got 423 succeeds once the clock has advanced", async () => {
   }
   // create_timeline and start_compute made the project busy.
   expect(refusals).toBe(2);
-  expect(told(created?.data.operations ?? [])).toEqual(["create_branch running", "start_compute scheduling"]);
+  expect(reported(created?.data.operations ?? [])).toEqual([
+    "create_branch running",
+    "start_compute scheduling",
+  ]);
 });
 
 test("a compute suspends exactly five minutes after it became active, and a query starts it", async () => {
@@ -74,7 +77,7 @@ test("a compute suspends exactly five minutes after it became active, and a quer
   const { activities } = await sim("POST", "/activity", { endpoint_id: endpointId });
   expect(activities[0]).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3000 });
   const { operations } = (await client.listProjectOperations({ projectId, limit: 2 })).data;
-  expect(told(operations)).toEqual(["start_compute running", "suspend_compute finished"]);
+  expect(reported(operations)).toEqual(["start_compute running", "suspend_compute finished"]);
   await advance({ by: "3s" });
   const woken = await endpointOf(projectId, endpointId);
   expect(woken.current_state).toBe("active");
@@ -91,7 +94,7 @@ test("an update restarts an active compute, and its state stays the same meanwhi
     pending_state: "idle",
     autoscaling_limit_max_cu: 2,
   });
-  expect(told(data.operations)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  expect(reported(data.operations)).toEqual(["apply_config running", "suspend_compute scheduling"]);
   expect(await errorOf(client.restartProjectEndpoint(projectId, endpointId))).toMatchObject({ status: 423 });
   await advance({ by: "2s" });
   expect(await endpointOf(projectId, endpointId)).toMatchObject({
@@ -117,15 +120,15 @@ test("suspend, start and restart take their operations, in order", async () => {
   const { projectId, endpointId } = await createSettled();
   const suspended = (await client.suspendProjectEndpoint(projectId, endpointId)).data;
   expect(suspended.endpoint).toMatchObject({ current_state: "active", pending_state: "idle" });
-  expect(told(suspended.operations)).toEqual(["suspend_compute running"]);
+  expect(reported(suspended.operations)).toEqual(["suspend_compute running"]);
   await advance({ next: true });
   const started = (await client.startProjectEndpoint(projectId, endpointId)).data;
   expect(started.endpoint).toMatchObject({ current_state: "idle", pending_state: "active" });
-  expect(told(started.operations)).toEqual(["start_compute running"]);
+  expect(reported(started.operations)).toEqual(["start_compute running"]);
   await advance({ by: "3s" });
   const restarted = (await client.restartProjectEndpoint(projectId, endpointId)).data;
   expect(restarted.endpoint).toMatchObject({ current_state: "active", pending_state: "active" });
-  expect(told(restarted.operations)).toEqual(["suspend_compute running", "start_compute scheduling"]);
+  expect(reported(restarted.operations)).toEqual(["suspend_compute running", "start_compute scheduling"]);
   await advance({ by: "1s" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("idle");
   await advance({ by: "3s" });
@@ -137,7 +140,7 @@ test("a deleted resource is gone at once, although its operations still run", as
   const { data: created } = await client.createProjectBranch(projectId, { branch: { parent_id: branchId } });
   await advance({ by: "1s" });
   const { data } = await client.deleteProjectBranch({ projectId, branchId: created.branch.id });
-  expect(told(data.operations)).toEqual(["delete_timeline running"]);
+  expect(reported(data.operations)).toEqual(["delete_timeline running"]);
   expect(await errorOf(client.getProjectBranch(projectId, created.branch.id))).toMatchObject({ status: 404 });
   expect(await errorOf(client.deleteProject(projectId))).toMatchObject({ status: 423 });
   await advance({ by: "1s" });

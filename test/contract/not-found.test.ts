@@ -87,12 +87,12 @@ test("resources of another account and missing ones get the same answer", async 
     if (first === undefined) continue;
     const others = await sendExample(scene, operation, { ids: { [first]: scene.others.ids[first] } });
     const unknown = await sendExample(scene, operation, { ids: { [first]: UNKNOWN_IDS[first] } });
-    const told = (answer: typeof others, id: string) => ({
+    const reported = (answer: typeof others, id: string) => ({
       ...answer.body,
       message: answer.body.message.replace(id, "…"),
       request_id: "",
     });
-    expect(told(others, scene.others.ids[first])).toEqual(told(unknown, UNKNOWN_IDS[first]));
+    expect(reported(others, scene.others.ids[first])).toEqual(reported(unknown, UNKNOWN_IDS[first]));
   }
 });
 

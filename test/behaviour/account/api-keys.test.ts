@@ -36,14 +36,14 @@ test("the secret of a key is shown only at its creation", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   await double.api("GET", "/projects", undefined, body.key);
-  const told = [
+  const reported = [
     await double.api("GET", "/api_keys"),
     await double.sim("GET", "/state"),
     await double.sim("GET", "/events"),
     await double.sim("GET", "/api_keys"),
     await double.api("DELETE", `/api_keys/${body.id}`),
   ];
-  for (const answer of told) expect(JSON.stringify(answer.body)).not.toContain(body.key);
+  for (const answer of reported) expect(JSON.stringify(answer.body)).not.toContain(body.key);
 });
 
 test("only the hash of a key is stored, and the whole hash is compared", () => {

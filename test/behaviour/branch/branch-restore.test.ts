@@ -108,23 +108,23 @@ test("created_at of a branch, in whole seconds, is accepted as its creation in o
   const double = await createDouble({ startAt: START + 897 });
   const { projectId, branchId, created } = await createProject(double);
   const path = `/projects/${projectId}/branches`;
-  const told = created.branch.created_at;
-  expect(told).toBe("2026-01-01T00:00:00Z");
+  const reported = created.branch.created_at;
+  expect(reported).toBe("2026-01-01T00:00:00Z");
   const ask = (method: string, rest: string, body?: object) => double.api(method, `${path}${rest}`, body);
-  const child = await ask("POST", "", { branch: { parent_timestamp: told } });
-  expect([child.status, child.body.branch.parent_timestamp]).toEqual([201, told]);
+  const child = await ask("POST", "", { branch: { parent_timestamp: reported } });
+  expect([child.status, child.body.branch.parent_timestamp]).toEqual([201, reported]);
   await double.advance("10s");
   const childPath = `/${child.body.branch.id}`;
   expect(
-    (await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: told }))
+    (await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: reported }))
       .status,
   ).toBe(200);
   await double.advance("10s");
-  expect((await ask("GET", `/${branchId}/schema?db_name=neondb&timestamp=${told}`)).status).toBe(200);
-  expect((await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${told}`)).status).toBe(
-    200,
-  );
-  expect((await ask("POST", `/${branchId}/snapshot?timestamp=${told}`)).status).toBe(200);
+  expect((await ask("GET", `/${branchId}/schema?db_name=neondb&timestamp=${reported}`)).status).toBe(200);
+  expect(
+    (await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${reported}`)).status,
+  ).toBe(200);
+  expect((await ask("POST", `/${branchId}/snapshot?timestamp=${reported}`)).status).toBe(200);
   const before = await ask("POST", "", { branch: { parent_timestamp: "2025-12-31T23:59:59.999Z" } });
   expect([before.status, before.body.code]).toEqual([422, "PARENT_TIMESTAMP_NOT_ALLOWED"]);
 });
@@ -250,11 +250,11 @@ test("a restore also restores the passwords of the roles", async () => {
   const { branchId } = await createBranch(double, projectId);
   const passwordOf = async (id: string) =>
     (await double.api("GET", `${path}/${id}/roles/neondb_owner/reveal_password`)).body.password;
-  const former = await passwordOf(branchId);
+  const previous = await passwordOf(branchId);
   await double.api("POST", `${path}/${branchId}/roles/neondb_owner/reset_password`);
   await double.advance("10s");
-  expect(await passwordOf(branchId)).not.toBe(former);
-  expect(await passwordOf(mainId)).toBe(former);
+  expect(await passwordOf(branchId)).not.toBe(previous);
+  expect(await passwordOf(mainId)).toBe(previous);
   await restore(branchId, { source_branch_id: mainId });
-  expect(await passwordOf(branchId)).toBe(former);
+  expect(await passwordOf(branchId)).toBe(previous);
 });

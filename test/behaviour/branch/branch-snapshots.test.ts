@@ -223,7 +223,7 @@ test.each([
   [7, /^name: /],
   [null, /^name: /],
   [undefined, /^name: /],
-] as const)("a snapshot named %j is refused with 400, and nothing is kept", async (name, message) => {
+] as const)("a snapshot name %j gets 400, and no snapshot is taken", async (name, message) => {
   for (const kind of STORAGE_KINDS) {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -444,7 +444,7 @@ test("a restore does not affect requests to another world", async () => {
 });
 
 test.each(["real", "60x"] as const)(
-  "on a %s clock a restored world goes on from the instant of its snapshot",
+  "on a %s clock, a restored world continues from the instant of its snapshot",
   async (mode) => {
     const clock = mode === "real" ? { mode, factor: 1 } : ({ mode: "scaled", factor: 60 } as const);
     for (const kind of STORAGE_KINDS) {

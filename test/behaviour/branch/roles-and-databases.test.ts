@@ -72,10 +72,10 @@ test("a password reset replaces the password in all connection URIs", async () =
         )
       ).body.uri,
     ).password;
-  const former = await uri();
+  const previous = await uri();
   const { status, body } = await done(double, "POST", `${path}/roles/neondb_owner/reset_password`);
   expect([status, describeOperations(body)]).toEqual([200, ["apply_config running"]]);
-  expect(body.role.password).not.toBe(former);
+  expect(body.role.password).not.toBe(previous);
   expect(await uri()).toBe(body.role.password);
   expect((await double.api("GET", `${path}/roles/neondb_owner/reveal_password`)).body.password).toBe(
     body.role.password,

@@ -56,7 +56,7 @@ test("the query counter counts since the last start", async () => {
 test("history stores every given field and no others", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  const told = {
+  const reported = {
     endpoint_id: endpointId,
     kind: "transaction",
     duration_ms: 1_500,
@@ -72,8 +72,8 @@ test("history stores every given field and no others", async () => {
     (await double.sim("GET", "/events")).body.events.findLast(
       (event: any) => event.type === "ActivityRecorded",
     );
-  await recordActivity(double, endpointId, told);
-  expect((await lastRecorded()).activity).toEqual(told);
+  await recordActivity(double, endpointId, reported);
+  expect((await lastRecorded()).activity).toEqual(reported);
   await recordActivity(double, endpointId);
   expect((await lastRecorded()).activity).toEqual({ endpoint_id: endpointId, kind: "query" });
 });

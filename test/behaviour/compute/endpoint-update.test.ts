@@ -145,7 +145,7 @@ test.each([
 });
 
 test.each([undefined, {}, [], { endpoint: null }, { endpoint: [] }, "{"])(
-  "a body of %j is refused with 400",
+  "a body of %j gets 400",
   async (body) => {
     const double = await createDouble();
     const { path } = await createProject(double);

@@ -83,7 +83,7 @@ test("a change of the delay or the name picks none up, a change of size does", a
   expect((await computeStats(double, endpointId)).release.running).toBe(NEXT);
 });
 
-test("a compute that slept picks it up when it wakes, and runs none while it sleeps", async () => {
+test("an idle compute gets the new release at its next start, and has none while idle", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);

@@ -62,7 +62,7 @@ test("the sizes are those of the table and no others", () => {
 });
 
 test.each([0, -1, 0.1, 0.3, 0.75, 1.5, 9.5, 11, 56, 1e9, -0.25])(
-  "%d CU is no size: refused, naming those that there are",
+  "%d CU is not a size; the error lists the sizes",
   async (cu) => {
     const double = await createDouble();
     const { path } = await createProject(double);
@@ -98,16 +98,16 @@ test.each([
   [{ minCu: 2 }, from(0.25, 4), from(2, 4)],
   [{ maxCu: 4 }, from(0.25, 0.25), from(0.25, 4)],
   [{}, from(1, 2), from(1, 2)],
-])("of bounds %j over %j come %j", (asked, base, expected) => {
-  expect(resolveSizeRange(PLANS.paid, profile, asked, base)).toEqual({ ok: true, value: expected });
+])("limits %j over %j resolve to %j", (input, base, expected) => {
+  expect(resolveSizeRange(PLANS.paid, profile, input, base)).toEqual({ ok: true, value: expected });
 });
 
 test.each([
   [{ minCu: 4, maxCu: 2 }, from(0.25, 0.25)],
   [{ maxCu: 0.25 }, from(1, 2)],
   [{ minCu: 10, maxCu: 9 }, from(0.25, 0.25)],
-])("a minimum above the maximum is refused: %j over %j", (asked, base) => {
-  expect(resolveSizeRange(PLANS.paid, profile, asked, base)).toMatchObject({
+])("a minimum above the maximum is rejected: %j over %j", (input, base) => {
+  expect(resolveSizeRange(PLANS.paid, profile, input, base)).toMatchObject({
     ok: false,
     refusal: { code: "COMPUTE_SIZE_NOT_ALLOWED" },
   });

@@ -83,7 +83,7 @@ test.each([
 });
 
 test.each([[1.5], ["1.5"], [-1], ["soon"], ["99999999999d"], [1e300]])(
-  "%j is no time to come again",
+  "a retry_after of %j is rejected",
   async (retry_after) => {
     const double = await createDouble();
     const { status, body } = await double.sim("PUT", "/faults/f", {

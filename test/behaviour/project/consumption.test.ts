@@ -16,8 +16,8 @@ async function v1(double: Double, query: Record<string, string>): Promise<any> {
 
 async function v2(double: Double, of: "projects" | "branches", query: Record<string, string>): Promise<any> {
   const org_id = await organizationOf(double);
-  const asked = new URLSearchParams({ org_id, metrics: "compute_unit_seconds", ...query });
-  return double.api("GET", `/consumption_history/v2/${of}?${asked}`);
+  const input = new URLSearchParams({ org_id, metrics: "compute_unit_seconds", ...query });
+  return double.api("GET", `/consumption_history/v2/${of}?${input}`);
 }
 
 function at(double: Double, offMs = 0): string {
@@ -56,11 +56,11 @@ describe("hourly usage", () => {
     await advanceTo(double, "2026-01-05T12:00:10.000Z");
     await double.api("POST", `${path}/suspend`);
     await double.advance("1h");
-    const told = frames(
+    const reported = frames(
       await v1(double, { from: "2026-01-05T10:59:59Z", to: "2026-01-05T13:00:00Z", granularity: "hourly" }),
     );
     expect(
-      told.map((frame: any) => [
+      reported.map((frame: any) => [
         frame.timeframe_start,
         frame.active_time_seconds,
         frame.compute_time_seconds,
@@ -78,10 +78,10 @@ describe("hourly usage", () => {
     await advanceTo(double, "2026-01-05T10:59:59.000Z");
     await double.api("POST", `${path}/suspend`);
     await advanceTo(double, "2026-01-05T12:00:00Z");
-    const told = frames(
+    const reported = frames(
       await v1(double, { from: "2026-01-05T10:00:00Z", to: "2026-01-05T12:00:00Z", granularity: "hourly" }),
     );
-    expect(told.map((frame: any) => frame.active_time_seconds)).toEqual([3_600, 0]);
+    expect(reported.map((frame: any) => frame.active_time_seconds)).toEqual([3_600, 0]);
   });
 
   test("includes a running compute before its usage is recorded", async () => {
@@ -212,10 +212,10 @@ describe("the window", () => {
     const double = await createDouble();
     await createProject(double);
     await advanceTo(double, "2026-01-03T12:30:00Z");
-    const told = frames(
+    const reported = frames(
       await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-20T15:30:00Z", granularity: "daily" }),
     );
-    expect(told.map((frame: any) => frame.timeframe_start)).toEqual([
+    expect(reported.map((frame: any) => frame.timeframe_start)).toEqual([
       "2026-01-02T00:00:00Z",
       "2026-01-03T00:00:00Z",
     ]);

@@ -327,21 +327,21 @@ test.each(["in memory", "in files"] as const)(
     const shelved = await createStorageDouble(kind);
     onTestFinished(shelved.end);
     await liveThrough(shelved.double());
-    const told = await worldState(shelved.double());
-    const { seq } = JSON.parse(told);
+    const reported = await worldState(shelved.double());
+    const { seq } = JSON.parse(reported);
     expect(
       (await shelved.double().sim("POST", "/worlds", { name: "fork", from: "default" })).status,
     ).toBeLessThan(300);
     const fork = JSON.parse(await worldState(shelved.world("fork")));
-    expect(fork.records).toEqual(JSON.parse(told).records);
+    expect(fork.records).toEqual(JSON.parse(reported).records);
     expect([fork.projects, fork.api_keys, fork.seq]).toEqual([
-      JSON.parse(told).projects,
-      JSON.parse(told).api_keys,
+      JSON.parse(reported).projects,
+      JSON.parse(reported).api_keys,
       seq,
     ]);
     if (kind === "in memory") return;
     await shelved.reopen();
-    expect(await worldState(shelved.double())).toBe(told);
+    expect(await worldState(shelved.double())).toBe(reported);
     expect(await shelved.verify("default")).toMatchObject([{ ok: true, differences: [] }]);
   },
 );

@@ -102,14 +102,14 @@ test("a project that does not store passwords shows them only once", async () =>
   const double = await createDouble();
   const { projectId, branchId, created } = await createProject(double, { store_passwords: false });
   expect(created.roles[0].password).toMatch(/^npg_/);
-  const asked = [
+  const input = [
     await double.api("GET", `/projects/${projectId}/branches/${branchId}/roles/neondb_owner/reveal_password`),
     await double.api(
       "GET",
       `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`,
     ),
   ];
-  for (const { status, body } of asked) expect([status, body.code]).toEqual([412, "PASSWORDS_NOT_STORED"]);
+  for (const { status, body } of input) expect([status, body.code]).toEqual([412, "PASSWORDS_NOT_STORED"]);
 });
 
 test("a project without a name gets its id as name, and two projects may share a name", async () => {
@@ -178,8 +178,8 @@ test("activity for a project that is being deleted is rejected", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   await double.api("DELETE", `/projects/${projectId}`);
-  const told = await double.sim("POST", "/activity", { endpoint_id: endpointId });
-  expect([told.status, told.body.code]).toEqual([404, "ENDPOINT_NOT_FOUND"]);
+  const reported = await double.sim("POST", "/activity", { endpoint_id: endpointId });
+  expect([reported.status, reported.body.code]).toEqual([404, "ENDPOINT_NOT_FOUND"]);
   await double.advance("1m");
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
