@@ -184,6 +184,7 @@ function draw(color) {
   text(RIGHT.x + 122, legend, "cold starts a day", { size: 14 });
   text(RIGHT.x + RIGHT.width, legend, "autosuspend delay", { anchor: "end", size: 14 });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="ui-sans-serif,system-ui,-apple-system,'Segoe UI',sans-serif">
+<title>When computes run, and what another autosuspend delay would have cost</title>
 ${parts.join("\n")}
 </svg>
 `;

@@ -30,7 +30,7 @@ const KEEP_ALIVE_MS = 15_000;
 
 const sequence = z
   .string()
-  .regex(/^\d{1,15}$/, "must be the sequence number of an event, 0 for the beginning")
+  .regex(/^\d{1,15}$/, "must be the sequence number of an event, or 0 for the beginning")
   .transform(Number);
 const eventsQuery = strict({
   since: sequence.default(0),
@@ -42,12 +42,15 @@ const eventsQuery = strict({
     .default(DEFAULT_EVENTS),
 });
 
-/** `/_sim`: ours alone, so that nobody takes our inventions for the platform's. */
+/**
+ * The control API under `/_sim`, separate from the imitated API so that its additions are not mistaken for
+ * the platform's.
+ */
 export function createControl(options: ControlOptions): Hono {
   const { version } = options;
   const app = new Hono();
 
-  // Live: the process answers. Ready: the world does, too.
+  // Live: the process responds. Ready: the world responds too.
   app.get(
     "/health/live",
     handler(options, {}, () => ({ status: "live", version })),
@@ -55,7 +58,7 @@ export function createControl(options: ControlOptions): Hono {
   for (const path of ["/health", "/health/ready"]) {
     app.get(
       path,
-      // Not in a turn: it answers during a long advance, too, and tells how far that has come.
+      // Outside a transaction, so that it also responds during a long advance and shows its progress.
       handler(options, {}, ({ world }) => ({
         status: "ready",
         live: true,
@@ -88,7 +91,7 @@ export function createControl(options: ControlOptions): Hono {
       return {
         events: events.map((event) => renderObject(event)),
         next_since: events.at(-1)?.seq ?? query.since,
-        // Where the list begins in the place of `since`, because what was before is forgotten.
+        // Set when `since` is before the truncation: the list begins after this event instead.
         ...(query.since < forgottenSeq ? { forgotten_seq: forgottenSeq } : {}),
       };
     }),
@@ -179,7 +182,7 @@ export function createControl(options: ControlOptions): Hono {
     return respondWithError(context, {
       status: 404,
       code: "UNKNOWN_PATH",
-      message: `there is no ${context.req.method} ${context.req.path}; there are ${paths.join(", ")}, all under /_sim`,
+      message: `there is no ${context.req.method} ${context.req.path}; available under /_sim: ${paths.join(", ")}`,
     });
   });
   return app;
@@ -189,7 +192,10 @@ function renderHistory({ id, seq, forgottenSeq }: HistoryInfo) {
   return { id, seq, forgotten_seq: forgottenSeq };
 }
 
-/** Events as they become durable, from `since` on, at the reader's own pace: what it has not read waits in the journal. */
+/**
+ * Streams events after `since` (exclusive) as they become durable. A slow reader needs no buffer: events are
+ * read from the journal.
+ */
 function streamEvents(
   context: Parameters<typeof streamSSE>[0],
   world: WorldHandle,
@@ -197,11 +203,11 @@ function streamEvents(
   since: number | undefined,
 ) {
   const resumed = Number(context.req.header("last-event-id"));
-  // Who asks for the head alone listens to nothing.
+  // A HEAD request gets no stream.
   if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
   const follow = async (stream: SSEStreamingApi) => {
     const head = await runTransaction(world, (transaction) => transaction.world.seq);
-    // What a reader of another history has seen last may not be here yet.
+    // The last id of a reader that followed another history may be beyond this head.
     let position = Math.min(head, Number.isInteger(resumed) && resumed > 0 ? resumed : (since ?? head));
     let wake = () => {};
     const unsubscribe = world.subscribe(() => wake());
@@ -210,7 +216,7 @@ function streamEvents(
       wake();
     });
     const { id } = world.history();
-    // A history that was replaced is over, and so is its stream: whoever comes again follows the new one.
+    // When the history is replaced, the stream ends; a reader that reconnects follows the new one.
     while (!stream.aborted && !world.isShuttingDown && world.history().id === id) {
       const committed = new Promise<void>((resolve) => {
         wake = resolve;
@@ -231,7 +237,7 @@ function streamEvents(
       await stream.write(": \n\n");
     }
   };
-  // A world that closes ends its streams.
+  // A closed world ends its streams; that is not a bug.
   return streamSSE(context, follow, async (error) => {
     if (!(error instanceof StoreUnavailable)) onBug(error);
   });

@@ -1,10 +1,10 @@
 /**
- * The connection of a request is lost by a fault: nobody gets an answer. Over a socket, the socket is destroyed; in this process, a
- * fetch rejects as it does when that happens.
+ * A fault dropped the connection of a request, so there is no response. Over a socket, the socket is
+ * destroyed. In process, fetch rejects with the same error as for a reset socket.
  */
 export class ConnectionLost extends TypeError {
   constructor(fault: string) {
-    const cause = Object.assign(new Error(`the connection was lost by the fault "${fault}"`), {
+    const cause = Object.assign(new Error(`the fault "${fault}" dropped the connection`), {
       code: "ECONNRESET",
     });
     super("fetch failed", { cause });

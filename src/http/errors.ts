@@ -1,6 +1,6 @@
 import type { Refusal, RefusalCode } from "../platform/refusals.ts";
 
-/** The one table from code to status (PLATFORM, "Answers"); the compiler demands every row. */
+/** The HTTP status of every refusal code (`docs/evidence.md`). */
 const STATUS_OF = {
   ACCOUNT_NOT_FOUND: 404,
   API_KEY_NOT_FOUND: 404,
@@ -57,7 +57,8 @@ const STATUS_OF = {
   VPC_ENDPOINT_NOT_ALLOWED: 422,
   TRANSFER_NOT_ALLOWED: 422,
   MEMBER_OWNS_ORGANIZATION: 422,
-  // A: the document has no 403; what one sees and may not do is told apart from what one does not see.
+  // A: the API description has no 403. It separates objects that are visible but forbidden from invisible
+  // ones, which are 404.
   ACCESS_DENIED: 403,
   LIMITS_UNSATISFIED: 406,
   PLAN_NOT_SATISFIED: 406,
@@ -79,7 +80,7 @@ const STATUS_OF = {
   INSTANT_IN_THE_PAST: 400,
 } as const satisfies Record<RefusalCode, number>;
 
-/** Errors that stop at the boundary, before any rule is asked. */
+/** Errors of the HTTP layer, before any rule of the platform applies. */
 const BOUNDARY_CODES = [
   "UNAUTHORIZED",
   "BAD_REQUEST",
@@ -96,16 +97,16 @@ const BOUNDARY_CODES = [
 ] as const;
 type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 
-/** What errors are called, but for those that a fault has. */
+/** All error codes, except those that a fault defines. */
 export const ERROR_CODES: readonly string[] = [...Object.keys(STATUS_OF), ...BOUNDARY_CODES];
 
-/** An answer that is an error: `code` and `message` go into the body with the request's id (S: GeneralError). */
+/** An error response; `code` and `message` go into the body with the request's id (S: GeneralError). */
 export type ErrorResponse = {
   readonly status: number;
   readonly code: RefusalCode | BoundaryCode;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** In the place of the ordinary one, where the document describes another. */
+  /** Replaces the ordinary body where the API description defines another one. */
   readonly body?: unknown;
 };
 
@@ -113,7 +114,7 @@ export function errorResponseOf(refusal: Refusal): ErrorResponse {
   const response = { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
   const { shortfalls } = refusal;
   if (shortfalls === undefined) return response;
-  // S: the two calls that move projects tell in different words why they cannot.
+  // S: the two calls that transfer projects report the reasons in different shapes.
   const limits = shortfalls.map(({ name, expected, actual }) => ({ name, expected, actual }));
   const reasons = shortfalls.map(({ code, message }) => ({ code, message }));
   return { ...response, body: refusal.code === "LIMITS_UNSATISFIED" ? { limits } : { reasons } };

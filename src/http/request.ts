@@ -10,7 +10,7 @@ import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./er
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_REQUEST_ID_LENGTH = 128;
 
-/** An ordinary "no" on its way out of a handler: carries the answer past the rest of it. */
+/** An expected error response, thrown to end the handling of a request. */
 export class RequestError extends Error {
   readonly response: ErrorResponse;
   constructor(response: ErrorResponse) {
@@ -19,15 +19,15 @@ export class RequestError extends Error {
   }
 }
 
-/** The world that a request is for; ends its handling where there is none. */
+/** Finds the world that a request addresses. Throws `RequestError` if there is none. */
 export type WorldResolver = (context: Context) => WorldHandle;
 
-/** Ends the handling of a request with this error. */
+/** Ends the handling of a request with this error response. */
 export function fail(response: ErrorResponse): never {
   throw new RequestError(response);
 }
 
-/** The value of a decision or look-up; a refusal ends the handling with the answer that belongs to it. */
+/** The value of a result; a refusal ends the handling with its error response. */
 export function unwrap<T>(result: Result<T>): T {
   return result.ok ? result.value : fail(errorResponseOf(result.refusal));
 }
@@ -39,7 +39,7 @@ export type RequestBody = {
   readonly isMalformed?: true;
 };
 
-/** Reads the body up to its limit; whether it is too large is for `jsonOf` to say, after the caller is known. */
+/** Reads the body up to its limit. `parseJsonBody` reports a body that is too large, after authentication. */
 export async function readBody(context: Context): Promise<RequestBody> {
   const contentType = context.req.header("content-type");
   const declared = context.req.header("content-length");
@@ -61,24 +61,24 @@ export async function readBody(context: Context): Promise<RequestBody> {
 
 function decodeBody(bytes: Buffer, contentType: string | undefined): RequestBody {
   const text = bytes.toString("utf8");
-  // What cannot be decoded leaves this mark, which may as well have been sent.
+  // The replacement character may come from invalid bytes, or may have been sent.
   const isMalformed = text.includes("\ufffd") && !isUtf8(bytes);
   return { text, contentType, tooLarge: false, ...(isMalformed ? { isMalformed } : {}) };
 }
 
-/** Postgres keeps no text with it, and neither does what is built on it. */
+/** A NUL character, which Postgres cannot store in text. */
 const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/** Only by such an escape can half a surrogate pair get into text that came as UTF-8. */
+/** In text that is valid UTF-8, only an escape can produce half of a surrogate pair. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-/** The body as JSON; `undefined` where there is none. */
+/** The body as JSON; `undefined` for an empty body. */
 export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: RequestBody): unknown {
   if (tooLarge) return fail(TOO_LARGE);
   if (isMalformed === true) return fail(badRequest("the request body is not valid UTF-8"));
   if (text === "") return undefined;
   if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType)) {
-    return fail(badRequest(`Content-Type: "${contentType}" is not understood; it must be application/json`));
+    return fail(badRequest(`Content-Type: expected application/json, got "${contentType}"`));
   }
   let value: unknown;
   try {
@@ -93,14 +93,16 @@ export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: Requ
   const tornField = SURROGATE_ESCAPE.test(text) ? findLoneSurrogate(value) : undefined;
   if (tornField !== undefined)
     return fail(
-      badRequest(`${tornField || "request body"}: has half of a surrogate pair, which is no character`),
+      badRequest(
+        `${tornField || "request body"}: contains half of a surrogate pair, which is not a valid character`,
+      ),
     );
   if (NUL_ESCAPE.test(text))
-    return fail(badRequest("request body: has a NUL character (\\u0000), which no text may have"));
+    return fail(badRequest("request body: contains a NUL character (\\u0000), which is not allowed in text"));
   return value;
 }
 
-/** What a schema makes of an input; what does not fit ends the handling with 400. */
+/** Parses input by a schema; invalid input ends the handling with 400. */
 export function parseInput<S extends z.ZodType>(
   schema: S,
   input: unknown,
@@ -110,14 +112,14 @@ export function parseInput<S extends z.ZodType>(
   return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error, what)));
 }
 
-/** All that does not fit at once, each with its field and what would be right. */
+/** All problems at once, each with its field and what is expected. */
 function describeIssues(error: z.ZodError, what: string): string {
   return error.issues
     .map((issue) => `${issue.path.length === 0 ? what : issue.path.map(String).join(".")}: ${issue.message}`)
     .join("; ");
 }
 
-/** S: taken from the request, or made. */
+/** S: the request's X-Request-ID if it is valid, otherwise a new one. */
 export function requestIdOf(context: Context): string {
   const provided = context.req.header("x-request-id");
   return provided !== undefined && provided.length <= MAX_REQUEST_ID_LENGTH && /^[\x21-\x7e]+$/.test(provided)
@@ -125,7 +127,7 @@ export function requestIdOf(context: Context): string {
     : randomUUID();
 }
 
-/** The error that a handler ended with; what is none of ours is a bug, and is reported. */
+/** The response for an error that ended a handler. An unexpected error is a bug, and is reported. */
 export function errorResponseFrom(error: unknown, onBug: (error: unknown) => void): ErrorResponse {
   if (error instanceof RequestError) return error.response;
   if (error instanceof StoreUnavailable) {
@@ -140,7 +142,7 @@ export function errorResponseFrom(error: unknown, onBug: (error: unknown) => voi
   return {
     status: 500,
     code: "INTERNAL",
-    message: "standin has a bug here; its log says more. Nothing was changed",
+    message: "internal error: this is a bug in standin, see its log. Nothing was changed",
   };
 }
 
@@ -153,7 +155,7 @@ export function respondWithError(
   return context.body(errorBody(requestId, response), response.status as 400, headers);
 }
 
-/** What is left of the body is not read, so nothing can follow it on its connection. */
+/** The rest of the body is not read, so the connection cannot be reused. */
 const TOO_LARGE: ErrorResponse = {
   status: 413,
   code: "PAYLOAD_TOO_LARGE",
@@ -162,19 +164,19 @@ const TOO_LARGE: ErrorResponse = {
 };
 
 /**
- * The query parameters; one that is given twice is no parameter of ours, unless it is one of `lists`: there, several mean the same as
- * one with commas (S), and a name that ends in `[]` is what the public client makes of an array (C).
+ * The query parameters. A repeated parameter is an error unless it is one of `lists`. For those, repeating
+ * equals separating values by commas (S), and a name may end in `[]`, as the public client writes arrays (C).
  */
 export function queryParameters(context: Context, lists: readonly string[] = []): Record<string, string> {
   const parameters: Record<string, string> = {};
   for (const [name, values] of Object.entries(context.req.queries())) {
-    const [value, another] = values;
+    const [value, second] = values;
     const list = lists.find((candidate) => name === candidate || name === `${candidate}[]`);
     if (list !== undefined) {
       parameters[list] = [...(parameters[list] === undefined ? [] : [parameters[list]]), ...values].join(",");
       continue;
     }
-    if (another !== undefined) fail(badRequest(`${name}: is given more than once`));
+    if (second !== undefined) fail(badRequest(`${name}: is given more than once`));
     parameters[name] = value ?? "";
   }
   return parameters;

@@ -5,7 +5,7 @@ export function timestamp(at: SimTime): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** The `Date` header follows the world's clock; it has seconds, so it is made once a second. */
+/** The `Date` header follows the world's clock. It has whole seconds, so it is formatted once a second. */
 export class DateHeader {
   #second = Number.NaN;
   #text = "";

@@ -4,28 +4,32 @@ import type { RecordedEvent } from "../platform/events.ts";
 import type { Refusal } from "../platform/refusals.ts";
 
 /**
- * What arrives from outside while time goes on, in order of time. At one instant operations end first, then activity arrives that
- * was told ahead, then what a feed brings, and only then computes change their size or go to sleep.
+ * Activity that arrives from outside while time advances, in order of time. At one instant, operations end
+ * first, then scheduled activity arrives, then activity of this source; computes are resized and suspended
+ * last.
  */
 export interface ArrivalSource {
-  /** When the next activity arrives; `Infinity` when nothing comes any more. What should have come already arrives at once. */
+  /** When the next activity arrives; `Infinity` when there is none. An instant in the past means now. */
   readonly at: SimTime;
-  /** Gives the activity that arrives then, and moves on. */
+  /** Returns the activity that arrives at `at`, and moves to the next one. */
   take(): Activity;
   /**
-   * Told of everything that happens, in order, when the decision that it belongs to is folded in: what reacts to it may make its `at`
-   * earlier, never before the event's.
+   * Called for every event, in order, after all events of its decision were applied. The source may respond
+   * by making its `at` earlier, but not earlier than the event.
    */
   observe(event: RecordedEvent): void;
-  /** An arrival that was refused (too many connections, disabled, quota …): history does not know of it. */
+  /**
+   * Called for a rejected arrival (too many connections, disabled, quota …). A rejection is not recorded in
+   * history.
+   */
   observeRefusal(activity: Activity, refusal: Refusal, at: SimTime): void;
 }
 
-/** Nothing arrives, and nobody looks. */
+/** A source without arrivals. */
 export const NO_ARRIVALS: ArrivalSource = {
   at: Number.POSITIVE_INFINITY,
   take() {
-    throw new Error("nothing arrives here");
+    throw new Error("this source has no arrivals");
   },
   observe: () => undefined,
   observeRefusal: () => undefined,

@@ -3,8 +3,8 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { type Batch, MemoryJournal } from "./journal.ts";
 
 /**
- * For a world whose past nobody will ask for: it knows how far history has come, and keeps what is beside it. So events are gone as soon
- * as they have been told, which makes a long run much faster; nobody can open such a world anew.
+ * Stores no events, only the current position and the rows outside history. Makes long runs much faster, for
+ * a world whose past is never read. Such a world cannot be opened again.
  */
 export class DiscardingJournal extends MemoryJournal {
   override readonly eventsPerCheckpoint: number = Number.POSITIVE_INFINITY;
@@ -31,6 +31,6 @@ export class DiscardingJournal extends MemoryJournal {
   }
 
   override checkpointBefore(): never {
-    throw new Error(`history up to event ${this.#seq} was not kept`);
+    throw new Error(`history up to event ${this.#seq} was not stored`);
   }
 }

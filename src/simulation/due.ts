@@ -10,7 +10,7 @@ import { quotaDueAt } from "../platform/project/quota.ts";
 import { branchRemovalDueAt } from "../platform/project/removal.ts";
 import { TimerQueue } from "./timer-queue.ts";
 
-/** When `work` is really due in this world; `undefined` where it is not, or no longer. */
+/** When `work` is due in this world; `undefined` when it is not, or no longer, due. */
 export function dueAt(world: World, work: DueWork): SimTime | undefined {
   switch (work.kind) {
     case "operation": {
@@ -44,7 +44,7 @@ export function dueAt(world: World, work: DueWork): SimTime | undefined {
   }
 }
 
-/** Plans what an event that was just folded in makes due. */
+/** Schedules the work that an event makes due; call it after the event was applied. */
 export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedEvent): void {
   switch (event.type) {
     case "OperationScheduled":
@@ -97,7 +97,7 @@ export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedE
   }
 }
 
-/** Events after which no work falls due that was not planned before. */
+/** Events that make no new work due. */
 // biome-ignore format: as a packed list
 type MakesNothingDue =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
@@ -110,7 +110,7 @@ type MakesNothingDue =
   | "OperationFailed" | "OperationCancelled" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
   | "FaultMatched" | "FaultHit";
 
-/** Plans everything that this world has due: what a world from a file needs before it can go on. */
+/** Schedules all due work of a world, for example after it was loaded from a file. */
 export function rebuildTimers(timers: TimerQueue, world: World): void {
   timers.clear();
   for (const operation of world.operations.values())
@@ -126,7 +126,7 @@ export function rebuildTimers(timers: TimerQueue, world: World): void {
   for (const compute of world.computes.values()) scheduleComputeWork(timers, world, compute.id);
 }
 
-/** Work of this world that should have been done before `now`; there is none, unless the agenda forgot it. */
+/** Work that was due before `now` and has not run. Any is a bug in scheduling. */
 export function overdueWork(world: World, now: SimTime): DueWork[] {
   const timers = new TimerQueue();
   rebuildTimers(timers, world);
@@ -139,15 +139,15 @@ export function overdueWork(world: World, now: SimTime): DueWork[] {
 }
 
 /**
- * Plans one piece of work for when it is due, if it is. What a change has made due in the past (a shortened delay) is due now:
- * nothing happens before what has happened already.
+ * Schedules one piece of work, if it is due at all. Work that a change made due in the past (a shortened
+ * delay) is due now, because events are ordered by time.
  */
 export function scheduleWork(timers: TimerQueue, world: World, work: DueWork): void {
   const at = dueAt(world, work);
   if (at !== undefined) timers.schedule(work, orderOf(world, work), Math.max(at, world.at));
 }
 
-/** After every activity: so most often it only finds that an earlier look is planned already. */
+/** Runs after every activity. In most calls an earlier timer is already set, and there is nothing to do. */
 function scheduleComputeWork(timers: TimerQueue, world: World, id: string): void {
   const compute = world.computes.get(id);
   if (compute === undefined || compute.phase.state !== "active") return;
@@ -162,7 +162,10 @@ function scheduleComputeWork(timers: TimerQueue, world: World, id: string): void
     timers.schedule({ kind: "autosuspend", id }, compute.number, at);
 }
 
-/** Only what makes use grow faster, or a quota smaller: where it is reached later than planned, the look that was planned will tell. */
+/**
+ * For changes that make usage grow faster or a quota smaller. If the quota is reached later instead, the
+ * timer reschedules itself.
+ */
 function scheduleQuotaCheck(timers: TimerQueue, world: World, projectId: string | undefined): void {
   if (projectId !== undefined) scheduleWork(timers, world, { kind: "quota", id: projectId });
 }
@@ -173,7 +176,7 @@ function scheduleBranchWork(timers: TimerQueue, world: World, id: string): void 
   scheduleWork(timers, world, { kind: "branchRemoval", id });
 }
 
-/** The number of the object that the work concerns. */
+/** Ties at one instant are broken by the number of the object that the work concerns. */
 function orderOf(world: World, work: DueWork): number {
   return work.kind === "activity" ? Number(work.id) : (tableOf(world, work.kind).get(work.id)?.number ?? 0);
 }

@@ -18,7 +18,10 @@ type Invariant = {
   readonly violations: (world: World, now: SimTime) => Iterable<string>;
 };
 
-/** What must hold in every world at every instant. The one list: property tests, `verify` and the control API all use it. */
+/**
+ * What must hold in every world at every instant. Property tests, `verify` and the control API all use this
+ * list.
+ */
 const INVARIANTS: readonly Invariant[] = [
   {
     name: "a branch has at most one primary read-write compute", // R
@@ -85,7 +88,7 @@ const INVARIANTS: readonly Invariant[] = [
     },
   },
   {
-    name: "a compute keeps within what its plan and profile allow", // R
+    name: "a compute stays within the limits of its plan and profile", // R
     *violations(world) {
       const profile = profileOfWorld(world);
       for (const compute of world.computes.values()) {
@@ -103,7 +106,7 @@ const INVARIANTS: readonly Invariant[] = [
           delay !== undefined &&
           (delay < profile.suspendTimeout.minimumS || delay > profile.suspendTimeout.maximumS)
         )
-          yield `${compute.id} has a delay of ${delay} s`;
+          yield `${compute.id} has a suspend timeout of ${delay} s`;
       }
     },
   },
@@ -116,7 +119,7 @@ const INVARIANTS: readonly Invariant[] = [
         const { sizeCu, cache, range } = compute.phase;
         const { minCu, maxCu } = range;
         if (sizeCu < minCu || sizeCu > maxCu)
-          yield `${compute.id} has ${sizeCu} CU outside of ${minCu} to ${maxCu}`;
+          yield `${compute.id} has ${sizeCu} CU, outside its range of ${minCu} to ${maxCu}`;
         if (cache.used > cacheCapacity(profile, sizeCu))
           yield `${compute.id} has ${cache.used} blocks in its cache`;
       }
@@ -130,9 +133,9 @@ const INVARIANTS: readonly Invariant[] = [
         const open = countConnections(world, compute.id, now);
         const limit = maxConnections(profile, effectiveRange(compute));
         if (open.direct > limit)
-          yield `${compute.id} has ${open.direct} direct connections, ${limit} are allowed`;
+          yield `${compute.id} has ${open.direct} direct connections; the limit is ${limit}`;
         if (open.pooled > profile.pooledConnections)
-          yield `${compute.id} has ${open.pooled} pooled connections`;
+          yield `${compute.id} has ${open.pooled} pooled connections; the limit is ${profile.pooledConnections}`;
       }
     },
   },
@@ -143,12 +146,12 @@ const INVARIANTS: readonly Invariant[] = [
         const phase = world.computes.get(connection.endpointId)?.phase;
         const serves = phase?.state === "active" && !phase.suspending;
         if (connection.waiting === serves)
-          yield `${connection.endpointId} is ${phase?.state ?? "gone"}, connection ${connection.id} ${serves ? "waits" : "is open"}`;
+          yield `${connection.endpointId} is ${phase?.state ?? "deleted"}, connection ${connection.id} ${serves ? "waits" : "is open"}`;
       }
     },
   },
   {
-    name: "open transactions are counted right",
+    name: "the count of open transactions is correct",
     *violations(world) {
       for (const compute of world.computes.values()) {
         if (compute.phase.state !== "active") continue;
@@ -157,12 +160,12 @@ const INVARIANTS: readonly Invariant[] = [
           if (connection.inTransaction && !connection.waiting) open += 1;
         }
         if (open !== compute.phase.openTransactions)
-          yield `${compute.id} counts ${compute.phase.openTransactions} open transactions, there are ${open}`;
+          yield `${compute.id} counts ${compute.phase.openTransactions} open transactions, but there are ${open}`;
       }
     },
   },
   {
-    name: "what waits for a compute has a start under way",
+    name: "a compute that connections wait for is starting",
     *violations(world) {
       for (const compute of world.computes.values()) {
         if (compute.waiting === undefined) continue;
@@ -170,12 +173,12 @@ const INVARIANTS: readonly Invariant[] = [
           .by("project", compute.projectId)
           .toArray()
           .some((operation) => operation.endpointId === compute.id && operation.action === "start_compute");
-        if (!starts) yield `${compute.id} is waited for and nothing starts it`;
+        if (!starts) yield `connections wait for ${compute.id}, but no operation starts it`;
       }
     },
   },
   {
-    name: "one operation at a time runs on a compute", // PLATFORM, "Operations"
+    name: "a compute runs at most one operation at a time", // D
     *violations(world) {
       const running = new Set<string>();
       for (const operation of world.operations.values()) {
@@ -186,7 +189,7 @@ const INVARIANTS: readonly Invariant[] = [
     },
   },
   {
-    name: "an unfinished operation concerns what exists, and the first one of a project runs",
+    name: "an unfinished operation refers to existing objects, and the first one of a project is running",
     *violations(world) {
       for (const operation of world.operations.values()) {
         if (world.projects.get(operation.projectId) === undefined)
@@ -199,23 +202,23 @@ const INVARIANTS: readonly Invariant[] = [
       for (const project of world.projects.values()) {
         const [first] = world.operations.by("project", project.id).values();
         if (first !== undefined && first.state.status !== "running")
-          yield `project ${project.id} waits for an operation that does not run: ${first.id}`;
+          yield `project ${project.id} waits for operation ${first.id}, which is not running`;
       }
     },
   },
   {
-    name: "an unfinished operation has failed no more often than its fault says",
+    name: "an unfinished operation has failed at most as often as its fault allows",
     *violations(world) {
       for (const { id, failures } of world.operations.values()) {
         if (failures === undefined) continue;
         const { count, times, ends } = failures;
         if (count > times || (ends === "failed" && count === times))
-          yield `${id} has failed ${count} times, its fault is for ${times}`;
+          yield `${id} has failed ${count} times; its fault allows ${times}`;
       }
     },
   },
   {
-    name: "a fault strikes no more often than it meets something, and than it may",
+    name: "a fault triggers at most as often as it matches and as its limits allow",
     *violations(world) {
       for (const { name, seen, hits, timing } of world.faults.values()) {
         const maxHits = Math.min(
@@ -225,32 +228,32 @@ const INVARIANTS: readonly Invariant[] = [
           Math.floor(seen / (timing.every ?? 1)),
         );
         if (hits > maxHits)
-          yield `fault ${name} has struck ${hits} times, at most ${maxHits} of ${seen} are right`;
+          yield `fault ${name} has triggered ${hits} times; at most ${maxHits} of ${seen} matches are allowed`;
         if (seen > (timing.first ?? seen))
-          yield `fault ${name} has met ${seen}, and is only for the first ${timing.first}`;
+          yield `fault ${name} has matched ${seen} times, but ends after the first ${timing.first}`;
       }
     },
   },
   {
-    name: "nothing that is due is left undone",
+    name: "all due work has run",
     *violations(world, now) {
       for (const work of overdueWork(world, now)) yield `${work.kind} ${work.id} was due before ${now}`;
     },
   },
   {
-    name: "keys are of an account, and no two have the same secret", // R
+    name: "every API key belongs to an account, and no two have the same secret", // R
     *violations(world) {
       const hashes = new Set<string>();
       for (const apiKey of world.apiKeys.values()) {
         if (world.accounts.get(apiKey.accountId) === undefined)
           yield `API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`;
-        if (hashes.has(apiKey.hash)) yield `API key ${apiKey.id} has the secret of another`;
+        if (hashes.has(apiKey.hash)) yield `API key ${apiKey.id} has the same secret as another key`;
         hashes.add(apiKey.hash);
       }
     },
   },
   {
-    name: "a project is of an account, and a key to a project alone is of that account's organization",
+    name: "a project belongs to an account, and a project-scoped key belongs to that account's organization",
     *violations(world) {
       for (const project of world.projects.values()) {
         if (world.accounts.get(project.accountId) === undefined)
@@ -264,12 +267,12 @@ const INVARIANTS: readonly Invariant[] = [
           scope.projectId !== undefined &&
           world.projects.get(scope.projectId)?.accountId !== owner.value.id
         )
-          yield `API key ${id} opens project ${scope.projectId}, which organization ${scope.organizationId} does not have`;
+          yield `API key ${id} is scoped to project ${scope.projectId}, which organization ${scope.organizationId} does not own`;
       }
     },
   },
   {
-    name: "a record belongs to what exists, and names what exists", // DESIGN, "Plain things stay plain"
+    name: "a settings record belongs to an existing object and refers to existing objects",
     *violations(world) {
       for (const record of world.records.values()) {
         const project = world.projects.get(record.scope);
@@ -293,7 +296,7 @@ const INVARIANTS: readonly Invariant[] = [
         if (
           !vpcEndpointsOf(world, organizationId).some(({ fields }) => fields.vpcEndpointId === vpcEndpointId)
         )
-          yield `project ${project.id} is restricted to ${vpcEndpointId}, which its organization does not have`;
+          yield `project ${project.id} is restricted to ${vpcEndpointId}, which its organization does not own`;
       }
     },
   },
@@ -306,13 +309,13 @@ const INVARIANTS: readonly Invariant[] = [
         const member = `${record.fields.accountId} in ${record.scope}`;
         const owner = findOrganization(world, record.scope);
         if (seen.has(member) || (owner.ok && owner.value.id === record.fields.accountId))
-          yield `account ${member} is there twice`;
+          yield `account ${member} is a member twice`;
         seen.add(member);
       }
     },
   },
   {
-    name: "use adds up: a project has used at least as much as its branches",
+    name: "the usage of a project is at least the sum of its branches",
     *violations(world) {
       const usedByBranches = new Map<string, number>();
       for (const branch of world.branches.values()) {
@@ -321,7 +324,7 @@ const INVARIANTS: readonly Invariant[] = [
       }
       for (const [projectId, cuMs] of usedByBranches) {
         const used = world.usage.get(projectId)?.cuMs ?? 0;
-        if (cuMs > used) yield `project ${projectId} has used ${used} CU-ms, its branches ${cuMs}`;
+        if (cuMs > used) yield `project ${projectId} has used ${used} CU-ms; its branches sum to ${cuMs}`;
       }
     },
   },
@@ -329,32 +332,32 @@ const INVARIANTS: readonly Invariant[] = [
     name: "a project over its quota has no active compute", // S
     *violations(world, now) {
       for (const project of world.projects.values()) {
-        // What the last instant has brought about may be yet to be seen to.
+        // Suspends caused by the current instant may not have run yet.
         const reached = project.updatedAt < now ? reachedQuota(world, project, now - 1) : undefined;
         if (reached === undefined || reachedQuota(world, project, now) === undefined) continue;
         for (const compute of world.computes.by("project", project.id).values()) {
           if (isSuspendable(compute) && (compute.startedAt ?? now) < now)
-            yield `${compute.id} is active, its project is at its ${reached}`;
+            yield `${compute.id} is active, but its project has reached its ${reached}`;
         }
       }
     },
   },
   {
-    name: "use by the hour adds up: no more than the totals, and neither day nor month less than the hours in them",
+    name: "hourly usage is consistent: at most the total, and day and month are at least their hours",
     *violations(world) {
       for (const usage of world.usage.values()) {
         if (usage.hour === undefined) continue;
         const { beforeHour, beforeDay, beforeMonth } = usage.hour;
         const inOrder = [0, beforeMonth.activeMs, beforeDay.activeMs, beforeHour.activeMs, usage.activeMs];
         if (inOrder.some((value, index) => value < (inOrder[index - 1] ?? 0)))
-          yield `${usage.id} has used ${inOrder.slice(1).join(", ")} ms before its month, its day, its hour, and by now`;
+          yield `${usage.id} has used ${inOrder.slice(1).join(", ")} ms before its month, its day, its hour, and now; these must not decrease`;
       }
     },
   },
   {
     name: "no event is later than now",
     *violations(world, now) {
-      if (world.at > now) yield `the last event was at ${world.at}, now is ${now}`;
+      if (world.at > now) yield `the last event was at ${world.at}, but the clock shows ${now}`;
     },
   },
 ];

@@ -11,29 +11,29 @@ import { type Checkpoint, takeCheckpoint } from "./checkpoint.ts";
 import type { NewRequests, RequestLogEntry } from "./request-log.ts";
 import type { ClockState } from "./world-clock.ts";
 
-/** What one commit makes durable, all of it or nothing. */
+/** Everything that one commit makes durable: all of it or nothing. */
 export type Batch = {
   readonly events: readonly RecordedEvent[];
-  /** Changed rows in the order of the events that changed them. */
+  /** Changed rows, in the order of the events that changed them. */
   readonly changes: readonly Change[];
   readonly settings: WorldSettings;
   readonly numbers: Readonly<Numbers>;
   readonly clock: ClockState;
   /** The latest instant that the world has reached. */
   readonly now: SimTime;
-  /** Beside history, like the rows of some tables. */
+  /** Not part of history, like the rows of some tables. */
   readonly requests?: NewRequests | undefined;
 };
 
-/** What may be forgotten. The worlds that history folds to stay what they are. */
+/** Which history to truncate. The worlds that the remaining history replays to do not change. */
 export type Truncation = {
-  /** A checkpoint's sequence number: the events up to it, and what they alone tell of. */
+  /** The sequence number of a checkpoint; events up to and including it are truncated. */
   readonly eventsUpTo: number;
-  /** Operations that ended before this instant. */
+  /** Operations that ended before this instant, exclusive, are truncated. */
   readonly operationsBefore: SimTime;
 };
 
-/** Where a history was taken from: it shares that one's events up to this one. */
+/** The history that a fork was taken from. Both share the events up to and including `seq`. */
 export type HistoryOrigin = {
   readonly world: string;
   readonly historyId: string;
@@ -41,68 +41,75 @@ export type HistoryOrigin = {
   readonly at: SimTime;
 };
 
-/** Which events are asked for: those of one type, or all but activity, of which there may be very many. */
+/** Selects the events of one type, or with `life` all but activity, of which there may be very many. */
 export type EventFilter = Event["type"] | "life";
 
-/** The port to history. A store stands behind it; here, the one that forgets with the process. */
+/** The port to stored history. */
 export interface Journal {
-  /** The tables whose rows it wants to be handed; absent where it wants all. */
+  /** The tables whose changed rows it stores; absent: all. */
   readonly tables?: readonly string[];
-  /** Where it keeps no more than it needs: so many events are to lie between two checkpoints, for it forgets from one to the next. */
+  /**
+   * For a journal with a limit: the number of events between two checkpoints, since it truncates up to a
+   * checkpoint.
+   */
   readonly eventsPerCheckpoint?: number | undefined;
-  /** Durable when it returns; throws, and has changed nothing, where it cannot be. */
+  /** Durable when it returns. If it throws, nothing was written. */
   write(batch: Batch): void;
-  /** Events with a sequence number above `since`, in order; what is forgotten is left out. */
+  /** Events with a sequence number above `since` (exclusive), in order, without truncated ones. */
   events(since: number, limit: number): RecordedEvent[];
-  /** Events in which this id stands, newest first, from below `before` on. */
+  /** Events that mention this id, newest first, with a sequence number below `before` (exclusive). */
   eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[];
-  /** The oldest checkpoint: history before it is forgotten. That of a whole history is the empty world, at 0. */
+  /**
+   * The oldest checkpoint: history up to it is truncated. For a complete history it is the empty world, at 0.
+   */
   readonly oldest: Pick<Checkpoint, "seq" | "at">;
   /** Sequence number of the newest checkpoint. */
   readonly newestCheckpoint: number;
-  /** The newest checkpoint at or before this sequence number, or this instant; the oldest where none is. */
+  /** The newest checkpoint at or before this sequence number or instant (inclusive); otherwise the oldest. */
   checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint;
-  /** Durable when it resolves: a checkpoint shortens the way to a past that could be reached without it. */
+  /** Durable when it resolves. Checkpoints only make past worlds faster to rebuild. */
   storeCheckpoint(checkpoint: Checkpoint): Promise<void>;
-  /** Forgets a little with every write from now on. */
+  /** Truncates history. Truncated rows are deleted a few at a time, with every later write. */
   truncate(truncation: Truncation): void;
-  /** Forgets some of what is left to forget, in a moment; gives whether that was all. */
+  /** Deletes some truncated rows; returns whether none are left. */
   prune(): boolean;
-  /** A project's operations, newest first, from below `beforeNumber` on. */
+  /** A project's operations, newest first, with a number below `beforeNumber` (exclusive). */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
   operation(id: string): Operation | undefined;
-  /** Number of the newest request that is kept; 0 where none is. */
+  /** Number of the newest stored request; 0 when there is none. */
   readonly newestRequest: number;
-  /** Kept requests with a number above `since`, in order. */
+  /** Stored requests with a number above `since` (exclusive), in order. */
   requests(since: number, limit: number): RequestLogEntry[];
   clearRequests(): void;
-  /** Size on disk in bytes; 0 where there is none. */
+  /** Size on disk in bytes; 0 for a journal in memory. */
   sizeBytes(): number;
 }
 
-/** From the nearest one, any past is folded within a moment. */
+/** Bounds the time to rebuild a past world from the nearest checkpoint. */
 const MAX_EVENTS_PER_CHECKPOINT = 50_000;
 
-/** Keeps events and what stands beside history; what was an operation is told from the events when somebody asks. */
+/** A journal in memory, lost with the process. Operations are derived from the events when they are read. */
 export class MemoryJournal implements Journal {
   readonly tables: readonly string[] = UNJOURNALED_TABLES;
   #events: RecordedEvent[] = [];
   #checkpoints: Checkpoint[] = [takeCheckpoint(emptyWorld())];
   readonly #unjournaledRows = new Map<string, Change>();
   #clock: { readonly state: ClockState; readonly now: SimTime } | undefined;
-  /** All operations, of which the events up to `#seen` tell. */
+  /** All operations as of the event `#foldedSeq`. */
   #operations = new Map<string, Operation>();
   #foldedSeq = 0;
-  /** The same as of the oldest checkpoint: no event tells of them any more. */
+  /** All operations as of the oldest checkpoint, whose events are truncated. */
   #operationsAtOldest = new Map<string, Operation>();
   #operationsPrunedBefore = 0;
-  /** The newest, and at most as many again before them. */
+  /** Up to twice `#requestLimit` entries, so that the array is rarely cut; reads return the newest half. */
   #requests: RequestLogEntry[] = [];
   #requestLimit = 0;
   readonly eventsPerCheckpoint: number | undefined;
   readonly #eventLimit: number | undefined;
 
-  /** So many of the newest events are kept, and what has come between two checkpoints beside them; all, where nothing is said. */
+  /**
+   * `limit`: at least this number of the newest events is retained, rounded up to a checkpoint; default: all.
+   */
   constructor({ limit }: { readonly limit?: number | undefined } = {}) {
     this.#eventLimit = limit;
     this.eventsPerCheckpoint = limit === undefined ? undefined : Math.min(limit, MAX_EVENTS_PER_CHECKPOINT);
@@ -139,7 +146,7 @@ export class MemoryJournal implements Journal {
   requests(since: number, limit: number): RequestLogEntry[] {
     const stored = this.#requests.slice(-this.#requestLimit);
     const first = stored[0]?.number ?? 0;
-    // Their numbers have no gaps.
+    // Request numbers have no gaps.
     const from = Math.max(0, since + 1 - first);
     return stored.slice(from, from + limit);
   }
@@ -211,7 +218,7 @@ export class MemoryJournal implements Journal {
     return 0;
   }
 
-  /** Puts what stands beside history where it belongs, in a world that was folded from these events. */
+  /** Loads the rows outside history into a world that was replayed from these events. */
   loadUnjournaledRows(world: World): void {
     for (const { table, value } of this.#unjournaledRows.values()) {
       const rows: { load(row: unknown): void } = world[table as "secrets"] as never;
@@ -219,7 +226,7 @@ export class MemoryJournal implements Journal {
     }
   }
 
-  /** Another journal of the same history up to an event, from where each goes its own way. The clock is the copy's own. */
+  /** A fork of this journal after the event `upTo`, with a clock of its own. */
   copy(upTo: number, clock = this.#clock): MemoryJournal {
     const copy = new MemoryJournal({ limit: this.#eventLimit });
     copy.#checkpoints = this.#checkpoints.filter(({ seq }) => seq <= upTo);
@@ -239,7 +246,7 @@ export class MemoryJournal implements Journal {
     return copy;
   }
 
-  /** What is over is known by the events that are left; what is not is in the checkpoint that they begin behind. */
+  /** Unfinished operations are in the new oldest checkpoint; finished ones are in the remaining events. */
   #truncateToNewest(limit: number): void {
     const { oldest } = this;
     const newOldest = this.checkpointBefore({ seq: this.head - limit });
@@ -275,7 +282,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Folds what an event tells of operations, finished ones included, into a table of them. */
+/** Applies an event to a table of all operations, including finished ones. */
 export function foldOperation(operations: Map<string, Operation>, event: RecordedEvent): void {
   switch (event.type) {
     case "WorldReset":

@@ -2,8 +2,9 @@ import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import type { Random } from "../platform/core/random-port.ts";
 
 /**
- * Named streams from one seed. Each draw starts a generator of its own from (seed, stream, number), so a draw depends on nothing
- * that was drawn before it: adding a stream shifts no other, and a world reopened from its file draws on where it stopped.
+ * Named random streams from one seed. Each draw starts its own generator from (seed, stream, number), so it
+ * does not depend on earlier draws. Adding a stream shifts no other, and a world reopened from its file
+ * continues where it stopped.
  */
 export function randomFrom(seed: number): Random {
   const hashes = new Map<string, number>();
@@ -20,7 +21,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** FNV-1a over the name, started from the seed. */
+/** FNV-1a over the name, seeded with the world's seed. */
 function hashName(name: string, seed: number): number {
   let hash = 0x811c9dc5 ^ mix(seed | 0, Math.floor(seed / 2 ** 32));
   for (let index = 0; index < name.length; index += 1) {
@@ -29,7 +30,10 @@ function hashName(name: string, seed: number): number {
   return hash | 0;
 }
 
-/** Spreads two integers over 32 bits (the finalizer of MurmurHash3): neighbours get seeds that have nothing in common. */
+/**
+ * Mixes two integers into 32 bits (the finalizer of MurmurHash3), so that adjacent numbers get unrelated
+ * seeds.
+ */
 function mix(hash: number, number: number): number {
   let mixed = hash ^ Math.imul(number, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

@@ -6,26 +6,36 @@ import { accept, type Result, refuse } from "../platform/refusals.ts";
 import { worldFromCheckpoint } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
 
-/** A point in history: after an event, or after all that had happened up to an instant. */
+/** A point in history: after an event, or after all events up to and including an instant. */
 export type PointSelector = { readonly seq: number } | { readonly at: SimTime };
 
-/** A point as it is in a history: never within a decision, for no world was ever in such a state. */
+/**
+ * A resolved point in a history. It is never within a decision, because no world was ever in such a state.
+ */
 export type HistoryPoint = { readonly seq: number; readonly at: SimTime };
 
-/** So many events are folded before others get a word in: a millisecond's worth, and few enough to be forgotten young. */
+/**
+ * Number of events replayed between two pauses: about a millisecond of work, and little garbage at a time.
+ */
 const EVENTS_PER_PORTION = 500;
-/** Most decisions have fewer events. */
+/** Enough for most decisions in one read. */
 const EVENTS_PER_READ = 32;
 
-/** Folds a history into a world, by default an empty one. Draws nothing, decides nothing: the same events always give the same world. */
+/**
+ * Applies a history to a world, by default an empty one. Draws and decides nothing: the same events give the
+ * same world.
+ */
 export function replay(events: Iterable<RecordedEvent>, world = emptyWorld()): World {
-  // Nobody keeps the rows of a world that is folded.
+  // A replayed world has no journal that would store its changed rows.
   world.changes.trackOnly([]);
   for (const event of events) evolve(world, event);
   return world;
 }
 
-/** Where a point lies in a history that has come to `head`. A sequence number within a decision means the whole of it. */
+/**
+ * Resolves a point in a history that ends at `head`. A sequence number within a decision selects the end of
+ * that decision.
+ */
 export function resolvePoint(
   journal: Journal,
   point: PointSelector,
@@ -33,28 +43,28 @@ export function resolvePoint(
 ): Result<HistoryPoint> {
   const { oldest } = journal;
   if ("at" in point ? point.at > head.at : point.seq > head.seq) {
-    return refuse(
-      "POINT_NOT_REACHED",
-      `history has come to event ${head.seq} and this point lies ahead of it`,
-    );
+    return refuse("POINT_NOT_REACHED", `this point is in the future: history ends at event ${head.seq}`);
   }
   const isTruncated = "at" in point ? oldest.seq > 0 && point.at < oldest.at : point.seq < oldest.seq;
   if (isTruncated) {
     return refuse(
       "HISTORY_FORGOTTEN",
-      `history before event ${oldest.seq} is forgotten; the oldest point that is left is its end`,
+      `history before event ${oldest.seq} was truncated; event ${oldest.seq} is the oldest point available`,
     );
   }
   const seq =
     "seq" in point ? endOfDecision(journal, point.seq) : lastEventUntil(journal, point.at, head.seq);
   if (seq === 0 && head.seq > 0)
-    return refuse("HISTORY_FORGOTTEN", "this point lies before the beginning of the world, which is event 1");
+    return refuse("HISTORY_FORGOTTEN", "this point is before event 1, which created the world");
   const at =
     "at" in point ? point.at : seq === oldest.seq ? oldest.at : (eventAt(journal, seq)?.at ?? oldest.at);
   return accept({ seq, at });
 }
 
-/** The world as it was after the event `seq`: the nearest checkpoint and the events since. `pause` lets others get a word in. */
+/**
+ * Rebuilds the world after the event `seq` from the nearest checkpoint. Awaits `pause` regularly, so that
+ * others can run.
+ */
 export async function worldAt(
   journal: Journal,
   seq: number,
@@ -73,13 +83,13 @@ export async function worldAt(
 
 function eventAt(journal: Journal, seq: number): RecordedEvent | undefined {
   const [event] = journal.events(seq - 1, 1);
-  // One that is forgotten is not there; the list begins later then.
+  // For a truncated event the list begins with a later one.
   return event?.seq === seq ? event : undefined;
 }
 
 function endOfDecision(journal: Journal, seq: number): number {
   const decision = eventAt(journal, seq)?.decision;
-  // History begins at the end of a decision.
+  // A truncated event, or 0: history begins at the end of a decision.
   if (decision === undefined) return seq;
   for (let end = seq; ; ) {
     const following = journal.events(end, EVENTS_PER_READ);
@@ -91,7 +101,7 @@ function endOfDecision(journal: Journal, seq: number): number {
   }
 }
 
-/** Instants never go backwards from one event to the next, so the last one up to an instant is found by halving. */
+/** Binary search: events are ordered by time. */
 function lastEventUntil(journal: Journal, at: SimTime, head: number): number {
   let from = journal.oldest.seq;
   let to = head;

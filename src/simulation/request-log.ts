@@ -1,42 +1,45 @@
 import type { SimTime } from "../platform/core/time.ts";
 
-/** A request of the imitated API, as it was answered. Beside history: no event tells of it, and only the newest are kept. */
+/** A request to the imitated API and its response. Not part of history: only the newest are retained. */
 export type RequestLogEntry = {
-  /** In the order in which they were answered, from 1 on. */
+  /** Counts responses, from 1. */
   readonly number: number;
   readonly at: SimTime;
-  /** Sequence number of the newest event when it was answered: those that it brought about are the last ones up to there. */
+  /**
+   * Sequence number of the newest event at the time of the response: events that the request caused are the
+   * last ones up to it.
+   */
   readonly seq: number;
   readonly requestId: string;
   readonly method: string;
-  /** With its query. */
+  /** Including the query string. */
   readonly path: string;
-  /** Its operationId in the public document; absent where it has none. */
+  /** The operationId in the public API description; absent for an unknown path. */
   readonly operationId?: string;
-  /** Absent where the connection was lost before there was an answer. */
+  /** Absent when the connection was lost before a response. */
   readonly status?: number;
-  /** Of an error. */
+  /** The code of an error response. */
   readonly code?: string;
   readonly accountId?: string;
   readonly keyId?: number;
-  /** What it brought, of one that may change something, without secrets. */
+  /** The request body of a call that may change something, without secrets. */
   readonly body?: unknown;
-  /** The ids of what it made or changed. */
+  /** The ids of the objects that it created or changed. */
   readonly answered?: unknown;
-  /** The fault that it met. */
+  /** The fault that it matched. */
   readonly fault?: string;
 };
 
-/** What a commit adds to the journal of requests, and how many of the newest are kept. */
+/** Requests that a commit adds to the request log, and the number of newest requests to retain. */
 export type NewRequests = { readonly add: readonly RequestLogEntry[]; readonly limit: number };
 
-/** Requests that are answered and yet to be written; those that would not be kept are not written at all. */
+/** Answered requests that are not written yet. Those beyond the limit are dropped before they are written. */
 export class PendingRequests {
   readonly #limit: number;
   #newest: number;
   #pending: RequestLogEntry[] = [];
 
-  /** `newest` is the number of the last one that is kept already. */
+  /** `newest` is the number of the newest stored request. */
   constructor(limit: number, newest: number) {
     this.#limit = limit;
     this.#newest = newest;
@@ -49,7 +52,7 @@ export class PendingRequests {
   append(request: Omit<RequestLogEntry, "number">): void {
     this.#newest += 1;
     this.#pending.push({ number: this.#newest, ...request });
-    // Now and then, so that it costs nothing.
+    // Amortized: cut only when the array has doubled.
     if (this.#pending.length >= 2 * this.#limit) this.#pending = this.#pending.slice(-this.#limit);
   }
 
@@ -60,7 +63,7 @@ export class PendingRequests {
     return { add, limit: this.#limit };
   }
 
-  /** Numbers begin anew. */
+  /** Drops what is pending and restarts the numbers at 1. */
   clear(): void {
     this.#pending = [];
     this.#newest = 0;

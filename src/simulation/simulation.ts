@@ -17,8 +17,8 @@ import { ARRIVAL_PRIORITY, type Timer, TimerQueue } from "./timer-queue.ts";
 import type { ClockState } from "./world-clock.ts";
 
 /**
- * The only place where order is made: a command is decided, its events are folded in and kept for the next commit. Nothing here
- * waits, so nothing can come in between.
+ * The only place that orders events: a command is decided, its events are applied and wait for the next
+ * commit. Everything is synchronous, so nothing can interleave.
  */
 export class Simulation {
   readonly world: World;
@@ -27,7 +27,7 @@ export class Simulation {
   #random: Random;
   #uncommitted: RecordedEvent[] = [];
 
-  /** `world` is what the journal's history folds to; an empty one where there is none yet. */
+  /** `world` is the world that the journal's history replays to; empty for an empty journal. */
   constructor(world: World, journal: Journal) {
     this.world = world;
     this.journal = journal;
@@ -36,17 +36,19 @@ export class Simulation {
     rebuildTimers(this.#timers, world);
   }
 
-  /** Whether events wait for the commit: who has seen their effects must not be answered before. */
+  /**
+   * Whether events wait for the commit. A caller that has seen their effects must not be answered before it.
+   */
   get hasUncommittedEvents(): boolean {
     return this.#uncommitted.length > 0;
   }
 
-  /** Whether rows have changed, be it beside history. */
+  /** Whether rows have changed since the last commit, including rows outside history. */
   get hasUncommittedRows(): boolean {
     return this.world.changes.list.length > 0;
   }
 
-  /** When the next work is due; `undefined` where nothing ever is. */
+  /** When the next work is due; `undefined` when there is none. */
   nextDue(): SimTime | undefined {
     for (let next = this.#timers.peek(); next !== undefined; next = this.#timers.peek()) {
       const at = dueAt(this.world, next.work);
@@ -57,14 +59,14 @@ export class Simulation {
   }
 
   /**
-   * Does the work that is due up to and including `until`, each at its own instant and in order.
-   * Stops after about `maxEvents`; gives whether all of it is done.
+   * Runs the work that is due up to and including `until`, each at its own instant and in order.
+   * Stops after about `maxEvents` events; returns whether everything due has run.
    */
   runDueUntil(until: SimTime, maxEvents?: number): boolean {
     return this.runWithArrivals(NO_ARRIVALS, until, until, maxEvents);
   }
 
-  /** The same from `from` on with what arrives meanwhile. What throws in a feed leaves a world in which all is as it should be. */
+  /** The same, with arrivals from `from` on. The world stays consistent when the source throws. */
   runWithArrivals(
     arrivals: ArrivalSource,
     from: SimTime,
@@ -87,7 +89,7 @@ export class Simulation {
     }
   }
 
-  /** Decides a command at `now`, after all that is due until then. A refusal has changed nothing. */
+  /** Executes a command at `now`, after all work that is due until then. A refusal changes nothing. */
   execute(command: Command, now: SimTime): Result<readonly RecordedEvent[]> {
     this.runDueUntil(now);
     const decided = decide(this.world, command, this.#context(now));
@@ -95,8 +97,8 @@ export class Simulation {
   }
 
   /**
-   * Hands what happened since the last commit to the journal, and where the clock stands; gives those events.
-   * Throws where the journal cannot keep them: then the journal, not this world, is what is true.
+   * Writes what happened since the last commit and the state of the clock to the journal; returns the events.
+   * If the journal throws, this world is ahead of it and must be dropped.
    */
   commit(clock: ClockState, now: SimTime, requests?: NewRequests): readonly RecordedEvent[] {
     const { world } = this;
@@ -108,7 +110,9 @@ export class Simulation {
     return events;
   }
 
-  /** What is on top of the agenda, if it is still due then. */
+  /**
+   * Runs the timer on top of the queue if its work is still due at that instant; otherwise reschedules it.
+   */
   #runWork({ at, work }: Timer, arrivals: ArrivalSource): void {
     const actualDueAt = dueAt(this.world, work);
     if (actualDueAt === undefined || actualDueAt > at) {
@@ -117,8 +121,8 @@ export class Simulation {
     }
     this.#timers.take();
     const events = this.#apply(decideDue(this.world, work, this.#context(at)));
-    // Work that is due and does nothing would be due for ever.
-    if (events.length === 0) throw new Error(`${work.kind} ${work.id} is due and nothing comes of it`);
+    // Work that is due and changes nothing would stay due forever.
+    if (events.length === 0) throw new Error(`${work.kind} ${work.id} was due but produced no event`);
     scheduleWork(this.#timers, this.world, work);
     for (const event of events) arrivals.observe(event);
   }
@@ -138,7 +142,8 @@ export class Simulation {
     const { world } = this;
     const decision = world.seq + 1;
     for (const event of events) {
-      // The decision made this object for us: it gets its place in history and is never touched again.
+      // The decision created this object, so it can take its place in history without a copy. It does not
+      // change afterwards.
       const position = event as { seq?: number; decision?: number };
       position.seq = world.seq + 1;
       position.decision = decision;
@@ -156,7 +161,7 @@ export class Simulation {
     return { now, random: this.#random, profile: profileOfWorld(this.world) };
   }
 
-  /** The entry on top was planned for an instant that is not its work's any more: that is later, if it is at all. */
+  /** The work on top of the queue has moved to a later instant; `undefined`: it is not due any more. */
   #rescheduleTop(at: SimTime | undefined): void {
     if (at === undefined) this.#timers.take();
     else this.#timers.rescheduleTop(at);

@@ -3,10 +3,11 @@ import { CompactingMap } from "../platform/core/compacting-map.ts";
 import type { SimTime } from "../platform/core/time.ts";
 
 /**
- * At one instant operations end first, then what was told ahead arrives, then sizes follow the load, and only then computes go to
- * sleep: an arrival at exactly the deadline still finds its compute awake (WHATIF: a gap equal to the delay is no cold start).
- * A quota stops what is still active then: what arrives at exactly that instant is served, and dropped with the rest.
- * Snapshots are taken of what was there at their instant; what expires goes after that, and what can no longer be recovered last.
+ * The order of work at one instant. Operations end first, then scheduled activity arrives, then sizes follow
+ * the load. Computes suspend after that, so an arrival at exactly the deadline finds its compute active: a
+ * gap equal to the delay is no cold start. A quota suspends what is active then, so an arrival at exactly
+ * that instant is still served. Backups include what expires at their instant. What can no longer be
+ * recovered is removed last.
  */
 const PRIORITY: Readonly<Record<DueWork["kind"], number>> = {
   operation: 0,
@@ -21,13 +22,19 @@ const PRIORITY: Readonly<Record<DueWork["kind"], number>> = {
   projectRemoval: 9,
 };
 
-/** What comes from outside at an instant comes behind what was told ahead for it, and before all that is less urgent. */
+/**
+ * Arrivals from an arrival source run after scheduled activity of the same instant, and before all later
+ * priorities.
+ */
 export const ARRIVAL_PRIORITY = PRIORITY.activity;
 
-/** A look that is planned for an instant. */
+/** Work that is scheduled for an instant. */
 export type Timer = { readonly at: SimTime; readonly priority: number; readonly work: DueWork };
 
-/** `order` is the object's number in the world: ties are decided by the world alone, so a rebuilt agenda decides them alike. */
+/**
+ * `order` is the object's number in the world. Ties depend on the world alone, so a rebuilt queue has the
+ * same order.
+ */
 type TimerEntry = {
   at: SimTime;
   readonly priority: number;
@@ -36,7 +43,10 @@ type TimerEntry = {
   live: boolean;
 };
 
-/** Due work by (time, priority, order). Deadlines may move later without notice: whoever takes an entry checks it. */
+/**
+ * Due work by (time, priority, order). A deadline may move later without notice, so the caller checks each
+ * entry it takes.
+ */
 export class TimerQueue {
   readonly #heap: TimerEntry[] = [];
   readonly #queued: Readonly<Record<DueWork["kind"], CompactingMap<TimerEntry>>> = {
@@ -56,13 +66,16 @@ export class TimerQueue {
     return this.#heap.length;
   }
 
-  /** Whether a look is planned by then. */
+  /** Whether a timer is set for this work at or before `at`. */
   isScheduledBy(kind: DueWork["kind"], id: string, at: SimTime): boolean {
     const scheduled = this.#queued[kind].get(id);
     return scheduled !== undefined && scheduled.at <= at;
   }
 
-  /** Makes sure that `work` is looked at by `at`; where an earlier look is planned already, that one will see to it. */
+  /**
+   * Makes sure that a timer for `work` fires by `at`. An earlier timer stays: it reschedules the work when it
+   * fires.
+   */
   schedule(work: DueWork, order: number, at: SimTime): void {
     const queued = this.#queued[work.kind];
     const scheduled = queued.get(work.id);
@@ -75,7 +88,7 @@ export class TimerQueue {
     this.#push(entry);
   }
 
-  /** The earliest planned look, left in place. */
+  /** The earliest timer, which stays in the queue. */
   peek(): Timer | undefined {
     for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
       if (top.live) return top;
@@ -84,13 +97,13 @@ export class TimerQueue {
     return undefined;
   }
 
-  /** Takes the entry that `peek` shows. */
+  /** Removes the timer that `peek` returns. */
   take(): void {
     const top = this.#pop();
     if (top?.live) this.#queued[top.work.kind].delete(top.work.id);
   }
 
-  /** The entry that `peek` shows is looked at again, at a later instant. */
+  /** Moves the timer that `peek` returns to a later instant. */
   rescheduleTop(at: SimTime): void {
     const top = this.#heap[0];
     if (top === undefined) return;
@@ -126,7 +139,7 @@ export class TimerQueue {
     return top;
   }
 
-  /** From the top to its place. */
+  /** Moves an entry from the top down to its place. */
   #sink(entry: TimerEntry): void {
     const heap = this.#heap;
     let index = 0;

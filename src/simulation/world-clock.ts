@@ -15,27 +15,28 @@ export function parseClockSetting(text: string): ClockSetting | undefined {
   return factor > 0 && factor <= MAX_FACTOR ? { mode: "scaled", factor } : undefined;
 }
 
-/** What has to be stored of a clock: at the wall's `wallAnchor` the world's clock stood at `simAnchor`. */
+/** The stored state of a clock: when wall-clock time was `wallAnchor`, simulated time was `simAnchor`. */
 export type ClockState = {
   readonly mode: ClockMode;
-  /** Simulated seconds in a second of the wall: 1 in `real`, 0 in `manual`. */
+  /** Simulated seconds per second of wall-clock time: 1 in `real`, 0 in `manual`. */
   readonly factor: number;
   readonly simAnchor: SimTime;
   readonly wallAnchor: number;
 };
 
-/** The wall's clock, in milliseconds since 1970: handed in at the edge, read nowhere else. */
+/** Wall-clock time in milliseconds since 1970. Injected at the edge; nothing below reads the host's clock. */
 export type WallClock = () => number;
 
 /**
- * A world's clock. It never goes backwards: where the host's clock is set back, it stands still until the host has caught up.
+ * A world's clock. It never goes backwards: when the host's clock is set back, it stops until the host has
+ * caught up.
  */
 export class WorldClock {
   #state: ClockState;
   #latest: SimTime;
   readonly #wallClock: WallClock;
 
-  /** `floor` is the latest instant that this world is known to have reached. */
+  /** `floor` is the latest instant that this world has reached. */
   constructor(state: ClockState, wallClock: WallClock, floor: SimTime = state.simAnchor) {
     this.#state = state;
     this.#wallClock = wallClock;
@@ -53,30 +54,33 @@ export class WorldClock {
   now(): SimTime {
     const { factor, simAnchor, wallAnchor } = this.#state;
     if (factor === 0) return this.#latest;
-    // At the end of time it stands still.
+    // The clock stops at the end of time.
     const now = Math.min(END_OF_TIME, simAnchor + Math.floor((this.#wallClock() - wallAnchor) * factor));
     if (now > this.#latest) this.#latest = now;
     return this.#latest;
   }
 
-  /** Moves on to `to`; an instant that is over already leaves the clock where it is. */
+  /** Moves the clock to `to`; an instant in the past has no effect. */
   advanceTo(to: SimTime): void {
     if (to <= this.now()) return;
     this.#anchor(to, this.#state.mode, this.#state.factor);
   }
 
-  /** Goes on from the present instant in another way. */
+  /** Continues from the current instant in another mode. */
   setMode(mode: ClockMode, factor: number): void {
     this.#anchor(this.now(), mode, mode === "manual" ? 0 : mode === "real" ? 1 : factor);
   }
 
-  /** How long the wall has to wait until `at`, in milliseconds; `undefined` where waiting does not help. */
+  /**
+   * Wall-clock time until `at`, in milliseconds; `undefined` on a manual clock, which never gets there by
+   * itself.
+   */
   wallDelayUntil(at: SimTime): number | undefined {
     const { factor } = this.#state;
     return factor === 0 ? undefined : Math.max(0, (at - this.now()) / factor);
   }
 
-  /** For the store: a clock made from it with the same wall shows the same instant, or a later one. */
+  /** The state to store. A clock created from it shows the same instant or a later one. */
   state(): ClockState {
     const now = this.now();
     const { mode, factor, simAnchor, wallAnchor } = this.#state;

@@ -1,4 +1,5 @@
 import type { ActivityKind } from "../platform/compute/activity.ts";
+import { IndexedHeap } from "../platform/core/indexed-heap.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
@@ -13,17 +14,13 @@ export class MergedArrivals implements Arrivals {
   /** Index of the source that this arrival comes from; −1 when all are over. */
   source = -1;
   readonly #sources: readonly Arrivals[];
-  /** A heap of sources by (instant, index), and where in it each source is. */
-  readonly #heap: Int32Array;
-  readonly #positions: Int32Array;
-  readonly #instants: Float64Array;
+  /** When each source's next arrival is. */
+  readonly #nextAt: IndexedHeap;
 
   constructor(sources: readonly Arrivals[]) {
     this.#sources = sources;
-    this.#heap = Int32Array.from(sources, (_, index) => index);
-    this.#positions = this.#heap.slice();
-    this.#instants = Float64Array.from(sources, ({ at }) => at);
-    for (let position = (sources.length >> 1) - 1; position >= 0; position -= 1) this.#siftDown(position);
+    this.#nextAt = new IndexedHeap(Math.max(1, sources.length));
+    for (const [index, { at }] of sources.entries()) this.#nextAt.set(index, at);
     this.#updateCurrent();
   }
 
@@ -32,8 +29,7 @@ export class MergedArrivals implements Arrivals {
     if (source < 0) return;
     const arrivals = this.#sources[source] as Arrivals;
     arrivals.next();
-    this.#instants[source] = arrivals.at;
-    this.#siftDown(0);
+    this.#nextAt.set(source, arrivals.at);
     this.#updateCurrent();
   }
 
@@ -42,16 +38,14 @@ export class MergedArrivals implements Arrivals {
     const arrivals = this.#sources[source];
     if (arrivals === undefined) return;
     arrivals.onConnectionClosed(at, connection);
-    this.#instants[source] = arrivals.at;
-    this.#siftUp(this.#positions[source] as number);
-    this.#siftDown(this.#positions[source] as number);
+    this.#nextAt.set(source, arrivals.at);
     this.#updateCurrent();
   }
 
   #updateCurrent(): void {
-    const source = this.#heap[0];
-    const first = source === undefined ? undefined : this.#sources[source];
-    if (source === undefined || first === undefined || first.at === Number.POSITIVE_INFINITY) {
+    const source = this.#nextAt.first;
+    const first = this.#sources[source];
+    if (first === undefined || first.at === Number.POSITIVE_INFINITY) {
       this.at = Number.POSITIVE_INFINITY;
       this.source = -1;
       return;
@@ -62,48 +56,5 @@ export class MergedArrivals implements Arrivals {
     this.kind = first.kind;
     this.connection = first.connection;
     this.source = source;
-  }
-
-  #isBefore(one: number, other: number): boolean {
-    const at = this.#instants[one] as number;
-    const otherAt = this.#instants[other] as number;
-    return at < otherAt || (at === otherAt && one < other);
-  }
-
-  #siftDown(from: number): void {
-    const heap = this.#heap;
-    const { length } = heap;
-    const item = heap[from] as number;
-    let position = from;
-    for (let childIndex = 2 * position + 1; childIndex < length; childIndex = 2 * position + 1) {
-      if (
-        childIndex + 1 < length &&
-        this.#isBefore(heap[childIndex + 1] as number, heap[childIndex] as number)
-      )
-        childIndex += 1;
-      const child = heap[childIndex] as number;
-      if (!this.#isBefore(child, item)) break;
-      this.#put(child, position);
-      position = childIndex;
-    }
-    this.#put(item, position);
-  }
-
-  #siftUp(from: number): void {
-    const item = this.#heap[from] as number;
-    let position = from;
-    while (position > 0) {
-      const parentIndex = (position - 1) >> 1;
-      const parent = this.#heap[parentIndex] as number;
-      if (!this.#isBefore(item, parent)) break;
-      this.#put(parent, position);
-      position = parentIndex;
-    }
-    this.#put(item, position);
-  }
-
-  #put(source: number, position: number): void {
-    this.#heap[position] = source;
-    this.#positions[source] = position;
   }
 }

@@ -10,6 +10,7 @@ import {
   utimesSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import {
   moveIntoPlace,
   preserveAs,
@@ -29,21 +30,22 @@ import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-s
 
 export const DEFAULT_WORLD = "default";
 
-/** The name of the snapshot that a file of an older release is kept under when it is upgraded. */
+/** The name of the snapshot that preserves a file of an older release when it is upgraded. */
 const BEFORE_UPGRADE = `${AUTOMATIC_PREFIX}before-upgrade`;
 
-/** What the file of a world is called from its deletion on, until its snapshots are gone too. */
+/** Suffix of a deleted world's file until its snapshots are deleted too. */
 const DELETED_SUFFIX = ".deleted";
 const TEMPORARY_FILE = new RegExp(`\\.sqlite\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal)?$`);
 
-/** Another process serves the worlds of this directory. */
+/** Another process has this data directory open. */
 export class DirectoryInUse extends Error {
   override readonly name = "DirectoryInUse";
 }
 
 /**
- * A directory of worlds, held by one process at a time: `worlds/<name>.sqlite`, and their snapshots, `snapshots/<world>/<name>.sqlite`.
- * A file is made under another name and put in place when it is finished and on the disk.
+ * A directory of worlds, locked by one process at a time: `worlds/<name>.sqlite`, and snapshots in
+ * `snapshots/<world>/<name>.sqlite`. Every file is written under a temporary name, synced, and then moved
+ * into place.
  */
 export class DataDirectory implements WorldStorage {
   readonly path: string;
@@ -51,10 +53,13 @@ export class DataDirectory implements WorldStorage {
   readonly #onUpgrade: (world: string, previousName: string) => void;
   readonly #lock: Lock;
   readonly #open = new Map<string, Store>();
-  /** Copies of worlds that are under way. */
+  /** Pending copies of each world. */
   readonly #copies = new Map<string, Promise<unknown>>();
 
-  /** Makes the directory where it is not there yet. Throws `DirectoryInUse` where somebody else holds it. `onUpgrade` is told of upgraded files. */
+  /**
+   * Creates the directory if necessary. Throws `DirectoryInUse` if another process has it. Calls `onUpgrade`
+   * for each upgraded file.
+   */
   constructor(
     path: string,
     migrationsFolder: string,
@@ -73,7 +78,7 @@ export class DataDirectory implements WorldStorage {
     this.#removeTemporaryFiles();
   }
 
-  /** Whether there is a world of this name in the directory at `path`, without touching it. */
+  /** Whether the directory at `path` contains this world; takes no lock. */
   static hasWorld(path: string, name: string): boolean {
     return existsSync(worldFilePath(path, name));
   }
@@ -95,7 +100,10 @@ export class DataDirectory implements WorldStorage {
     };
   }
 
-  /** Makes a world of a file that `write` puts where it is told; what is there is from elsewhere, and is brought up to date when it is opened. */
+  /**
+   * Imports a world from the file that `write` writes to the given path. A file of an older release is
+   * upgraded when it is opened.
+   */
   importWorld(world: string, write: (path: string) => void): void {
     const path = this.#worldFile(world);
     const temporary = temporaryPath(path);
@@ -115,7 +123,7 @@ export class DataDirectory implements WorldStorage {
 
   removeWorld(world: string): void {
     this.#open.delete(world);
-    // From here on it is gone, though a kill may leave the rest to the next start.
+    // From here on the world is deleted. After a kill, the next start removes the rest.
     renameSync(this.#worldFile(world), this.#worldFile(world) + DELETED_SUFFIX);
     this.#removeDeleted(world);
   }
@@ -141,7 +149,7 @@ export class DataDirectory implements WorldStorage {
         const path = this.#snapshotFile(world, name);
         const { size, mtimeMs } = statSync(path);
         const info = readFileInfo(path);
-        // Nobody else has a snapshot open.
+        // Safe, because nobody else opens a snapshot.
         removeEmptyWal(path);
         return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...info };
       })
@@ -164,17 +172,17 @@ export class DataDirectory implements WorldStorage {
   }
 
   async restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void> {
-    // A copy of the former file may still stand on it.
+    // A running copy still reads the current file.
     await this.#copies.get(world);
     const path = this.#worldFile(world);
     checkpointWalIfReadable(path);
     await this.#writeAtomically(path, async (copy) => {
       await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
       await this.#divergeCopy(copy, world, fork);
-      // A damaged snapshot shows it now, or never.
+      // Opening it checks it: a damaged snapshot must not replace the world.
       openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
       preserveAs(path, this.#snapshotFile(world, previousName));
-      // It is of now, whenever its world was last written to.
+      // The link has the time of the world's last write; the snapshot is listed by the time it was taken.
       const now = new Date();
       utimesSync(this.#snapshotFile(world, previousName), now, now);
     });
@@ -184,7 +192,7 @@ export class DataDirectory implements WorldStorage {
     this.#lock.release();
   }
 
-  /** Makes a file beside its place and puts it there; where that fails, nothing has changed. */
+  /** Writes a temporary file and moves it into place. If that fails, nothing has changed. */
   async #writeAtomically(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
     const temporary = temporaryPath(path);
     mkdirSync(join(path, ".."), { recursive: true });
@@ -211,11 +219,11 @@ export class DataDirectory implements WorldStorage {
     originWorld: string,
     { historyId, clock, past }: ForkSettings,
   ): Promise<void> {
-    const rewindTo = past === undefined ? {} : { rewindTo: { at: past.head.at, world: past.world } };
+    const rewindTo = past && { at: past.head.at, world: past.world };
     await divergeCopy(
       copy,
       { migrationsFolder: this.#migrationsFolder },
-      { historyId, originWorld, clock, ...rewindTo },
+      omitUndefined({ historyId, originWorld, clock, rewindTo }),
     );
   }
 
@@ -225,7 +233,10 @@ export class DataDirectory implements WorldStorage {
     rmSync(this.#worldFile(world) + DELETED_SUFFIX, { force: true });
   }
 
-  /** What a kill has left behind: files that were being made, and a restore that had kept the former file but not replaced it. */
+  /**
+   * Cleans up after a kill: unfinished files, deleted worlds, and restores that linked the previous file but
+   * did not replace it.
+   */
   #removeTemporaryFiles(): void {
     for (const file of readdirSync(join(this.path, "worlds"))) {
       if (file.endsWith(`.sqlite${DELETED_SUFFIX}`))
@@ -258,7 +269,7 @@ export class DataDirectory implements WorldStorage {
   }
 }
 
-/** What is damaged cannot be folded, and is kept as it is. */
+/** Checkpoints the write-ahead log, except for a damaged file, which is preserved as it is. */
 function checkpointWalIfReadable(path: string): void {
   try {
     checkpointWal(path);

@@ -4,8 +4,9 @@ import { NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import type { Simulation } from "../simulation/simulation.ts";
 
 /**
- * A world of a release that did not keep use by the hour begins to with the first thing that happens in it: whoever only looks at it
- * finds the history that it came with. What its computes were running up then is kept by the hour from its beginning on.
+ * A world of a release without hourly usage starts to record it with the first event that this release adds.
+ * Only reading such a world does not change its history. Computes that are active then are recorded by the
+ * hour from that instant on.
  */
 export function enableHourlyUsage(simulation: Simulation, at: SimTime): readonly RecordedEvent[] {
   const { seq, settings } = simulation.world;
@@ -14,7 +15,7 @@ export function enableHourlyUsage(simulation: Simulation, at: SimTime): readonly
   return decided.ok ? decided.value : [];
 }
 
-/** The same, where what happens first is due by itself until `until`, or arrives. */
+/** The same, when the first event is due work up to `until` (inclusive), or an arrival. */
 export function enableHourlyUsageBeforeDue(
   simulation: Simulation,
   until: SimTime,

@@ -1,10 +1,13 @@
 import BetterSqlite3 from "better-sqlite3";
 import { retainStatements } from "../store/file/connection.ts";
 
-/** Holds a data directory for one process. The operating system lets go of it when the process dies, however it dies. */
+/**
+ * Locks a data directory for one process. The operating system releases it when the process ends, even if it
+ * is killed.
+ */
 export type Lock = { readonly release: () => void };
 
-/** Takes the lock at `path`; `undefined` where another process has it. */
+/** Takes the lock at `path`; `undefined` if another process has it. */
 export function takeLock(path: string): Lock | undefined {
   const file = retainStatements(new BetterSqlite3(path, { timeout: 0 }));
   try {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";
 import { MemoryJournal } from "../simulation/journal.ts";
@@ -10,7 +11,7 @@ import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-s
 type StoredWorld = { readonly historyId: string; readonly journal: MemoryJournal };
 type StoredSnapshot = StoredWorld & { readonly createdAt: number };
 
-/** Worlds that end with the process. */
+/** Worlds in memory, lost when the process ends. */
 export class MemoryWorldStorage implements WorldStorage {
   readonly #wallClock: () => number;
   readonly #newId: () => string;
@@ -82,7 +83,7 @@ export class MemoryWorldStorage implements WorldStorage {
 
   async restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void> {
     const stored = this.#snapshots.get(world)?.get(snapshot);
-    if (stored === undefined) throw new Error(`there is no snapshot ${snapshot}`);
+    if (stored === undefined) throw new Error(`there is no snapshot "${snapshot}"`);
     const restored = copyForFork(stored, fork);
     this.#storeSnapshot(world, previousName, { ...this.#stored(world), createdAt: this.#wallClock() });
     this.#worlds.set(world, restored);
@@ -95,12 +96,12 @@ export class MemoryWorldStorage implements WorldStorage {
 
   #stored(world: string): StoredWorld {
     const stored = this.#worlds.get(world);
-    if (stored === undefined) throw new Error(`there is no world ${world}`);
+    if (stored === undefined) throw new Error(`there is no world "${world}"`);
     return stored;
   }
 }
 
-/** A journal in memory is opened by folding it. */
+/** Opens a journal in memory by replaying it. */
 function openStored({ journal, historyId }: StoredWorld): History {
   const world = replay(
     journal.events(journal.newestCheckpoint, Number.POSITIVE_INFINITY),
@@ -108,7 +109,7 @@ function openStored({ journal, historyId }: StoredWorld): History {
   );
   journal.loadUnjournaledRows(world);
   const { clock } = journal;
-  return { journal, world, historyId, ...(clock === undefined ? {} : { clock }), close: () => undefined };
+  return omitUndefined({ journal, world, historyId, clock, close: () => undefined });
 }
 
 function infoOf({ historyId, journal }: StoredWorld): StoredWorldInfo {
@@ -121,10 +122,11 @@ function worldAtNewestCheckpoint(journal: MemoryJournal): World {
     : worldFromCheckpoint(journal.checkpointBefore({ seq: journal.newestCheckpoint }));
 }
 
-/** A journal that goes its own way from the head of this one, or from a point before it. */
+/** A fork of this journal from its head, or from an earlier point. */
 function copyForFork({ journal }: StoredWorld, { historyId, clock, past }: ForkSettings): StoredWorld {
   const sourceClock = journal.clock;
-  if (sourceClock === undefined) throw new Error("there is nothing to copy: this world is yet to be made");
+  if (sourceClock === undefined)
+    throw new Error("this world has not been created yet, so it cannot be copied");
   const now = past?.head.at ?? sourceClock.now;
   const state: ClockState = {
     mode: clock.mode ?? sourceClock.state.mode,
@@ -133,7 +135,7 @@ function copyForFork({ journal }: StoredWorld, { historyId, clock, past }: ForkS
     wallAnchor: clock.wallNow,
   };
   const copied = journal.copy(past?.head.seq ?? journal.head, { state, now });
-  // Opened without folding all of it again.
+  // Lets the fork open without replaying all of its history.
   if (past !== undefined) void copied.storeCheckpoint(takeCheckpoint(past.world));
   return { historyId, journal: copied };
 }

@@ -1,9 +1,9 @@
 import { Simulation } from "../simulation/simulation.ts";
 import type { History } from "./world-storage.ts";
 
-/** Gives a copy that nobody serves yet another seed; its history tells of it. */
+/** Gives a fork that is not in service yet another seed, and records that in its history. */
 export function reseed({ world, journal, clock }: History, seed: number): void {
-  if (clock === undefined) throw new Error("a world that is yet to be made has no seed");
+  if (clock === undefined) throw new Error("a world that has not been created yet has no seed");
   const simulation = new Simulation(world, journal);
   simulation.execute({ type: "ConfigureWorld", settings: { seed } }, clock.now);
   simulation.commit(clock.state, clock.now);

@@ -3,27 +3,30 @@ import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { World } from "../platform/core/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 
-/** How long history is kept, on the world's clock; absent: for ever. A short history is kept whole, however old. */
+/** How long history is retained, in simulated time; absent: forever. */
 export type Retention = {
   readonly history?: DurationMs | undefined;
   readonly operations?: DurationMs | undefined;
-  /** So many events are kept in any case. */
+  /** At least this number of the newest events is retained, however old they are. */
   readonly minimumEvents?: number;
-  /** A checkpoint is taken when so many have come since the last one, or more where it would have many rows. */
+  /** Minimum number of events between two checkpoints. A checkpoint with many rows is taken less often. */
   readonly eventsPerCheckpoint?: number;
 };
 
 const EVENTS_PER_CHECKPOINT = 50_000;
-/** To write down a row costs about as much as to fold so many events. */
+/** Writing one row of a checkpoint costs about as much as replaying this number of events. */
 const EVENTS_PER_CHECKPOINT_ROW = 20;
-/** Of these there are many, and each is five numbers. */
+/** The same for a row of hourly usage: there are many, and each is only five numbers. */
 const EVENTS_PER_CHECKPOINT_HOUR = 1;
-/** A row that stays where it is costs a checkpoint a pointer; the hours are copied by the ledger, of which each id has three. */
+/** In memory a checkpoint copies one pointer per row. Hourly usage is copied by ledger, three for each id. */
 const EVENTS_PER_ROW_IN_MEMORY = 0.25;
 const LEDGERS_PER_ID = 3;
 const MINIMUM_EVENTS = 100_000;
 
-/** Every now and then one is taken, so that no past is far from it: the sequence number from which on that is to be. */
+/**
+ * The sequence number at which the next checkpoint is due. Regular checkpoints bound the time to rebuild any
+ * past world.
+ */
 export function nextCheckpointSeq(
   journal: Journal,
   seq: number,
@@ -41,7 +44,7 @@ export function nextCheckpointSeq(
   );
 }
 
-/** What is older than it needs to be kept is forgotten, up to the newest checkpoint that is both old enough and far enough from the head. */
+/** Truncates history up to the newest checkpoint that is both old enough and far enough from the head. */
 export function applyRetention(
   journal: Journal,
   head: number,

@@ -10,27 +10,27 @@ import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
 
-/** A look at a world as it is at the instant `now`, and at what has led there. */
+/** A read-only view of a world at the instant `now`, and of its history. */
 export type WorldView = {
   readonly world: World;
   readonly now: SimTime;
-  /** Events until then in which this id stands, newest first. */
+  /** Events up to `now` that mention this id, newest first. */
   eventsAbout(id: string, limit: number, filter?: EventFilter): readonly RecordedEvent[];
   events(since: number, limit: number): readonly RecordedEvent[];
   operation(id: string): Operation | undefined;
 };
 
-/** One uninterrupted look, in which commands may be given. All of it happens at that instant. */
+/** A synchronous transaction that reads and executes commands, all at the same instant. */
 export type Transaction = WorldView & {
   execute(command: Command): Result<readonly RecordedEvent[]>;
-  /** Keeps what must be told again but stands in no history. */
+  /** Stores a secret that must be readable later but must not be in history. */
   storeSecret(id: string, value: string): void;
   deleteSecret(id: string): void;
-  /** Remembers that a key was used now; coalesced to at most one write a second and key. */
+  /** Records that a key was used now; at most one write per key and second, unless the address changes. */
   recordKeyUse(keyId: number, address: string): void;
-  /** Puts a request into the journal of requests; absent where none is kept. */
+  /** Adds a request to the request log; `undefined` when the log is off. */
   readonly logRequest: ((request: Omit<RequestLogEntry, "number" | "at" | "seq">) => void) | undefined;
-  /** A project's operations, newest first, finished ones included. */
+  /** A project's operations, newest first, including finished ones. */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
 };
 
@@ -41,103 +41,107 @@ export type ClockReading = {
   readonly nextDue: SimTime | undefined;
 };
 
-/** Where to advance to: for a while, to an instant, or to the next due work. */
+/** Where to advance the clock to: by a duration, to an instant, or to the next due work. */
 export type AdvanceTarget = { readonly by: DurationMs } | { readonly to: SimTime } | { readonly next: true };
 
 export type AdvanceResult = {
   readonly now: SimTime;
-  /** What happened on the way, the first so many. */
+  /** The first events of the advance; `nextSince` continues the list. */
   readonly events: readonly RecordedEvent[];
-  /** Where the list goes on, if it does. */
+  /** `since` for the rest of the events; `undefined` when `events` is complete. */
   readonly nextSince: number | undefined;
 };
 
-/** The journal could not keep what was decided: nothing of it has happened. */
+/** The journal could not be read or written; nothing of the failed commit has happened. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
-/** A look at a world as it was at a point of its history. */
+/** A read-only view of a world at a point of its history. */
 export type PastView = WorldView & { readonly head: HistoryPoint };
 
-/** What is left of a world's history. */
+/** The identity and extent of a world's history. */
 export type HistoryInfo = {
-  /** Another one for every copy that goes its own way. */
+  /** Unique per fork. */
   readonly id: string;
-  /** The event that history begins behind: 0 for the beginning of the world. */
+  /** Events up to and including this one are truncated; 0: history is complete. */
   readonly forgottenSeq: number;
-  /** The last one. */
+  /** Sequence number of the last event. */
   readonly seq: number;
 };
 
-/** A world in service: what the api and the control api know of it. */
+/** A world in service, as the APIs see it. */
 export interface WorldHandle {
   readonly name: string;
-  /** Runs `look` in one turn; what it gives is handed on when everything that it has seen is durable. */
+  /** Runs `work` in one transaction. Its result is returned once everything that it has seen is durable. */
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T>;
-  /** The world's present instant, without a turn. */
+  /** The current instant of the world's clock. Runs no due work. */
   now(): SimTime;
   clock(): Promise<ClockReading>;
   setClock(mode: ClockMode, factor: number): Promise<ClockReading>;
-  /** `undefined` where the target lies in the past. */
+  /** `undefined` if the target is in the past or beyond the end of time. */
   advance(target: AdvanceTarget): Promise<AdvanceResult | undefined>;
   /**
-   * Moves on to `to`, or just to the present where that is over, with what a feed brings on the way; committed every so many events.
-   * Where a commit fails the feed has seen what has not happened, and is of no use any more.
+   * Advances to `to` with the arrivals of a source, committing in portions; if `to` is in the past, runs only
+   * what is due now. After a failed commit the source has seen events that did not happen, so it must be
+   * discarded.
    */
   advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void>;
-  /** Committed events above `since`. */
+  /** Committed events with a sequence number above `since` (exclusive), in order. */
   events(since: number, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Whether it will be closed soon: nobody should wait here any more. */
+  /** Whether the world is about to close; callers should stop waiting for it. */
   readonly isShuttingDown: boolean;
-  /** Tells of events after they are durable, and of none when something else has become of the world; gives what ends it. */
+  /**
+   * Calls the listener with committed events, or with none after a restore or close. Returns a function that
+   * unsubscribes.
+   */
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void;
   /** The world as it was at a point of its history. */
   viewAt(point: PointSelector): Promise<Result<PastView>>;
   history(): HistoryInfo;
-  /** Forgets what happened more than so long ago; what it came to stays. */
+  /** Truncates history older than `maxAge` of simulated time. The current world does not change. */
   compact(maxAge: DurationMs): Promise<HistoryInfo>;
   sizeBytes(): number;
-  /** The journal of requests above the number `since`, in order. */
+  /** Entries of the request log with a number above `since` (exclusive), in order. */
   requests(since: number, limit: number): Promise<readonly RequestLogEntry[]>;
   clearRequests(): Promise<void>;
 }
 
-/** What can be told of a world, or of a snapshot of one, at a look. */
+/** Summary of a stored world or snapshot. */
 export type StoredWorldInfo = {
   readonly historyId: string;
   readonly seq: number;
   readonly now: SimTime;
   readonly sizeBytes: number;
-  /** Why it cannot be read, if it cannot. */
+  /** Set when it cannot be read. */
   readonly error?: string;
 };
 
 export type WorldInfo = StoredWorldInfo & {
   readonly name: string;
-  /** Not for a world that nobody has asked for anything yet. */
+  /** False for a world that has not been used since the server started. */
   readonly isOpen: boolean;
 };
 
-/** Names of snapshots that nobody but the server gives: what a restore or an upgrade has left, and scheduled backups. */
+/** Reserved prefixes: snapshots that a restore or an upgrade leaves, and scheduled backups. */
 export const AUTOMATIC_PREFIX = "auto-";
 export const BACKUP_PREFIX = "backup-";
 
-/** What a restore keeps the former world as. */
+/** The name of the snapshot that preserves the previous world when a snapshot is restored. */
 export function restoreBackupName(wallNow: number): string {
   return `${AUTOMATIC_PREFIX}before-restore-${compactTimestamp(wallNow)}`;
 }
 
-/** `20260131t120000z`: fit for a file's name, and in order when sorted. */
+/** `20260131t120000z`: valid in file names, and sorts by time. */
 export function compactTimestamp(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+/, "").replaceAll(/[-:]/g, "").toLowerCase();
 }
 
-/** Names are parts of paths, in URLs and in directories. */
+/** World names occur in URLs and file paths. */
 export const WORLD_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-export const WORLD_NAME_RULE = "must be 1 to 63 of a-z, 0-9 and -, and neither begin nor end with -";
+export const WORLD_NAME_RULE = "must be 1 to 63 of a-z, 0-9 and -, and must not begin or end with -";
 
-/** A name that is not taken, like this one. */
+/** This name, or the first free one with a number appended. */
 export function availableName(name: string, isTaken: (name: string) => boolean): string {
   let candidate = name;
   for (let number = 2; isTaken(candidate); number += 1) candidate = `${name}-${number}`;
@@ -146,30 +150,30 @@ export function availableName(name: string, isTaken: (name: string) => boolean):
 
 export type SnapshotInfo = StoredWorldInfo & {
   readonly name: string;
-  /** By the wall. */
+  /** Wall-clock time in milliseconds since 1970. */
   readonly createdAt: number;
 };
 
 export type ForkRequest = {
   readonly name: string;
   readonly from: string;
-  /** Absent: the head. */
+  /** Absent: the current head. */
   readonly at?: PointSelector | undefined;
   readonly clock?: { readonly mode: ClockMode; readonly factor: number } | undefined;
-  /** From now on it draws by this seed; what was drawn stays. */
+  /** The seed for all later draws of the fork; absent: the seed of the origin. */
   readonly seed?: number | undefined;
 };
 
 /** All worlds of a server, and their snapshots. */
 export interface WorldsHandle {
-  /** The world of this name; opened by the first who asks for it. */
+  /** The world of this name, opened on first use. */
   world(name: string): Result<WorldHandle>;
   list(): readonly WorldInfo[];
   fork(request: ForkRequest): Promise<Result<WorldInfo>>;
   remove(name: string): Promise<Result<true>>;
   snapshots(world: string): readonly SnapshotInfo[];
   takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>>;
-  /** Gives the name of the snapshot that the former state is kept under, and what the world has become. */
+  /** Returns the name of the snapshot that preserves the previous state, and the restored world. */
   restore(
     world: string,
     name: string,

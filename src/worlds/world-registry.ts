@@ -1,6 +1,8 @@
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusals.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
-import { HostedWorld, type HostedWorldOptions } from "./hosted-world.ts";
+import type { HostedWorldOptions } from "./hosted/live-world.ts";
+import { HostedWorld } from "./hosted-world.ts";
 import {
   availableName,
   BACKUP_PREFIX,
@@ -16,31 +18,31 @@ import type { ForkSettings, WorldStorage } from "./world-storage.ts";
 
 export type WorldLimits = {
   readonly maxWorlds: number;
-  /** Of a world that is forked, in bytes. */
+  /** Size limit for forking a world, in bytes. */
   readonly maxWorldBytes: number;
 };
 
 export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
   readonly storage: WorldStorage;
   readonly limits: WorldLimits;
-  /** Another one at every call. */
+  /** Returns a new unique id. */
   readonly newId: () => string;
 };
 
-/** All worlds of a process: opened when somebody asks for them, each with its own clock, seed and history. */
+/** All worlds of a process, opened on first use, each with its own clock, seed and history. */
 export class WorldRegistry implements WorldsHandle {
   readonly #options: WorldRegistryOptions;
   readonly #open = new Map<string, HostedWorld>();
-  /** Worlds that are being made or removed. */
+  /** Worlds that are being created or removed. */
   readonly #changing = new Set<string>();
-  /** Snapshots that are being taken, by their world and name. */
+  /** Snapshots that are being taken, as `<world>/<snapshot>`. */
   readonly #takingSnapshots = new Set<string>();
 
   constructor(options: WorldRegistryOptions) {
     this.#options = options;
   }
 
-  /** Opens a world, or makes an empty one. */
+  /** Opens a world, or creates an empty one. */
   open(name: string): HostedWorld {
     const open = this.#open.get(name);
     if (open !== undefined) return open;
@@ -67,31 +69,26 @@ export class WorldRegistry implements WorldsHandle {
     const origin = this.world(from);
     if (!origin.ok) return prefixRefusal("from", origin);
     const taken = this.#names().includes(name) || this.#changing.has(name);
-    if (taken) return refuse("WORLD_EXISTS", `name: there is a world "${name}" already`);
+    if (taken) return refuse("WORLD_EXISTS", `name: world "${name}" already exists`);
     if (this.#names().length + this.#changing.size >= limits.maxWorlds) {
       return refuse(
         "WORLDS_LIMIT_EXCEEDED",
-        `this server keeps at most ${limits.maxWorlds} worlds (--max-worlds); delete one first`,
+        `this server is limited to ${limits.maxWorlds} worlds (--max-worlds); delete one first`,
       );
     }
     const bytes = origin.value.sizeBytes();
     if (bytes > limits.maxWorldBytes) {
       return refuse(
         "WORLD_TOO_LARGE",
-        `world "${from}" has ${bytes} bytes, at most ${limits.maxWorldBytes} are forked (--max-world-size)`,
+        `world "${from}" has ${bytes} bytes; the limit for forking is ${limits.maxWorldBytes} (--max-world-size)`,
       );
     }
     return whileReserved(this.#changing, name, async () => {
       const past = at === undefined ? undefined : await origin.value.viewAt(at);
       if (past?.ok === false) return prefixRefusal("at", past);
       if (past === undefined) await origin.value.flush();
-      const fork = this.#newFork({
-        ...(clock === undefined ? {} : { clock }),
-        ...(seed === undefined ? {} : { seed }),
-        ...(past && { past: past.value }),
-      });
+      const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
       await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
-      // Opened by the first who asks for it.
       return accept(this.#info(name));
     });
   }
@@ -100,7 +97,7 @@ export class WorldRegistry implements WorldsHandle {
     if (name === DEFAULT_WORLD)
       return refuse(
         "WORLD_IS_DEFAULT",
-        `world "${name}" is the server's own; empty it with POST /_sim/reset`,
+        `world "${name}" cannot be deleted; to empty it, use POST /_sim/reset`,
       );
     const world = this.world(name);
     if (!world.ok) return world;
@@ -122,11 +119,11 @@ export class WorldRegistry implements WorldsHandle {
     if (!origin.ok) return origin;
     const key = `${world}/${name}`;
     if (storage.hasSnapshot(world, name) || this.#takingSnapshots.has(key)) {
-      return refuse("SNAPSHOT_EXISTS", `name: there is a snapshot "${name}" of world "${world}" already`);
+      return refuse("SNAPSHOT_EXISTS", `name: world "${world}" already has a snapshot "${name}"`);
     }
     return whileReserved(this.#takingSnapshots, key, async () => {
       await origin.value.flush();
-      await this.#orUnavailable(`world "${world}" could not be kept`, () =>
+      await this.#orUnavailable(`the snapshot "${name}" of world "${world}" could not be taken`, () =>
         storage.takeSnapshot(world, name),
       );
       return this.#snapshot(world, name);
@@ -144,7 +141,7 @@ export class WorldRegistry implements WorldsHandle {
     if (!snapshot.ok) return snapshot;
     let previousName = "";
     await hosted.value.replace(() => {
-      // Chosen when nobody else restores: two at once must not keep what they replace under one name.
+      // Chosen while no other restore runs: two of them must not preserve their worlds under the same name.
       previousName = this.#availableName(world, restoreBackupName(wallClock()));
       return this.#orUnavailable(`world "${world}" could not be restored`, () =>
         storage.restore(world, name, previousName, this.#newFork({})),
@@ -160,7 +157,10 @@ export class WorldRegistry implements WorldsHandle {
     return accept(true);
   }
 
-  /** A snapshot under a name of its own, and none where nothing has happened since the last one; only the newest `keep` are kept. */
+  /**
+   * Takes a backup unless nothing has happened since the last one, then deletes all but the newest
+   * `maxBackups`.
+   */
   async backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
     const backups = () => this.snapshots(world).filter(({ name }) => name.startsWith(BACKUP_PREFIX));
     const hosted = this.world(world);
@@ -175,14 +175,14 @@ export class WorldRegistry implements WorldsHandle {
       this.#availableName(world, `${BACKUP_PREFIX}${compactTimestamp(this.#options.wallClock())}`),
     );
     if (!taken.ok) return taken;
-    // The one that was just taken stays, whatever the host's clock says of its age.
+    // The new backup stays even if the host's clock was set back and it sorts as the oldest.
     const others = backups().filter(({ name }) => name !== taken.value.name);
     for (const { name } of others.slice(0, Math.max(0, others.length + 1 - maxBackups)))
       this.#options.storage.removeSnapshot(world, name);
     return taken;
   }
 
-  /** Long advances and streams of all of them end soon. */
+  /** Makes long advances and event streams of all worlds end soon. */
   beginShutdown(): void {
     for (const world of this.#open.values()) world.beginShutdown();
   }
@@ -204,7 +204,7 @@ export class WorldRegistry implements WorldsHandle {
       const { id, seq } = world.history();
       return { name, isOpen: true, now: world.now(), seq, historyId: id, sizeBytes: world.sizeBytes() };
     } catch (error) {
-      // One that is being restored, or cannot be opened at the moment, is in the list all the same.
+      // A world that is being restored or cannot be opened is listed too.
       return {
         name,
         isOpen: true,
@@ -235,7 +235,7 @@ export class WorldRegistry implements WorldsHandle {
     return availableName(name, (taken) => this.#options.storage.hasSnapshot(world, taken));
   }
 
-  /** What cannot be written, for a full disk or another reason, has changed nothing. */
+  /** Turns a failed write, for example on a full disk, into `StoreUnavailable`: it has changed nothing. */
   async #orUnavailable(failure: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -248,7 +248,7 @@ export class WorldRegistry implements WorldsHandle {
   }
 }
 
-/** A refusal that names the field it is about. */
+/** The refusal with the name of the field in front of its message. */
 function prefixRefusal(
   field: string,
   { refusal }: { readonly refusal: Refusal },

@@ -5,46 +5,48 @@ import type { HistoryPoint } from "../simulation/replay.ts";
 import type { ClockMode, ClockState } from "../simulation/world-clock.ts";
 import type { SnapshotInfo, StoredWorldInfo } from "./world-handle.ts";
 
-/** A world's history, open. */
+/** The open history of a world. */
 export type History = {
   readonly journal: Journal;
   readonly world: World;
   readonly clock?: { readonly state: ClockState; readonly now: SimTime };
-  /** Another one for every copy that goes its own way. */
+  /** Unique per fork. */
   readonly historyId: string;
   readonly close: () => void;
 };
 
-/** How a world gets at its history: opened at the start, and again after a commit has failed. */
+/** Opens the history of a world: on first use, and again after a failed commit. */
 export type OpenHistory = () => History;
 
-/** What makes a copy a history of its own. */
+/** How a fork or a restored world differs from its origin. */
 export type ForkSettings = {
   readonly historyId: string;
-  /** Goes on from where the copy stands, in its own mode or another one. */
+  /** The clock continues from the instant of the copy; mode and factor default to those of the origin. */
   readonly clock: { readonly mode?: ClockMode; readonly factor?: number; readonly wallNow: number };
-  /** What the copy draws by from then on. */
+  /** The seed for later draws; absent: the seed of the origin. */
   readonly seed?: number;
-  /** Takes the copy back to an earlier point: what the world was then. */
+  /** Rewinds the copy to an earlier point; `world` is the world at that point. */
   readonly past?: { readonly head: HistoryPoint; readonly world: World };
 };
 
-/** Where worlds and their snapshots are kept: files in a directory, or the memory of this process. */
+/** Stores worlds and their snapshots: files in a directory, or the memory of this process. */
 export interface WorldStorage {
   worlds(): readonly string[];
   history(world: string): OpenHistory;
-  /** Of a world that nobody has open. */
+  /** Summary of a world that nobody has open. */
   info(world: string): StoredWorldInfo;
-  /** Nobody has it open. Its snapshots go with it. */
+  /** Deletes a world that nobody has open, and its snapshots. */
   removeWorld(world: string): void;
-  /** Makes a world out of another one that is open. */
+  /** Creates a world as a copy of an open one. */
   fork(from: string, to: string, fork: ForkSettings): Promise<void>;
   /** Oldest first. */
   snapshots(world: string): readonly SnapshotInfo[];
   hasSnapshot(world: string, snapshot: string): boolean;
-  /** Keeps an open world as it is at its last commit. */
+  /** Takes a snapshot of an open world as of its last commit. */
   takeSnapshot(world: string, snapshot: string): Promise<void>;
   removeSnapshot(world: string, snapshot: string): void;
-  /** Puts a snapshot in the place of a world that nobody has open, and keeps the former one as the snapshot `former`. */
+  /**
+   * Replaces a world that nobody has open with a snapshot, and preserves it as the snapshot `previousName`.
+   */
   restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void>;
 }

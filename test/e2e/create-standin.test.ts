@@ -15,7 +15,7 @@ async function create(options: StandinOptions = {}): Promise<Standin> {
   return sim;
 }
 
-/** A project, and its compute asleep. */
+/** A project with an idle compute. */
 async function createProject(sim: Standin): Promise<string> {
   const headers = { "Content-Type": "application/json" };
   const response = await sim.fetch("/api/v2/projects", {
@@ -31,7 +31,7 @@ async function createProject(sim: Standin): Promise<string> {
 
 const text = async (sim: Standin) => JSON.stringify(await sim.state());
 
-test("a public client talks to it over its port", async () => {
+test("a public client can use it over its port", async () => {
   const sim = await create();
   const client = createApiClient({ apiKey: sim.apiKey, baseURL: sim.url });
   const { data } = await client.createProject({ project: { name: "shop" } });
@@ -39,7 +39,7 @@ test("a public client talks to it over its port", async () => {
 });
 
 test.each([0, false] as const)(
-  "with port %j, time, activity and the journal are in the test's hand",
+  "with port %j, a test controls time and activity and reads the journal",
   async (port) => {
     const sim = await create({ port });
     const endpointId = await createProject(sim);
@@ -49,14 +49,14 @@ test.each([0, false] as const)(
     expect(events.map(({ type }) => type)).toEqual(["OperationFinished", "ComputeActivated"]);
     expect(events.every(({ at }) => at === now)).toBe(true);
     expect((await sim.explain(endpointId)).summary).toContain(
-      'a client\'s query of "checkout" that found the compute asleep',
+      'a client\'s query from "checkout" that found the compute idle',
     );
     expect(await sim.activity([{ endpoint_id: endpointId }, { endpoint_id: endpointId }])).toHaveLength(2);
     expect(await sim.invariants()).toMatchObject({ ok: true, violations: [] });
   },
 );
 
-test("an advance gives all that happened, however much", async () => {
+test("an advance returns all events, however many", async () => {
   const sim = await create({ port: false });
   const endpoint_id = await createProject(sim);
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 2) + minute * 60_000).toISOString();
@@ -65,8 +65,8 @@ test("an advance gives all that happened, however much", async () => {
   expect(events.filter(({ type }) => type === "ActivityRecorded")).toHaveLength(2_500);
 });
 
-test("the same options and calls make the same world, today and tomorrow", async () => {
-  // A key that nobody gives comes from the operating system.
+test("the same options and calls give the same world on any day", async () => {
+  // A key that is not given comes from the operating system.
   const apiKey = "a-key-of-the-test";
   const [one, other] = [await create({ apiKey, port: false }), await create({ apiKey })];
   for (const sim of [one, other]) await createProject(sim);
@@ -78,7 +78,7 @@ test("the same options and calls make the same world, today and tomorrow", async
 });
 
 test.each([true, false])(
-  "in files %j: a snapshot brings a world back, and a fork goes its own way",
+  "in files %j: a snapshot restores a world, and a fork is independent",
   async (inFiles) => {
     const directory = temporaryDirectory();
     try {
@@ -106,7 +106,7 @@ test.each([true, false])(
   },
 );
 
-test("a world in files is there when it is opened again, with a key that works", async () => {
+test("a world in files exists when it is opened again, with a valid key", async () => {
   const directory = temporaryDirectory();
   try {
     const first = await create({ data: directory.path, seed: 7 });
@@ -134,7 +134,7 @@ test("a world in files is there when it is opened again, with a key that works",
   }
 });
 
-test("a start delay and limits stay with the world until they are the profile's and the plan's again", async () => {
+test("a start delay and limits stay with the world until they are reset to the profile's and the plan's", async () => {
   const directory = temporaryDirectory();
   const shapeWith = async (options: StandinOptions) => {
     const sim = await create({ data: directory.path, ...options });
@@ -170,7 +170,7 @@ test("a start delay and limits stay with the world until they are the profile's 
   }
 });
 
-test("what is not understood is refused with its field, and nothing is opened", async () => {
+test("an invalid option is rejected with its name, and nothing is opened", async () => {
   await expect(createStandin({ clock: "fast" })).rejects.toThrow(
     "clock: must be real, manual, or a factor like 60x",
   );
@@ -184,7 +184,7 @@ test("what is not understood is refused with its field, and nothing is opened", 
   await expect(sim.restore("nothing")).rejects.toMatchObject({ code: "SNAPSHOT_NOT_FOUND" });
 });
 
-test("a fork that is closed takes its own forks with it, and one that somebody has deleted is no hindrance", async () => {
+test("closing a fork deletes its own forks, and ignores one that was already deleted", async () => {
   const sim = await create({ port: false });
   const fork = await sim.fork({ name: "one" });
   const deeper = await fork.fork({ name: "two" });

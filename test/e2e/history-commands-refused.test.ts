@@ -53,11 +53,7 @@ async function expectRefused(args: readonly string[], code: number, message: Reg
 const POINT = /ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event/;
 
 test.each([
-  [
-    ["snapshots", "create", "kept"],
-    1,
-    /^standin: name: there is a snapshot "kept" of world "default" already$/m,
-  ],
+  [["snapshots", "create", "kept"], 1, /^standin: name: world "default" already has a snapshot "kept"$/m],
   [["snapshots", "create", "auto-mine"], 1, /^standin: name: must not begin with auto- or backup-/],
   [["snapshots", "create", "backup-mine"], 1, /^standin: name: must not begin with auto- or backup-/],
   [["snapshots", "create", "two words"], 1, /^standin: name: must be 1 to 63 of/],
@@ -75,8 +71,8 @@ test.each([
     1,
     /^standin: there is no world "nowhere"; there are default, other$/m,
   ],
-  [["worlds", "create", "other"], 1, /^standin: name: there is a world "other" already$/m],
-  [["worlds", "create", "default"], 1, /^standin: name: there is a world "default" already$/m],
+  [["worlds", "create", "other"], 1, /^standin: name: world "other" already exists$/m],
+  [["worlds", "create", "default"], 1, /^standin: name: world "default" already exists$/m],
   [["worlds", "create", "Other One"], 1, /^standin: name: must be 1 to 63 of a-z, 0-9 and -/],
   [["worlds", "create", "late", "--at", "14"], 1, /^standin: .*history has come to event 13/],
   [
@@ -93,7 +89,7 @@ test.each([
   [
     ["worlds", "delete", "default"],
     1,
-    /^standin: world "default" is the server's own; empty it with POST \/_sim\/reset$/m,
+    /^standin: world "default" cannot be deleted; to empty it, use POST \/_sim\/reset$/m,
   ],
   [["explain", "ep-nobody-knows-12345678"], 1, /^standin: endpoint "ep-nobody-knows-12345678" not found$/m],
   [["explain", "nonsense"], 1, /^standin: operation "nonsense" not found$/m],
@@ -240,7 +236,7 @@ function damagedCopy(statement: string): string {
 
 test.each([
   ["UPDATE projects SET name = 'another'", /^projects: /m],
-  ["DELETE FROM computes", /^computes: .* is not in the table, but the journal tells of it$/m],
+  ["DELETE FROM computes", /^computes: .* is in the journal but not in the table$/m],
   [
     "UPDATE events SET payload = replace(payload, 'main', 'mian') WHERE type = 'BranchCreated'",
     /^journal: event \d+ is damaged/m,

@@ -229,7 +229,7 @@ test.each(SERVED)(
         ({ text: said, events }: any) => `- ${said}${events.length === 0 ? "" : ` [${events.join(", ")}]`}`,
       ),
     );
-    expect(text).toContain('by a client\'s query of "checkout" that found the compute asleep');
+    expect(text).toContain('by a client\'s query from "checkout" that found the compute idle');
     for (const { seq, at, type } of told.events) expect(lines).toContain(`  ${seq}  ${at}  ${type}`);
     expect(await json(["explain", endpointId, "--data", data])).toEqual(told);
     for (const point of ["2026-01-01T00:10:00Z", "2026-01-01T02:10:00+02:00"]) {

@@ -22,7 +22,7 @@ test("the first lines of quota tell the date, its interval and who is refused; a
   const { code, stdout } = await runStandin(["whatif", ...asked]);
   expect(code).toBe(0);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 %: .* to .*\); then .* of .* requests of 2026-01 are refused\./,
+    /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 % interval: .* to .*\)\. After that, .* of .* requests in 2026-01 are rejected\./,
   );
   const { delays, month } = await runWhatif(asked);
   expect(month).toBeNull();
@@ -52,7 +52,7 @@ test("a trace tells no quota, and less than a day nothing of the days behind it"
   ]);
   expect([short.code, short.stderr]).toEqual([
     1,
-    expect.stringMatching(/^standin: the trace holds no whole day/),
+    expect.stringMatching(/^standin: the trace contains no whole day/),
   ]);
 });
 
@@ -169,7 +169,7 @@ test("profiles are told apart by what they say and what the traffic comes to; on
   });
   const { stdout } = await runStandin(["whatif", "profiles", trace, "--profile", "2026", "--profile", mine]);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /^mine beside 2026: \$[\d.]+ in place of \$[\d.]+ \([−+].* %\), [−+±]\d+ cold starts/,
+    /^mine compared with 2026: \$[\d.]+ instead of \$[\d.]+ \([−+].* %\), [−+±]\d+ cold starts/,
   );
 });
 
@@ -289,6 +289,6 @@ test("clients that answer to what happens are simulated beside the curve, at the
   expect(one.with_clients).toEqual(with_clients.delays[1]);
   const { stdout } = await runStandin(["whatif", "curve", trace, ...clients]);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /With subscriber:reconnect=5s, check:every=6h at each compute, simulated: .* has .* cold starts \(\+/,
+    /Simulated with subscriber:reconnect=5s, check:every=6h at each compute: .* has .* cold starts \(\+/,
   );
 });

@@ -108,11 +108,11 @@ test("figures with the start latency stand apart, and within the bounds of the c
 test("the first lines of the curve answer: the best delay, what it saves, the bound", async () => {
   const { code, stdout } = await runStandin(["whatif", "curve", await createShopTrace(), "--present", "1h"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Best delay: \d+ (s|min).* in place of .* with the present\s1 h:\s−\d/);
-  expect(stdout).toMatch(/Who knows the future would need/);
+  expect(stdout).toMatch(/^Best delay: \d+ (s|min).* instead of .* with the current\sdelay\sof\s1\sh\s\(−\d/);
+  expect(stdout).toMatch(/^Lower bound with perfect foresight: \$/m);
   expect(stdout).toMatch(/^★ /m);
   expect(stdout).toMatch(/^● 1 h/m);
-  expect(stdout).toMatch(/^◇ clairvoyant/m);
+  expect(stdout).toMatch(/^◇ perfect foresight/m);
   expect(stdout).toMatch(/^Exact: {6}/m);
   expect(stdout).toMatch(/^Left out: {3}/m);
 });
@@ -151,7 +151,7 @@ test("the cheapest delay within a wait holds, and one second less does not; with
     "0",
   ]);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /Cheapest with at most 0 cold starts a day and a p99 of the added wait of at most 1 s: /,
+    /Cheapest delay with at most 0 cold starts a day and a p99 of the added wait of at most 1 s: /,
   );
 });
 
@@ -536,11 +536,9 @@ test("a world is asked as it is: the present costs what the double has metered, 
   for (const args of [["curve", "--world", "default"], ["curve"], ["capacity"]]) {
     const { code, stdout, stderr } = await runStandin(["whatif", ...args], elsewhere);
     expect({ args, code }).toEqual({ args, code: 0 });
-    expect(stderr).toMatch(/^note: as the world has it: profile 2024, /m);
+    expect(stderr).toMatch(/^note: from the world's settings: profile 2024, /m);
     expect(stderr.includes("size")).toBe(args[0] === "curve");
-    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      "no price, for profile 2024 has none (--price gives one)",
-    );
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain("no price: profile 2024 has none (set --price)");
   }
   expect(await runStandin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
   const other = await runStandin(["whatif", "curve", "--data", testDirectory()], elsewhere);
@@ -593,7 +591,7 @@ test("a world's report is repeated by its manifest though the world goes on: ano
   }
   // Of what is looked at alone: the other one can scale.
   const notes = reports.map(({ summary }) => JSON.parse(summary).input.notes);
-  expect(notes[0]).toEqual(["1 compute of this world can scale: each counts with its smallest size"]);
+  expect(notes[0]).toEqual(["1 compute of this world autoscales: each counts with its smallest size"]);
   expect(notes[1]).toEqual([]);
   await server.sim("POST", "/activity", {
     endpoint_id: first.endpointId,

@@ -10,7 +10,7 @@ const UP_AT = START + SECOND;
 const BEGIN = UP_AT + 10 * SECOND;
 /** R, "Compute sizes". */
 const SIZES = [0.25, 0.5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-/** A reading is believed for the minute after the activity that carried it (load1). */
+/** A load reading counts for one minute after the activity that carried it (load1). */
 const READING_MS = MINUTE;
 
 type Busy = { readonly at: number; readonly durationMs: number; readonly load: number };
@@ -22,7 +22,7 @@ const range: fc.Arbitrary<Range> = fc
     minCu: SIZES[Math.min(a, b)] ?? 0,
     maxCu: SIZES[Math.max(a, b)] ?? 0,
   }));
-/** Loads that a size just carries, and just does not. */
+/** Loads at the capacity of a size, and just above it. */
 const edge = fc
   .constantFrom(...SIZES)
   .chain((cu) => fc.constantFrom(-0.001, 0, 0.001).map((off) => Number((0.9 * cu + off).toFixed(4))));
@@ -45,7 +45,7 @@ const trace: fc.Arbitrary<Busy[]> = fc
     });
   });
 
-/** The smallest size that carries at 90 % the highest load that is believed at `now`, within the limits. */
+/** The smallest size within the limits that carries the highest load reading at `now` at 90 %. */
 function expectedSize(trace: readonly Busy[], { minCu, maxCu }: Range, now: number): number {
   const believed = trace
     .filter(({ at, durationMs }) => at <= now && now < at + durationMs + READING_MS)
@@ -60,7 +60,7 @@ function turningPoints(trace: readonly Busy[]): number[] {
   return [...new Set(points)].sort((a, b) => a - b);
 }
 
-test("a compute's size follows its load within its limits, costs no connection, and is paid for as long as it lasts", async () => {
+test("a compute's size follows its load within limits, closes no connection, and is billed while it lasts", async () => {
   await expectHolds(
     fc.asyncProperty(range, trace, async (range, trace) => {
       const double = await createDouble({ startDelay: { kind: "fixed", ms: 0 } });

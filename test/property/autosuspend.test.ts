@@ -6,7 +6,7 @@ import { expectHolds } from "../support/properties.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
-/** create_timeline takes a second, and starts take no time here. */
+/** create_timeline takes one second; starts take no time here. */
 const UP_AT = START + SECOND;
 
 type Arrival = {
@@ -15,7 +15,10 @@ type Arrival = {
   readonly durationMs: number;
 };
 
-/** Gaps around the delay, from the last arrival or from the end of what runs, so that deadlines are hit to the millisecond. */
+/**
+ * Gaps around the delay, counted from the last arrival or the end of the last query, to hit deadlines to the
+ * millisecond.
+ */
 function tracesFor(delayMs: number): fc.Arbitrary<Arrival[]> {
   const gapMs = fc.oneof(
     fc.constantFrom(0, 1, delayMs - 1, delayMs, delayMs + 1),
@@ -43,7 +46,7 @@ function tracesFor(delayMs: number): fc.Arbitrary<Arrival[]> {
   });
 }
 
-/** What the reference document says, in a loop: asleep exactly at the delay after the end of the last activity. */
+/** The documented rule as a loop: suspended exactly at the delay after the end of the last activity. */
 function expected(arrivals: readonly Arrival[], delayMs: number) {
   const sleepsAt: number[] = [];
   let [activeMs, coldStarts, awakeSince, busyUntil] = [0, 0, UP_AT, UP_AT];
@@ -54,15 +57,15 @@ function expected(arrivals: readonly Arrival[], delayMs: number) {
       coldStarts += 1;
       awakeSince = at;
     }
-    // An open connection that does nothing is no activity; its opening is.
+    // An idle open connection is no activity; opening it is.
     busyUntil = Math.max(busyUntil, at + (kind === "connect" ? 0 : durationMs));
   }
   sleepsAt.push(busyUntil + delayMs);
   return { sleepsAt, coldStarts, activeMs: activeMs + busyUntil + delayMs - awakeSince };
 }
 
-/** What to tell the double ahead: an open transaction is one that somebody has to end. */
-function told(endpoint_id: string, arrivals: readonly Arrival[]): object[] {
+/** The activities to schedule. An open transaction needs a disconnect that ends it. */
+function scheduledActivities(endpoint_id: string, arrivals: readonly Arrival[]): object[] {
   return arrivals.flatMap<object>(({ at, kind, durationMs }, index) => {
     const instant = { endpoint_id, at: new Date(at).toISOString() };
     if (kind !== "open transaction") return [{ ...instant, kind, duration_ms: durationMs }];
@@ -89,7 +92,7 @@ const setting = fc
     })),
   );
 
-test("a compute sleeps exactly at the delay after the end of its last activity, and every longer gap is one cold start", async () => {
+test("a compute is suspended exactly at its delay after the last activity; a longer gap is one cold start", async () => {
   await expectHolds(
     fc.asyncProperty(setting, async ({ delayS, delayMs, cu, arrivals }) => {
       const double = await createDouble({ startDelay: { kind: "fixed", ms: 0 } });
@@ -100,7 +103,7 @@ test("a compute sleeps exactly at the delay after the end of its last activity, 
       await double.advance("5s");
       const endpointId: string = created.body.endpoints[0].id;
       if (arrivals.length > 0) {
-        const { body } = await double.sim("POST", "/activity", told(endpointId, arrivals));
+        const { body } = await double.sim("POST", "/activity", scheduledActivities(endpointId, arrivals));
         expect(body.activities.every(({ outcome }: { outcome: string }) => outcome === "scheduled")).toBe(
           true,
         );
@@ -123,7 +126,7 @@ test("a compute sleeps exactly at the delay after the end of its last activity, 
       const used = { active_ms: activeMs, cu_ms: activeMs * cu };
       expect(state.usage).toHaveLength(2);
       for (const usage of state.usage) expect(usage).toMatchObject(used);
-      // Of one project, its billing period tells only what was used in this month.
+      // The billing period of a project covers the current month only.
       const { body } = await double.api("GET", "/projects");
       expect(body.projects[0]).toMatchObject({
         active_time: Math.floor(activeMs / SECOND),
@@ -135,7 +138,7 @@ test("a compute sleeps exactly at the delay after the end of its last activity, 
   );
 });
 
-test("a compute whose autosuspend is disabled never sleeps, whatever the gaps", async () => {
+test("a compute whose autosuspend is disabled is never suspended, whatever the gaps", async () => {
   await expectHolds(
     fc.asyncProperty(tracesFor(DAY), async (arrivals) => {
       const double = await createDouble({ startDelay: { kind: "fixed", ms: 0 } });
@@ -143,7 +146,8 @@ test("a compute whose autosuspend is disabled never sleeps, whatever the gaps", 
       const created = await double.api("POST", "/projects", { project });
       await double.advance("5s");
       const endpointId: string = created.body.endpoints[0].id;
-      if (arrivals.length > 0) await double.sim("POST", "/activity", told(endpointId, arrivals));
+      if (arrivals.length > 0)
+        await double.sim("POST", "/activity", scheduledActivities(endpointId, arrivals));
       await double.advance("3650d");
       const { body } = await double.sim("GET", `/endpoints/${endpointId}/stats`);
       expect(body).toMatchObject({
@@ -159,7 +163,7 @@ test("a compute whose autosuspend is disabled never sleeps, whatever the gaps", 
   );
 });
 
-test("a change of the delay takes effect at once, be it that the compute should have slept long since", async () => {
+test("a change of the delay takes effect at once, even when the new deadline has already passed", async () => {
   const change = fc.record({
     afterMs: fc.oneof(fc.constantFrom(0, 60 * SECOND, 300 * SECOND, 3_600 * SECOND), fc.nat(7_200 * SECOND)),
     delayS: fc.constantFrom(-1, -1, 0, 60, 3_600, 604_800),

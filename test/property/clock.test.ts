@@ -13,7 +13,7 @@ type Step =
   | { readonly kind: "mode"; readonly mode: ClockMode; readonly factor: number }
   | { readonly kind: "reopen" };
 
-/** A host's clock goes on, is corrected by a little, and now and then set to something else altogether. */
+/** A host clock moves on, is corrected slightly, and is sometimes set to a completely different time. */
 const wallMs = fc.oneof(
   fc.nat(10_000),
   fc.integer({ min: -2_000, max: 2_000 }),
@@ -67,7 +67,7 @@ test("the world's clock never goes backwards, whatever the host's clock does", a
   );
 });
 
-test("a real clock keeps pace with the wall, on top of all advances", async () => {
+test("a real clock keeps pace with wall-clock time, in addition to all advances", async () => {
   const moves = fc.array(fc.record({ wallMs: fc.nat(100_000), advanceMs: fc.nat(100_000) }), {
     maxLength: 30,
   });
@@ -86,7 +86,7 @@ test("a real clock keeps pace with the wall, on top of all advances", async () =
   );
 });
 
-test("where the host's clock is set back, the world stands still until the host has caught up", async () => {
+test("when the host's clock is set back, the world's clock waits until the host has caught up", async () => {
   const span = fc.integer({ min: 1, max: 1_000_000 });
   await expectHolds(
     fc.asyncProperty(span, span, span, async (onMs, backMs, furtherMs) => {
@@ -104,7 +104,7 @@ test("where the host's clock is set back, the world stands still until the host 
   );
 });
 
-test("who waits as long as the clock says finds the instant reached", async () => {
+test("after waiting as long as the clock says, the instant is reached", async () => {
   await expectHolds(
     fc.asyncProperty(factor, fc.nat(1_000_000), fc.nat(1_000_000_000), async (factor, pastMs, aheadMs) => {
       const { wall, clock } = startClock("scaled", factor);

@@ -15,7 +15,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-test("the table of connections holds what a plain map would, those of each compute in their order, and tells the journal so", async () => {
+test("the connection table equals a plain map, keeps its order, and reports its changes to the journal", async () => {
   await expectHolds(
     fc.asyncProperty(steps, async (steps) => {
       const changes = new ChangeSet();

@@ -20,13 +20,15 @@ type Compute = {
   readonly project: string;
   branch: string;
   range: { readonly minCu: number; readonly maxCu: number };
-  /** While it is active: since when, with this size. */
+  /** While active: since when, and with which size. */
   active: { since: number; cu: number } | undefined;
   suspending: boolean;
   waitingLoad: number;
 };
 
-/** For each project and branch, when which sizes were active until `now`: a ledger kept from events alone. */
+/**
+ * For each project and branch, which sizes were active when, until `now`: a ledger derived from events alone.
+ */
 function spansOf(journal: readonly any[], now: number): Map<string, Span[]> {
   const computes = new Map<string, Compute>();
   const spans = new Map<string, Span[]>();
@@ -92,7 +94,7 @@ function spansOf(journal: readonly any[], now: number): Map<string, Span[]> {
   return spans;
 }
 
-/** Whole seconds by `at` since its month began, of active time and of compute units. */
+/** Whole seconds of active time and of compute time, from the beginning of the month to `at`. */
 function secondsBy(
   spans: readonly Span[],
   monthStart: number,
@@ -120,7 +122,10 @@ const GRANULARITIES = [
   { granularity: "monthly", backMs: 365 * DAY },
 ] as const;
 
-/** What is told of a project and of its branches, in both versions, each timeframe against the ledger. */
+/**
+ * Compares the reported usage of a project and its branches with the ledger, in both versions, for each
+ * timeframe.
+ */
 async function expectConsumption(
   double: Double,
   project: Project,
@@ -182,7 +187,7 @@ function expectFrames(
 
 const projectsThere = (model: PlatformModel) => model.projects.filter(({ gone }) => !gone);
 
-test("compute time, active time and consumption agree with what the journal says, to the second", async () => {
+test("compute time, active time and consumption agree with the journal to the second", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences({ keys: false }), async (commands) => {
       const double = await createDouble();

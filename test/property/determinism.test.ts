@@ -8,22 +8,22 @@ import { expectHolds } from "../support/properties.ts";
 
 const sequences = commandSequences({ keys: false });
 
-/** Draws start delays, so that chance has a part in every one of these worlds. */
+/** Start delays are drawn, so that each of these worlds depends on its seed. */
 const OPTIONS = {
   seed: 7,
   startDelay: { kind: "lognormal", medianMs: 900, sigma: 1, maxMs: 9_000 },
 } as const;
 
-/** What happened in a world to which all this was done, and what it was told. */
-async function happenedIn(
+/** The journal of a world after these commands, and the requests that they sent. */
+async function runIn(
   double: Double,
   commands: CommandSequence,
 ): Promise<{ journal: unknown[]; entries: RecordedCall[]; text: string }> {
-  const chronicle = recordCalls(double);
+  const recorded = recordCalls(double);
   try {
-    await runCommands(commands, { double: () => chronicle.double }, "drawn");
+    await runCommands(commands, { double: () => recorded.double }, "drawn");
     const text = await (await double.fetch(new Request("http://localhost/_sim/events?limit=10000"))).text();
-    return { journal: await journalOf(double), entries: chronicle.calls, text };
+    return { journal: await journalOf(double), entries: recorded.calls, text };
   } finally {
     await double.close();
   }
@@ -32,7 +32,7 @@ async function happenedIn(
 test("the same seed and the same commands give the same journal, byte for byte", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, async (commands) => {
-      const { entries, text } = await happenedIn(await createDouble(OPTIONS), commands);
+      const { entries, text } = await runIn(await createDouble(OPTIONS), commands);
       const again = await createDouble(OPTIONS);
       for (const entry of entries) await replayCall(again, entry);
       expect(await (await again.fetch(new Request("http://localhost/_sim/events?limit=10000"))).text()).toBe(
@@ -44,7 +44,7 @@ test("the same seed and the same commands give the same journal, byte for byte",
   );
 });
 
-test("another seed gives other ids", async () => {
+test("another seed gives different ids", async () => {
   const [one, other] = [await createDouble({ seed: 1 }), await createDouble({ seed: 2 })];
   const ids = await Promise.all(
     [one, other].map(
@@ -58,7 +58,7 @@ test("advancing by a and then by b equals advancing by a + b", async () => {
   const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 6 });
   await expectHolds(
     fc.asyncProperty(sequences, shares, async (commands, shares) => {
-      const { entries, journal } = await happenedIn(await createDouble(OPTIONS), commands);
+      const { entries, journal } = await runIn(await createDouble(OPTIONS), commands);
       const inSteps = await createDouble(OPTIONS);
       for (const entry of entries) {
         let left = clockStepOf(entry);
@@ -80,10 +80,10 @@ test("advancing by a and then by b equals advancing by a + b", async () => {
   );
 });
 
-test("a world in a file has the same journal as one in memory, however often it is stopped and started", async () => {
+test("a world in a file has the same journal as one in memory, however often it is restarted", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, fc.uniqueArray(fc.nat(50), { maxLength: 8 }), async (commands, stops) => {
-      const { entries, journal } = await happenedIn(await createDouble(OPTIONS), commands);
+      const { entries, journal } = await runIn(await createDouble(OPTIONS), commands);
       const stored = await createFileDouble(OPTIONS);
       try {
         for (const [index, entry] of entries.entries()) {

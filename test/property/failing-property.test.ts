@@ -8,14 +8,14 @@ import { createFileDouble } from "../support/file-double.ts";
 import { expectHolds } from "../support/properties.ts";
 import { runScenarioFile, runScenarioText } from "../support/scenario-run.ts";
 
-/** The scenario that a property which does not hold leaves behind, once it was played. */
-async function leftBy(property: fc.IAsyncProperty<any>) {
+/** Runs the scenario file that a failing property has written. */
+async function scenarioOf(property: fc.IAsyncProperty<any>) {
   const error: Error = await expectHolds(property, 20).then(
-    () => expect.unreachable("it does not hold"),
+    () => expect.unreachable("the property should fail"),
     (reason) => reason,
   );
   const [, file = ""] =
-    /To play what it asked of the double:\nstandin run (\S+\.yaml)$/.exec(error.message) ?? [];
+    /To run its requests as a scenario:\nstandin run (\S+\.yaml)$/.exec(error.message) ?? [];
   try {
     const text = readFileSync(file, "utf8");
     const [verdict] = await runScenarioFile(file);
@@ -25,9 +25,9 @@ async function leftBy(property: fc.IAsyncProperty<any>) {
   }
 }
 
-test("a property that fails leaves a scenario behind that goes the same way to where it failed", async () => {
+test("a failing property writes a scenario that repeats the steps up to the failure", async () => {
   let branches: readonly { readonly id: string }[] = [];
-  const { verdict, steps, text } = await leftBy(
+  const { verdict, steps, text } = await scenarioOf(
     fc.asyncProperty(fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 5 }), async (names) => {
       const double = await createDouble();
       const { projectId, endpointId } = await createProject(double);
@@ -42,7 +42,7 @@ test("a property that fails leaves a scenario behind that goes the same way to w
       expect(branches.length, "which is false: there may be more").toBe(1);
     }),
   );
-  // What was answered there is what is answered here: every step passes, with the same ids.
+  // Every step passes with the same ids: the answers are those that the property saw.
   expect(verdict).toMatchObject({ verdict: "passed", ended_at: "2026-01-01T01:00:10.000Z" });
   expect(verdict?.steps.map(({ name }) => name)).toEqual([
     "request",
@@ -53,20 +53,20 @@ test("a property that fails leaves a scenario behind that goes the same way to w
     "request",
   ]);
   expect(steps.at(-1)?.request?.path).toMatch(/^\/projects\/[a-z0-9-]+\/branches$/);
-  // And who looks there sees what the property saw, and can say what would have been right.
+  // An expectation added at the end sees the state that the property saw.
   const [, second] = branches;
-  const playedWith = async (id: string) => {
+  const runExpecting = async (id: string) => {
     const [played] = await runScenarioText(
       text.replace(/status: 200\n$/, `status: 200\n      answer: { branches.1.id: ${id} }\n`),
     );
     return [played?.verdict, played?.failures.length];
   };
-  expect(await playedWith(second?.id ?? "")).toEqual(["passed", 0]);
-  expect(await playedWith("br-nobody")).toEqual(["failed", 1]);
+  expect(await runExpecting(second?.id ?? "")).toEqual(["passed", 0]);
+  expect(await runExpecting("br-nobody")).toEqual(["failed", 1]);
 });
 
-test("where the double was stopped and started again, the scenario does so, too", async () => {
-  const { verdict, steps } = await leftBy(
+test("where the double was restarted, the scenario restarts it too", async () => {
+  const { verdict, steps } = await scenarioOf(
     fc.asyncProperty(fc.constant(1), async () => {
       const stored = await createFileDouble({ operations: "immediate" });
       try {
@@ -83,7 +83,7 @@ test("where the double was stopped and started again, the scenario does so, too"
   expect(verdict?.verdict).toBe("passed");
 });
 
-test("a property that asks nothing of a double leaves no scenario behind", async () => {
+test("a property that sends no request to a double writes no scenario", async () => {
   const property = fc.asyncProperty(fc.nat(), async (n) => expect(n).toBeLessThan(0));
   await expect(expectHolds(property, 5)).rejects.toThrow(/^(?![\s\S]*standin run)/);
 });

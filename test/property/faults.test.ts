@@ -84,7 +84,7 @@ const faults = fc
   )
   .map((some) => some.map((fault, index) => ({ name: `f${index}`, ...fault })));
 
-test("whatever faults there are: all invariants hold, nothing breaks but what was asked for, and history tells the whole of it", async () => {
+test("under any faults all invariants hold, only those failures occur, and the journal has them all", async () => {
   await expectHolds(
     fc.asyncProperty(
       faults,
@@ -116,7 +116,7 @@ test("whatever faults there are: all invariants hold, nothing breaks but what wa
   );
 });
 
-test("wherever a walk leads where operations fail and starts are slow, every answer is of the document, and all invariants hold", async () => {
+test("with failing operations and slow starts, answers on a random walk fit the document", async () => {
   const failing = fc.array(fc.oneof(operationFault, operationFault, startFault), {
     minLength: 1,
     maxLength: 3,
@@ -142,7 +142,7 @@ test("wherever a walk leads where operations fail and starts are slow, every ans
     }),
     30,
   );
-  // It led to where it was to lead.
+  // The walk has met the faults that it was made for.
   for (const [what, times] of Object.entries(met)) expect(times, what).toBeGreaterThan(0);
 });
 
@@ -160,7 +160,7 @@ async function setFaults({ app, names }: FuzzedWorld, set: readonly object[]): P
 }
 
 async function expectAskedFor({ app, bugs, names }: FuzzedWorld, random: RandomRequest): Promise<void> {
-  // Nobody waits here for what may never come, or changes how time goes.
+  // Requests that may wait forever, or that change the clock or the faults, are left out.
   if (/wait|stream|_sim\/clock$|_sim\/faults/.test(random.path)) return;
   const request = requestOf(random, names, new AbortController().signal);
   if (request === undefined) return;

@@ -21,7 +21,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-test("the table of use by the hour holds what a plain map would, in whatever order rows come, and tells the journal so; copies stay as they are", async () => {
+test("the hourly usage table equals a plain map and reports its changes; copies do not change", async () => {
   await expectHolds(
     fc.asyncProperty(steps, async (steps) => {
       const changes = new ChangeSet();

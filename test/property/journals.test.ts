@@ -11,18 +11,18 @@ import { storageOf } from "../support/world-storage.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 const share = fc.double({ min: 0, max: 1, noNaN: true });
-/** At the head and beside it, too. */
+/** A fraction of the history, often one of its ends. */
 const place = fc.oneof(share, fc.constantFrom(0, 1));
 const limit = fc.constantFrom(0, 1, 2, 7, 500, ALL);
 
 type Question = { readonly place: number; readonly off: number; readonly limit: number };
 const question: fc.Arbitrary<Question> = fc.record({ place, off: fc.integer({ min: -3, max: 3 }), limit });
 
-/** How some of it is forgotten: up to where, and operations up to when. */
-type Forgetting = { readonly upTo: number; readonly before: number };
-const forgetting: fc.Arbitrary<Forgetting> = fc.record({ upTo: share, before: share });
+/** A truncation: up to which event, and operations up to which instant. */
+type Truncation = { readonly upTo: number; readonly before: number };
+const truncation: fc.Arbitrary<Truncation> = fc.record({ upTo: share, before: share });
 
-/** Asks everything there is to ask; the twins compare their answers. */
+/** Makes every kind of query; the twins compare their answers. */
 function ask(
   journal: TwinJournal,
   questions: readonly Question[],
@@ -50,7 +50,7 @@ function ask(
   }
 }
 
-/** Everything in quotation marks that may be the id of something. */
+/** Every quoted text that may be an id. */
 function idsIn(events: readonly unknown[]): string[] {
   const text = JSON.stringify(events);
   return [
@@ -62,7 +62,7 @@ function idsIn(events: readonly unknown[]): string[] {
   ];
 }
 
-async function forget(journal: TwinJournal, { upTo, before }: Forgetting, now: number): Promise<void> {
+async function forget(journal: TwinJournal, { upTo, before }: Truncation, now: number): Promise<void> {
   const { oldest } = journal;
   const head = journal.events(0, ALL).at(-1) ?? oldest;
   const cut = resolvePoint(
@@ -77,17 +77,17 @@ async function forget(journal: TwinJournal, { upTo, before }: Forgetting, now: n
   while (!journal.prune());
 }
 
-test("a journal in memory and one in a file tell the same history, whole or forgotten", async () => {
+test("a journal in memory and one in a file return the same history, before and after truncation", async () => {
   const sequences = commandSequences({ keys: false });
-  const forgettings = fc.array(forgetting, { minLength: 1, maxLength: 3 });
+  const truncations = fc.array(truncation, { minLength: 1, maxLength: 3 });
   await expectHolds(
     fc.asyncProperty(
       sequences,
       share,
-      forgettings,
+      truncations,
       fc.array(question, { minLength: 1, maxLength: 4 }),
       async (...drawn) => {
-        const [commands, stop, forgettings, questions] = drawn;
+        const [commands, stop, truncations, questions] = drawn;
         const [before, after] = splitAt(await recordRun(commands), stop);
         const journal = new TwinJournal();
         const double = await createDouble({ ...RANDOM_STARTS, storage: storageOf(() => journal.history()) });
@@ -97,7 +97,7 @@ test("a journal in memory and one in a file tell the same history, whole or forg
           const events = journal.events(0, ALL);
           const [ids, projects] = [idsIn(events), projectsIn(events)];
           ask(journal, questions, ids, projects);
-          for (const one of forgettings) {
+          for (const one of truncations) {
             await forget(journal, one, double.world.now());
             ask(journal, questions, ids, projects);
           }

@@ -5,7 +5,7 @@ import { createFileDouble } from "../support/file-double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
 
-test("whatever clients do, the double answers as the platform's rules say and its invariants hold", async () => {
+test("whatever clients do, the double follows the platform's rules and its invariants hold", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences(), async (commands) => {
       const double = await createDouble();
@@ -19,7 +19,7 @@ test("whatever clients do, the double answers as the platform's rules say and it
   );
 });
 
-test("where operations take no time, nobody ever meets a 423", async () => {
+test("when operations take no time, no request is answered 423", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences({ maxCommands: 30 }), async (commands) => {
       const double = await createDouble({ operations: "immediate" });
@@ -33,7 +33,7 @@ test("where operations take no time, nobody ever meets a 423", async () => {
   );
 });
 
-test("a double that is stopped and started again goes on as if nothing had been", async () => {
+test("a restarted double continues as if it had not been stopped", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences({ restarts: true }), async (commands) => {
       const stored = await createFileDouble();

@@ -19,7 +19,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("forget" as const) },
 );
 
-test("journals in memory and in a file keep the same requests, however they came and wherever one looks", async () => {
+test("request logs in memory and in a file return the same requests, in any order of arrival", async () => {
   await expectHolds(
     fc.asyncProperty(
       fc.constantFrom(1, 3, 700, 10_000),

@@ -16,20 +16,20 @@ import {
   requestOf,
 } from "../support/requests/random-requests.ts";
 
-/** Nobody waits here for a world that does not move. */
+/** How long a request may wait for a world whose clock stands still. */
 const PATIENCE_MS = 20;
 
-/** So that whatever clock mode is asked for, the same requests find the same world. */
-function stopTheWall(): void {
+/** The same requests must find the same world in every clock mode. */
+function freezeWallClock(): void {
   vi.useFakeTimers({ toFake: ["Date"], now: START });
 }
 
-test("whatever is sent, the double never breaks: errors have the documented shape, and what is refused has changed nothing", async () => {
+test("no request breaks the double: errors are as documented, and rejected requests change nothing", async () => {
   await expectHolds(
     fc.asyncProperty(
       fc.array(randomRequest, { minLength: 1, maxLength: 40, size: "max" }),
       async (requests) => {
-        stopTheWall();
+        freezeWallClock();
         const directory = temporaryDirectory();
         const underFire = await createFuzzedWorld(directory.path);
         try {
@@ -47,12 +47,12 @@ test("whatever is sent, the double never breaks: errors have the documented shap
   );
 });
 
-test("what is accepted, however odd, is found again in the world's file", async () => {
+test("every accepted value, however unusual, is found again in the world's file", async () => {
   await expectHolds(
     fc.asyncProperty(
       fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }),
       async (requests) => {
-        stopTheWall();
+        freezeWallClock();
         const directory = temporaryDirectory();
         const underFire = await createFuzzedWorld(directory.path);
         try {
@@ -77,7 +77,7 @@ test("what is accepted, however odd, is found again in the world's file", async 
   );
 });
 
-test("who asks only for the head of the event stream leaves nothing listening", async () => {
+test("a HEAD request for the event stream leaves no listener", async () => {
   const double = await createDouble();
   const subscribe = double.world.subscribe.bind(double.world);
   let listening = 0;

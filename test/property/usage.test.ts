@@ -5,10 +5,10 @@ import { createDouble } from "../support/double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
 
-/** Who was on which branch, and since when it is active, as the journal tells it. */
+/** The branch of each compute, and since when it has been active, from the journal. */
 type Compute = { readonly project: string; branch: string; since: number | undefined };
 
-/** For each project and branch, the milliseconds in which its computes were active until `now`: a ledger kept from events alone. */
+/** The active milliseconds of each project and branch until `now`: a ledger derived from events alone. */
 function activeTimes(journal: readonly any[], now: number): Map<string, number> {
   const computes = new Map<string, Compute>();
   const times = new Map<string, number>();
@@ -40,7 +40,7 @@ function activeTimes(journal: readonly any[], now: number): Map<string, number> 
   return times;
 }
 
-test("a project and a branch are charged for exactly the time in which their computes were active", async () => {
+test("a project and a branch are billed for exactly the time in which their computes were active", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences({ keys: false }), async (commands) => {
       const double = await createDouble();
@@ -49,7 +49,7 @@ test("a project and a branch are charged for exactly the time in which their com
       const seconds = (id: string) => Math.floor((times.get(id) ?? 0) / 1_000);
       for (const project of model.projects.filter(({ gone }) => !gone)) {
         const path = `/projects/${project.id}`;
-        // Ever since: that of a billing period is consumption.test.ts'.
+        // Totals since the creation. For those of a billing period see consumption.test.ts.
         const { body: all } = await double.api("GET", "/projects?limit=400", undefined, project.account.key);
         expect(all.projects.find(({ id }: { id: string }) => id === project.id).active_time).toBe(
           seconds(project.id),

@@ -9,7 +9,7 @@ import { runWalk, walkCommands } from "../support/random-walk.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
-test("wherever a walk of hours and days leads, every answer is of the document, all invariants hold, and history tells the same", async () => {
+test("on a random walk answers fit the document, invariants hold, and a replay agrees", async () => {
   await expectHolds(
     fc.asyncProperty(walkCommands(), async (steps) => {
       const double = await createDouble();
@@ -26,7 +26,7 @@ test("wherever a walk of hours and days leads, every answer is of the document, 
   );
 });
 
-test("where operations take no time, a walk leads through the same rules", async () => {
+test("when operations take no time, a random walk keeps the same rules", async () => {
   await expectHolds(
     fc.asyncProperty(walkCommands({ maxSteps: 40 }), async (steps) => {
       const double = await createDouble({ operations: "immediate" });
@@ -40,7 +40,7 @@ test("where operations take no time, a walk leads through the same rules", async
   );
 });
 
-test("a world that is closed and opened again on the way is found as it was, and its tables hold what its journal folds to", async () => {
+test("a world reopened on the way is unchanged, and its tables equal the fold of its journal", async () => {
   await expectHolds(
     fc.asyncProperty(walkCommands({ maxSteps: 40, restarts: true }), async (steps) => {
       const stored = await createFileDouble();

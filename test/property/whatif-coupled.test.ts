@@ -34,7 +34,7 @@ function fleetOf(
   };
 }
 
-test("computes that share nothing do what each of them does alone, whatever the start latency", async () => {
+test("computes that share nothing behave as each does alone, for any start latency", async () => {
   const latencies = fc.constantFrom<StartLatency[]>(
     { kind: "fixed", ms: 0 },
     { kind: "fixed", ms: 3_000 },
@@ -49,7 +49,7 @@ test("computes that share nothing do what each of them does alone, whatever the 
         refused,
         ...outcome
       } = simulateCoupled(fleetOf(trace, delay, latency));
-      // Here they have a quarter of a CU each; a replay that is told no size takes them for one.
+      // 0.25 CU each here; a replay without sizes assumes 1 CU.
       expect({ ...outcome, cuMs: outcome.cuMs / 0.25 }).toEqual(
         replayTrace(trace, fixed(delay), replaySetting(60, latency)),
       );
@@ -59,7 +59,7 @@ test("computes that share nothing do what each of them does alone, whatever the 
   );
 });
 
-test("whoever shares starts only is looked at seldom, and does what he does when every arrival is looked at", async () => {
+test("independent computes that share starts have the same outcome when simulated arrival by arrival", async () => {
   const limits = fc.record({
     concurrent: fc.integer({ min: 1, max: 3 }),
     pool: fc.option(
@@ -73,12 +73,12 @@ test("whoever shares starts only is looked at seldom, and does what he does when
     fc.asyncProperty(given, limits, async ({ delay, trace }, starts) => {
       const options = { starts, preparedLatency: { kind: "fixed", ms: 300 } } as const;
       const latency = { kind: "lognormal", medianMs: 20_000, sigma: 1.3, maxMs: 600_000 } as const;
-      // A quota that nobody reaches: every arrival has to be looked at, for it might be refused.
+      // A quota that is never reached makes the computes dependent: each arrival might be rejected.
       const quotas = {
         computeSeconds: Float64Array.of(1e12),
         groupOf: new Int32Array(trace.computes.length),
       };
-      const [seldom, always] = [options, { ...options, quotas }].map((given) => {
+      const [independent, dependent] = [options, { ...options, quotas }].map((given) => {
         const events: unknown[] = [];
         const outcome = simulateCoupled(fleetOf(trace, delay, latency, given), {
           started: (compute, at, readyAt) => events.push([at, compute, readyAt]),
@@ -86,14 +86,14 @@ test("whoever shares starts only is looked at seldom, and does what he does when
         });
         return { ...outcome, gate: { ...outcome.limiter }, events: outcome.events, witnessed: events.sort() };
       });
-      expect(seldom).toEqual(always);
+      expect(independent).toEqual(dependent);
     }),
     100,
   );
 });
 
-/** Validation 8 for the coupled kernel: a project whose computes share a quota. */
-test("computes that share a quota start and sleep when the live ones do", async () => {
+/** Validation 8 for the coupled simulation: a project whose computes share a quota. */
+test("computes that share a quota start and suspend when the live ones do", async () => {
   await expectHolds(
     fc.asyncProperty(
       given,
@@ -125,7 +125,7 @@ test("computes that share a quota start and sleep when the live ones do", async 
   );
 });
 
-test("a project is stopped, has used and refuses, month by month, what the live one does whose computes share its quota", async () => {
+test("by month, a project reaches its quota, uses compute time and rejects requests as the live one does", async () => {
   await expectHolds(
     fc.asyncProperty(
       given,

@@ -19,7 +19,7 @@ import { plainGaps, replaySetting, SECOND, tracesAround } from "../support/trace
 const delays = fc.constantFrom(0, 1, 60, 61, 300, 3_600, 86_400, 604_800);
 const setting = delays.chain((delay) => tracesAround(delay * SECOND).map((trace) => ({ delay, trace })));
 
-test("traces of these tests are traces", async () => {
+test("generated traces are valid", async () => {
   await expectHolds(
     fc.asyncProperty(setting, async ({ trace }) => {
       for (const { arrivals: requests } of trace.computes)
@@ -29,8 +29,8 @@ test("traces of these tests are traces", async () => {
   );
 });
 
-/** Validation 6, first half: whole numbers on both sides, so exactly. */
-test("where starts take no time the curve and a replay agree to the millisecond, for any delay and for never", async () => {
+/** Validation 6, first half: whole numbers on both sides, so equality is exact. */
+test("without start latency the curve and a replay agree to the millisecond, for any delay and never", async () => {
   await expectHolds(
     fc.asyncProperty(setting, async ({ delay, trace }) => {
       const gaps = fleetGapsOf(trace);
@@ -50,8 +50,11 @@ test("where starts take no time the curve and a replay agree to the millisecond,
   );
 });
 
-/** Validation 6, second half: a start moves the end of what waits for it by at most its latency, and never to before. */
-test("with a start latency, cold starts lie within the bounds that the curve gives", async () => {
+/**
+ * Validation 6, second half: a start delays the end of waiting requests by at most its latency, and never
+ * advances it.
+ */
+test("with a start latency, cold starts are within the bounds of the curve", async () => {
   const latencies = fc.constantFrom(1, 999, 3_000, 10_000, 59_999);
   await expectHolds(
     fc.asyncProperty(setting, latencies, fc.boolean(), async ({ delay, trace }, ms, drawn) => {
@@ -68,7 +71,7 @@ test("with a start latency, cold starts lie within the bounds that the curve giv
 });
 
 /** Validation 5, second half. */
-test("a longer delay never has more cold starts and never less active time, and never is the end of it", async () => {
+test("a longer delay never has more cold starts or less active time, up to a delay of never", async () => {
   await expectHolds(
     fc.asyncProperty(setting, async ({ trace }) => {
       const curve = curveOf(fleetGapsOf(trace));
@@ -85,7 +88,7 @@ test("a longer delay never has more cold starts and never less active time, and 
   );
 });
 
-test("who knows the future bears no more than any delay, and the best delay no more than any other", async () => {
+test("perfect foresight costs no more than any delay, and the best delay no more than any other", async () => {
   await expectHolds(
     fc.asyncProperty(setting, fc.nat(7_200), async ({ delay, trace }, worthS) => {
       const gaps = fleetGapsOf(trace);
@@ -127,7 +130,7 @@ test("parts of any length, computes in any order and workers of any number give 
   );
 });
 
-test("where all times are so many times as long, so are all times of the outcome, and its numbers are the same", async () => {
+test("scaling all times of a trace scales all times of the outcome and changes no counts", async () => {
   const latency = { kind: "fixed", ms: 3_000 } as const;
   const factors = fc.constantFrom(2, 3, 7);
   const short = fc.constantFrom(0, 1, 60, 61, 3_600);

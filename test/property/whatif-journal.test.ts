@@ -19,8 +19,8 @@ import { WorldTraffic } from "../../src/whatif/trace/world-traffic.ts";
 import { expectHolds } from "../support/properties.ts";
 import { BEGIN, replaySetting, SECOND } from "../support/traces.ts";
 
-// What the journal of a world tells of its traffic, replayed under the world's own delay, is what the world has metered: whoever closes
-// connections, and whatever is deleted.
+// What the journal of a world tells of its traffic, replayed under the world's own delay, is what the world
+// has metered: whoever closes connections, and whatever is deleted.
 
 type Step = {
   readonly afterMs: number;
@@ -61,7 +61,7 @@ const given = (...calls: readonly Step["does"][]) =>
 
 const AT_ONCE = { operations: "immediate", startMs: 0 } as const;
 
-test("what connections, restarts and deletions have ended is as long as it was", async () => {
+test("requests that connections, restarts or deletions ended have their actual duration", async () => {
   await expectHolds(
     fc.asyncProperty(given("restart", "delete branch", "delete compute"), async ({ delay, taken }) => {
       const world = lived(taken, delay, AT_ONCE);
@@ -72,7 +72,7 @@ test("what connections, restarts and deletions have ended is as long as it was",
   );
 });
 
-test("of a suspend that somebody asks for a replay knows that what ran has ended, and then waits for the delay", async () => {
+test("after a requested suspend, a replay knows that running requests ended, and then waits for the delay", async () => {
   await expectHolds(
     fc.asyncProperty(given("suspend", "suspend", "restart", "delete branch"), async ({ delay, taken }) => {
       fc.pre(delay !== "never");
@@ -86,7 +86,7 @@ test("of a suspend that somebody asks for a replay knows that what ran has ended
   );
 });
 
-test("where operations take their time, a replay is off by no more than they and a delay each", async () => {
+test("with timed operations, a replay is off by at most one operation and one delay each", async () => {
   await expectHolds(
     fc.asyncProperty(
       given("suspend", "restart", "delete branch", "delete compute"),
@@ -157,7 +157,7 @@ function lived(
     if (does === "delete branch")
       calls += give({ type: "DeleteBranch", accountId, projectId, branchId }, at) ? 1 : 0;
     else if (does === "delete compute") calls += give({ type: "DeleteCompute", ...on }, at) ? 1 : 0;
-    // Of those that meet an idle compute, or start it, a trace of requests tells nothing.
+    // Only while busy: a trace of requests does not show a suspend or restart of an idle compute.
     else if (does === "suspend") suspends += isBusy && give({ type: "SuspendCompute", ...on }, at) ? 1 : 0;
     else if (does === "restart") calls += isBusy && give({ type: "RestartCompute", ...on }, at) ? 1 : 0;
     else {
@@ -186,7 +186,7 @@ function lived(
   };
 }
 
-/** By each kernel. */
+/** For each kernel. */
 function replayed(
   { period, computes }: Lived,
   delay: SuspendDelay,

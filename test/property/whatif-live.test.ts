@@ -18,7 +18,8 @@ import {
 import { expectHolds } from "../support/properties.ts";
 import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
 
-// Validation 8: the rules that the live double runs by and the kernels are two programs. Event by event they must tell the same, exactly.
+// Validation 8: the rules that the live double runs by and the kernels are two programs. Event by event they
+// must tell the same, exactly.
 
 const delays = fc.constantFrom<SuspendDelay[]>(60, 61, 300, 3_600, 604_800, "never");
 const given = delays.chain((delay) =>
@@ -36,7 +37,7 @@ test.each<Omit<LiveSettings, "delay">>([
   { operations: "timed", startDelay: { kind: "fixed", ms: 60_000 } },
   { operations: "timed", startDelay: { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 } },
 ])(
-  "starts, suspends, waits and metered time are those of the live compute: $operations operations, $startDelay",
+  "starts, suspends, waits and metered time equal those of the live compute: $operations operations, $startDelay",
   async (settings) => {
     await expectHolds(
       fc.asyncProperty(given, async ({ delay, trace }) => {
@@ -51,7 +52,7 @@ test.each<Omit<LiveSettings, "delay">>([
   },
 );
 
-test("the curve tells how often the live compute started and how long it was active", async () => {
+test("the curve gives the starts and the active time of the live compute", async () => {
   await expectHolds(
     fc.asyncProperty(given, async ({ delay, trace }) => {
       const lives = simulateComputes(trace, {
@@ -72,7 +73,10 @@ test("the curve tells how often the live compute started and how long it was act
   );
 });
 
-/** What a kernel tells of a compute whose starts take as long as they did live: there, they are drawn by the operation's number. */
+/**
+ * The outcome of a kernel with the start latencies of the live run, which are drawn by the number of the
+ * operation.
+ */
 function replayed(
   kernel: "fixed" | "any",
   { arrivals: requests }: ComputeTrace,

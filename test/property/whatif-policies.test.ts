@@ -28,7 +28,7 @@ const policies = POLICY_FORMS.map(({ form }) =>
 const worths = fc.constantFrom(0, 1, 60, 300, 3_600);
 const situation = worths.chain((worthS) => tracesAround(worthS * SECOND).map((trace) => ({ worthS, trace })));
 
-test("the fast kernel for one delay and the one for any policy see the same events", async () => {
+test("the fast kernel for one delay and the kernel for any policy produce the same events", async () => {
   const delays = fc.constantFrom(0, 60, 300, 604_800, "never" as const);
   const given = delays.chain((delay) =>
     tracesAround(delay === "never" ? 0 : delay * SECOND).map((trace) => ({ delay, trace })),
@@ -66,8 +66,8 @@ test("the fast kernel for one delay and the one for any policy see the same even
   );
 });
 
-/** Validation 5, first half. Whole milliseconds on both sides, and none of them drawn: exactly. */
-test("who knows the future bears no more than any policy, on any trace", async () => {
+/** Validation 5, first half. Whole milliseconds on both sides and nothing random, so equality is exact. */
+test("perfect foresight costs no more than any policy, on any trace", async () => {
   await expectHolds(
     fc.asyncProperty(situation, fc.nat(), async ({ worthS, trace }, seed) => {
       const bear = (name: string) =>
@@ -81,12 +81,12 @@ test("who knows the future bears no more than any policy, on any trace", async (
   );
 });
 
-test("the deterministic ski rental bears at most twice what who knows the future does, but for tails", async () => {
+test("deterministic ski rental costs at most twice perfect foresight, except for tails", async () => {
   await expectHolds(
     fc.asyncProperty(situation, async ({ worthS, trace }) => {
       const outcome = replayTrace(trace, parsePolicy("ski-rental"), replaySetting(worthS));
       const bound = replayTrace(trace, parsePolicy("clairvoyant"), replaySetting(worthS));
-      // At its tail a compute waits in vain for once as long as a cold start is worth.
+      // At its tail a compute waits once for as long as a cold start is worth, without a request.
       const tails = trace.computes.length * worthS * SECOND;
       expect(weightedCostMs(outcome, worthS)).toBeLessThanOrEqual(2 * weightedCostMs(bound, worthS) + tails);
     }),
@@ -94,7 +94,7 @@ test("the deterministic ski rental bears at most twice what who knows the future
   );
 });
 
-test("each policy counts what it does: active time fits the days, and waits and starts the requests", async () => {
+test("each policy's active time adds up by day, and its waits and starts fit the requests", async () => {
   await expectHolds(
     fc.asyncProperty(
       situation,
@@ -108,7 +108,7 @@ test("each policy counts what it does: active time fits the days, and waits and 
         expect(outcome.firstStarts).toBe(gaps.computes);
         expect(outcome.coldStarts).toBeLessThanOrEqual(pointOf(gaps, 0).coldStarts);
         expect(outcome.waits.waited).toBeLessThanOrEqual(outcome.arrivals);
-        // Behind the period there is but what has come in it.
+        // After the period only requests that arrived within it run.
         const { startAt, endAt } = extendToLastDeparture(trace).period;
         expect(outcome.activeMs).toBeLessThanOrEqual(trace.computes.length * (endAt - startAt));
         if (!policy.resumes) expect(outcome.resumesUsed + outcome.resumesWasted).toBe(0);
@@ -118,7 +118,7 @@ test("each policy counts what it does: active time fits the days, and waits and 
   );
 });
 
-test("a policy that gets its requests in parts does what it does with the whole", async () => {
+test("a policy has the same outcome when requests come in parts", async () => {
   await expectHolds(
     fc.asyncProperty(
       situation,

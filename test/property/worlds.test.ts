@@ -19,31 +19,31 @@ import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../suppo
 
 const sequences = commandSequences({ keys: false });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
-/** Chance has a part in every step of it, and it can be told to any world. */
+/** Each step draws random numbers, and it fits every world. */
 const FIRST_STEPS = ["POST /projects", "advance", "POST /projects", "advance", "POST /projects"] as const;
 
-async function onEveryShelf(work: (shelved: StorageDouble) => Promise<void>): Promise<void> {
+async function onEveryStorage(work: (stored: StorageDouble) => Promise<void>): Promise<void> {
   for (const kind of STORAGE_KINDS) {
-    const shelved = await createStorageDouble(kind, RANDOM_STARTS);
+    const stored = await createStorageDouble(kind, RANDOM_STARTS);
     try {
-      await work(shelved);
+      await work(stored);
     } finally {
-      await shelved.end();
+      await stored.end();
     }
   }
 }
 
 async function fork(
-  shelved: StorageDouble,
+  stored: StorageDouble,
   name: string,
-  asked: Record<string, unknown> = {},
+  fields: Record<string, unknown> = {},
 ): Promise<Double> {
-  const { status, body } = await shelved.double().sim("POST", "/worlds", { name, ...asked });
+  const { status, body } = await stored.double().sim("POST", "/worlds", { name, ...fields });
   expect(status, JSON.stringify(body)).toBe(201);
-  return shelved.world(name);
+  return stored.world(name);
 }
 
-/** Makes projects, as many as the plan allows; gives all that has happened. */
+/** Creates as many projects as the plan allows; returns all events. */
 async function takeFirstSteps(double: Double): Promise<unknown[]> {
   for (const step of FIRST_STEPS) {
     if (step === "advance") await double.advance("20m");
@@ -53,16 +53,16 @@ async function takeFirstSteps(double: Double): Promise<unknown[]> {
   return journalOf(double);
 }
 
-test("a fork that is told what its origin is told lives the same life", async () => {
+test("a fork that gets the same requests as its origin has the same history", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, share, async (commands, share) => {
       const life = await recordRun(commands);
-      await onEveryShelf(async (shelved) => {
+      await onEveryStorage(async (stored) => {
         const [before, after] = splitAt(life, share);
-        const origin = shelved.double();
+        const origin = stored.double();
         await replayRun(origin, before);
-        const forked = await fork(shelved, "fork");
-        // By turns: neither is in the other's way.
+        const forked = await fork(stored, "fork");
+        // Alternating, so that each would disturb the other if they shared anything.
         for (const entry of after) {
           await replayRun(forked, [entry]);
           await replayRun(origin, [entry]);
@@ -75,7 +75,7 @@ test("a fork that is told what its origin is told lives the same life", async ()
   );
 });
 
-test("nothing that happens in a fork is seen in its origin, nor the other way round: not in journals, streams or states", async () => {
+test("a fork and its origin see nothing of each other, in journals, streams and states", async () => {
   await expectHolds(
     fc.asyncProperty(
       sequences,
@@ -83,23 +83,23 @@ test("nothing that happens in a fork is seen in its origin, nor the other way ro
       fc.constantFrom("origin" as const, "fork" as const),
       async (commands, share, liveliest) => {
         const life = await recordRun(commands);
-        await onEveryShelf(async (shelved) => {
+        await onEveryStorage(async (stored) => {
           const [before, after] = splitAt(life, share);
-          const origin = shelved.double();
+          const origin = stored.double();
           await replayRun(origin, before);
-          const forked = await fork(shelved, "fork");
+          const forked = await fork(stored, "fork");
           const [lively, still] = liveliest === "origin" ? [origin, forked] : [forked, origin];
           const untouched = [await worldStateText(still), JSON.stringify(await journalOf(still))];
           const streams = await Promise.all([follow(lively), follow(still)]);
           const { seq } = still.world.history();
           await replayRun(lively, after);
           expect([await worldStateText(still), JSON.stringify(await journalOf(still))]).toEqual(untouched);
-          // Then something of its own happens in the other one, and nothing else has come there.
+          // Then the other one gets an event of its own, and no other has arrived there.
           await still.sim("POST", "/accounts", { id: "late", name: "late" });
           await lively.sim("POST", "/accounts", { id: "later", name: "later" });
           for (const [index, world] of [lively, still].entries()) {
-            const told = await streams[index]?.upTo(world.world.history().seq);
-            expect(told).toEqual((await journalOf(world)).slice(seq));
+            const received = await streams[index]?.upTo(world.world.history().seq);
+            expect(received).toEqual((await journalOf(world)).slice(seq));
             await streams[index]?.stop();
           }
         });
@@ -109,7 +109,7 @@ test("nothing that happens in a fork is seen in its origin, nor the other way ro
   );
 });
 
-test("a fork with another seed draws differently from then on, and the same again in another fork", async () => {
+test("a fork with another seed draws other numbers; a second such fork draws the same", async () => {
   await expectHolds(
     fc.asyncProperty(
       sequences,
@@ -117,14 +117,14 @@ test("a fork with another seed draws differently from then on, and the same agai
       fc.integer({ min: 100, max: 1_000_000 }),
       async (commands, place, seed) => {
         const life = await recordRun(commands);
-        await onEveryShelf(async (shelved) => {
-          const origin = shelved.double();
+        await onEveryStorage(async (stored) => {
+          const origin = stored.double();
           await replayRun(origin, life);
-          const { requested: asked } = resolvePoint(await eventsOf(origin), origin.world.now(), place);
+          const { requested } = resolvePoint(await eventsOf(origin), origin.world.now(), place);
           const [same, one, other] = [
-            await fork(shelved, "same", { at: asked }),
-            await fork(shelved, "one", { at: asked, seed }),
-            await fork(shelved, "other", { at: asked, seed }),
+            await fork(stored, "same", { at: requested }),
+            await fork(stored, "one", { at: requested, seed }),
+            await fork(stored, "other", { at: requested, seed }),
           ];
           const before = (await journalOf(same)).length;
           const lives = [
@@ -136,9 +136,9 @@ test("a fork with another seed draws differently from then on, and the same agai
           expect(lives[1].slice(0, before)).toEqual(lives[0].slice(0, before));
           const [ids, otherIds] = [lives[0], lives[1]].map((events) => projectIds(events.slice(before)));
           expect(otherIds?.filter((id) => ids?.includes(id))).toEqual([]);
-          // The third event gives the key that they are made with.
+          // The third event creates the API key of the requests.
           if (before >= 3) expect(otherIds).toHaveLength(3);
-          // The settings say by what a world draws.
+          // The settings contain the seed.
           expect(JSON.parse(await worldStateText(one)).world.seed).toBe(seed);
           expect(JSON.parse(await worldStateText(origin)).world.seed).toBe(RANDOM_STARTS.seed);
         });
@@ -148,14 +148,14 @@ test("a fork with another seed draws differently from then on, and the same agai
   );
 });
 
-test("a fork that advances by a and then by b comes to what one comes to that advances by a + b", async () => {
+test("a fork that advances by a and then by b equals one that advances by a + b", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, share, share, async (commands, share, part) => {
       const life = await recordRun(commands);
-      await onEveryShelf(async (shelved) => {
+      await onEveryStorage(async (stored) => {
         const [before, after] = splitAt(life, share);
-        await replayRun(shelved.double(), before);
-        const [atOnce, inSteps] = [await fork(shelved, "at-once"), await fork(shelved, "in-steps")];
+        await replayRun(stored.double(), before);
+        const [atOnce, inSteps] = [await fork(stored, "at-once"), await fork(stored, "in-steps")];
         await replayRun(atOnce, after);
         for (const entry of after) {
           const by = clockStepOf(entry);

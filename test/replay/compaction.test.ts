@@ -28,15 +28,15 @@ import { createStorageDouble, STORAGE_KINDS, type StorageDouble } from "../suppo
 const sequences = commandSequences({ keys: false });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-/** What is known of a world's whole history after some of it is forgotten. */
+/** The complete history of a world, and how much of it is truncated. */
 type Known = {
   readonly events: readonly RecordedEvent[];
-  /** The last event that is forgotten, and operations that ended before this instant are. */
+  /** The last truncated event, and the instant before which ended operations are truncated. */
   readonly forgotten: number;
   readonly horizon: number;
 };
 
-/** Forgets what happened more than so long ago; expects the world to stay what it is, and what is left of its history to be the end of it. */
+/** Compacts history; expects the world to stay equal, and the remaining history to be the end of the complete one. */
 async function compact(
   shelved: StorageDouble,
   events: readonly RecordedEvent[],
@@ -72,7 +72,7 @@ async function expectRemembered(
   for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
 }
 
-/** Expects a fork at an event, or an instant, that is not forgotten to be what it would be had nothing been forgotten. */
+/** Expects a fork at a remaining point to equal the same fork of the complete history. */
 async function expectFork(
   shelved: StorageDouble,
   name: string,
@@ -90,7 +90,7 @@ async function expectFork(
   expect(lived.length).toBeGreaterThanOrEqual(point.seq);
   expect(await worldStateText(forked)).toBe(renderedState(replay(lived)));
   const projects = projectsIn(events);
-  // Of the operations that a reset has taken along, only events tell.
+  // Operations removed by a reset are recorded only in events.
   const wasReset = events.slice(lived.length).some(({ type }) => type === "WorldReset");
   const oldestAt = events[forgotten - 1]?.at ?? 0;
   const isForgotten = ({ updatedAt }: Operation) =>
@@ -126,7 +126,7 @@ async function onEveryShelf(work: (shelved: StorageDouble) => Promise<void>): Pr
   }
 }
 
-test("a world that forgets stays what it is, and so does every point of what is left of its history", async () => {
+test("compaction changes neither the world nor any remaining point of its history", async () => {
   await expectHolds(
     fc.asyncProperty(
       sequences,
@@ -160,7 +160,7 @@ test("a world that forgets stays what it is, and so does every point of what is 
   );
 });
 
-test("history that is forgotten is refused, up to the point that it now begins with", async () => {
+test("truncated history is rejected up to the point where history now begins", async () => {
   await expectHolds(
     fc.asyncProperty(
       sequences,
@@ -214,7 +214,7 @@ test("history that is forgotten is refused, up to the point that it now begins w
   );
 });
 
-test("a world that has forgotten is forked at its head, kept and restored like any other", async () => {
+test("a compacted world can be forked, snapshotted and restored", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, share, share, async (commands, stop, share) => {
       const [before, after] = splitAt(await recordRun(commands), stop);
@@ -252,7 +252,7 @@ test("a world that has forgotten is forked at its head, kept and restored like a
 });
 
 test.each(STORAGE_KINDS)(
-  "a fork does not have an operation of after its point, where both are of the instant that was forgotten up to, %s",
+  "a fork excludes an operation after its point at the instant of the truncation, %s",
   async (kind) => {
     const shelved = await createStorageDouble(kind);
     try {
@@ -278,7 +278,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "operations that are forgotten sooner than events come back neither in a fork nor in a snapshot, %s",
+  "operations pruned before their events do not reappear in a fork or a snapshot, %s",
   async (kind) => {
     const retention = {
       history: 72 * HOUR,
@@ -309,7 +309,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("who keeps more than there is forgets nothing, %s", async (kind) => {
+test.each(STORAGE_KINDS)("a horizon before the start of history truncates nothing, %s", async (kind) => {
   const shelved = await createStorageDouble(kind);
   try {
     await createProject(shelved.double());

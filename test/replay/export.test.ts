@@ -29,7 +29,7 @@ import {
 const ADDRESS = "203.0.113.77";
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-/** A double that notes what it is told that nobody else must know: passwords and keys. */
+/** A double that records the secrets it receives: passwords and keys. */
 function watched(double: Double, secrets: Set<string>): Double {
   const note = <T>(answer: T): T => {
     const text = JSON.stringify(answer);
@@ -44,7 +44,7 @@ function watched(double: Double, secrets: Set<string>): Double {
   };
 }
 
-/** All bytes of a database and its log, and what its checkpoints have in them. */
+/** All bytes of a database and its log, and its decompressed checkpoints. */
 function contentOf(file: string): string {
   const sqlite = new BetterSqlite3(file, { readonly: true });
   try {
@@ -64,10 +64,10 @@ function withoutHashes(events: readonly RecordedEvent[]): unknown[] {
   );
 }
 
-/** A world of these settings as it is: no key is added to it, and nothing else. */
+/** Opens a world as it is, without adding a key. */
 const AS_IT_IS = { apiKey: undefined, seed: undefined, startAt: undefined, clock: undefined };
 
-/** Hands the default world of a double on: exports it, imports it into a new directory, and looks at it there. */
+/** Exports the default world of a double, imports it into a new directory, and opens it there. */
 async function handOn(
   shelved: StorageDouble,
   look: (imported: Double, out: string) => Promise<void>,
@@ -90,7 +90,7 @@ async function handOn(
   }
 }
 
-test("a world that is handed on is the same world with the same history, and has none of its secrets", async () => {
+test("an exported world has the same state and history, without secrets", async () => {
   await expectHolds(
     fc.asyncProperty(
       commandSequences(),
@@ -140,7 +140,7 @@ test("a world that is handed on is the same world with the same history, and has
   );
 });
 
-test("a file that is handed on is one file, in which nothing is left of what was deleted", async () => {
+test("an export is a single file without remains of deleted data", async () => {
   const shelved = await createStorageDouble("in files");
   try {
     const double = shelved.double();
@@ -164,7 +164,7 @@ test("a file that is handed on is one file, in which nothing is left of what was
   }
 });
 
-test("an imported world goes on, with a key of its own, and passwords that it has lost are told by nobody", async () => {
+test("an imported world continues with its own key and without the redacted passwords", async () => {
   const shelved = await createStorageDouble("in files");
   try {
     const { projectId, path } = await createProject(shelved.double());
@@ -182,7 +182,7 @@ test("an imported world goes on, with a key of its own, and passwords that it ha
       expect((await imported.api("GET", path, undefined, key)).body.endpoint.current_state).toBe("idle");
       const { status, body } = await imported.api("POST", "/projects", { project: {} }, key);
       expect(status).toBe(201);
-      // What the origin would have made next, it makes, too.
+      // Its next objects are those that the origin would have created.
       const next = await shelved.double().api("POST", "/projects", { project: {} });
       expect(body.project.id).toBe(next.body.project.id);
       expect((await imported.sim("GET", "/invariants")).body.violations).toEqual([]);
@@ -192,7 +192,7 @@ test("an imported world goes on, with a key of its own, and passwords that it ha
   }
 });
 
-test("what does not verify is not imported, and a name that is taken stays whose it is", async () => {
+test("a file that does not verify, or an existing name, is rejected on import", async () => {
   const shelved = await createStorageDouble("in files");
   const receiver = temporaryDirectory();
   try {

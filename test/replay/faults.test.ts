@@ -34,7 +34,7 @@ async function shelved(kind: StorageKind): Promise<StorageDouble> {
   return made;
 }
 
-/** What the faults of a world do to the next that happens in it: whatever was seen before, what comes is decided. */
+/** The effects of a world's faults on the next calls, which its history determines. */
 async function strike(double: Double): Promise<unknown[]> {
   const found: unknown[] = [];
   const [{ id }] = (await double.sim("GET", "/state")).body.projects;
@@ -50,14 +50,14 @@ async function strike(double: Double): Promise<unknown[]> {
   return found;
 }
 
-/** As it would be without a stop: done again, in a world of its own. */
+/** The expected result without a restart, computed in a second world. */
 async function undisturbed(kind: StorageKind): Promise<unknown[][]> {
   const { double } = await shelved(kind);
   return [await strike(double()), await strike(double())];
 }
 
 describe.each(STORAGE_KINDS)("%s", (kind) => {
-  test("a world that was stopped and started strikes on as if nothing had been", async () => {
+  test("faults continue after a restart as without one", async () => {
     const [first, second] = await undisturbed(kind);
     const made = await shelved(kind);
     expect(await strike(made.double())).toEqual(first);
@@ -66,7 +66,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect(second).not.toEqual(first);
   });
 
-  test("a world that was taken back strikes the same again", async () => {
+  test("faults of a restored world trigger in the same way again", async () => {
     const made = await shelved(kind);
     const double = made.double();
     await strike(double);
@@ -79,7 +79,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect(await strike(double)).toEqual(once);
   });
 
-  test("a fork in the past has the faults that were set there, counted as they were there", async () => {
+  test("a fork at a past point has its faults and counters of that point", async () => {
     const made = await shelved(kind);
     const double = made.double();
     const { seq } = (await double.sim("GET", "/state")).body;
@@ -97,7 +97,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     );
   });
 
-  test("the past is told as it was: what was set, seen and struck stands in history", async () => {
+  test("history records which faults were set, matched and triggered", async () => {
     const made = await shelved(kind);
     const double = made.double();
     await strike(double);

@@ -46,7 +46,7 @@ async function fork(shelved: StorageDouble, name: string, asked: Record<string, 
   return shelved.world(name);
 }
 
-test("a fork is what its origin was at that point: its state, its events, its operations and its clock", async () => {
+test("a fork equals its origin at that point: state, events, operations and clock", async () => {
   await expectHolds(
     fc.asyncProperty(
       sequences,
@@ -66,7 +66,7 @@ test("a fork is what its origin was at that point: its state, its events, its op
             );
             const forked = await fork(shelved, `fork-${index}`, { at: asked });
             const lived = await eventsOf(forked);
-            // What is due at that very instant, it does at once, as its origin did.
+            // Work due at that very instant runs at once, as in the origin.
             expect(lived).toEqual(events.slice(0, lived.length));
             expect(lived.length).toBeGreaterThanOrEqual(seq);
             expect(lived.slice(seq).filter((event) => event.at !== at)).toEqual([]);
@@ -94,7 +94,7 @@ test("a fork is what its origin was at that point: its state, its events, its op
   );
 });
 
-test("a fork at the head equals its origin byte for byte, and goes on by the same clock", async () => {
+test("a fork at the head equals its origin byte for byte and continues with the same clock", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, async (commands) => {
       const life = await recordRun(commands);
@@ -126,9 +126,9 @@ test("a fork at the head equals its origin byte for byte, and goes on by the sam
 });
 
 test.each(STORAGE_KINDS)(
-  "a fork keeps the mode of its origin's clock unless it is told another one, %s",
+  "a fork keeps the clock mode of its origin unless another one is given, %s",
   async (kind) => {
-    // The wall stands still, so that no clock has moved on between two looks.
+    // Wall-clock time is fixed, so that no clock moves between two reads.
     vi.useFakeTimers({ toFake: ["Date"], now: START });
     const shelved = await createStorageDouble(kind);
     try {
@@ -156,7 +156,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "a fork of a fork in the past is what the first world was then, %s",
+  "a fork of a fork at a past point equals the first world at that point, %s",
   async (kind) => {
     const shelved = await createStorageDouble(kind);
     try {
@@ -180,7 +180,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "a fork of before a reset has the operations that were over then, %s",
+  "a fork before a reset has the operations that were finished then, %s",
   async (kind) => {
     const shelved = await createStorageDouble(kind);
     try {
@@ -190,7 +190,7 @@ test.each(STORAGE_KINDS)(
       const operations = await operationsOf(origin, [projectId]);
       expect(operations.get(projectId)).toHaveLength(2);
       await origin.sim("POST", "/reset");
-      // The same number, and so the same id, in another life.
+      // The same number, and so the same id, before and after the reset.
       expect((await createProject(origin)).projectId).toBe(projectId);
       const forked = await fork(shelved, "fork", { at: events.length });
       expect(await operationsOf(forked, [projectId])).toEqual(operations);
@@ -201,7 +201,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("a fork in the past does not know that a key was used later, %s", async (kind) => {
+test.each(STORAGE_KINDS)("a fork at a past point does not include later uses of a key, %s", async (kind) => {
   const shelved = await createStorageDouble(kind);
   try {
     const origin = shelved.double();
@@ -211,7 +211,7 @@ test.each(STORAGE_KINDS)("a fork in the past does not know that a key was used l
     const forked = await fork(shelved, "fork", { at: "2026-01-01T00:30:00Z" });
     const [key] = (await forked.sim("GET", "/api_keys")).body.api_keys;
     expect(key.last_used_at ?? "never").not.toBe("2026-01-01T01:00:10.000Z");
-    // And notes how it is used itself.
+    // It records its own uses.
     await forked.api("GET", "/projects", undefined, API_KEY);
     expect((await forked.sim("GET", "/api_keys")).body.api_keys[0].last_used_at).toBe(
       "2026-01-01T00:30:00.000Z",
@@ -221,21 +221,18 @@ test.each(STORAGE_KINDS)("a fork in the past does not know that a key was used l
   }
 });
 
-test.each(STORAGE_KINDS)(
-  "a point ahead of the head is refused, and so is a name that is taken, %s",
-  async (kind) => {
-    const shelved = await createStorageDouble(kind);
-    try {
-      const { seq } = shelved.double().world.history();
-      for (const at of [seq + 1, "2026-01-01T00:00:00.001Z"]) {
-        const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "fork", at });
-        expect([status, body.code]).toEqual([422, "POINT_NOT_REACHED"]);
-      }
-      const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "default" });
-      expect([status, body.code]).toEqual([409, "WORLD_EXISTS"]);
-      expect((await shelved.double().sim("GET", "/worlds")).body.worlds).toHaveLength(1);
-    } finally {
-      await shelved.end();
+test.each(STORAGE_KINDS)("a point in the future and an existing name are rejected, %s", async (kind) => {
+  const shelved = await createStorageDouble(kind);
+  try {
+    const { seq } = shelved.double().world.history();
+    for (const at of [seq + 1, "2026-01-01T00:00:00.001Z"]) {
+      const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "fork", at });
+      expect([status, body.code]).toEqual([422, "POINT_NOT_REACHED"]);
     }
-  },
-);
+    const { status, body } = await shelved.double().sim("POST", "/worlds", { name: "default" });
+    expect([status, body.code]).toEqual([409, "WORLD_EXISTS"]);
+    expect((await shelved.double().sim("GET", "/worlds")).body.worlds).toHaveLength(1);
+  } finally {
+    await shelved.end();
+  }
+});

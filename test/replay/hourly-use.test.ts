@@ -25,7 +25,7 @@ const switches = async (double: Double) =>
     ({ type, changes }) => type === "WorldConfigured" && changes.hourly_usage === true,
   );
 
-test("a world of a release that did not keep use by the hour begins to with the first thing that happens in it, and once", async () => {
+test("a world of a release without hourly usage starts to record it once, with its first new event", async () => {
   const shelved = await openFormer();
   const double = shelved.double();
   await double.sim("PUT", "/clock", { mode: "manual" });
@@ -48,7 +48,7 @@ test("a world of a release that did not keep use by the hour begins to with the 
   for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
 });
 
-test("where something is due by itself first, its use is kept by the hour, too", async () => {
+test("hourly usage starts before due work when that comes first", async () => {
   const shelved = await openFormer();
   const double = shelved.double();
   await double.sim("PUT", "/clock", { mode: "manual" });
@@ -58,7 +58,7 @@ test("where something is due by itself first, its use is kept by the hour, too",
   for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
 });
 
-test("use by the hour is in the file, in a fork and in a replay what it is in memory", async () => {
+test("hourly usage is the same in memory, in the file, in a fork and in a replay", async () => {
   const shelved = await createStorageDouble("in files");
   onTestFinished(shelved.end);
   const { path, projectId } = await createProject(shelved.double(), {

@@ -13,10 +13,10 @@ import { worldStateText } from "../support/recorded-run.ts";
 import { createStorageDouble, openStorageDouble, verify } from "../support/storage-double.ts";
 
 const FIXTURES = join(import.meta.dirname, "fixtures");
-/** A world of any settings, as it is: no key is added to it, and nothing else. */
+/** Opens a world as it is, without adding a key. */
 const AS_IT_IS = { apiKey: undefined, seed: undefined, startAt: undefined, clock: undefined };
 
-/** A data directory whose default world is a copy of this file; it goes with the test. */
+/** A data directory whose default world is a copy of this file; deleted after the test. */
 function directoryOf(file: string): { path: string; world: string } {
   const { path, remove } = temporaryDirectory();
   onTestFinished(remove);
@@ -26,7 +26,7 @@ function directoryOf(file: string): { path: string; world: string } {
   return { path, world };
 }
 
-/** The file of a new world, closed, after this was done to it; it goes with the test. */
+/** The closed file of a new world after a change; deleted after the test. */
 async function changedWorld(change: string): Promise<string> {
   const shelved = await createStorageDouble("in files");
   await createProject(shelved.double());
@@ -62,28 +62,28 @@ test("there is a file of the first release", () => {
 describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
   const fixture = (name: string) => join(FIXTURES, release, name);
   const isOlder = schemaOf(fixture("world.sqlite")) < SCHEMA_VERSION;
-  /** The state that the file was made with, and what this release tells beside it. */
+  /** The state that the file was created with, plus fields that this release adds. */
   const told = () => {
     const state = JSON.parse(readFileSync(fixture("state.json"), "utf8"));
     const numbers = { record: 0, snapshot: 0, ...state.numbers };
     return { hourly_usage: [], branch_snapshots: [], records: [], faults: [], ...state, numbers };
   };
 
-  test("holds the world and the history that it was made with", async () => {
+  test("has the world and the history that it was created with", async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
     const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
     expect(JSON.parse(await worldStateText(shelved.double()))).toEqual(told());
     const events = (await journalOf(shelved.double())) as any[];
     const journal = ndjson(fixture("journal.ndjson"));
-    // The first release knew no decisions.
+    // The first release did not record decisions.
     const withoutDecisions = journal.every((event) => event.decision === undefined);
     const kept = events.slice(0, journal.length);
     expect(withoutDecisions ? kept.map(({ decision, ...event }) => event) : kept).toEqual(journal);
     expect(events).toHaveLength(journal.length);
     for (const [index, { decision, at }] of events.entries()) {
       expect(decision).toBeLessThanOrEqual(index + 1);
-      // All of a decision happens at one instant, and nothing else in between.
+      // A decision is contiguous and happens at one instant.
       expect([events[decision - 1].decision, events[decision - 1].at]).toEqual([decision, at]);
     }
     expect(await shelved.verify("default")).toMatchObject([
@@ -91,7 +91,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     ]);
   });
 
-  test(`${isOlder ? "is kept byte for byte when it is upgraded" : "is opened as it is"}`, async () => {
+  test(`${isOlder ? "is preserved byte for byte when it is upgraded" : "is opened as it is"}`, async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
     const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
@@ -104,12 +104,12 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     expect(snapshots[0]).not.toHaveProperty("error");
     const kept = readFileSync(`${path}/snapshots/default/auto-before-upgrade.sqlite`);
     expect(kept.equals(readFileSync(fixture("world.sqlite")))).toBe(true);
-    // Once is enough.
+    // Only the first open upgrades.
     await shelved.reopen();
     expect((await shelved.double().sim("GET", "/snapshots")).body.snapshots).toHaveLength(1);
   });
 
-  test("goes on as a world of this release", async () => {
+  test("continues as a world of this release", async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
     const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
@@ -129,7 +129,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
   });
 
-  test("can be forked at any of its points, and restored to what it was", async () => {
+  test("can be forked at any point and restored to its original state", async () => {
     const { path } = directoryOf(fixture("world.sqlite"));
     const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
@@ -152,7 +152,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     for (const { differences } of await shelved.verify("default")) expect(differences).toEqual([]);
   });
 
-  test("is looked at, verified and imported without a change to it", async () => {
+  test("is read, verified and imported without being changed", async () => {
     const { world } = directoryOf(fixture("world.sqlite"));
     const before = readFileSync(world);
     expect(await verifyWorld(world, "default")).toMatchObject({ ok: true, differences: [] });
@@ -166,7 +166,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
   });
 });
 
-/** Files that are refused, and why. */
+/** Files that are rejected, and the reason. */
 const REFUSED: readonly {
   readonly what: string;
   readonly make: () => string | Promise<string>;
@@ -176,14 +176,14 @@ const REFUSED: readonly {
     what: "with a newer schema",
     make: () => changedWorld(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
     why: new RegExp(
-      `written by a newer standin: its schema has version ${SCHEMA_VERSION + 1}, this release knows ${SCHEMA_VERSION}`,
+      `written by a newer standin: its schema has version ${SCHEMA_VERSION + 1}, this release supports up to ${SCHEMA_VERSION}`,
     ),
   },
   {
     what: "with events of a newer meaning",
     make: () => changedWorld(`UPDATE history SET journal_version = ${JOURNAL_VERSION + 1}`),
     why: new RegExp(
-      `written by a newer standin: its journal has version ${JOURNAL_VERSION + 1}, this release knows ${JOURNAL_VERSION}`,
+      `written by a newer standin: its journal has version ${JOURNAL_VERSION + 1}, this release supports up to ${JOURNAL_VERSION}`,
     ),
   },
   {
@@ -217,12 +217,12 @@ const REFUSED: readonly {
 ];
 
 for (const { what, make, why } of REFUSED) {
-  test(`a file ${what} is not served, and left as it is`, async () => {
+  test(`a file ${what} is not served and not changed`, async () => {
     const { path, world } = directoryOf(await make());
     const before = readFileSync(world);
     await expect(openStorageDouble(path, AS_IT_IS)).rejects.toThrow(why);
     expect(readFileSync(world).equals(before), "every byte of it").toBe(true);
-    // SQLite may leave a log beside what it has looked at; there is nothing in it.
+    // SQLite may leave an empty log next to a file that it has read.
     const sizes = readdirSync(`${path}/worlds`).map((file) =>
       /-shm$/.test(file) ? 0 : statSync(`${path}/worlds/${file}`).size,
     );
@@ -230,7 +230,7 @@ for (const { what, make, why } of REFUSED) {
     expect(existsSync(`${path}/snapshots`)).toBe(false);
   });
 
-  test(`a file ${what} is neither verified nor imported, and left as it is`, async () => {
+  test(`a file ${what} is neither verified nor imported, and not changed`, async () => {
     const { path, world } = directoryOf(await make());
     const before = readFileSync(world);
     expect(() => openForReading(world, MIGRATIONS_FOLDER)).toThrow(why);
@@ -240,7 +240,7 @@ for (const { what, make, why } of REFUSED) {
   });
 }
 
-/** Read where the tests are told apart, before there is a test that a directory could go with. */
+/** Evaluated while tests are collected, before a test exists that could own a directory. */
 function schemaOf(file: string): number {
   const { path, remove } = temporaryDirectory();
   try {

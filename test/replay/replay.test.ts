@@ -9,7 +9,7 @@ import { expectHolds } from "../support/properties.ts";
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
-test("a history folded into an empty world gives the world that lived it", async () => {
+test("replaying a history into an empty world gives the original world", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences(), async (commands) => {
       const double = await createDouble();
@@ -23,7 +23,7 @@ test("a history folded into an empty world gives the world that lived it", async
   );
 });
 
-test("a history tells the same after it has been written down and read", async () => {
+test("a history replays the same after it was written and read", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences(), async (commands) => {
       const double = await createDouble();
@@ -37,7 +37,7 @@ test("a history tells the same after it has been written down and read", async (
   );
 });
 
-test("the tables of a world's file hold what its journal folds to", async () => {
+test("the tables of a world's file equal the replay of its journal", async () => {
   await expectHolds(
     fc.asyncProperty(commandSequences({ restarts: true }), async (commands) => {
       const stored = await createFileDouble();

@@ -15,7 +15,7 @@ afterEach(() => {
   for (const clean of cleanUp.splice(0)) clean();
 });
 
-/** A world that forgets, in a file that is there as long as the test. */
+/** A world with retention, in a file that is deleted after the test. */
 async function createForgetful() {
   const directory = temporaryDirectory();
   const shelf = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
@@ -27,7 +27,7 @@ async function createForgetful() {
   return { double, file: `${directory.path}/worlds/default.sqlite`, ...(await createProject(double)) };
 }
 
-/** A compute that is woken every half hour for so many days: eight events or so, each time. */
+/** Starts a compute every half hour for a number of days, about eight events each time. */
 async function liveFor(double: Double, endpointId: string, days: number): Promise<void> {
   for (let day = 0; day < days; day += 1) {
     const now = Date.parse((await double.sim("GET", "/clock")).body.now);
@@ -48,7 +48,7 @@ async function verify(file: string) {
   return verification;
 }
 
-test("a world that lives on keeps a bounded history, of which its file says where it begins", async () => {
+test("a long-running world keeps a bounded history, and its file records where it begins", async () => {
   const { double, file, endpointId } = await createForgetful();
   await liveFor(double, endpointId, 10);
   const young = (await double.sim("GET", "/health")).body;
@@ -56,13 +56,13 @@ test("a world that lives on keeps a bounded history, of which its file says wher
   const old = (await double.sim("GET", "/health")).body;
   const { history } = old;
   expect(history.forgotten_seq).toBeGreaterThan(young.history.seq);
-  // A day of history, and what comes between two checkpoints: they are the rarer the more hours of use the world keeps.
+  // A day of history, plus events between two checkpoints, which are rarer the more hourly usage there is.
   const { hourly_usage } = (await double.sim("GET", "/state")).body;
   const perCheckpoint = RETENTION.eventsPerCheckpoint + hourly_usage.length;
   expect(history.seq - history.forgotten_seq).toBeLessThan(
     48 * 8 + RETENTION.minimumEvents + 2 * perCheckpoint,
   );
-  // Four times the life, and the file has grown by little more than the days of use, which are kept for two months.
+  // After four times as long, the file has grown by little more than hourly usage, which is retained for two months.
   expect(old.size_bytes).toBeLessThan(1.4 * young.size_bytes);
   const { events, forgotten_seq } = (await double.sim("GET", "/events?limit=10000")).body;
   expect(events[0].seq).toBe(history.forgotten_seq + 1);
@@ -76,7 +76,7 @@ test("a world that lives on keeps a bounded history, of which its file says wher
   });
 });
 
-test("what the world came to does not depend on what it forgets", async () => {
+test("retention does not change the world", async () => {
   const { double, endpointId } = await createForgetful();
   const twin = await createDouble();
   await createProject(twin);
@@ -86,7 +86,7 @@ test("what the world came to does not depend on what it forgets", async () => {
   await double.close();
 });
 
-test("finished operations are kept as long as is said, and no longer", async () => {
+test("finished operations are retained for exactly the configured time", async () => {
   const { double, projectId, endpointId } = await createForgetful();
   await liveFor(double, endpointId, 12);
   const ended: number[] = [];
@@ -104,7 +104,7 @@ test("finished operations are kept as long as is said, and no longer", async () 
   await double.close();
 });
 
-test("a checkpoint is as good a beginning as the empty world", async () => {
+test("a replay from a checkpoint equals a replay from the empty world", async () => {
   const double = await createDouble({ retention: { eventsPerCheckpoint: 50 } });
   const { endpointId } = await createProject(double);
   await liveFor(double, endpointId, 3);

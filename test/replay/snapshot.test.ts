@@ -22,7 +22,7 @@ const shares = fc.tuple(
   fc.double({ min: 0, max: 1, noNaN: true }),
 );
 
-/** All that can be seen of a world and its history, but which history it is. */
+/** Everything visible of a world and its history, except the history id. */
 async function portraitOf(double: Double) {
   const events = await eventsOf(double);
   const clock = (await double.sim("GET", "/clock")).body;
@@ -37,12 +37,12 @@ async function portraitOf(double: Double) {
   };
 }
 
-test("a world that is restored is the one that was kept, and what it was before is kept as well", async () => {
+test("a restored world equals its snapshot, and the previous world is preserved", async () => {
   await expectHolds(
     fc.asyncProperty(sequences, shares, fc.boolean(), async (commands, shares, reopens) => {
       const life = await recordRun(commands);
       const [before, after] = splitAt(life, shares[0]);
-      // What happens after the snapshot is not what happens after the restore.
+      // Different calls follow the snapshot and the restore.
       const [, otherwise] = splitAt(after, shares[1]);
       for (const kind of STORAGE_KINDS) {
         const shelved = await createStorageDouble(kind, RANDOM_STARTS);
@@ -74,7 +74,7 @@ test("a world that is restored is the one that was kept, and what it was before 
           await double().sim("POST", `/snapshots/${restored.former_kept_as}/restore`);
           expect(await portraitOf(double())).toEqual(former);
           await double().sim("POST", "/snapshots/kept/restore");
-          // From the same world on, the same comes of the same.
+          // The same calls on the same world give the same result.
           await replayRun(double(), after);
           expect(await portraitOf(double())).toMatchObject({
             state: former.state,
@@ -91,7 +91,7 @@ test("a world that is restored is the one that was kept, and what it was before 
   );
 });
 
-test.each(STORAGE_KINDS)("a snapshot of a fork is the fork's own, %s", async (kind) => {
+test.each(STORAGE_KINDS)("a snapshot of a fork belongs to the fork, %s", async (kind) => {
   const shelved = await createStorageDouble(kind);
   try {
     const origin = shelved.double();
@@ -114,7 +114,7 @@ test.each(STORAGE_KINDS)("a snapshot of a fork is the fork's own, %s", async (ki
 });
 
 test.each(STORAGE_KINDS)(
-  "what stands beside history comes back with it: passwords of roles, and keys that were revoked since, %s",
+  "a restore includes rows outside history: passwords, and keys revoked since, %s",
   async (kind) => {
     const shelved = await createStorageDouble(kind);
     try {

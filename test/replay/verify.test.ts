@@ -19,16 +19,16 @@ import { createStorageDouble, verify } from "../support/storage-double.ts";
 
 type Manipulation = {
   readonly what: string;
-  /** Gives what the difference must name. */
+  /** Returns what the difference must name. */
   readonly change: (sqlite: BetterSqlite3.Database) => string | RegExp;
-  /** Where it must be told to be. */
+  /** Where the difference must be reported. */
   readonly where: string;
 };
 
 const CHECKPOINT_SEQ = "SELECT seq FROM checkpoints ORDER BY seq";
 
 let directory: ReturnType<typeof temporaryDirectory>;
-/** A world's file with a whole history and a checkpoint in it, and one of the same life that has forgotten some of it. */
+/** A world's file with complete history and a checkpoint, and one of the same history, truncated. */
 let whole: string;
 let forgetful: string;
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(() => directory.remove());
 
-/** Something in every table: a deleted branch, open connections, keys, activity ahead, operations that are over and that are not. */
+/** Fills every table: a deleted branch, open connections, keys, scheduled activity, finished and unfinished operations. */
 async function liveSomewhat(double: Double): Promise<string> {
   const { projectId, endpointId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId, [{ type: "read_write" }]);
@@ -79,7 +79,7 @@ async function liveOn(double: Double, endpointId: string): Promise<void> {
   await double.api("POST", "/projects", { project: { name: "under way" } });
 }
 
-/** Takes a checkpoint at the head of a file that nobody has open: of the world that its tables hold, or of the one that its journal tells. */
+/** Stores a checkpoint at the head of a closed file: of the world in its tables, or of the replayed one. */
 async function keepCheckpoint(file: string, of: "tables" | "journal"): Promise<void> {
   const { journal, world, close } = openStore(file, { migrationsFolder: MIGRATIONS_FOLDER });
   const kept = of === "tables" ? world : await worldAt(journal, world.seq, async () => undefined);
@@ -87,7 +87,7 @@ async function keepCheckpoint(file: string, of: "tables" | "journal"): Promise<v
   close();
 }
 
-/** What `verify` says of a copy of a file after this was done to it. */
+/** The result of `verify` for a changed copy of a file. */
 async function verifyChanged<T>(file: string, change: (sqlite: BetterSqlite3.Database) => T) {
   const copy = `${directory.path}/copy.sqlite`;
   for (const suffix of ["", "-wal", "-shm"]) rmSync(copy + suffix, { force: true });
@@ -102,7 +102,7 @@ async function verifyChanged<T>(file: string, change: (sqlite: BetterSqlite3.Dat
   }
 }
 
-/** Edits a row as the store itself would write it, its checksum included; gives its key. */
+/** Edits a row as the store would write it, including its checksum; returns its key. */
 function editRow(
   sqlite: BetterSqlite3.Database,
   table: TableName,
@@ -131,7 +131,7 @@ function addRow(sqlite: BetterSqlite3.Database, table: TableName, id: string, ch
   return id;
 }
 
-/** Edits the row of the world, its checksum included. */
+/** Edits the world row, including its checksum. */
 function editWorld(sqlite: BetterSqlite3.Database, edit: (row: any) => void): void {
   const columns = ["settings", "numbers", "clock", "seq", "at", "now", "chain"];
   const row: any = sqlite.prepare(`SELECT ${columns} FROM world`).get();
@@ -164,14 +164,14 @@ function headOf(sqlite: BetterSqlite3.Database): number {
   return sqlite.prepare("SELECT max(seq) FROM events").pluck().get() as number;
 }
 
-/** A later checkpoint than the one that history begins at, if it begins at one. */
+/** A checkpoint after the one where history begins. */
 function laterCheckpoint(sqlite: BetterSqlite3.Database): number {
   return sqlite.prepare(CHECKPOINT_SEQ).pluck().all().at(-1) as number;
 }
 
 const isOver = ({ state }: { state: { status: string } }) =>
   state.status === "finished" || state.status === "cancelled";
-/** The newest, so that no file has forgotten it. */
+/** The newest one, which no file has truncated. */
 const newest = (sqlite: BetterSqlite3.Database, which: (operation: any) => boolean) => {
   const all = prepareReader<any>(sqlite, "operations")().filter(which);
   return (operation: any) => operation.id === all.at(-1)?.id;
@@ -179,32 +179,32 @@ const newest = (sqlite: BetterSqlite3.Database, which: (operation: any) => boole
 
 const MANIPULATIONS: readonly Manipulation[] = [
   {
-    what: "a project has another name",
+    what: "a project's name was changed",
     where: "projects",
     change: (sqlite) => editRow(sqlite, "projects", () => ({ name: "edited" })),
   },
   {
-    what: "an account has another plan",
+    what: "an account's plan was changed",
     where: "accounts",
     change: (sqlite) => editRow(sqlite, "accounts", () => ({ plan: "free" })),
   },
   {
-    what: "a key has another hash",
+    what: "a key's hash was changed",
     where: "api_keys",
     change: (sqlite) => editRow(sqlite, "apiKeys", () => ({ hash: "0".repeat(64) })),
   },
   {
-    what: "a branch is protected",
+    what: "a branch's protection was changed",
     where: "branches",
     change: (sqlite) => editRow(sqlite, "branches", () => ({ protected: true })),
   },
   {
-    what: "a compute has another delay",
+    what: "a compute's suspend timeout was changed",
     where: "computes",
     change: (sqlite) => editRow(sqlite, "computes", () => ({ suspendTimeoutSeconds: 3_600 })),
   },
   {
-    what: "a compute is in another phase",
+    what: "a compute's phase was changed",
     where: "computes",
     change: (sqlite) =>
       editRow(
@@ -215,7 +215,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
       ),
   },
   {
-    what: "a connection closes at another instant",
+    what: "a connection's end was changed",
     where: "connections",
     change: (sqlite) =>
       editRow(
@@ -226,28 +226,28 @@ const MANIPULATIONS: readonly Manipulation[] = [
       ),
   },
   {
-    what: "an activity lies ahead at another instant",
+    what: "the instant of a scheduled activity was changed",
     where: "scheduled_activities",
     change: (sqlite) => editRow(sqlite, "scheduledActivities", ({ at }) => ({ at: at + 1 })),
   },
   {
-    what: "somebody is charged a millisecond more",
+    what: "active time was increased by a millisecond",
     where: "usage",
     change: (sqlite) => editRow(sqlite, "usage", ({ activeMs }) => ({ activeMs: activeMs + 1 })),
   },
   {
-    what: "somebody is charged for more CU",
+    what: "CU usage was increased",
     where: "usage",
     change: (sqlite) => editRow(sqlite, "usage", ({ cuMs }) => ({ cuMs: cuMs * 2 + 1 })),
   },
   {
-    what: "an operation that is over has failed to end",
+    what: "a finished operation was marked as failed",
     where: "operations",
     change: (sqlite) =>
       editRow(sqlite, "operations", () => ({ state: { status: "scheduling" } }), newest(sqlite, isOver)),
   },
   {
-    what: "an operation that is over ended at another instant",
+    what: "the end of a finished operation was changed",
     where: "operations",
     change: (sqlite) =>
       editRow(
@@ -258,7 +258,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
       ),
   },
   {
-    what: "an operation that runs is over",
+    what: "a running operation was marked as finished",
     where: "operations",
     change: (sqlite) =>
       editRow(
@@ -269,7 +269,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
       ),
   },
   {
-    what: "an operation that is over is gone",
+    what: "a finished operation is missing",
     where: "operations",
     change: (sqlite) =>
       deleteRow(
@@ -279,12 +279,12 @@ const MANIPULATIONS: readonly Manipulation[] = [
       ),
   },
   {
-    what: "an operation that runs is gone",
+    what: "a running operation is missing",
     where: "operations",
     change: (sqlite) => deleteRow(sqlite, "operations", "status = 'running'"),
   },
   {
-    what: "there is one operation more",
+    what: "an operation was added",
     where: "operations",
     change: (sqlite) =>
       addRow(sqlite, "operations", "00000000-0000-4000-8000-000000000000", {
@@ -305,39 +305,39 @@ const MANIPULATIONS: readonly Manipulation[] = [
     ] as const
   ).map(
     (table): Manipulation => ({
-      what: `a row of ${table} is gone`,
+      what: `a row of ${table} is missing`,
       where: tableName(table),
       change: (sqlite) => deleteRow(sqlite, table),
     }),
   ),
   {
-    what: "there is one account more",
+    what: "an account was added",
     where: "accounts",
     change: (sqlite) => addRow(sqlite, "accounts", "added", { number: 99 }),
   },
   {
-    what: "there is one project more",
+    what: "a project was added",
     where: "projects",
     change: (sqlite) => addRow(sqlite, "projects", "added-project-1", { number: 99 }),
   },
   {
-    what: "there is one branch more",
+    what: "a branch was added",
     where: "branches",
     change: (sqlite) =>
       addRow(sqlite, "branches", "br-added-branch-1", { number: 99, name: "added", default: false }),
   },
   {
-    what: "there is one compute more",
+    what: "a compute was added",
     where: "computes",
     change: (sqlite) => addRow(sqlite, "computes", "ep-added-compute-1", { number: 99, type: "read_only" }),
   },
   {
-    what: "there is usage of somebody who is not there",
+    what: "usage of an unknown object was added",
     where: "usage",
     change: (sqlite) => addRow(sqlite, "usage", "br-nobody", {}),
   },
   {
-    what: "a row is not what its checksum is of",
+    what: "a row does not match its checksum",
     where: "projects",
     change: (sqlite) => {
       sqlite.exec("UPDATE projects SET name = 'edited' WHERE number = 1");
@@ -345,7 +345,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a number of the world is another one",
+    what: "a counter of the world was changed",
     where: "world",
     change: (sqlite) => {
       editWorld(sqlite, (row) => {
@@ -357,7 +357,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a setting of the world is another one",
+    what: "a setting of the world was changed",
     where: "world",
     change: (sqlite) => {
       editWorld(sqlite, (row) => {
@@ -369,7 +369,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "the world's last event is of another instant",
+    what: "the instant of the world's last event was changed",
     where: "world",
     change: (sqlite) => {
       editWorld(sqlite, (row) => {
@@ -379,7 +379,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "the tables stand at an earlier event",
+    what: "the tables are at an earlier event",
     where: "journal",
     change: (sqlite) => {
       editWorld(sqlite, (row) => {
@@ -389,15 +389,15 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "the row of the world is not what its checksum is of",
+    what: "the world row does not match its checksum",
     where: "journal",
     change: (sqlite) => {
       sqlite.exec("UPDATE world SET now = now + 1");
-      return "row of the world";
+      return "world row";
     },
   },
   {
-    what: "the clock stands before the last event",
+    what: "the clock is before the last event",
     where: "invariants",
     change: (sqlite) => {
       editWorld(sqlite, (row) => {
@@ -407,7 +407,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "the clock stands behind what is long due",
+    what: "the clock is after work that is due",
     where: "invariants",
     change: (sqlite) => {
       editWorld(sqlite, (row) => {
@@ -417,7 +417,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a checkpoint on the way tells of another name",
+    what: "a later checkpoint has another name in it",
     where: "checkpoints",
     change: (sqlite) => {
       const seq = laterCheckpoint(sqlite);
@@ -428,7 +428,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a checkpoint on the way has other numbers",
+    what: "a later checkpoint has other counters",
     where: "checkpoints",
     change: (sqlite) => {
       const seq = laterCheckpoint(sqlite);
@@ -439,7 +439,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a checkpoint on the way has lost a row",
+    what: "a later checkpoint has lost a row",
     where: "checkpoints",
     change: (sqlite) => {
       const seq = laterCheckpoint(sqlite);
@@ -448,7 +448,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a checkpoint on the way cannot be unpacked",
+    what: "a later checkpoint cannot be decompressed",
     where: "checkpoints",
     change: (sqlite) => {
       const seq = laterCheckpoint(sqlite);
@@ -457,7 +457,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a checkpoint on the way is said to be of another instant",
+    what: "a later checkpoint has another instant",
     where: "checkpoints",
     change: (sqlite) => {
       const seq = laterCheckpoint(sqlite);
@@ -466,7 +466,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "a checkpoint on the way is linked to another event",
+    what: "a later checkpoint has the chain checksum of another event",
     where: "checkpoints",
     change: (sqlite) => {
       const seq = laterCheckpoint(sqlite);
@@ -475,7 +475,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
     },
   },
   {
-    what: "there is a checkpoint of what has not happened yet",
+    what: "there is a checkpoint after the last event",
     where: "checkpoints",
     change: (sqlite) => {
       const seq = headOf(sqlite) + 5;
@@ -489,7 +489,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
   },
 ];
 
-test("the file of a world that nobody has touched verifies, whole or forgotten", async () => {
+test("an unchanged file verifies, complete or truncated", async () => {
   for (const file of [whole, forgetful]) {
     const { verification } = await verifyChanged(file, () => undefined);
     expect(verification).toMatchObject({ ok: true, differences: [], checkpoints: 1 });
@@ -498,7 +498,7 @@ test("the file of a world that nobody has touched verifies, whole or forgotten",
 });
 
 for (const { what, change, where } of MANIPULATIONS) {
-  test(`verify finds that ${what}, and says where`, async () => {
+  test(`verify finds that ${what}, and reports where`, async () => {
     for (const file of [whole, forgetful]) {
       const { changed, verification } = await verifyChanged(file, change);
       const found = verification.differences
@@ -510,7 +510,7 @@ for (const { what, change, where } of MANIPULATIONS) {
   });
 }
 
-test("verify finds that the checkpoint which history begins at has been edited: the tables are not what comes of it", async () => {
+test("verify finds an edited checkpoint at the beginning of history by its difference to the tables", async () => {
   const { verification } = await verifyChanged(forgetful, (sqlite) => {
     const seq = sqlite.prepare(CHECKPOINT_SEQ).pluck().get() as number;
     editCheckpoint(sqlite, seq, ({ tables }) => {
@@ -520,14 +520,14 @@ test("verify finds that the checkpoint which history begins at has been edited: 
   expect(verification.differences.map(({ where }) => where)).toContain("projects");
 });
 
-test("verify finds that the checkpoint which history begins at is not there", async () => {
+test("verify finds that the checkpoint at the beginning of history is missing", async () => {
   const { verification } = await verifyChanged(forgetful, (sqlite) => sqlite.exec("DELETE FROM checkpoints"));
   expect(verification).toMatchObject({ ok: false, differences: [{ where: "journal" }] });
 });
 
 type Tampering = (sqlite: BetterSqlite3.Database, seq: number, other: number) => void;
 
-/** What may be done to an event; the first one whose link breaks, or is not there, is the one that is told. */
+/** Ways to tamper with events; the first broken or missing one is reported. */
 const TAMPERINGS: Readonly<Record<string, Tampering>> = {
   "is edited": (sqlite, seq) =>
     sqlite.prepare("UPDATE events SET payload = json_set(payload, '$.edited', 1) WHERE seq = ?").run(seq),
@@ -559,7 +559,7 @@ const TAMPERINGS: Readonly<Record<string, Tampering>> = {
   },
 };
 
-test("verify finds every event that has been tampered with, wherever it stands, and names the first", async () => {
+test("verify finds tampered events anywhere and names the first", async () => {
   const kinds = fc.constantFrom(...Object.keys(TAMPERINGS));
   const place = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 1));
   await expectHolds(
@@ -586,7 +586,7 @@ test("verify finds every event that has been tampered with, wherever it stands, 
         );
         expect(verification.ok, `event ${changed.first} ${kind}`).toBe(false);
         expect(verification.differences.map(({ where }) => where)).toEqual(["journal"]);
-        // One that is gone from the end is missed where the journal ends.
+        // An event missing at the end is reported as the end of the journal.
         expect(verification.differences[0]?.message).toMatch(
           new RegExp(`event ${changed.first}\\b|event ${changed.first - 1}\\b`),
         );
@@ -596,13 +596,13 @@ test("verify finds every event that has been tampered with, wherever it stands, 
   );
 });
 
-test("verify finds that events are gone from the end, and that all are", async () => {
+test("verify finds missing events at the end, and a journal without events", async () => {
   const { verification: end } = await verifyChanged(whole, (sqlite) =>
     sqlite.prepare("DELETE FROM events WHERE seq > ?").run(headOf(sqlite) - 2),
   );
   expect(end).toMatchObject({
     ok: false,
-    differences: [{ where: "journal", message: expect.stringContaining("ends with event") }],
+    differences: [{ where: "journal", message: expect.stringContaining("ends at event") }],
   });
   for (const file of [whole, forgetful]) {
     const { verification: all } = await verifyChanged(file, (sqlite) => sqlite.exec("DELETE FROM events"));
@@ -610,7 +610,7 @@ test("verify finds that events are gone from the end, and that all are", async (
   }
 });
 
-test("verify finds an event that has been added at the end", async () => {
+test("verify finds an event added at the end", async () => {
   const { verification } = await verifyChanged(whole, (sqlite) =>
     sqlite.exec(
       "INSERT INTO events SELECT seq + 1, at, type, payload, decision, chain FROM events ORDER BY seq DESC LIMIT 1",
@@ -619,7 +619,7 @@ test("verify finds an event that has been added at the end", async () => {
   expect(verification).toMatchObject({ ok: false, differences: [{ where: "journal" }] });
 });
 
-test("a checkpoint that a world took after it had been stopped and started is none that differs", async () => {
+test("a checkpoint taken after a restart does not differ", async () => {
   const shelved = await createStorageDouble("in files", { retention: { eventsPerCheckpoint: 50 } });
   try {
     await liveSomewhat(shelved.double());
@@ -637,7 +637,7 @@ test("a checkpoint that a world took after it had been stopped and started is no
   }
 });
 
-test("whatever happens to a world, and however often it is stopped and started, its file verifies", async () => {
+test("the file of a world verifies after any history with any number of restarts", async () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   await expectHolds(
     fc.asyncProperty(

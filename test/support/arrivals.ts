@@ -8,7 +8,7 @@ export const NEW_YEAR = utcInstant(2026, 1);
 
 export type Arrival = Pick<Arrivals, "at" | "durationMs" | "queries" | "kind" | "connection">;
 
-/** Takes what comes, `most` at most. */
+/** Reads the arrivals, at most `most` of them. */
 export function takeArrivals(arrivals: Arrivals, limit = 1_000_000): Arrival[] {
   const taken: Arrival[] = [];
   for (; arrivals.at !== Number.POSITIVE_INFINITY && taken.length < limit; arrivals.next()) {
@@ -32,7 +32,7 @@ export function openArrivals(
   return new TrafficSources(seed).open(name, pattern.parse(input), { from, until });
 }
 
-/** Instants of what comes, in ISO 8601. */
+/** The instants of the arrivals in ISO 8601. */
 export function arrivalInstants(input: PatternInput, opening: SourceOptions, limit?: number): string[] {
   return takeArrivals(openArrivals(input, opening), limit).map(({ at }) => new Date(at).toISOString());
 }

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Answer, Double } from "./double.ts";
 
-/** One request that was made of a double, and how it was answered. */
+/** One request to a double, and its answer. */
 export type RecordedCall = {
   readonly api: "api" | "sim";
   readonly method: string;
@@ -11,7 +11,7 @@ export type RecordedCall = {
   readonly status: number;
 };
 
-/** A double that writes down what changes it, so that another one can be told the same. */
+/** A double that logs the requests that change it, so that they can be sent to another one. */
 export function recordCalls(double: Double): { readonly double: Double; readonly calls: RecordedCall[] } {
   const calls: RecordedCall[] = [];
   const recordCall = (call: Omit<RecordedCall, "status">, answer: Answer): Answer => {
@@ -29,7 +29,7 @@ export function recordCalls(double: Double): { readonly double: Double; readonly
   return { double: recorder, calls };
 }
 
-/** Tells a double what another one was told; it must answer likewise. */
+/** Sends the logged requests of one double to another, which must give the same answers. */
 export async function replayCall(
   double: Double,
   { api, method, path, body, key, status }: RecordedCall,
@@ -41,13 +41,13 @@ export async function replayCall(
   );
 }
 
-/** The milliseconds by which an entry moves the clock; `undefined` where it does something else. */
+/** The milliseconds by which an entry moves the clock; `undefined` if it does something else. */
 export function clockStepOf({ path, body }: RecordedCall): number | undefined {
   const by = path === "/clock/advance" ? (body as { by?: number }).by : undefined;
   return typeof by === "number" ? by : undefined;
 }
 
-/** The whole journal as the control API tells it. */
+/** The whole journal as the control API returns it. */
 export async function journalOf(double: Double): Promise<unknown[]> {
   const events: unknown[] = [];
   for (let since = 0; ; ) {

@@ -17,7 +17,7 @@ function requestsOf(rows: readonly Row[]): ComputeArrivals {
   };
 }
 
-/** Figures of small cases from the kernels of capacity: caches, connections, sizes. */
+/** Results of small cases from the capacity kernels: caches, connections, sizes. */
 export function capacityFigures(): Record<string, number> {
   return { ...cacheFigures(), ...connectionFigures(), ...scalingFigures() };
 }

@@ -1,6 +1,9 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** The last line of a run: `N passed, N failed, N skipped`. A file that cannot be loaded and an error outside of tests count as failures. */
+/**
+ * The last line of a run: `N passed, N failed, N skipped`. A file that cannot be loaded and an error outside
+ * of tests count as failures.
+ */
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const counts = { passed: 0, failed: errors.length, skipped: 0 };

@@ -6,7 +6,7 @@ import { type ServerProcess, serve, temporaryDirectory } from "./process.ts";
 import { checkedClients, control, type PublicClient } from "./public-client.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 
-/** The first instant of every scene, on a clock that stands. */
+/** The first instant of every scene. The clock is manual. */
 export const START = "2026-01-01T00:00:00Z";
 
 /** Commands by the operation that they call, as docs/reference/coverage.md has them. */
@@ -16,7 +16,10 @@ const LISTED_COMMANDS: Readonly<Record<string, readonly string[]>> = parse(
 
 type Account = { readonly command: Neonctl; readonly client: PublicClient; readonly orgId: string };
 
-/** `standin serve` with operations that end before the next command, and a record of what each command of the public CLIs calls. */
+/**
+ * `standin serve` with immediate operations, and a record of the operations that each command of the public
+ * CLIs calls.
+ */
 export class CommandScene {
   readonly #served: ServerProcess;
   readonly #proxy: RecordingProxy;
@@ -52,7 +55,7 @@ export class CommandScene {
     return new CommandScene(served, await RecordingProxy.inFrontOf(served.ready.api_url), [home, directory]);
   }
 
-  /** A CLI with the key of an account that nobody else has, and the client that sees what its commands did. */
+  /** A CLI with the key of a new account, and a client that sees the effect of its commands. */
   async newAccount(cli: Cli, home = this.#home): Promise<Account> {
     const { api_key } = await control(this.#served.ready.control_url, "POST", "/accounts", {
       name: "newcomer",
@@ -68,7 +71,10 @@ export class CommandScene {
     await control(this.#served.ready.control_url, "POST", "/clock/advance", { by });
   }
 
-  /** Ends the server, and compares what the commands called with what client-commands.yaml says of these groups, both ways. */
+  /**
+   * Stops the server and compares the calls of the commands with client-commands.yaml for these groups, in
+   * both directions.
+   */
   async close(...groups: readonly string[]): Promise<void> {
     await this.#proxy.close();
     await this.#served.kill("SIGTERM");
@@ -86,7 +92,9 @@ export class CommandScene {
   }
 }
 
-/** A CLI of which it is noted what commands that succeed call, as `operation: command`. */
+/**
+ * A CLI whose successful commands are recorded with the operations that they call, as `operation: command`.
+ */
 class RecordedCli extends Neonctl {
   readonly #proxy: RecordingProxy;
   readonly #calls: Set<string>;
@@ -105,7 +113,7 @@ class RecordedCli extends Neonctl {
   ): Promise<NeonctlRun> {
     const run = await super.run(args, onLine);
     const operations = this.#proxy.take();
-    // `neon api` passes on whatever it is given.
+    // `neon api` forwards any request.
     if (run.code === 0 && args[0] !== "api")
       for (const operation of operations) this.#calls.add(`${operation}: ${this.#cli} ${commandName(args)}`);
     return run;

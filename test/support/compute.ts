@@ -2,7 +2,7 @@ import type { Double } from "./double.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Tells one activity of a compute; gives what became of it. */
+/** Records one activity of a compute; returns its outcome. */
 export async function recordActivity(double: Double, endpointId: string, fields: Fields = {}): Promise<any> {
   const { status, body } = await double.sim("POST", "/activity", { endpoint_id: endpointId, ...fields });
   if (status !== 200) throw new Error(`POST /_sim/activity: ${status} ${JSON.stringify(body)}`);
@@ -21,7 +21,7 @@ export async function computeStats(double: Double, endpointId: string): Promise<
   return (await double.sim("GET", `/endpoints/${endpointId}/stats`)).body;
 }
 
-/** Changes a compute, and lets the operations end that this takes. */
+/** Changes a compute and lets its operations finish. */
 export async function updateCompute(double: Double, path: string, endpoint: Fields): Promise<any> {
   const answer = await double.api("PATCH", path, { endpoint });
   if (answer.status !== 200)
@@ -30,7 +30,7 @@ export async function updateCompute(double: Double, path: string, endpoint: Fiel
   return answer.body;
 }
 
-/** Puts an active compute to sleep, and lets the operation end that this takes. */
+/** Suspends an active compute and lets the operation finish. */
 export async function suspendCompute(double: Double, path: string): Promise<void> {
   const answer = await double.api("POST", `${path}/suspend`);
   if (answer.status !== 200)
@@ -38,7 +38,7 @@ export async function suspendCompute(double: Double, path: string): Promise<void
   await double.advance("10s");
 }
 
-/** A further branch of a project, with computes of these types, whose operations are over. */
+/** Creates another branch of a project with these computes and lets the operations finish. */
 export async function createBranch(
   double: Double,
   projectId: string,
@@ -57,7 +57,7 @@ export async function createBranch(
   return { branchId, endpointIds, paths: endpointIds.map((id) => `/projects/${projectId}/endpoints/${id}`) };
 }
 
-/** `action status` of each operation of an answer. */
+/** `action status` of each operation in an answer. */
 export function describeOperations(body: {
   readonly operations: readonly { readonly action: string; readonly status: string }[];
 }): string[] {
@@ -69,7 +69,7 @@ export async function operationsOf(double: Double, projectId: string): Promise<s
   return describeOperations((await double.api("GET", `/projects/${projectId}/operations`)).body);
 }
 
-/** An account beside the first one, and the key to it. */
+/** A second account and its key. */
 export async function createAccount(
   double: Double,
   fields: Fields = {},
@@ -79,7 +79,7 @@ export async function createAccount(
   return { accountId: body.account.id, key: body.api_key.key, keyId: body.api_key.id };
 }
 
-/** The whole durable world as text: equal before and after what changed nothing. */
+/** The whole durable world as text, to check that a request changed nothing. */
 export async function worldState(double: Double): Promise<string> {
   return JSON.stringify((await double.sim("GET", "/state")).body);
 }

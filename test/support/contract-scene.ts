@@ -8,7 +8,7 @@ import {
 } from "./double.ts";
 import type { DocumentedOperation } from "./public-document.ts";
 
-/** What stands in the path templates of the document. */
+/** The parameters of the path templates in the document. */
 export type Ids = Record<
   | "project_id"
   | "branch_id"
@@ -29,7 +29,7 @@ export type Ids = Record<
   string
 >;
 
-/** Ids that look right and that nothing has. */
+/** Well-formed ids that do not exist. */
 export const UNKNOWN_IDS: Ids = {
   project_id: "nowhere-at-all-00000000",
   branch_id: "br-nowhere-at-all-00000000",
@@ -49,14 +49,17 @@ export const UNKNOWN_IDS: Ids = {
   snapshot_id: "snap-nowhere-at-all-00000000",
 };
 
-/** A world with one of everything, in two accounts; nothing is under way in it. */
+/** A world with one of everything in two accounts, and no unfinished operations. */
 export type Scene = {
   readonly double: Double;
-  /** The first account's project, its default branch with primary compute, role and database, an operation, a spare key. */
+  /**
+   * The first account's project, its default branch with primary compute, role and database, an operation, a
+   * spare key.
+   */
   readonly ids: Ids;
-  /** A second branch of that project, which has no compute. */
+  /** A second branch of that project, without a compute. */
   readonly childId: string;
-  /** A third branch, restored from the snapshot of the default one and not yet in its place. */
+  /** A third branch, restored from the snapshot of the default branch and not finalized. */
   readonly restoredId: string;
   /** A read replica on the default branch. */
   readonly replicaId: string;
@@ -64,11 +67,14 @@ export type Scene = {
   readonly spareKey: string;
   /** A key of the first account that has been revoked. */
   readonly revokedKey: string;
-  /** An organization of a third account, which is a member of the other two; the first account is a member of it. */
+  /**
+   * An organization of a third account, which is a member of the other two; the first account is a member of
+   * it.
+   */
   readonly partnerId: string;
   /** A key of the first account's organization. */
   readonly organizationKey: { readonly id: string; readonly secret: string };
-  /** Another account's project and all that belongs to it, and the key to it. */
+  /** A project of another account with all its parts, and the key of that account. */
   readonly others: { readonly ids: Ids; readonly key: string };
 };
 
@@ -178,19 +184,19 @@ async function addReplica(double: Double, ids: Ids): Promise<string> {
   return created.endpoint.id;
 }
 
-/** The body of an answer that must be a success. */
+/** The body of a successful answer; throws for any other. */
 export async function expectSuccess(answer: Promise<Answer>): Promise<any> {
   const { status, body } = await answer;
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 }
 
-/** Leaves the project with an operation under way: its replica is being suspended. */
+/** Makes the project busy: its replica is being suspended. */
 export async function makeBusy({ double, ids, replicaId }: Scene): Promise<void> {
   await expectSuccess(double.api("POST", `/projects/${ids.project_id}/endpoints/${replicaId}/suspend`));
 }
 
-/** The document's path with these ids in it. */
+/** The path template with these ids filled in. */
 export function pathOf(
   operation: DocumentedOperation,
   ids: Readonly<Record<string, string>>,
@@ -203,7 +209,7 @@ export function pathOf(
   );
 }
 
-/** One request as it goes over the wire, header by header. */
+/** One request as sent, header by header. */
 export async function send(
   double: Double,
   method: string,

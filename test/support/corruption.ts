@@ -14,24 +14,27 @@ import { type Answer, API_KEY, createDouble } from "./double.ts";
 import { fillWorld, queryAll, type WorldAnswers, type WorldQueries } from "./full-world.ts";
 import type { ServerClient } from "./running-server.ts";
 
-/** A closed world's file, and what it told before anything happened to it. */
+/** The file of a closed world, and its answers before the damage. */
 export type IntactWorld = {
   readonly bytes: Buffer;
-  /** The same world, kept as a snapshot. */
+  /** The same world as a snapshot. */
   readonly snapshot: Buffer;
   readonly questions: WorldQueries;
   readonly told: WorldAnswers;
 };
 
-/** What a file is served as. */
+/** How a file is served. */
 export type ServeResult =
   | { readonly refused: string }
   | { readonly told: WorldAnswers; readonly bugs: readonly unknown[]; readonly snapshots: readonly string[] };
 
-/** What `standin verify` makes of a file: `undefined` where it finds nothing. */
+/** The finding of `standin verify` in a file; `undefined` if there is none. */
 export type VerifyResult = string | undefined;
 
-/** A world with rows in every table; where `keep` is given, its history begins at a checkpoint so long before its head. */
+/**
+ * A world with rows in every table. With `keep`, its history begins at a checkpoint that long before its
+ * head.
+ */
 export async function createIntactFile(keep?: string): Promise<IntactWorld> {
   const bench = new CorruptionBench();
   try {
@@ -47,14 +50,17 @@ export async function createIntactFile(keep?: string): Promise<IntactWorld> {
     const intact = { bytes, snapshot, questions, told: {} };
     bench.replaceFile(bytes);
     const served = await bench.serve(questions);
-    if (!("told" in served)) throw new Error(`a sound file was refused: ${served.refused}`);
+    if (!("told" in served)) throw new Error(`an intact file was rejected: ${served.refused}`);
     return { ...intact, told: served.told };
   } finally {
     bench.remove();
   }
 }
 
-/** A data directory in which one file after another takes the place of the default world. In memory where there is such a place. */
+/**
+ * A data directory in which one file after another replaces the default world. In memory where the host
+ * allows it.
+ */
 export class CorruptionBench {
   readonly data = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "standin-bench-"));
   readonly file = join(this.data, "worlds", "default.sqlite");
@@ -72,7 +78,7 @@ export class CorruptionBench {
     return join(this.data, "snapshots", "default", `${name}.sqlite`);
   }
 
-  /** Starts on the directory as `standin serve` does, and asks for everything. */
+  /** Starts on the directory as `standin serve` does and reads everything. */
   async serve(questions: WorldQueries): Promise<ServeResult> {
     try {
       return await this.use(async (client, bugs) => ({
@@ -82,7 +88,9 @@ export class CorruptionBench {
       }));
     } catch (error) {
       if (error instanceof StoreUnavailable) return { refused: error.message };
-      throw new Error(`a start ended with what \`serve\` does not explain: ${error}`, { cause: error });
+      throw new Error(`start failed with an error that \`serve\` does not explain: ${error}`, {
+        cause: error,
+      });
     }
   }
 
@@ -131,7 +139,7 @@ export class CorruptionBench {
   }
 }
 
-/** What `standin verify` says of a file. Fails where it would end without a sentence of its own. */
+/** The report of `standin verify` on a file. Throws for an error that verify does not explain. */
 export async function verify(file: string): Promise<VerifyResult> {
   try {
     const reading = openForReading(file, MIGRATIONS_FOLDER);
@@ -144,11 +152,11 @@ export async function verify(file: string): Promise<VerifyResult> {
   } catch (error) {
     if (error instanceof CorruptFile || error instanceof NewerFile || error instanceof NotAWorldFile)
       return error.message;
-    throw new Error(`verify ended with what it does not explain: ${error}`, { cause: error });
+    throw new Error(`verify failed with an error that it does not explain: ${error}`, { cause: error });
   }
 }
 
-/** What is wrong with how a damaged file was served and what was found in it; `undefined` where nothing is. */
+/** What is wrong with the serving and the verification of a damaged file; `undefined` if nothing is. */
 export function findMisjudgement(
   { told }: Pick<IntactWorld, "told">,
   served: ServeResult | Error,
@@ -177,7 +185,7 @@ function findWrongAnswer(
   return served.snapshots.length > 0 ? `a start has made the snapshots ${served.snapshots}` : undefined;
 }
 
-/** Where a bit of a file lies, for people. */
+/** Describes the location of a bit in a file. */
 export function describeBit(bit: number): string {
   const byte = Math.floor(bit / 8);
   return `bit ${bit % 8} of byte ${byte} (page ${Math.floor(byte / 4096) + 1}, offset ${byte % 4096})`;

@@ -10,7 +10,10 @@ import type { SpawnedCommand } from "./process.ts";
 import { journalOf, type RunningServer, startServer } from "./running-server.ts";
 
 export const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
-/** How many times as many kills as in CI; 2 and more also kill at every step and try every disk size. Give `--testTimeout=0` with it. */
+/**
+ * Multiplies the number of kills in CI; use with `--testTimeout=0`. From 2 on, tests also kill at every step and try
+ * every disk size.
+ */
 export const KILLS = Number(process.env["STANDIN_TEST_KILLS"] ?? 1);
 
 /** The command that repeats the running test. */
@@ -28,7 +31,7 @@ export function randomDraws(name: string): () => number {
   return randomFrom(SEED).stream(name, 1);
 }
 
-/** How many kills there were of each kind, and how many of them before the work was done. */
+/** The number of kills of each kind, and how many of them came before the work was done. */
 export class KillCounts {
   readonly #counts = new Map<string, { kills: number; duringWork: number }>();
 
@@ -37,7 +40,7 @@ export class KillCounts {
     this.#counts.set(kind, { kills: kills + 1, duringWork: before + (duringWork ? 1 : 0) });
   }
 
-  /** For whoever hunts: what the hunt came to. */
+  /** A summary for long runs. */
   print(): void {
     if (KILLS === 1) return;
     for (const [kind, { kills, duringWork }] of this.#counts)
@@ -45,7 +48,7 @@ export class KillCounts {
   }
 }
 
-/** A data directory with a world of some ten thousand events, on a manual clock, and nobody in it. */
+/** A data directory with a closed world of some ten thousand events on a manual clock. */
 export async function makeLargeWorld(data: string, activities = 1_600): Promise<void> {
   const directory = new DataDirectory(data, MIGRATIONS_FOLDER);
   const double = await createDouble({ storage: directory });
@@ -65,14 +68,14 @@ export async function makeLargeWorld(data: string, activities = 1_600): Promise<
   directory.release();
 }
 
-/** A copy of a directory that nobody has open. */
+/** A copy of a directory without open files. */
 export function copyWorlds(from: string, to: string): void {
   mkdirSync(join(to, "worlds"), { recursive: true });
   for (const file of readdirSync(join(from, "worlds")))
     copyFileSync(join(from, "worlds", file), join(to, "worlds", file));
 }
 
-/** All that a world tells of itself. */
+/** Everything that a world returns. */
 export type WorldContents = {
   readonly state: string;
   readonly journal: readonly any[];
@@ -105,7 +108,10 @@ export function inWorld(server: RunningServer, name: string): Pick<RunningServer
   };
 }
 
-/** The work, and a kill after so many milliseconds; gives its result, or `undefined` where nobody was told one. */
+/**
+ * Does the work and kills the server after this many milliseconds. Returns the result; `undefined` without an
+ * answer.
+ */
 export async function runUntilKilled<T>(
   ms: number,
   server: SpawnedCommand,
@@ -116,7 +122,7 @@ export async function runUntilKilled<T>(
     if (error instanceof TypeError) return undefined;
     throw error;
   });
-  // Chance alone says how far it comes; nothing waits for this.
+  // How far the work gets is random; nothing waits for it.
   const timer = setTimeout(() => server.process.kill("SIGKILL"), ms);
   const result = await answered;
   await server.ended;
@@ -124,14 +130,14 @@ export async function runUntilKilled<T>(
   return result;
 }
 
-/** Starts on what a kill has left, and finds nothing in it that is not whole. */
+/** Starts on the directory after a kill and checks that everything in it is complete. */
 export async function restartAfterKill(data: string, args: readonly string[] = []): Promise<RunningServer> {
   const server = await startServer(data, args, { key: API_KEY });
   await expectIntact(server, data);
   return server;
 }
 
-/** Every world and every snapshot is sound, each is a file of its own, and there is nothing else. */
+/** Every world and every snapshot is intact and has a file of its own, and there are no other files. */
 export async function expectIntact(server: RunningServer, data: string): Promise<void> {
   const worlds: string[] = (await server.sim("GET", "/worlds")).body.worlds.map(({ name }: any) => name);
   const expected = worlds.map((name) => join("worlds", `${name}.sqlite`));
@@ -153,7 +159,7 @@ export async function expectIntact(server: RunningServer, data: string): Promise
   expect(databasesUnder(data), repeatCommand()).toEqual(expected.sort());
 }
 
-/** What lies in the folders of worlds and snapshots, but for what belongs to a database that is open. */
+/** The files of worlds and snapshots, without those of an open database. */
 function databasesUnder(data: string): string[] {
   return ["worlds", "snapshots"]
     .filter((folder) => existsSync(join(data, folder)))
@@ -165,8 +171,8 @@ function databasesUnder(data: string): string[] {
 }
 
 /**
- * A module that ends its process with SIGKILL at the n-th of these moments since it was armed: before each change of a directory of
- * worlds, and right after each renaming.
+ * A module that ends its process with SIGKILL at the n-th of these moments after it was armed: before each
+ * change of a directory of worlds, and right after each renaming.
  */
 export function killAtMoment(directory: string): {
   readonly env: Record<string, string>;

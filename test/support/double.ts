@@ -11,17 +11,17 @@ export const START = Date.parse("2026-01-01T00:00:00Z");
 
 export type Answer<T = any> = { readonly status: number; readonly headers: Headers; readonly body: T };
 
-/** The double in this process, without a socket: the whole of it but the listening. */
+/** The double in this process: everything except the listening socket. */
 export type Double = {
-  /** The default one. */
+  /** The default world. */
   readonly world: HostedWorld;
   readonly worlds: WorldRegistry;
   readonly fetch: (request: Request) => Response | Promise<Response>;
-  /** Calls the imitated API, by its path behind the base URL, with the first account's key or another one. */
+  /** Calls the imitated API by the path after the base URL, with the first account's key or another one. */
   api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
-  /** Calls the control API, by its path behind /_sim. */
+  /** Calls the control API by the path after /_sim. */
   sim(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Moves the clock on, by a duration like "5m". */
+  /** Advances the clock by a duration such as "5m". */
   advance(by: string): Promise<Answer>;
   close(): Promise<void>;
 };
@@ -64,7 +64,7 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
     if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
     const response = await app.fetch(new Request(url, init));
     const text = await response.text();
-    // A fault may have asked for it.
+    // A fault may cause this.
     if (response.status === 500 && bugs.length > 0) throw bugs.at(-1);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
     return {
@@ -95,7 +95,7 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
   return double;
 }
 
-/** A project whose operations are over: its ids, and the path of its first endpoint. */
+/** Creates a project and lets its operations finish: its ids, and the path of its first endpoint. */
 export async function createProject(double: Double, project: Record<string, unknown> = {}, key = API_KEY) {
   const created = await double.api("POST", "/projects", { project }, key);
   if (created.status !== 201)

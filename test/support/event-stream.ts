@@ -5,7 +5,7 @@ export type StreamedEvent = { readonly id: string; readonly event: string; reado
 /** An open stream of server-sent events, read as a browser reads one. */
 export type EventStream = {
   readonly response: Response;
-  /** Everything up to and including the first event that is wanted. */
+  /** All events up to and including the first one that matches. */
   until(isLast: (event: StreamedEvent) => boolean): Promise<StreamedEvent[]>;
   close(): void;
 };

@@ -3,7 +3,7 @@ import type { Double } from "./double.ts";
 
 type ControlClient = Pick<Double, "sim">;
 
-/** What is said of a compute or an operation, as it comes over the wire. */
+/** The explanation of a compute or an operation as the API returns it. */
 export function explain({ sim }: ControlClient, id: string, at?: string | number) {
   const kind = id.startsWith("ep-") ? "endpoints" : "operations";
   return sim(
@@ -13,8 +13,8 @@ export function explain({ sim }: ControlClient, id: string, at?: string | number
 }
 
 /**
- * What is said of a compute or an operation, a line for each statement: what it is about, its sentence, and the types of the events that
- * prove it. All that is said as proof must stand in the journal as it is shown, and have happened by then.
+ * The explanation of a compute or an operation, one line for each statement: its subject, its sentence, and
+ * the types of its evidence events. Each of those must be in the journal as shown, and have happened by then.
  */
 export async function explanationLines(
   double: ControlClient,

@@ -4,15 +4,15 @@ import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";
 import { temporaryDirectory } from "./process.ts";
 
-/** A double whose world is a SQLite file, and which can be stopped and started again. */
+/** A double whose world is a SQLite file, and which can be restarted. */
 export type FileDouble = {
-  /** The one that runs now. */
+  /** The running double. */
   double(): Double;
   /** Closes the world and opens it again from its file. */
   reopen(): Promise<void>;
-  /** Closes the world; gives what its tables hold, read from the file. */
+  /** Closes the world; returns the content of its tables, read from the file. */
   load(): Promise<ReturnType<typeof openStore>>;
-  /** Ends it and removes the file. */
+  /** Stops it and removes the file. */
   end(): Promise<void>;
 };
 

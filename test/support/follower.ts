@@ -2,7 +2,7 @@ import type { Double } from "./double.ts";
 
 /** Follows a world's event stream in this process, from its head on. */
 export type Follower = {
-  /** The data of all events that have come, up to and including the one with this id. */
+  /** The data of all events received, up to and including the one with this id. */
   upTo(id: number): Promise<unknown[]>;
   stop(): Promise<void>;
 };

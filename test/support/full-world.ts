@@ -1,14 +1,14 @@
 import type { ServerClient } from "./running-server.ts";
 
-/** What must be asked of a world to have seen all of it: paths of both surfaces. */
+/** The paths of both APIs that together return everything in a world. */
 export type WorldQueries = { readonly api: readonly string[]; readonly sim: readonly string[] };
 
-/** Everything that a world tells of itself: an answer that is an error counts as its status and code. */
+/** Everything that a world returns. An error counts with its status and code. */
 export type WorldAnswers = Readonly<Record<string, { readonly status: number; readonly text: string }>>;
 
 /**
- * Fills a new world on a manual clock at 2026-01-01: some hundred events, rows in every table, operations that are over and some that
- * are not, open connections, activities that are yet to come. Gives what there is to ask of it.
+ * Fills a new world on a manual clock at 2026-01-01: about a hundred events, rows in every table, finished
+ * and unfinished operations, open connections and scheduled activities. Returns the paths to read.
  */
 export async function fillWorld(client: ServerClient): Promise<WorldQueries> {
   const request = async (

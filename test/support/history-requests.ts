@@ -7,7 +7,7 @@ import {
   type StorageKind,
 } from "./storage-double.ts";
 
-/** A double with all that it keeps, in memory or in files, that ends with the test. */
+/** A double with its storage, in memory or in files, that is closed with the test. */
 export async function createTestDouble(
   kind: StorageKind,
   options: DoubleOptions = {},
@@ -17,7 +17,7 @@ export async function createTestDouble(
   return storageDouble;
 }
 
-/** One call by its whole path, with no header but the given ones. */
+/** One call by its full path, with the given headers only. */
 export async function callPath(
   { fetch }: Pick<Double, "fetch">,
   method: string,
@@ -42,13 +42,13 @@ export async function worldNames({ sim }: Pick<Double, "sim">): Promise<string[]
   return (await sim("GET", "/worlds")).body.worlds.map(({ name }: { name: string }) => name);
 }
 
-/** What must be the same before and after whatever was refused: every world, and the whole of this one with its snapshots. */
+/** What a rejected request must not change: the list of worlds, and this world with its snapshots. */
 export async function fullState({ sim }: Pick<Double, "sim">): Promise<unknown> {
   const paths = ["/worlds", "/snapshots", "/state", "/clock"];
   return Promise.all(paths.map(async (path) => (await sim("GET", path)).body));
 }
 
-/** A world whose next advance by 60 days takes a while: more work than is done at once. */
+/** A world whose next advance by 60 days is more work than fits into one portion. */
 export async function createBusyWorld(
   double: Double,
 ): Promise<{ readonly endpointId: string; readonly projectId: string }> {
@@ -66,7 +66,10 @@ export async function createBusyWorld(
 export const requestFork = ({ sim }: Pick<Double, "sim">, body: unknown): Promise<Answer> =>
   sim("POST", "/worlds", body);
 
-/** A fork of a world of this double, by default its own one; it must come about, and is seen as if it were the only world. */
+/**
+ * Forks a world of this double, by default its own. The result is a view of the fork as if it were the only
+ * world.
+ */
 export async function forkWorld(
   double: Double,
   body: { readonly name: string } & Readonly<Record<string, unknown>>,
@@ -80,7 +83,7 @@ export async function forkWorld(
 export const clockOf = async ({ sim }: Pick<Double, "sim">): Promise<any> =>
   (await sim("GET", "/clock")).body;
 
-/** The whole world as text, as it was at a point of its history. */
+/** The whole world as text at a point of its history. */
 export async function stateAt({ sim }: Pick<Double, "sim">, at: string | number): Promise<string> {
   const { status, body } = await sim("GET", `/state?at=${encodeURIComponent(at)}`);
   if (status !== 200) throw new Error(`GET /_sim/state?at=${at}: ${status} ${JSON.stringify(body)}`);

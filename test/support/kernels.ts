@@ -25,10 +25,13 @@ const deadlines = {
   durationMs: Float64Array.of(5_000, 0, 0, 0, 1, 50_000, 0, 0),
 };
 
-/** With a quota every arrival is looked at. */
+/** A quota makes the kernels examine every arrival. */
 const NEVER_REACHED = { computeSeconds: Float64Array.of(1e12), groupOf: Int32Array.of(0, 0, 0) };
 
-/** Figures of a small trace from every kernel, by name. In a file of its own: compiled with a mistake in it, too. */
+/**
+ * Results of a small trace from every kernel, by name. A file of its own, because it is also compiled with a
+ * mistake.
+ */
 export function figures(): Record<string, number> {
   const curve = curveOf(gapsOf(requests, period));
   const perfectForesight = replay(clairvoyant, 0, requests);

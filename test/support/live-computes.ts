@@ -13,23 +13,29 @@ export type LiveSettings = {
   readonly delay: SuspendDelay;
   readonly startDelay: DurationDistribution;
   readonly operations: "timed" | "immediate";
-  /** A quota that each project has, in CU-seconds a month; its computes are of 0.25 CU. */
+  /** The quota of each project, in CU-seconds a month. Its computes have 0.25 CU. */
   readonly computeTimeSeconds?: number;
-  /** All computes are of one project, each on a branch of its own. */
+  /** All computes belong to one project, each on a branch of its own. */
   readonly oneProject?: boolean;
 };
 
-/** What became of one compute: each start with its end, each suspend, what its requests waited, and what was metered. */
+/**
+ * The history of one compute: each start with its end, each suspend, the waits of its requests, and its
+ * metered usage.
+ */
 export type LiveCompute = {
   readonly starts: readonly (readonly [at: number, readyAt: number])[];
   readonly suspends: readonly number[];
   readonly waitsMs: readonly number[];
   readonly meteredMs: number;
-  /** Requests that came to nothing, for the quota was reached. */
+  /** Requests that were rejected because the quota was reached. */
   readonly dropped: number;
 };
 
-/** Lets the live rules have the requests of a trace, one compute to a project, all asleep at its beginning; the clock stops at its end. */
+/**
+ * Runs a trace against the live rules, one compute per project, all idle at its beginning. The clock stops at
+ * its end.
+ */
 export function simulateComputes(trace: Trace, settings: LiveSettings): LiveCompute[] {
   const { made: created, events, meteredMs } = simulateTrace(trace, settings);
   return created.map(({ project, endpointId }) => ({
@@ -38,7 +44,10 @@ export function simulateComputes(trace: Trace, settings: LiveSettings): LiveComp
   }));
 }
 
-/** What became of the one project that all computes of a trace are of: each time at which its quota stopped them, what it used, and who was refused. */
+/**
+ * The one project of all computes of a trace: when its quota stopped them, its usage, and the rejected
+ * requests.
+ */
 export function simulateProject(trace: Trace, settings: LiveSettings) {
   const { made: created, events, meteredMs } = simulateTrace(trace, { ...settings, oneProject: true });
   return {
@@ -51,8 +60,8 @@ export function simulateProject(trace: Trace, settings: LiveSettings) {
 }
 
 /**
- * A trace whose period ends when all that has come has been served, whatever starts take: what the live computes have done until then is what
- * they have been charged for, and cut where they are idle.
+ * A trace whose period ends when all requests have been served, however long starts take. Up to there the
+ * live computes are billed, and the cut falls where they are idle.
  */
 export function extendToLastDeparture({ period, computes }: Trace): Trace {
   const ends = computes.map(({ arrivals: { at, durationMs } }) =>
@@ -70,7 +79,7 @@ function simulateTrace(
   { period, computes }: Trace,
   { delay, startDelay, operations, computeTimeSeconds, oneProject }: LiveSettings,
 ) {
-  // In another month, so that nothing is used in that of the trace when it begins.
+  // In the month before, so that the month of the trace begins without usage.
   const before = period.startAt - 40 * DAY;
   const simulation = new Simulation(emptyWorld(), new MemoryJournal());
   const execute = (command: Command, at = before): readonly RecordedEvent[] => {
@@ -125,7 +134,7 @@ function simulateTrace(
       );
     }
   }
-  // Set when all sleep, and in the month before, so that none of it is used at the beginning.
+  // Set while all computes are idle, in the month before, so that none of the quota is used at the beginning.
   if (computeTimeSeconds !== undefined) {
     const settings = { quota: { compute_time_seconds: computeTimeSeconds } };
     for (const projectId of new Set(created.map((own) => own.project)))

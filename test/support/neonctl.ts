@@ -22,14 +22,14 @@ const PACKAGE_FILES: Readonly<Record<Cli, string>> = {
 
 export type NeonctlRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** The public command line, as CI jobs run it: no terminal, no credentials, no context but what they are given. */
+/** The public command line as CI jobs run it: no terminal, and only the given credentials and context. */
 export class Neonctl {
   readonly #command: string;
   readonly #apiUrl: string;
   readonly #apiKey: string;
   readonly #home: string;
 
-  /** `home` is an empty directory: credentials and context would be looked for there. */
+  /** `home` is an empty directory, so that no stored credentials or context are found. */
   constructor(apiUrl: string, apiKey: string, home: string, cli: Cli = "neonctl") {
     const packageFile = PACKAGE_FILES[cli];
     this.#command = join(dirname(packageFile), JSON.parse(readFileSync(packageFile, "utf8")).bin[cli]);
@@ -38,7 +38,10 @@ export class Neonctl {
     this.#home = home;
   }
 
-  /** Runs it to its end. `onLine` sees each line of stderr when it comes; the end waits for what it does. */
+  /**
+   * Runs it until it exits. `onLine` gets each line of stderr as it arrives, and is awaited before the
+   * result.
+   */
   async run(
     args: readonly string[],
     onLine: (line: string) => Promise<unknown> = async () => undefined,
@@ -74,14 +77,14 @@ export class Neonctl {
     return { code, stdout, stderr };
   }
 
-  /** What it prints as JSON; it must succeed. */
+  /** Its JSON output. Throws unless it succeeds. */
   async json(...args: readonly string[]): Promise<any> {
     const { code, stdout, stderr } = await this.run(args);
     if (code !== 0) throw new Error(`neonctl ${args.join(" ")}: exit code ${code}: ${stderr}`);
     return JSON.parse(stdout);
   }
 
-  /** Its complaint; it must fail. */
+  /** Its error message. Throws unless it fails. */
   async complaint(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(args);
     if (code !== 1) throw new Error(`neonctl ${args.join(" ")}: exit code ${code}: ${stdout}${stderr}`);

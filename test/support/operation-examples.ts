@@ -1,13 +1,13 @@
 import { expectSuccess, type Ids, makeBusy, type Scene } from "./contract-scene.ts";
 
-/** A request that succeeds in a scene as it was made. */
+/** A request that succeeds in a new scene. */
 export type Example = {
   readonly title?: string;
-  /** Ids of the path where they are not the scene's own. */
+  /** Ids of the path that differ from those of the scene. */
   readonly ids?: (scene: Scene) => Partial<Ids>;
   readonly query?: (scene: Scene) => string;
   readonly body?: (scene: Scene) => unknown;
-  /** What must have happened before. */
+  /** Prepares the scene. */
   readonly before?: (scene: Scene) => Promise<unknown>;
 };
 
@@ -70,7 +70,7 @@ const FREQUENCIES = [
 ];
 const afterDays = ({ double }: Scene) => double.advance("40h");
 
-/** Every operation that is imitated, by its id in the public document. */
+/** Every imitated operation, by its id in the public document. */
 export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   listApiKeys: plain,
   createApiKey: [{ body: () => ({ key_name: "ci" }) }],
@@ -544,14 +544,14 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   getAuthDetails: plain,
 };
 
-/** A window of the month in which scenes begin. */
+/** A timeframe in the month in which scenes begin. */
 function january(granularity: "hourly" | "daily" | "monthly", until: string): string {
   return `?from=2026-01-01T00:00:00Z&to=2026-${granularity === "monthly" ? "02-01" : `01-${until}`}T00:00:00Z&granularity=${granularity}`;
 }
 
 const rolesOf = ({ ids }: Scene) => `/branches/${ids.branch_id}/roles`;
 
-/** Something done in the scene's project, with the operations that it took. */
+/** Does something in the project of the scene and lets its operations finish. */
 async function done(
   { double, ids }: Scene,
   method: "POST" | "PUT" | "PATCH" | "DELETE",

@@ -14,7 +14,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const WEEK = 7 * DAY;
 
-/** Figures of small cases from the kernels in which computes share something, and of those that learn. */
+/** Results of small cases from the kernels in which computes share a resource, and from those that learn. */
 export function policyFigures(): Record<string, number> {
   return { ...startFigures(), ...quotaFigures(), ...attributionFigures(), ...learnedFigures() };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
-/** No command of a test takes this long: what hangs is ended, and fails its test. */
+/** Longer than any command of a test takes. A command that hangs is ended and fails its test. */
 const LONGEST_COMMAND_MS = 20_000;
 
 export type ReadyLine = {
@@ -17,20 +17,20 @@ export type ReadyLine = {
   api_key?: string;
 };
 
-/** The command in a process of its own. */
+/** The command in a separate process. */
 export type SpawnedCommand = {
   readonly process: ChildProcess;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Waits until stdout holds a match, and gives it. */
+  /** Waits until stdout contains a match and returns it. */
   waitForOutput(pattern: RegExp): Promise<string>;
-  /** When it has ended: its exit code, `null` where a signal ended it. */
+  /** Its exit code once it has exited; `null` if a signal ended it. */
   readonly ended: Promise<number | null>;
-  /** Ends it, and waits until it has ended. */
+  /** Ends it and waits until it has exited. */
   kill(signal: NodeJS.Signals): Promise<number | null>;
 };
 
-/** `standin serve` in a process of its own, on a free port. */
+/** `standin serve` in a separate process, on a free port. */
 export type ServerProcess = SpawnedCommand & { readonly ready: ReadyLine };
 
 export function temporaryDirectory(): { readonly path: string; readonly remove: () => void } {
@@ -98,12 +98,12 @@ export async function serve(
   return { ...spawned, ready: JSON.parse(line) as ReadyLine };
 }
 
-/** Runs one command to its end, in a process of its own. */
+/** Runs one command in a separate process until it exits. */
 export function runStandinProcess(args: readonly string[], env: Record<string, string> = {}) {
   return waitForExit(spawnStandin(args, env));
 }
 
-/** What a command has printed when it has ended. */
+/** The output of a command that has exited. */
 export async function waitForExit(spawned: SpawnedCommand, longestMs = LONGEST_COMMAND_MS) {
   const timer = setTimeout(() => spawned.kill("SIGKILL"), longestMs);
   const code = await spawned.ended;

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { recordScenario } from "./scenario-recording.ts";
 
-/** What CI runs with: a fixed seed, so that a change and not luck makes a test fail. Any integer hunts elsewhere. */
+/** CI uses a fixed seed, so that only a change can make a test fail. Another integer explores other cases. */
 const DEFAULT_SEED = 20_260_101;
-/** A failure is found long before; what is left of this goes into making it small. */
+/** Failures are found long before this limit. The rest of the time goes into shrinking them. */
 const SHRINK_UNTIL_MS = 60_000;
 
 const { STANDIN_TEST_SEED, STANDIN_TEST_PATH, STANDIN_TEST_REPLAY, STANDIN_TEST_RUNS } = process.env;
@@ -12,11 +12,14 @@ const { STANDIN_TEST_SEED, STANDIN_TEST_PATH, STANDIN_TEST_REPLAY, STANDIN_TEST_
 const CI_SHARE = 0.4;
 const RUNS_FACTOR = Number(STANDIN_TEST_RUNS ?? CI_SHARE);
 
-/** For `fc.commands`: which of a failure's commands ran, without which its path leads elsewhere. */
+/** For `fc.commands`: which commands of a failure ran. Its path is not reproducible without this. */
 export const REPLAY_PATH: { readonly replayPath?: string } =
   STANDIN_TEST_REPLAY === undefined ? {} : { replayPath: STANDIN_TEST_REPLAY };
 
-/** Fails where the property does, with the smallest example found, its seed and path, and the one command that repeats it. */
+/**
+ * Throws when the property fails, with the smallest counterexample, its seed and path, and the command that
+ * repeats it.
+ */
 export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
   const { testPath = "", currentTestName = "" } = expect.getState();
   const details = await fc.check(property, {
@@ -40,7 +43,7 @@ export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: numbe
     ?.replaceAll(/[^\w ,]/g, ".");
   const scenario = await scenarioOf(property, details.counterexample, currentTestName);
   const replayHint =
-    scenario === undefined ? "" : `\n\nTo play what it asked of the double:\nstandin run ${scenario}`;
+    scenario === undefined ? "" : `\n\nTo run its requests as a scenario:\nstandin run ${scenario}`;
   throw new Error(
     `${report}\n\nTo repeat it:\n${variables.join(" ")} npx vitest run ${file} -t '${name}'${replayHint}`,
     {
@@ -49,7 +52,7 @@ export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: numbe
   );
 }
 
-/** What the smallest example asks of the double, as a scenario in a file; nothing where it asks nothing of one. */
+/** Writes the requests of the smallest counterexample as a scenario file; nothing if it sends no request. */
 async function scenarioOf<T>(
   property: fc.IAsyncProperty<T>,
   example: T | null,

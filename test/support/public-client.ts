@@ -3,13 +3,13 @@ import { loadPublicDocument } from "./public-document.ts";
 
 export type PublicClient = ReturnType<typeof createApiClient>;
 
-/** An answer that is an error, as the public client hands it on. */
+/** An error answer as the public client reports it. */
 export type ErrorAnswer = { readonly status: number; readonly code: string; readonly message: string };
 
-/** Makes public clients, and judges each answer that they get by the public document. */
+/** Creates public clients and validates each of their answers against the public document. */
 export function checkedClients(apiUrl: string) {
   const document = loadPublicDocument();
-  // A literal path wins over one with a parameter in its place.
+  // A literal path segment takes precedence over a parameter.
   const patterns = [...document.operations]
     .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
     .map(({ operationId, method, path }) => ({
@@ -31,10 +31,10 @@ export function checkedClients(apiUrl: string) {
       );
   };
   return {
-    /** What the document holds against the answers so far. */
+    /** Violations of the document in the answers so far. */
     faults: faults as readonly string[],
     client(apiKey: string): PublicClient {
-      // The double is on this machine: no proxy leads to it.
+      // The double is local and must not be called through a proxy.
       const client = createApiClient({ apiKey, baseURL: apiUrl, proxy: false });
       client.instance.interceptors.response.use(
         (response) => {
@@ -52,7 +52,7 @@ export function checkedClients(apiUrl: string) {
   };
 }
 
-/** The error that a call must end with. */
+/** The error of a call. Throws if the call succeeds. */
 export async function errorOf(call: Promise<unknown>): Promise<ErrorAnswer> {
   const outcome = await call.then(
     () => undefined,

@@ -33,23 +33,26 @@ export type DocumentedOperation = {
   readonly path: string;
 };
 
-/** The public OpenAPI document, as a judge of what goes over the wire. */
+/** Validates requests and answers against the public OpenAPI document. */
 export type PublicDocument = {
   readonly operations: readonly DocumentedOperation[];
   operation(operationId: string): DocumentedOperation;
-  /** What is wrong with an answer; nothing where the document agrees and declares every property of it. */
+  /**
+   * What is wrong with an answer; empty if it fits the document and the document declares all its properties.
+   */
   answerFaults(operationId: string, status: number, body: unknown): string[];
   /** What is wrong with a request body. */
   requestFaults(operationId: string, body: unknown): string[];
-  /** The names of the schemas of objects that a success of an operation is made of, its own first. */
+  /** The names of the object schemas in the successful answer of an operation, its own first. */
   schemasOf(operationId: string): readonly string[];
-  /** The document as it would be if one of those schemas required a property that nobody knows yet. */
+  /** A copy of the document in which one of those schemas requires an unknown property. */
   requiringMore(schema: string): PublicDocument;
 };
 
 /**
- * Properties that the reference names and the document has dropped: by operation, where they may appear undeclared.
- * Reference, "Project (as returned by the project list)": `locked`. The list of shared projects has the same items.
+ * Properties that the reference describes but the document no longer declares, by operation. They are allowed
+ * undeclared. Reference, "Project (as returned by the project list)": `locked`. The list of shared projects
+ * has the same items.
  */
 const LOCKED = /^\/projects\/\d+\/locked$/;
 const EXTRAS: Readonly<Record<string, RegExp>> = { listProjects: LOCKED, listSharedProjects: LOCKED };
@@ -77,7 +80,7 @@ export function loadPublicDocument(): PublicDocument {
   return documentWith(operations, { ...document.components.schemas, ...messages });
 }
 
-/** `schemas`: of the components and, under `<operation>.<status>` and `<operation>.request`, of the messages. */
+/** `schemas` holds the components, and the messages as `<operation>.<status>` and `<operation>.request`. */
 function documentWith(
   operations: readonly DocumentedOperation[],
   schemas: Readonly<Record<string, Schema>>,
@@ -115,7 +118,7 @@ function documentWith(
   };
 }
 
-/** These, and all that they refer to. */
+/** These schemas and all that they refer to. */
 function reachableSchemas(schemas: Readonly<Record<string, Schema>>, names: readonly string[]): string[] {
   const reachable = new Set(names);
   for (const name of reachable) {
@@ -157,7 +160,7 @@ function referenced(document: OpenApiDocument, ref: string): Content {
   return response;
 }
 
-/** Only the components: messages are among them, so that their references find the others. */
+/** Only the components. They include the messages, so that references resolve. */
 function register(ajv: Ajv | Ajv2019, schemas: Readonly<Record<string, Schema>>): Ajv | Ajv2019 {
   formats.default(ajv);
   ajv.addFormat("uint64", {
@@ -189,7 +192,7 @@ function undeclaredProperties(validate: ValidateFunction, body: unknown): string
   );
 }
 
-/** The document's GeneralError lets `request_id` be absent and all be empty; PLATFORM, "Answers", does not. */
+/** Stricter than the document's GeneralError: `request_id` must be present and no field empty. */
 function emptyErrorFields(body: unknown): string[] {
   const fields = body as Record<string, unknown>;
   return ["request_id", "code", "message"].flatMap((field) =>
@@ -198,8 +201,8 @@ function emptyErrorFields(body: unknown): string[] {
 }
 
 /**
- * The same schemas, which refuse undeclared properties. A component stays open at its top, for others are composed of it; each
- * place that holds a whole value is closed.
+ * The same schemas without undeclared properties. A component stays open at its top level, because others are
+ * composed of it. Each place that holds a whole value is closed.
  */
 function closedCopy(schemas: Readonly<Record<string, Schema>>): Record<string, Schema> {
   return mapValues(schemas, (schema, name) => (name.includes(".") ? closeAt(schema) : closeWithin(schema)));
@@ -215,7 +218,7 @@ function closeWithin(schema: Schema): Schema {
   const parts = (list: readonly Schema[]) => list.map(closeWithin);
   return {
     ...schema,
-    // An object that declares nothing may hold anything.
+    // An object without declared properties may have any.
     ...(schema["type"] === "object" && !properties && !additionalProperties && !composed
       ? { additionalProperties: true }
       : {}),

@@ -4,24 +4,24 @@ import type { Answer, Double } from "./double.ts";
 import { REPLAY_PATH } from "./properties.ts";
 import { loadPublicDocument } from "./public-document.ts";
 
-// A walk knows no rules but those that hold wherever it comes: what a step may be refused with is for other tests.
+// A walk checks only rules that hold everywhere. When a step is rejected is for other tests.
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
-/** What a caller who asks well may be told. */
+/** The statuses of well-formed requests. */
 const ANSWERS = [200, 201, 202, 404, 409, 412, 422, 423];
 const NOWHERE = "br-nowhere-at-all-00000000";
 
 const document = loadPublicDocument();
 
-/** What has been made so far; much of it is gone again. */
+/** The objects created so far. Many of them are deleted again. */
 type WalkState = {
   readonly projects: string[];
   readonly snapshots: { readonly id: string; readonly projectId: string }[];
   now: number;
 };
-/** Where a world is a file, it can be closed and opened again. */
+/** Set if the world is a file, which can be closed and reopened. */
 export type WalkHost = { readonly double: () => Double; readonly reopen?: () => Promise<void> };
 export type WalkStep = fc.AsyncCommand<WalkState, WalkHost>;
 
@@ -31,15 +31,15 @@ type Branch = {
   readonly recovery?: object;
   readonly expires_at?: string;
 } & Record<"default" | "protected", boolean>;
-/** What a step is taken in: a project, its branches (those that can be recovered last) and its computes. */
+/** The context of a step: a project, its branches (recoverable ones last) and its computes. */
 type ProjectView = {
   readonly projectId: string;
   readonly branches: readonly Branch[];
   readonly endpoints: readonly string[];
   readonly now: number;
-  /** Asks for an operation of the document, by its path behind the project. */
+  /** Calls an operation of the document by its path after the project. */
   callOperation(operationId: string, path: string, body?: unknown): Promise<Answer>;
-  /** Tells of an activity. */
+  /** Records an activity. */
   recordActivity(activity: object): Promise<Answer>;
 };
 
@@ -54,7 +54,7 @@ function step(text: string, run: (state: WalkState, host: WalkHost) => Promise<v
   };
 }
 
-/** Steps that are taken in some project, most of them when nothing is under way there. */
+/** Steps in some project, most of them while it is not busy. */
 function projectStep<T extends object>(
   fields: { [K in keyof T]: fc.Arbitrary<T[K]> },
   text: (fields: NoInfer<T>) => string,
@@ -70,7 +70,7 @@ function projectStep<T extends object>(
     .tuple(where, fc.record(fields) as unknown as fc.Arbitrary<T>)
     .map(([{ project, waits, gone }, drawn]) =>
       step(
-        `in ${gone ? "any" : "living"} project ${project}${waits ? ", when nothing is under way there" : ""}: ${text(drawn)}`,
+        `in ${gone ? "any" : "existing"} project ${project}${waits ? ", while it is not busy" : ""}: ${text(drawn)}`,
         async (state, host) => {
           if (waits) await advance(state, host, { by: 30 * SECOND });
           const { body } = await callApi(host.double(), "listProjects", `/projects?limit=400`);
@@ -105,7 +105,7 @@ async function projectView(projectId: string, state: WalkState, { double }: Walk
   };
 }
 
-/** Every answer is one that the document knows. */
+/** Every answer fits the document. */
 async function callApi(double: Double, operationId: string, path: string, body?: unknown): Promise<Answer> {
   const { method } = document.operation(operationId);
   const answer = await double.api(method, path, body);
@@ -131,7 +131,10 @@ async function expectConsistent(state: WalkState, { double }: WalkHost): Promise
   }
 }
 
-/** D: every parent can be seen; who expires has no children, no protection and no designation, and is gone when that is over. */
+/**
+ * D: every parent is visible. An expiring branch has no children, is neither protected nor default, and
+ * expires in the future.
+ */
 function expectBranchTree(branches: readonly Branch[], now: number): void {
   const byId = new Map(branches.map((branch) => [branch.id, branch]));
   expect(branches.filter((branch) => branch.default)).toHaveLength(1);
@@ -175,9 +178,9 @@ function query(fields: Readonly<Record<string, string | undefined>>): string {
 const index = fc.nat(30);
 const branchName = fc.constantFrom(undefined, undefined, "main", "dev", "old", "main_old");
 const postgresName = fc.constantFrom("alice", "bob", "neondb_owner", "shop", "neondb");
-/** How long from now something is to live. */
+/** An expiration, as a time from now. */
 const livesMs = fc.constantFrom(undefined, undefined, undefined, 1, 20 * SECOND, HOUR, 3 * DAY, 29 * DAY);
-/** How long ago. */
+/** A time before now. */
 const agoMs = fc.constantFrom(undefined, undefined, 0, 1, 30 * SECOND, HOUR, 20 * HOUR);
 const after = (now: number, ms: number | undefined | null) =>
   typeof ms === "number" ? iso(now + ms) : (ms ?? undefined);
@@ -249,7 +252,7 @@ const deleteBranch = projectStep(
   },
 );
 
-/** Who was deleted, in most cases. */
+/** Mostly a deleted branch. */
 const recoverBranch = projectStep(
   { of: index, any: fc.constantFrom(false, false, false, true) },
   described("recover a branch"),
@@ -408,7 +411,7 @@ const restoreSnapshot = projectStep(
   },
 );
 
-/** A restored branch, in most cases. */
+/** Mostly a restored branch. */
 const finalizeRestore = projectStep(
   { of: index, name: branchName },
   described("finalize a restore"),
@@ -521,7 +524,7 @@ const advanceToNext: fc.Arbitrary<WalkStep> = fc.constant(
   step("advance to what is due next", (state, host) => advance(state, host, { next: true })),
 );
 
-/** The world is closed, and opened again from its file. */
+/** Closes the world and reopens it from its file. */
 const reopen: fc.Arbitrary<WalkStep> = fc.constant(
   step("close the world and open it again", async (_, host) => {
     const read = async (path: string) => (await host.double().sim("GET", path)).body;
@@ -583,7 +586,7 @@ export function walkCommands({ maxSteps = 100, restarts = false } = {}) {
   });
 }
 
-/** A line of branches, and a snapshot of the first. */
+/** A chain of branches, and a snapshot of the first. */
 async function fillWorld(state: WalkState, host: WalkHost): Promise<void> {
   await advance(state, host, { by: 10 * SECOND });
   for (const name of ["dev", "test"]) {
@@ -598,7 +601,7 @@ async function fillWorld(state: WalkState, host: WalkHost): Promise<void> {
   }
 }
 
-/** Walks through a world from where there is one project in it, with something in it already. */
+/** Walks through a world that begins with one project and some content. */
 export async function runWalk(steps: Iterable<WalkStep>, host: WalkHost): Promise<void> {
   const state: WalkState = { projects: [], snapshots: [], now: 0 };
   await addProject(state, host);

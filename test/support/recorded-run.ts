@@ -8,13 +8,13 @@ import { type RecordedCall, recordCalls, replayCall } from "./call-log.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";
 import { type CommandSequence, runCommands } from "./model/commands.ts";
 
-/** Draws start delays, so that chance has a part in every one of these worlds. */
+/** Start delays are drawn, so that each of these worlds depends on its seed. */
 export const RANDOM_STARTS = {
   seed: 7,
   startDelay: { kind: "lognormal", medianMs: 900, sigma: 1, maxMs: 9_000 },
 } as const satisfies DoubleOptions;
 
-/** What a double was told in a life like this, for others of the same seed to be told it too. */
+/** The requests of a random run, to be sent to other doubles with the same seed. */
 export async function recordRun(commands: CommandSequence): Promise<readonly RecordedCall[]> {
   const { double, calls } = recordCalls(await createDouble(RANDOM_STARTS));
   try {
@@ -29,7 +29,7 @@ export async function replayRun(double: Double, calls: readonly RecordedCall[]):
   for (const call of calls) await replayCall(double, call);
 }
 
-/** A life up to a share of it, and what comes then. */
+/** A run, split at a fraction of its requests. */
 export function splitAt<T>(
   calls: readonly T[],
   share: number,
@@ -42,7 +42,7 @@ export function eventsOf(double: Double): Promise<readonly RecordedEvent[]> {
   return double.world.events(0, Number.MAX_SAFE_INTEGER);
 }
 
-/** The whole world as the control API tells it, or as it was at a point. */
+/** The whole world from the control API, now or at a point of its history. */
 export async function worldStateText(double: Double, at?: string | number): Promise<string> {
   const { status, body } = await double.sim(
     "GET",
@@ -58,7 +58,7 @@ export function renderedState(world: World): string {
 
 export type OperationsByProject = ReadonlyMap<string, readonly Operation[]>;
 
-/** The operations of these projects as a world tells them, newest first, those that are over included. */
+/** The operations of these projects from the API, newest first, including finished ones. */
 export async function operationsOf(
   double: Double,
   projects: readonly string[],
@@ -68,7 +68,7 @@ export async function operationsOf(
   );
 }
 
-/** The same as events alone tell them. */
+/** The same, derived from events alone. */
 export function operationsIn(
   events: readonly RecordedEvent[],
   projects: readonly string[],
@@ -79,12 +79,12 @@ export function operationsIn(
   return new Map(projects.map((id) => [id, newestFirst.filter(({ projectId }) => projectId === id)]));
 }
 
-/** All projects that there ever were. */
+/** All projects, including deleted ones. */
 export function projectsIn(events: readonly RecordedEvent[]): readonly string[] {
   return [...new Set(events.flatMap((event) => (event.type === "ProjectCreated" ? [event.project.id] : [])))];
 }
 
-/** Somewhere in a history that is yet to be: at an event, or at an instant at one or beside it. */
+/** A point of a future history: an event, or an instant at or next to one. */
 export type PointChoice = {
   readonly kind: "event" | "instant";
   readonly share: number;
@@ -97,14 +97,14 @@ export const pointChoice: fc.Arbitrary<PointChoice> = fc.record({
   offMs: fc.constantFrom(0, 0, -1, 1, 400),
 });
 
-/** A point as it is asked for, the last event until then, and the instant that it stands for. */
+/** A point as requested, the last event up to it, and its instant. */
 export type ResolvedPoint = {
   readonly requested: number | string;
   readonly seq: number;
   readonly at: number;
 };
 
-/** Where in these events somewhere lies, told the long way; these are all until `now`, from behind the event `from` on. */
+/** Resolves a point by searching all events after `from` up to `now`. */
 export function resolvePoint(
   events: readonly RecordedEvent[],
   now: number,

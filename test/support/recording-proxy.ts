@@ -3,7 +3,7 @@ import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PUBLIC_OPERATIONS } from "../../src/api/coverage/public-operations.ts";
 
-// A literal path wins over one with a parameter in its place.
+// A literal path segment takes precedence over a parameter.
 const PATTERNS = [...PUBLIC_OPERATIONS]
   .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
   .map(({ operationId, method, path }) => ({
@@ -12,7 +12,7 @@ const PATTERNS = [...PUBLIC_OPERATIONS]
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
   }));
 
-/** Stands between a client and the API, and knows which public operations were called through it with success. */
+/** A proxy between a client and the API that records the public operations called with success. */
 export class RecordingProxy {
   readonly url: string;
   readonly #server: Server;
@@ -43,7 +43,7 @@ export class RecordingProxy {
     return new RecordingProxy(server, pathname, operations);
   }
 
-  /** The operations since the last time it was asked. */
+  /** The operations since the last call of this function. */
   take(): readonly string[] {
     return this.#operations.splice(0);
   }

@@ -4,16 +4,16 @@ import { type Answer, API_KEY } from "./double.ts";
 import { EXAMPLES } from "./operation-examples.ts";
 import type { DocumentedOperation, PublicDocument } from "./public-document.ts";
 
-/** How a request differs from the operation's first example. */
+/** The difference of a request from the first example of the operation. */
 export type RequestDifference = {
   readonly ids?: Readonly<Record<string, string>>;
   readonly query?: string;
-  /** A string goes over the wire as it is. */
+  /** A string is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Sends the operation's first example, but for the difference. */
+/** Sends the first example of the operation with the difference. */
 export function sendExample(
   scene: Scene,
   operation: DocumentedOperation,
@@ -36,7 +36,7 @@ export function sendExample(
   );
 }
 
-/** An error as the document describes it, and a world in which nothing has happened. */
+/** Checks that the answer is an error as documented and that the world has not changed. */
 export async function expectRejected(
   document: PublicDocument,
   scene: Scene,

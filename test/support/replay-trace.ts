@@ -6,7 +6,7 @@ import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import type { Gaps } from "../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
 
-/** The outcome of a policy on a trace that is at hand, by the pass that the commands make. */
+/** The outcome of a policy on a trace in memory, by the replay that the commands use. */
 export function replayTrace(trace: Trace, policy: Policy, setting: ExperimentSetting): ReplayOutcome {
   const replay = createReplay(policy, trace.period, setting, () => fleetGapsOf(trace));
   for (const _ of replayPass(trafficOf(trace), [replay], 0, trace.computes.length));

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** What a front may do with an answer: change it, or hold it back for ever. */
+/** What a proxy may do with an answer: change it, or hold it back forever. */
 type InterceptedAnswer = {
   readonly path: string;
   status: number;
@@ -16,7 +16,7 @@ export type RewritingProxy = {
   readonly requests: readonly { readonly method: string; readonly path: string }[];
 };
 
-/** A server before another one, as its API would be if it had changed: `path` is what is behind the base URL. Ends with the test. */
+/** A proxy that imitates a changed API. `path` is the path after the base URL. It is closed with the test. */
 export async function startRewritingProxy(
   apiUrl: string,
   change: (intercepted: InterceptedAnswer) => void,

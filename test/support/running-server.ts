@@ -2,33 +2,36 @@ import { onTestFinished } from "vitest";
 import type { Answer } from "./double.ts";
 import { type ReadyLine, type ServerProcess, serve, temporaryDirectory } from "./process.ts";
 
-/** A server as its clients see it, through a socket. */
+/** A server as its clients see it through a socket. */
 export type ServerClient = {
-  /** Calls the imitated API, by its path behind the base URL, with the key that the server told or another one. */
+  /**
+   * Calls the imitated API by the path after the base URL, with the key that the server printed or another
+   * one.
+   */
   api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
-  /** Calls the control API, by its path behind /_sim. */
+  /** Calls the control API by the path after /_sim. */
   sim(method: string, path: string, body?: unknown): Promise<Answer>;
 };
 
-/** `standin serve` and a client of it. */
+/** `standin serve` with a client. */
 export type RunningServer = ServerProcess & ServerClient;
 
 export type StartServerOptions = {
   readonly env?: Record<string, string>;
   readonly prefix?: readonly string[];
-  /** The key to call with, where the server was not told one and does not tell one. */
+  /** The API key to use if the server neither gets nor prints one. */
   readonly key?: string;
   readonly controlToken?: string;
 };
 
-/** A directory that goes with the test. */
+/** A directory that is removed after the test. */
 export function testDirectory(): string {
   const { path, remove } = temporaryDirectory();
   onTestFinished(remove);
   return path;
 }
 
-/** Starts a server that ends with the test, if not before. */
+/** Starts a server that is stopped at the end of the test at the latest. */
 export async function startServer(
   data: string,
   args: readonly string[] = [],
@@ -55,7 +58,9 @@ export function serverClient(
   };
 }
 
-/** One request and its answer, JSON or text; rejects where the connection is lost before all of the answer is there. */
+/**
+ * One request and its answer, JSON or text. Rejects if the connection is lost before the answer is complete.
+ */
 async function call(
   url: string,
   method: string,
@@ -72,7 +77,7 @@ async function call(
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** A project of this server whose operations are over: its ids, and the path of its first endpoint. */
+/** Creates a project and lets its operations finish: its ids, and the path of its first endpoint. */
 export async function createProjectOn(
   client: ServerClient,
   project: Record<string, unknown> = {},
@@ -96,7 +101,7 @@ export async function createProjectOn(
   };
 }
 
-/** The whole journal, or all of it above `since`. */
+/** The whole journal, or all events after `since`. */
 export async function journalOf(client: Pick<ServerClient, "sim">, since = 0): Promise<any[]> {
   const all: any[] = [];
   for (let from = since; ; ) {

@@ -17,19 +17,21 @@ type Settings = {
 
 const recordings = new AsyncLocalStorage<ScenarioRecording>();
 
-/** What doubles that are made meanwhile are asked, as a scenario. */
+/** Records the requests to the doubles that are created meanwhile, as a scenario. */
 export async function recordScenario(work: () => Promise<unknown>): Promise<ScenarioRecording> {
   const recording = new ScenarioRecording();
   await recordings.run(recording, work);
   return recording;
 }
 
-/** The recording that is going on, if one is. */
+/** The current recording. */
 export function currentRecording(): ScenarioRecording | undefined {
   return recordings.getStore();
 }
 
-/** Steps that make a world go the same way again. Ids come from the seed and the order, so they are the same in it. */
+/**
+ * Steps that repeat the history of a world. Ids depend on the seed and the order only, so they are the same.
+ */
 export class ScenarioRecording {
   readonly #steps: object[] = [];
   #world: object | undefined;
@@ -39,7 +41,7 @@ export class ScenarioRecording {
     return this.#world !== undefined;
   }
 
-  /** A double was made; a second one is the first one, opened again from its file. */
+  /** A double was created. A second one is the first one, reopened from its file. */
   doubleOpened({ seed = 1, profile, plan, operations }: Settings): void {
     if (this.#world !== undefined) this.#steps.push({ restart: true });
     const given = Object.entries({ seed, profile, plan, operations }).filter(
@@ -48,7 +50,7 @@ export class ScenarioRecording {
     this.#world ??= Object.fromEntries(given);
   }
 
-  /** Of reads, only the newest is kept: it is what a property looked at when it failed. */
+  /** Only the latest read is kept: it is what the property checked when it failed. */
   api({ method, path, body }: CallInput, key: string | undefined, { status }: CallAnswer): void {
     const request = {
       ...(method === "GET" ? {} : { method }),
@@ -75,7 +77,7 @@ export class ScenarioRecording {
     );
   }
 
-  /** Writes it to a file of its own; gives its path. */
+  /** Writes it to a new file and returns the path. */
   write(name: string): string {
     const file = join(
       mkdtempSync(join(tmpdir(), "standin-property-")),
@@ -93,7 +95,7 @@ function given(key: string, value: unknown): object {
   return value === undefined ? {} : { [key]: value };
 }
 
-/** What looks like a name of a matrix, or refers to something, does neither here. */
+/** Escapes text that would be read as a matrix name or a reference. */
 function escapeText<T>(value: T): T {
   return escapePlaceholders(escapeReferences(value));
 }

@@ -4,7 +4,7 @@ import { readRecordings } from "../../src/cli/run/traffic-files.ts";
 import { parseScenario } from "../../src/scenario/file/parse-scenario.ts";
 import type { Verdict } from "../../src/scenario/run/verdict.ts";
 
-/** Plays every run of a scenario in this process, in memory where it can be. */
+/** Executes every run of a scenario in this process, in memory where possible. */
 export async function runScenarioText(
   text: string,
   file = "mine.yaml",
@@ -23,7 +23,7 @@ export async function runScenarioFile(file: string, job: Partial<ScenarioJob> = 
   return runScenarioText(readFileSync(file, "utf8"), file, job);
 }
 
-/** What it does not say of a run that passed: nothing. */
+/** The failure messages; none for a run that passed. */
 export function failuresOf(verdicts: readonly Verdict[]): string[] {
   return verdicts.flatMap(({ failures }) =>
     failures.map(({ what, expected, actual }) => `${what}: expected ${expected}, actual ${actual}`),

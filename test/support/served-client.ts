@@ -3,8 +3,8 @@ import { serve, temporaryDirectory } from "./process.ts";
 import { checkedClients, control } from "./public-client.ts";
 
 /**
- * `standin serve` for the tests of one file, on a clock that they hold, and the public client on it. Every answer is judged by the
- * document, and the double must end well.
+ * `standin serve` on a manual clock for the tests of one file, and the public client for it. Every answer is
+ * validated against the document, and the server must exit with 0.
  */
 export async function startServedClient(flags: readonly string[] = []) {
   const directory = temporaryDirectory();

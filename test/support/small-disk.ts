@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { onTestFinished, type TestContext } from "vitest";
 import { testDirectory } from "./running-server.ts";
 
-/** A disk of its own, whose room is in the test's hand. */
+/** A disk whose free space the test controls. */
 export type SmallDisk = {
   readonly path: string;
-  /** Leaves room for so many bytes, in whole pages; without a number, for as many as there are. */
+  /** Limits the free space to this many bytes, in whole pages; without a number, to the whole disk. */
   leaveRoom(bytes?: number): void;
 };
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: "ignore" });
 
-/** A file system in memory that goes with the test; where this user may not mount one, the test is skipped. */
+/**
+ * A file system in memory that is removed after the test. The test is skipped if this user may not mount one.
+ */
 export function mountSmallDisk(context: TestContext, mebibytes: number): SmallDisk {
   const path = testDirectory();
   try {
@@ -43,7 +45,7 @@ export function mountSmallDisk(context: TestContext, mebibytes: number): SmallDi
   };
 }
 
-/** A command line that runs another one whose files may not grow beyond so many bytes: it needs no rights. */
+/** A command line that runs another one with a limit on file size, in bytes. It needs no privileges. */
 export function withLimitedFiles(bytes: number): readonly string[] {
   return ["bash", "-c", `ulimit -f ${Math.floor(bytes / 1024)}; exec "$@"`, "limited"];
 }

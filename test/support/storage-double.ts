@@ -6,28 +6,31 @@ import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { API_KEY, createDouble, type Double, type DoubleOptions } from "./double.ts";
 import { temporaryDirectory } from "./process.ts";
 
-/** Where worlds are kept. */
+/** Where worlds are stored. */
 export const STORAGE_KINDS = ["in memory", "in files"] as const;
 export type StorageKind = (typeof STORAGE_KINDS)[number];
 
-/** A double with all that it keeps, on a shelf of either kind. */
+/** A double with its storage, of either kind. */
 export type StorageDouble = {
   readonly kind: StorageKind;
-  /** The one that runs now. */
+  /** The running double. */
   double(): Double;
-  /** Another world of it, as if it were the only one. */
+  /** Another of its worlds, as if it were the only one. */
   world(name: string): Double;
-  /** Stops it and starts it again: every world is opened anew, from where it is kept. */
+  /** Restarts it: every world is reopened from its storage. */
   reopen(): Promise<void>;
-  /** Whether the files of these worlds hold what their journals tell; of worlds without a file there is nothing to say. */
+  /**
+   * Checks that the files of these worlds equal the fold of their journals. Worlds without a file are
+   * skipped.
+   */
   verify(...worlds: string[]): Promise<Verification[]>;
-  /** The file of a world; only of a double in files. */
+  /** The file of a world. Throws for a double in memory. */
   file(world?: string): string;
-  /** The data directory; only of a double in files. */
+  /** The data directory. Throws for a double in memory. */
   readonly directory: string;
-  /** Closes its worlds and lets go of their files, for others to have them. */
+  /** Closes its worlds and releases their files for other processes. */
   release(): Promise<void>;
-  /** Ends it and removes what it kept. */
+  /** Stops it and removes its storage. */
   end(): Promise<void>;
 };
 
@@ -38,7 +41,7 @@ export async function createStorageDouble(
   return open(kind, options, kind === "in files" ? temporaryDirectory() : undefined);
 }
 
-/** A double of what is in a data directory already, which stays there. */
+/** A double on an existing data directory, which is not removed. */
 export async function openStorageDouble(path: string, options: DoubleOptions = {}): Promise<StorageDouble> {
   return open("in files", options, { path, remove: () => undefined });
 }
@@ -85,7 +88,7 @@ async function open(
   return storageDouble;
 }
 
-/** Whether the file at `path` holds what its journal tells. */
+/** Checks that the file at `path` equals the fold of its journal. */
 export async function verify(path: string): Promise<Verification> {
   const { sqlite, close } = openForReading(path, MIGRATIONS_FOLDER);
   try {

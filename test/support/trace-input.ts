@@ -3,10 +3,10 @@ import { Intake, type IntakeOptions } from "../../src/recordings/rows/intake.ts"
 
 export type ReadRow = readonly [endpoint: string, at: string, durationMs: number, source: string];
 
-/** What came of an input: rows by name, in the order of the input. */
+/** The result of an input: rows by name, in the order of the input. */
 export type ReadInput = { readonly rows: readonly ReadRow[]; readonly intake: Intake };
 
-/** Reads a text, cut into chunks of so many bytes. */
+/** Reads a text in chunks of this many bytes. */
 export function readText(
   text: string,
   reader: (intake: Intake) => InputReader,

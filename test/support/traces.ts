@@ -9,12 +9,12 @@ import type { Gaps } from "../../src/whatif/trace/gaps.ts";
 export const SECOND = 1_000;
 export const HOUR = 3_600 * SECOND;
 export const DAY = 24 * HOUR;
-/** A Monday, so that hours of the week are easy to tell. */
+/** A Monday, so that hours of the week are easy to read. */
 export const BEGIN = Date.parse("2026-01-05T00:00:00Z");
 
 export type Row = readonly [atMs: number, durationMs?: number, source?: number];
 
-/** Requests from rows of milliseconds since the beginning. */
+/** Requests from rows of milliseconds since the beginning of the trace. */
 export function requestsOf(rows: readonly Row[]): ComputeArrivals {
   return {
     at: Float64Array.from(rows, ([at]) => BEGIN + at),
@@ -36,7 +36,10 @@ export function traceOf(lengthMs: number, ...computes: readonly (readonly Row[])
   };
 }
 
-/** Poisson arrivals of `count` requests without a length, to the millisecond; the period ends with the last. */
+/**
+ * Poisson arrivals of `count` requests of zero duration, in whole milliseconds. The period ends with the
+ * last.
+ */
 export function poisson(
   meanMs: number,
   count: number,
@@ -56,12 +59,15 @@ export function poisson(
   };
 }
 
-/** What nothing of chance is in, but for the policy's. */
+/** No randomness except that of the policy. */
 export function replaySetting(coldStartS = 60, latency: StartLatency = NO_LATENCY, seed = 1) {
   return { latency, coldStartS, random: randomFrom(seed) };
 }
 
-/** Gaps around a delay, from the last arrival or the last end, so that deadlines are hit to the millisecond; of some sources. */
+/**
+ * Gaps around a delay, from the last arrival or the last end, to hit deadlines to the millisecond; of several
+ * sources.
+ */
 export function rowsAround(delayMs: number, maxLength = 40): fc.Arbitrary<readonly Row[]> {
   const gapMs = fc.oneof(
     fc.constantFrom(0, 1, delayMs - 1, delayMs, delayMs + 1, 2 * delayMs),
@@ -85,7 +91,7 @@ export function rowsAround(delayMs: number, maxLength = 40): fc.Arbitrary<readon
   });
 }
 
-/** A trace of one to four computes over a period that may cut what runs at its end. */
+/** A trace of one to four computes over a period that may cut running requests at its end. */
 export function tracesAround(delayMs: number): fc.Arbitrary<Trace> {
   return fc
     .record({
@@ -98,7 +104,7 @@ export function tracesAround(delayMs: number): fc.Arbitrary<Trace> {
     });
 }
 
-/** Gaps as a few numbers, to compare them: typed arrays of a million bins take seconds. */
+/** A digest of gaps, to compare them: comparing typed arrays of a million bins takes seconds. */
 export function plainGaps({ ended, tails, ...rest }: Gaps): object {
   const bins = (histogram: GapHistogram) => {
     const list: (readonly number[])[] = [];

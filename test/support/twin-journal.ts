@@ -14,13 +14,15 @@ import { openStore, type Store } from "../../src/store/file/open-world.ts";
 import type { History } from "../../src/worlds/world-storage.ts";
 import { temporaryDirectory } from "./process.ts";
 
-/** Two journals of one history, one in memory and one in a file: whatever it is asked, both must say the same. */
+/**
+ * Two journals of one history, one in memory and one in a file. Every query must return the same from both.
+ */
 export class TwinJournal implements Journal {
   readonly #memory = new MemoryJournal();
   readonly #directory = temporaryDirectory();
   #store: Store = this.#openStore();
 
-  /** As the history of a new world. */
+  /** The twins as the history of a new world. */
   history(): History {
     return { journal: this, world: emptyWorld(), historyId: "twins", close: () => undefined };
   }
@@ -99,7 +101,7 @@ export class TwinJournal implements Journal {
     return this.#store.journal.sizeBytes();
   }
 
-  /** Opens the file anew; what is in memory stays. */
+  /** Reopens the file; the journal in memory stays. */
   reopen(): void {
     this.#store.close();
     this.#store = this.#openStore();
@@ -114,7 +116,7 @@ export class TwinJournal implements Journal {
     return openStore(`${this.#directory.path}/world.sqlite`, { migrationsFolder: MIGRATIONS_FOLDER });
   }
 
-  /** As JSON: a property without a value and one that is not there are the same. */
+  /** As JSON, in which an undefined property equals an absent one. */
   #both<T>(what: string, read: (journal: Journal) => T): T {
     const [inMemory, inFile] = [read(this.#memory), read(this.#store.journal)];
     if (inMemory === undefined || inFile === undefined) expect(inFile, what).toBe(inMemory);

@@ -1,7 +1,7 @@
 import { MemoryWorldStorage } from "../../src/worlds/memory-world-storage.ts";
 import type { OpenHistory, WorldStorage } from "../../src/worlds/world-storage.ts";
 
-/** A shelf of one world, which is opened so. */
+/** A storage of one world, which is opened in this way. */
 export function storageOf(open: OpenHistory): WorldStorage {
   class OneWorld extends MemoryWorldStorage {
     override history(): OpenHistory {

@@ -1,7 +1,9 @@
 import { expect } from "vitest";
 import { type RunningServer, type ServerClient, serverClient } from "./running-server.ts";
 
-/** A client of a further world of a server, by the addresses that the server gives, and with its first key. */
+/**
+ * A client of another world of a server, with the addresses from the server and the first key of the world.
+ */
 export function clientOfWorld(
   { ready }: Pick<RunningServer, "ready">,
   world: { readonly api_url: string; readonly control_url: string },
@@ -18,7 +20,7 @@ export function clientOfWorld(
 
 export type WorldClient = ReturnType<typeof clientOfWorld>;
 
-/** Forks a world of this server, which must come about. */
+/** Forks a world of this server. Throws if that fails. */
 export async function forkWorldOn(
   server: Pick<RunningServer, "ready"> & Pick<ServerClient, "sim">,
   body: { readonly name: string } & Readonly<Record<string, unknown>>,

@@ -4,23 +4,26 @@ import type { ServerClient } from "./running-server.ts";
 type RandomDraw = () => number;
 type Key = { readonly id: number; readonly name: string; readonly secret: string };
 
-/** A client that changes the world as fast as it can, over many connections, and remembers what it was told has happened. */
+/**
+ * A client that changes the world as fast as it can over many connections, and remembers every acknowledged
+ * change.
+ */
 export class Writer {
   readonly keys: Key[] = [];
   readonly revokedKeys: Key[] = [];
   /** Names by id. */
   readonly projects = new Map<string, string>();
   readonly deletedProjects: string[] = [];
-  /** What each acknowledged activity was marked with. */
+  /** The marks of the acknowledged activities. */
   readonly activities: string[] = [];
-  /** Ids of keys and projects whose end was asked for, and perhaps never answered. */
+  /** Ids of keys and projects whose deletion was requested, acknowledged or not. */
   readonly deletionsRequested = new Set<number | string>();
-  /** The latest instant that an answer has told. */
+  /** The latest instant in an answer. */
   latestInstant = "";
   acknowledged = 0;
   #number = 0;
 
-  /** Writes over `lanes` connections until `enough` says so or the server is gone. */
+  /** Writes over `lanes` connections until `enough` returns true or the server is gone. */
   async write(
     client: ServerClient,
     connections: number,
@@ -37,7 +40,7 @@ export class Writer {
       try {
         await this.#step(client, draw, own, keys);
       } catch (error) {
-        // The connection is lost: nobody was told whether the last call has happened.
+        // The connection is lost: whether the last call took effect is unknown.
         if (error instanceof TypeError) return;
         throw error;
       }
@@ -69,7 +72,7 @@ export class Writer {
       this.projects.set(body.project.id, name);
     } else if (kind < 7) {
       this.deletionsRequested.add(project.id);
-      // 423 while the project is still being made.
+      // 423 while the project is being created.
       const { status } = this.#acknowledge(await client.api("DELETE", `/projects/${project.id}`), 200, 423);
       if (status !== 200) return;
       own.splice(own.indexOf(project), 1);

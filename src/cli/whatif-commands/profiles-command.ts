@@ -8,7 +8,7 @@ import {
   profilesQuestionSummary,
   profilesReport,
 } from "../../whatif/profiles/profiles-report.ts";
-import { delayText } from "../../whatif/report/number-format.ts";
+import { delayPhrase } from "../../whatif/report/number-format.ts";
 import { DEFAULTS, sizeText, worldText } from "../../whatif/report/question.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
@@ -161,7 +161,7 @@ function checkSizes(profiles: readonly NamedProfile[], sizes: readonly number[])
 function printWorldNote(question: ProfilesQuestion): void {
   const { from_world, delay_s, cu } = profilesQuestionSummary(question);
   const texts = {
-    delay: delay_s === null ? "the preset delay" : `a delay of ${delayText(delay_s)}`,
+    delay: delay_s === null ? "the default delay" : delayPhrase(delay_s),
     cu: sizeText(cu),
   };
   const note = worldText(from_world.map((field) => texts[field]));

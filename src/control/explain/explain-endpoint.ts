@@ -22,10 +22,13 @@ import {
   renderExplanation,
 } from "./explanation.ts";
 
-/** Why a compute is as it is, what it waits for, what woke it, when it goes to sleep, and whether it can be changed. */
+/**
+ * Explains the state of a compute: what it waits for, what started it, when it suspends, and whether it can
+ * be changed.
+ */
 export function explainEndpoint(view: WorldView, endpointId: string) {
   const compute = unwrap(findReachableCompute(view.world, endpointId));
-  // Of its life, so that thousands of queries do not hide it; of its use, as far back as it is likely to matter.
+  // Lifecycle events are read separately, so that thousands of queries do not push them out of the limit.
   const bySeq = new Map(
     [...view.eventsAbout(endpointId, MAX_EVENTS, "life"), ...view.eventsAbout(endpointId, MAX_EVENTS)].map(
       (event) => [event.seq, event],
@@ -80,8 +83,8 @@ function explainIdle(view: WorldView, compute: Compute, events: readonly Recorde
   if (suspended === undefined || compute.suspendedAt === undefined) {
     const text =
       compute.suspendedAt === undefined
-        ? `${compute.id} is idle: it was made disabled and has not been started`
-        : `${compute.id} has been idle since ${formatInstant(compute.suspendedAt)}; what suspended it is forgotten, or lies far back`;
+        ? `${compute.id} is idle: it was created disabled and has never started`
+        : `${compute.id} has been idle since ${formatInstant(compute.suspendedAt)}; the event that suspended it was truncated or is too far back`;
     return { about, text, proof: optional(created) };
   }
   const decision = decisionOf(view, suspended);
@@ -95,7 +98,8 @@ function explainIdle(view: WorldView, compute: Compute, events: readonly Recorde
     };
   }
   const use = lastUse(events, suspended.seq);
-  // A client that came since then has moved its last activity; what it was before, only events tell.
+  // A client that arrived since then has moved lastActiveAt, so the previous value has to come from the
+  // events.
   const last = compute.lastActiveAt ?? 0;
   const since = last <= suspended.at ? Math.max(last, compute.startedAt ?? compute.createdAt) : use.since;
   const proof = since === use.since ? use.proof : undefined;
@@ -119,21 +123,24 @@ function explainDisabled({ id, disabled }: Compute, events: readonly RecordedEve
   return [
     {
       about: "wake",
-      text: `${id} is disabled: nothing wakes it before it is enabled again`,
+      text: `${id} is disabled: nothing starts it until it is enabled`,
       proof: optional(proof),
     },
   ];
 }
 
-/** S: what a quota has suspended does not start before the next billing period. */
+/** S: a compute suspended by a quota does not start before the next billing period. */
 function explainQuota(view: WorldView, compute: Compute, suspended: EventOf<"ComputeSuspended">): Reason {
   const quotaRefusal = refuseOverQuota(view.world, compute.projectId, view.now);
-  const now = quotaRefusal === undefined ? "by now it may start again" : quotaRefusal.message;
+  const now = quotaRefusal === undefined ? "it may start again now" : quotaRefusal.message;
   const text = `${compute.id} has been idle since ${formatInstant(suspended.at)}, when its project reached a quota; ${now}`;
   return { about: "state", text, proof: [suspended] };
 }
 
-/** When a compute was used last in the life that lasts at `before`, and the event that tells of it: an activity, or the start itself. */
+/**
+ * When a compute was last used before event `before`, since its last start, and the event that proves it: an
+ * activity or the start.
+ */
 function lastUse(
   events: readonly RecordedEvent[],
   before: number,
@@ -142,7 +149,7 @@ function lastUse(
   if (activated === undefined) return {};
   let use: { since: number; proof: RecordedEvent } = { since: activated.at, proof: activated };
   const ends = new Map<string, EventOf<"ActivityRecorded">>();
-  // The newest first: so the end of a connection is known before what went through it.
+  // Newest first, so the end of a connection is known before its activity.
   for (const event of events) {
     if (event.type !== "ActivityRecorded" || event.seq >= before) continue;
     const { kind, connectionId } = event.activity;
@@ -150,7 +157,7 @@ function lastUse(
       if (event.seq > activated.seq) ends.set(connectionId ?? "", event);
       continue;
     }
-    // What waited for the start is served from its end.
+    // Activity that waited for the start is served once the start ends.
     const servedAt =
       event.seq > activated.seq
         ? event.at
@@ -184,7 +191,7 @@ function explainWake(events: readonly RecordedEvent[]): Reason[] {
   );
   if (start === undefined) return [];
   const activity = newestEvent(events, "ActivityRecorded", ({ decision }) => decision === start.decision);
-  const text = `its last start was asked for at ${formatInstant(start.at)}, ${requestedBy(start.operation, activity)}`;
+  const text = `its last start was scheduled at ${formatInstant(start.at)}, ${requestedBy(start.operation, activity)}`;
   return [{ about: "wake", text, proof: [...optional(activity), start] }];
 }
 
@@ -203,7 +210,7 @@ function explainSuspend(view: WorldView, compute: Compute, events: readonly Reco
     return [
       {
         about: "suspend",
-        text: "it never goes to sleep by itself: suspend_timeout_seconds is -1",
+        text: "it never suspends automatically: suspend_timeout_seconds is -1",
         proof: optional(set),
       },
     ];
@@ -217,7 +224,7 @@ function explainSuspend(view: WorldView, compute: Compute, events: readonly Reco
       ? `a query runs until ${formatInstant(since)}`
       : `nothing has used it since ${formatInstant(since)}`;
   const when = dueAt <= view.now ? "now" : `at ${formatInstant(dueAt)}, in ${(dueAt - view.now) / SECOND} s`;
-  const text = `${busy}, and after ${delayS} s without activity it goes to sleep: ${when}`;
+  const text = `${busy}; it suspends after ${delayS} s without activity, ${when}`;
   return [{ about: "suspend", text, proof: use.since === since ? optional(use.proof) : [] }];
 }
 
@@ -236,12 +243,12 @@ function explainTransactions(
   const ids = open.map(({ id }) => `"${id}"`).join(", ");
   const text =
     openTransactions === 1
-      ? `an open transaction keeps it awake until it ends: connection ${ids}`
-      : `${openTransactions} open transactions keep it awake until they end: connections ${ids}`;
+      ? `an open transaction keeps it active until it ends: connection ${ids}`
+      : `${openTransactions} open transactions keep it active until they end: connections ${ids}`;
   return { about: "suspend", text, proof: begun };
 }
 
-/** C, D: whoever would schedule more operations gets 423 while some are unfinished. */
+/** C, D: while operations are unfinished, a call that would schedule more is rejected with 423. */
 function explainChanges(view: WorldView, compute: Compute): Reason {
   const operations = unfinishedOperations(view.world, compute.projectId);
   if (operations.length === 0)
@@ -251,9 +258,9 @@ function explainChanges(view: WorldView, compute: Compute): Reason {
       proof: [],
     };
   const until = Math.max(...expectedEnds(operations, view.now));
-  // A start that follows by itself takes a time that is not drawn yet.
+  // The duration of a start that follows automatically is not drawn yet.
   const about = operations.some(({ thenStart }) => thenStart) ? "until some time after" : "until";
   const proof = operations.flatMap(({ id }) => view.eventsAbout(id, 1));
-  const text = `changes of its project are answered 423 ${about} ${formatInstant(until)}: ${operations.map(describeOperation).join(", ")}`;
+  const text = `changes to its project are rejected with 423 ${about} ${formatInstant(until)}: ${operations.map(describeOperation).join(", ")}`;
   return { about: "changes", text, proof };
 }

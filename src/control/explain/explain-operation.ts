@@ -16,7 +16,7 @@ import {
   renderExplanation,
 } from "./explanation.ts";
 
-/** What asked for an operation, what it waited for, how long it takes, and what came of it. */
+/** Explains what caused an operation, what it waited for, how long it takes, and its result. */
 export function explainOperation(view: WorldView, operationId: string) {
   const events = [...view.eventsAbout(operationId, MAX_EVENTS)].reverse();
   const scheduled = newestEvent(events, "OperationScheduled", (event) => event.operation.id === operationId);
@@ -47,13 +47,13 @@ export function explainOperation(view: WorldView, operationId: string) {
   };
 }
 
-/** What faults have made of an operation; each hit stands in history. */
+/** The effect of faults on an operation; each trigger is an event in history. */
 function explainFaults({ id, failures }: Operation, events: readonly RecordedEvent[]): Reason[] {
   const hits = events.filter(
     (event): event is EventOf<"FaultHit"> => event.type === "FaultHit" && isAbout(event, id),
   );
   return hits.map((hit) => {
-    const text = `${describeHit(hit)}${hit.outcome.kind === "operation_fails" && failures !== undefined ? `; so far ${failures.count}` : ""}`;
+    const text = `${describeHit(hit)}${hit.outcome.kind === "operation_fails" && failures !== undefined ? `; ${failures.count} so far` : ""}`;
     return {
       about: "fault",
       text,
@@ -69,18 +69,18 @@ function isAbout({ target }: EventOf<"FaultHit">, operationId: string): boolean 
 function describeHit({ fault, outcome }: EventOf<"FaultHit">): string {
   switch (outcome.kind) {
     case "operation_fails": {
-      const end = outcome.ends === "failed" ? "and is not tried again" : "and then finishes";
-      return `by the fault "${fault}" it fails ${outcome.times === 1 ? "once" : `${outcome.times} times`} ${end}`;
+      const end = outcome.ends === "failed" ? "without a retry" : "and then finish";
+      return `fault "${fault}" makes it fail ${outcome.times === 1 ? "once" : `${outcome.times} times`} ${end}`;
     }
     case "start_slower": {
       const longer = [
         ...(outcome.factor === 1 ? [] : [`${outcome.factor} times as long`]),
         ...(outcome.byMs === 0 ? [] : [`${outcome.byMs} ms longer`]),
       ];
-      return `by the fault "${fault}" it takes ${longer.join(" and ") || "no longer"}`;
+      return `fault "${fault}" makes it take ${longer.join(" and ") || "no longer"}`;
     }
     default:
-      return `it met the fault "${fault}"`;
+      return `it matched fault "${fault}"`;
   }
 }
 
@@ -88,14 +88,14 @@ function explainCourse(view: WorldView, operation: Operation, events: readonly R
   const { state, createdAt } = operation;
   const started = newestEvent(events, "OperationStarted");
   const waitText = (startedAt: number) =>
-    startedAt > createdAt ? `it waited ${startedAt - createdAt} ms for others, ` : "it ";
+    startedAt > createdAt ? `it waited ${startedAt - createdAt} ms for other operations, ` : "it ";
   switch (state.status) {
     case "finished": {
       const finished = newestEvent(events, "OperationFinished");
       const text =
         state.startedAt === state.finishedAt && operation.durationMs === 0 && started === undefined
-          ? `it was finished at once`
-          : `${waitText(state.startedAt)}ran from ${formatInstant(state.startedAt)} and was finished at ${formatInstant(state.finishedAt)}`;
+          ? "it finished at once"
+          : `${waitText(state.startedAt)}ran from ${formatInstant(state.startedAt)} and finished at ${formatInstant(state.finishedAt)}`;
       return {
         about: "state",
         text,
@@ -110,13 +110,13 @@ function explainCourse(view: WorldView, operation: Operation, events: readonly R
     case "failed":
       return {
         about: "state",
-        text: `${waitText(state.startedAt)}ran from ${formatInstant(state.startedAt)} and failed for good at ${formatInstant(state.failedAt)}`,
+        text: `${waitText(state.startedAt)}ran from ${formatInstant(state.startedAt)} and failed permanently at ${formatInstant(state.failedAt)}`,
         proof: optional(newestEvent(events, "OperationFailed")),
       };
     case "cancelled":
       return {
         about: "state",
-        text: `it was cancelled at ${formatInstant(state.cancelledAt)}, because what it concerned was deleted`,
+        text: `it was cancelled at ${formatInstant(state.cancelledAt)}, because its object was deleted`,
         proof: optional(newestEvent(events, "OperationCancelled")),
       };
     case "running":
@@ -134,7 +134,7 @@ export function explainUnfinished(view: WorldView, operation: Operation): Reason
   const faultText =
     failures === undefined
       ? ""
-      : `, by the fault "${failures.fault}" having failed ${failures.count} times of ${failures.times}`;
+      : `; fault "${failures.fault}" has made it fail ${failures.count} of ${failures.times} times`;
   if (operation.state.status === "running") {
     return {
       about,
@@ -161,15 +161,15 @@ export function describeOperation(operation: Operation): string {
 export function requestedBy({ cause }: Operation, activity: EventOf<"ActivityRecorded"> | undefined): string {
   switch (cause) {
     case "activity": {
-      const source = activity?.activity.source === undefined ? "" : ` of "${activity.activity.source}"`;
-      return `by a client's ${activity?.activity.kind ?? "activity"}${source} that found the compute asleep`;
+      const source = activity?.activity.source === undefined ? "" : ` from "${activity.activity.source}"`;
+      return `by a client's ${activity?.activity.kind ?? "activity"}${source} that found the compute idle`;
     }
     case "autosuspend":
-      return "by the autosuspend";
+      return "by autosuspend";
     case "quota":
-      return "by a quota of its project that was reached";
+      return "because its project reached a quota";
     case "restart":
-      return "by the update that it was restarted for";
+      return "to restart it for an update";
     case "request":
       return "by a request";
     default:

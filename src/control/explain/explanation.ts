@@ -11,7 +11,7 @@ export type Reason = {
 
 export type EventOf<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;
 
-/** So far back is looked for what led to the present state of an object. */
+/** Number of events searched for the cause of an object's state. */
 export const MAX_EVENTS = 1_000;
 
 export function renderExplanation({ now }: WorldView, reasons: readonly Reason[]) {
@@ -28,14 +28,14 @@ export function renderExplanation({ now }: WorldView, reasons: readonly Reason[]
   };
 }
 
-/** All that was decided together with an event, if it is near: what asked for it stands there. */
+/** The events of the same decision, up to a limit; among them is the cause of the event. */
 export function decisionOf(view: WorldView, { decision }: RecordedEvent): readonly RecordedEvent[] {
   return view.events(decision - 1, MAX_DECISION).filter((event) => event.decision === decision);
 }
 
 const MAX_DECISION = 50;
 
-/** What came of an event in the same decision, for as long as that is next to it. */
+/** The direct effects of an event: the next events of the same decision, up to a limit. */
 export function effectsOf(view: WorldView, { seq, decision }: RecordedEvent): readonly RecordedEvent[] {
   return view
     .events(seq, MAX_EFFECTS)

@@ -12,7 +12,7 @@ import { duration } from "../http/control-fields.ts";
 import { strict, unknownName } from "../http/strict-fields.ts";
 
 const MAX_TIMES = 1_000;
-/** A request that is later than that is lost. */
+/** The longest delay of a request. */
 const MAX_LATENCY = 7 * DAY;
 const times = z.int().min(1).max(MAX_TIMES).default(1);
 const factor = z.number().positive().max(1_000_000);
@@ -27,7 +27,7 @@ const distribution = z.union([z.string(), z.number()]).transform((text, context)
 const RETRY_AFTER_RULE =
   "must be whole seconds like 30, as in the header, or a duration with a unit like 30s or 2m";
 
-/** Gives whole seconds, rounded up: what the header can say. */
+/** Whole seconds, rounded up, because the header has no fractions. */
 const retryAfter = z
   .union([z.string(), z.number()], { error: RETRY_AFTER_RULE })
   .transform((text, context) => {
@@ -38,7 +38,7 @@ const retryAfter = z
     return z.NEVER;
   });
 
-/** Each effect with what it takes, by its name. */
+/** The fields of each effect, by its name. */
 const EFFECTS = {
   answer: strict({
     status: z.int().min(400).max(599),
@@ -63,20 +63,20 @@ const EFFECTS = {
   lose_response: strict({}),
   rate_limit: strict({
     requests: z.int().min(0).max(1_000_000_000),
-    per: duration.refine((ms) => ms > 0, "must be longer than nothing"),
+    per: duration.refine((ms) => ms > 0, "must be greater than 0"),
   }),
   maintenance: strict({ for: duration.optional() }),
   operation_fails: strict({ times, ends: z.enum(["finished", "failed"]).default("finished") }),
   start_slower: strict({ by: distribution.optional(), factor: factor.optional() }).refine(
     (one) => one.by !== undefined || one.factor !== undefined,
-    "must say by how much: by a duration, or by a factor",
+    "must have by (a duration) or factor",
   ),
   start_fails: strict({ times }),
 };
 type EffectName = keyof typeof EFFECTS;
 const EFFECT_NAMES = Object.keys(EFFECTS) as EffectName[];
 
-/** `"drop"`, or an object with the effect's name and what it takes. */
+/** A name such as `"drop"`, or an object with the effect's name and its fields. */
 export const effect = z
   .union(
     [
@@ -95,7 +95,9 @@ export const effect = z
     };
     if (name === "" || others.length > 0) return refuse(`must be exactly one of ${EFFECT_NAMES.join(", ")}`);
     if (!(EFFECT_NAMES as string[]).includes(name))
-      return refuse(`${unknownName("effect", name, EFFECT_NAMES)}; there are ${EFFECT_NAMES.join(", ")}`);
+      return refuse(
+        `${unknownName("effect", name, EFFECT_NAMES)}; expected one of ${EFFECT_NAMES.join(", ")}`,
+      );
     const parsed = EFFECTS[name as EffectName].safeParse(input[name]);
     if (parsed.success) return effectOf(name as EffectName, parsed.data);
     for (const issue of parsed.error.issues) refuse(issue.message, [name, ...issue.path]);
@@ -113,16 +115,10 @@ function effectOf(kind: EffectName, fields: object): FaultEffect {
     for: forMs,
     ...rest
   } = fields as { retry_after?: number; per?: number; for?: number };
-  return {
-    kind,
-    ...rest,
-    ...(retry_after === undefined ? {} : { retryAfterS: retry_after }),
-    ...(per === undefined ? {} : { perMs: per }),
-    ...(forMs === undefined ? {} : { forMs }),
-  } as FaultEffect;
+  return { kind, ...rest, ...omitUndefined({ retryAfterS: retry_after, perMs: per, forMs }) } as FaultEffect;
 }
 
-/** As it would be written. */
+/** The effect in the form that callers write. */
 export function renderEffect(effect: FaultEffect): object {
   const { kind } = effect;
   switch (kind) {

@@ -6,7 +6,7 @@ import { parseClockSetting } from "../../simulation/world-clock.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
 
 const DURATION_RULE =
-  "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, that ends before the year 10000";
+  "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, and end before the year 10000";
 
 /** `90s`, `10m`, `2h`, `7d` or milliseconds. */
 export const duration = z
@@ -21,13 +21,13 @@ export const duration = z
 /** An instant that a clock of a world can show. */
 export const clockInstant = instant.refine(
   (at) => at >= 0 && at <= END_OF_TIME,
-  "must lie between the years 1970 and 9999",
+  "must be between the years 1970 and 9999",
 );
 
 const POINT_RULE =
   "must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event";
 
-/** A point in history: an event by its sequence number, or an instant. Both are included. */
+/** A point in history: the sequence number of an event, or an instant. Both are inclusive. */
 export const point = z
   .union([z.int().min(0), z.string()], { error: POINT_RULE })
   .transform((input, context) => {
@@ -38,9 +38,10 @@ export const point = z
     return z.NEVER;
   });
 
-const CLOCK_RULE = "must be real, manual, a factor like 60x, or a mode, with a factor where it is scaled";
+const CLOCK_RULE =
+  "must be real, manual, a factor like 60x, or an object with mode, and with factor if mode is scaled";
 
-/** `real`, `manual`, a factor like `60x`, or what `PUT /clock` takes. */
+/** `real`, `manual`, a factor like `60x`, or an object as for `PUT /clock`. */
 export const clockSetting = z
   .union(
     [
@@ -71,7 +72,7 @@ export const givenName = z
 
 export const snapshotName = givenName.refine(
   (name) => !name.startsWith(AUTOMATIC_PREFIX) && !name.startsWith(BACKUP_PREFIX),
-  `must not begin with ${AUTOMATIC_PREFIX} or ${BACKUP_PREFIX}: the server gives such names`,
+  `must not begin with ${AUTOMATIC_PREFIX} or ${BACKUP_PREFIX}, which are reserved for the server`,
 );
 
 const count = z.int().min(0).max(1_000_000_000_000);

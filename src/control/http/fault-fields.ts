@@ -37,7 +37,7 @@ const when = strict({
     ({ first, every, probability }) =>
       [first, every, probability].filter((one) => one !== undefined).length <= 1,
     {
-      message: "only one of first, every and probability can be given",
+      message: "must have at most one of first, every and probability",
     },
   )
   .refine(({ from, until }) => from === undefined || until === undefined || from < until, {
@@ -45,7 +45,7 @@ const when = strict({
     path: ["until"],
   });
 
-/** Parses faults; `operationIds` are the public operations that there are. */
+/** Schemas of faults; `operationIds` are all operations of the public API. */
 export function faultFields(operationIds: readonly string[]) {
   const on = strict({
     operation: nameListField("operation", operationIds).optional(),
@@ -56,7 +56,7 @@ export function faultFields(operationIds: readonly string[]) {
     on,
     when: when.default({}),
     effect,
-    // What is shown of a fault may be given again.
+    // Read-only fields are accepted, so that a fault can be sent back as it was read.
     seen: z.unknown().optional(),
     hits: z.unknown().optional(),
     set_at: z.unknown().optional(),
@@ -72,7 +72,7 @@ export function faultFields(operationIds: readonly string[]) {
   return {
     one: (name: string) =>
       strict({
-        name: z.literal(name, `must be "${name}", as in the path, or left out`).optional(),
+        name: z.literal(name, `must be "${name}", as in the path, or omitted`).optional(),
         ...fields,
       })
         .superRefine(check)
@@ -92,7 +92,7 @@ export function faultFields(operationIds: readonly string[]) {
             context.addIssue({
               code: "custom",
               path: [index, "name"],
-              message: `there are two faults "${name}"`,
+              message: `fault "${name}" occurs twice`,
             });
           seen.add(name);
         }
@@ -118,18 +118,25 @@ function contradictions({ on, when, effect }: FaultFieldValues): Contradiction[]
   const add = (path: string, message: string) => problems.push({ path: path.split("."), message });
   if (isOperationEffect(effect)) {
     if ("operation" in on)
-      add("on.operation", `${effect.kind} strikes operations of the platform, by on.action`);
+      add("on.operation", `${effect.kind} applies to operations of the platform; use on.action instead`);
     for (const field of ["method", "account_id", "org_id"] as const)
-      if (on.match?.[field] !== undefined) add(`on.match.${field}`, "an operation of the platform has none");
+      if (on.match?.[field] !== undefined)
+        add(`on.match.${field}`, "operations of the platform do not have this field");
     const others = (on.action ?? []).filter((action) => action !== "start_compute");
     if (effect.kind !== "operation_fails" && others.length > 0)
-      add("on.action", `${effect.kind} strikes start_compute alone, not ${others.join(", ")}`);
-  } else if ("action" in on) add("on.action", `${effect.kind} strikes requests, by on.operation`);
+      add("on.action", `${effect.kind} applies only to start_compute, not to ${others.join(", ")}`);
+  } else if ("action" in on) add("on.action", `${effect.kind} applies to requests; use on.operation instead`);
   const chosen = when.first ?? when.every ?? when.probability;
   if (effect.kind === "rate_limit" && chosen !== undefined)
-    add("when", "a rate_limit strikes what is beyond it, not the first, every so-manieth or by chance");
+    add(
+      "when",
+      "rate_limit applies to requests above the limit, so first, every and probability are not allowed",
+    );
   if (effect.kind === "maintenance" && chosen !== undefined)
-    add("when", "a maintenance lasts: it is for a while, or from and until");
+    add(
+      "when",
+      "maintenance lasts for a period: use for, or from and until, not first, every or probability",
+    );
   return problems;
 }
 
@@ -161,7 +168,7 @@ function matchOf({ project_id, branch_id, endpoint_id, account_id, org_id, metho
   };
 }
 
-/** The fault as it would be written, and what has become of it. */
+/** The fault in the form that callers write, with its counters. */
 export function renderFault({ name, scope, timing, effect, seen, hits, setAt }: Fault) {
   const { operations, actions, match } = scope;
   const { fromAt, until, ...rest } = timing;
@@ -169,7 +176,7 @@ export function renderFault({ name, scope, timing, effect, seen, hits, setAt }: 
     name,
     on: omitUndefined({
       operation: isOperationEffect(effect) ? undefined : (operations ?? "*"),
-      // What strikes starts alone says nothing of actions, unless somebody has.
+      // For effects that apply only to starts, action is shown only if it was given.
       action: isOperationEffect(effect)
         ? (actions ?? (effect.kind === "operation_fails" ? "*" : undefined))
         : undefined,

@@ -3,29 +3,29 @@ import { respondWithError } from "../../http/request.ts";
 import { hashSecret, sameHash } from "../../worlds/secrets.ts";
 
 export type GuardOptions = {
-  /** Host names that this server goes by, beside the loopback ones. */
+  /** Host names of this server, in addition to the loopback ones. */
   readonly hosts: readonly string[];
-  /** Needed where the server listens beyond loopback. */
+  /** Required when the server listens beyond loopback. */
   readonly token: string | undefined;
 };
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * The control API is for programs of this machine's user. A page of the web that this user looks at is none of them: a call from
- * another origin, and one under a foreign name (DNS rebinding), are refused.
+ * The control API is for programs on this machine. A web page open in this user's browser must not call it:
+ * requests from another origin, and requests with a foreign Host header (DNS rebinding), are rejected.
  */
 export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
   const names = new Set([...LOOPBACK, ...hosts.map(toHostHeader)]);
   const tokenHash = token === undefined ? undefined : hashSecret(token);
   return async (context, next) => {
     const host = context.req.header("host");
-    // A page that has been led here under another name does not know the token.
+    // With a token the Host check is not needed: a page that uses DNS rebinding does not know the token.
     if (tokenHash === undefined && host !== undefined && !names.has(hostnameOf(host))) {
       return respondWithError(context, {
         status: 403,
         code: "FORBIDDEN",
-        message: `Host: "${host}" is not this server; use one of ${[...names].join(", ")}`,
+        message: `Host: "${host}" is not a name of this server; use one of ${[...names].join(", ")}`,
       });
     }
     const origin = context.req.header("origin");
@@ -33,7 +33,7 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
       return respondWithError(context, {
         status: 403,
         code: "FORBIDDEN",
-        message: `Origin: calls from pages of ${origin} are refused`,
+        message: `Origin: requests from web pages of ${origin} are rejected`,
       });
     }
     if (tokenHash !== undefined && !isProbe(context.req.path)) {
@@ -42,7 +42,7 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
         return respondWithError(context, {
           status: 401,
           code: "UNAUTHORIZED",
-          message: "the control API needs Authorization: Bearer <control token>",
+          message: "the control API requires the header Authorization: Bearer <control token>",
         });
       }
     }
@@ -50,12 +50,12 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
   };
 }
 
-/** Orchestrators ask for health, and have no token. */
+/** Health probes of orchestrators have no token. */
 function isProbe(path: string): boolean {
   return /\/_sim\/health(\/(live|ready))?$/.test(path);
 }
 
-/** An IPv6 address stands in brackets in a Host header. */
+/** A Host header has IPv6 addresses in brackets. */
 function toHostHeader(host: string): string {
   return host.includes(":") ? `[${host.toLowerCase()}]` : host.toLowerCase();
 }

@@ -14,14 +14,14 @@ import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-
 import { strict } from "./strict-fields.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
 
-/** What the control API works with. */
+/** The dependencies of the control API. */
 export type ControlOptions = {
   readonly worlds: WorldsHandle;
   readonly worldOf: WorldResolver;
   readonly version: string;
-  /** What becomes of every operation of the public document. */
+  /** How each operation of the public API is covered. */
   readonly coverage: () => unknown;
-  /** All of them. */
+  /** All operations of the public API. */
   readonly operationIds: readonly string[];
   readonly askWhatIf: AskWhatIf;
   readonly onBug: (error: unknown) => void;
@@ -36,10 +36,13 @@ type ParsedRequest<Q extends z.ZodType, B extends z.ZodType> = {
 };
 
 const ANYTHING = z.unknown();
-/** What takes none is not asked with a parameter that somebody believes in. */
+/** For routes without query parameters: an unknown one is an error, not silently ignored. */
 const NO_PARAMETERS = strict({});
 
-/** A handler that parses and answers in JSON; errors have the shape that the platform's have. */
+/**
+ * A handler that parses the request and responds in JSON. Errors have the same shape as those of the imitated
+ * API.
+ */
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
   { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
   schemas: { readonly query?: Q; readonly body?: B },
@@ -66,7 +69,10 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
   };
 }
 
-/** One turn of the world; a refusal in it is no bug of the world's, so it is carried around it. */
+/**
+ * Runs one transaction. `RequestError` is passed around it, because an error thrown inside makes the world
+ * reopen its file.
+ */
 export async function runTransaction<T>(
   world: WorldHandle,
   work: (transaction: Transaction) => T,

@@ -1,16 +1,16 @@
 import type { SimTime } from "../../platform/core/time.ts";
 
-/** Ours have milliseconds, for a clock that one holds in the hand. */
+/** Instants of the control API have milliseconds, unlike those of the imitated API. */
 export function formatInstant(at: SimTime): string {
   return new Date(at).toISOString();
 }
 
-/** What callers may fill freely: shown as they filled it. */
+/** Free-form objects of callers, rendered unchanged. */
 const FREE_FORM_PROPERTIES = new Set(["settings", "annotations", "pg_settings", "pgbouncer_settings"]);
-/** Properties whose number is an instant (see platform/events). */
+/** Numbers in these properties are instants. */
 const INSTANT_PROPERTY = /(^at|At|^until|Timestamp)$/;
 
-/** An object of the world as the control API shows it: names in snake case, instants in ISO 8601. */
+/** Renders an object of the world: names in snake case, instants in ISO 8601. */
 export function renderObject(value: unknown, property = ""): unknown {
   if (typeof value === "number" && INSTANT_PROPERTY.test(property)) return formatInstant(value);
   if (Array.isArray(value)) return value.map((item) => renderObject(item));
@@ -25,7 +25,7 @@ function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** What `record` showed, as it was. */
+/** The inverse of `renderObject`. */
 export function parseObject(value: unknown, property = ""): unknown {
   if (typeof value === "string" && INSTANT_PROPERTY.test(property)) return Date.parse(value);
   if (Array.isArray(value)) return value.map((item) => parseObject(item));

@@ -1,18 +1,18 @@
 import * as z from "zod";
 import { closestMatch } from "../../platform/core/text.ts";
 
-/** An object of these fields and no others; one that is unknown is refused with the known name that is nearest. */
+/** An object with only these fields. An unknown field is an error that suggests the closest known name. */
 export function strict<S extends z.core.$ZodLooseShape>(shape: S) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `${issue.keys.map((key) => unknownName("field", key, known)).join("; ")}; there ${known.length === 0 ? "is none" : `are ${known.join(", ")}`}`
+        ? `${issue.keys.map((key) => unknownName("field", key, known)).join("; ")}; ${known.length === 0 ? "none is allowed" : `expected ${known.join(", ")}`}`
         : undefined,
   });
 }
 
-/** One name, a list of names, or `*` for all of them, which is `undefined`. */
+/** One name, a list of names, or `*`, which means all and parses to `undefined`. */
 export function nameListField<T extends string>(what: string, known: readonly T[]) {
   return z
     .union([z.string(), z.array(z.string()).min(1)], {

@@ -18,7 +18,7 @@ import { strict } from "../http/strict-fields.ts";
 
 const secret = z.string().regex(SECRET_PATTERN, SECRET_RULE);
 
-/** The console's part: accounts and their first keys. */
+/** Accounts and their first keys, which on the platform come from the console. */
 export function accountRoutes(options: ControlOptions): Hono {
   const app = new Hono();
 
@@ -51,7 +51,7 @@ export function accountRoutes(options: ControlOptions): Hono {
           const created = unwrap(transaction.execute({ type: "CreateAccount", ...input })).find(
             (event) => event.type === "AccountCreated",
           );
-          if (created === undefined) throw new Error("CreateAccount created none");
+          if (created === undefined) throw new Error("CreateAccount created no account");
           return {
             account: renderObject(created.account),
             api_key: createKey(transaction, created.account, key_name, api_key),
@@ -139,7 +139,7 @@ function keysOf({ world }: Transaction, account: Account): ApiKey[] {
   return [...validApiKeys(world, account.id), ...validOrganizationKeys(world, account.organizationId)];
 }
 
-/** The account of this id; without one, the first. */
+/** The account with this id; without an id, the first account. */
 function accountOf(transaction: Transaction, id: string | undefined): Account {
   const [first] = transaction.world.accounts.values();
   const account = id === undefined ? first : transaction.world.accounts.get(id);
@@ -151,7 +151,7 @@ function accountOf(transaction: Transaction, id: string | undefined): Account {
 
 function checkUnused(transaction: Transaction, apiKey: string | undefined): void {
   if (apiKey === undefined || findApiKeyByHash(transaction.world, hashSecret(apiKey)) === undefined) return;
-  fail({ status: 409, code: "API_KEY_EXISTS", message: "api_key: a key with this secret exists already" });
+  fail({ status: 409, code: "API_KEY_EXISTS", message: "api_key: a key with this secret already exists" });
 }
 
 function createKey(transaction: Transaction, account: Account, name: string, provided: string | undefined) {
@@ -160,7 +160,7 @@ function createKey(transaction: Transaction, account: Account, name: string, pro
     transaction.execute({ type: "CreateApiKey", accountId: account.id, name, hash: hashSecret(key) }),
   );
   const created = events.find((event) => event.type === "ApiKeyCreated");
-  if (created === undefined) throw new Error("CreateApiKey created none");
+  if (created === undefined) throw new Error("CreateApiKey created no key");
   return {
     id: created.apiKey.id,
     key,

@@ -14,7 +14,7 @@ import { formatInstant } from "../http/render-object.ts";
 const MAX_ACTIVITIES = 10_000;
 type ActivityInput = z.output<typeof activityField>;
 
-/** What clients of the computes do, told by hand or by a script in the place of a data plane. */
+/** Activity of clients of the computes, reported by callers instead of a data plane. */
 export function activityRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   app.post(
@@ -33,7 +33,7 @@ export function activityRoutes(options: ControlOptions): Hono {
   return app;
 }
 
-/** A single activity's errors name its fields; in an array they name its place too. */
+/** Errors of a single activity name the field; in an array they include the index. */
 const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {
   const schema = Array.isArray(input) ? z.array(activityField).min(1).max(MAX_ACTIVITIES) : activityField;
   const parsed = schema.safeParse(input);
@@ -43,7 +43,7 @@ const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {
   return z.NEVER;
 });
 
-/** Whatever is wrong with one of them stops all, before any has happened. */
+/** Validates all activities before any is recorded, so that an error changes nothing. */
 function checkActivity(
   { world, now }: Transaction,
   { endpoint_id, at, kind, connection_id, duration_ms }: ActivityInput,
@@ -63,13 +63,16 @@ function checkActivity(
   if (at !== undefined && at < now) {
     fail(
       badRequest(
-        `${pathPrefix}at: ${formatInstant(at)} is in the past; the clock stands at ${formatInstant(now)}`,
+        `${pathPrefix}at: ${formatInstant(at)} is in the past; the current time is ${formatInstant(now)}`,
       ),
     );
   }
 }
 
-/** Does it now, or lays it down for its instant. What the compute refuses is an outcome like any other. */
+/**
+ * Records an activity now, or schedules it for its instant. A rejection by the compute is an outcome, not an
+ * error.
+ */
 function recordActivity(transaction: Transaction, input: ActivityInput) {
   const activity = activityOf(input);
   const at = input.at ?? transaction.now;
@@ -81,7 +84,7 @@ function recordActivity(transaction: Transaction, input: ActivityInput) {
     return { ...base, outcome: "refused", code: result.refusal.code, message: result.refusal.message };
   if (at > transaction.now) return { ...base, outcome: "scheduled" };
   const recorded = result.value.find((event) => event.type === "ActivityRecorded");
-  if (recorded === undefined) throw new Error("RecordActivity recorded none");
+  if (recorded === undefined) throw new Error("RecordActivity recorded no activity");
   return {
     ...base,
     outcome: recorded.waitedMs > 0 ? "waits" : "served",
@@ -110,6 +113,6 @@ function activityOf(input: ActivityInput): Activity {
     load: input.load,
     blocks: input.blocks,
   };
-  // What is not there is not in history either.
+  // Absent fields must be absent in history too.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Activity;
 }

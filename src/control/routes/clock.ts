@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 import { clockInstant, duration } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
@@ -16,17 +17,18 @@ const clockBody = z
   })
   .refine(({ mode, factor }) => (mode === "scaled") === (factor !== undefined), {
     path: ["factor"],
-    message: "belongs to the mode scaled and to no other: simulated seconds in a second of the wall, like 60",
+    message:
+      "is required for mode scaled and not allowed otherwise: simulated seconds per second of wall-clock time, such as 60",
   });
 
 const advanceBody = z
   .strictObject({ by: duration.optional(), to: clockInstant.optional(), next: z.literal(true).optional() })
   .refine(
     (body) => Object.keys(body).length === 1,
-    'must have one of "by" (a duration), "to" (an instant) and "next": true',
+    'must have exactly one of "by" (a duration), "to" (an instant) and "next": true',
   );
 
-/** The clock that users hold. */
+/** Reads, sets and advances the clock. */
 export function clockRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   app.get(
@@ -49,15 +51,15 @@ export function clockRoutes(options: ControlOptions): Hono {
         const now = formatInstant(world.now());
         const field = by !== undefined ? "by" : to !== undefined ? "to" : "next";
         return fail(
-          badRequest(`${field}: the clock stands at ${now} and goes only forward, to the year 9999 at most`),
+          badRequest(`${field}: must be at or after the current time ${now}, and before the year 10000`),
         );
       }
       const { now, events, nextSince } = advance;
-      return {
+      return omitUndefined({
         now: formatInstant(now),
         events: events.map((event) => renderObject(event)),
-        ...(nextSince === undefined ? {} : { next_since: nextSince }),
-      };
+        next_since: nextSince,
+      });
     }),
   );
   return app;

@@ -7,7 +7,7 @@ import { givenName } from "../http/control-fields.ts";
 import { faultFields, renderFault } from "../http/fault-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 
-/** Faults of a world: what goes wrong in it, and when. */
+/** Injected faults of a world. */
 export function faultRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   const fields = faultFields(options.operationIds);

@@ -13,7 +13,7 @@ import { renderState } from "./state.ts";
 
 const atQuery = strict({ at: point.optional() });
 
-/** Looks into what has been, and forgets some of it. */
+/** Reads the state at a point of history, explains it, and compacts history. */
 export function historyRoutes(options: ControlOptions): Hono {
   const app = new Hono();
 
@@ -55,7 +55,7 @@ export function historyRoutes(options: ControlOptions): Hono {
   return app;
 }
 
-/** A look at the world at a point of its history; without one, as it is now. */
+/** Reads the world at a point of its history; without a point, as it is now. */
 async function withViewAt<T>(
   world: WorldHandle,
   at: z.output<typeof point> | undefined,

@@ -1,7 +1,7 @@
 import type { World } from "../../platform/core/world.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 
-/** Figures of a world in the Prometheus text format. */
+/** Metrics of a world in the Prometheus text format. */
 export function renderMetrics(name: string, world: World, clock: ClockReading, sizeBytes: number): string {
   const states = { init: 0, active: 0, idle: 0 };
   let activeCu = 0;
@@ -22,10 +22,10 @@ export function renderMetrics(name: string, world: World, clock: ClockReading, s
       lines.push(`standin_${metricName}{${label}${labels}} ${value}`);
   };
   metric("events_total", "counter", "Events in the journal.", { "": world.seq });
-  metric("simulated_time_seconds", "gauge", "The world's present instant, in seconds since 1970.", {
+  metric("simulated_time_seconds", "gauge", "Current simulated time, in seconds since 1970.", {
     "": clock.now / 1000,
   });
-  metric("clock_factor", "gauge", "Simulated seconds in a second of the wall.", { "": clock.factor });
+  metric("clock_factor", "gauge", "Simulated seconds per second of wall-clock time.", { "": clock.factor });
   metric("endpoints", "gauge", "Computes by state.", {
     ',state="init"': states.init,
     ',state="active"': states.active,
@@ -34,11 +34,13 @@ export function renderMetrics(name: string, world: World, clock: ClockReading, s
   metric("active_compute_units", "gauge", "Compute units of all active computes.", { "": activeCu });
   metric("projects", "gauge", "Projects.", { "": world.projects.size });
   metric("branches", "gauge", "Branches.", { "": world.branches.size });
-  metric("connections", "gauge", "Connections that somebody opened.", { "": world.connections.size });
+  metric("connections", "gauge", "Explicitly opened connections.", { "": world.connections.size });
   metric("operations_unfinished", "gauge", "Operations that are scheduling or running.", {
     "": world.operations.size,
   });
-  metric("scheduled_activities", "gauge", "Activities told ahead.", { "": world.scheduledActivities.size });
+  metric("scheduled_activities", "gauge", "Activities scheduled for a later time.", {
+    "": world.scheduledActivities.size,
+  });
   metric("world_size_bytes", "gauge", "Size of the world's file.", { "": sizeBytes });
   metric("resident_memory_bytes", "gauge", "Memory of the process.", { "": process.memoryUsage.rss() });
   return `${lines.join("\n")}\n`;

@@ -5,7 +5,10 @@ import { findOrganization } from "../../platform/lookup.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 
-/** The part of the letter and the console: who had no account when invited accepts here, once there is one. */
+/**
+ * Accepts an invitation. On the platform this happens by e-mail and console, after the invited person has an
+ * account.
+ */
 export function organizationRoutes(options: ControlOptions): Hono {
   const app = new Hono();
 

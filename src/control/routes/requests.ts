@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { clockInstant } from "../http/control-fields.ts";
@@ -40,7 +41,7 @@ const requestsQuery = (operationIds: readonly string[]) =>
       .string()
       .regex(
         /^([1-5]\d\d|[1-5]xx|none)$/,
-        "must be a status like 423, a class like 5xx, or none for a connection that was lost",
+        "must be a status like 423, a class like 5xx, or none for a lost connection",
       )
       .optional(),
     path: z.string().optional(),
@@ -53,7 +54,7 @@ const requestsQuery = (operationIds: readonly string[]) =>
   });
 type RequestFilter = z.output<ReturnType<typeof requestsQuery>>;
 
-/** The journal of requests: what the imitated API was asked, and what it answered. */
+/** The request log: requests to the imitated API and their responses. */
 export function requestRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   const query = requestsQuery(options.operationIds);
@@ -136,7 +137,7 @@ function renderRequest(request: RequestLogEntry) {
     answered,
     fault,
   } = request;
-  return {
+  return omitUndefined({
     number,
     at: formatInstant(at),
     seq,
@@ -145,11 +146,11 @@ function renderRequest(request: RequestLogEntry) {
     path,
     operation_id: operationId ?? null,
     status: status ?? null,
-    ...(code === undefined ? {} : { code }),
+    code,
     account_id: accountId ?? null,
     key_id: keyId ?? null,
-    ...(body === undefined ? {} : { body }),
-    ...(answered === undefined ? {} : { answered }),
-    ...(fault === undefined ? {} : { fault }),
-  };
+    body,
+    answered,
+    fault,
+  });
 }

@@ -1,13 +1,14 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { refuse } from "../../platform/refusals.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, type SnapshotInfo } from "../../worlds/world-handle.ts";
 import { snapshotName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 
-/** What a world was, kept under a name. */
+/** Named snapshots of a world. */
 export function snapshotRoutes(options: ControlOptions): Hono {
   const { worlds } = options;
   const app = new Hono();
@@ -31,7 +32,7 @@ export function snapshotRoutes(options: ControlOptions): Hono {
     "/snapshots/:name",
     handler(options, {}, ({ world, params }) => {
       const name = params["name"] ?? "";
-      const snapshot = worlds.snapshots(world.name).find((one) => one.name === name);
+      const snapshot = worlds.snapshots(world.name).find((info) => info.name === name);
       if (snapshot === undefined)
         return unwrap(
           refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world.name}"`),
@@ -72,15 +73,15 @@ function renderSnapshot({ name, createdAt, historyId, seq, now, sizeBytes, error
     : name.startsWith(BACKUP_PREFIX)
       ? "backup"
       : "manual";
-  return {
+  return omitUndefined({
     name,
     kind,
-    // By the wall: a world's own clock may be anywhere.
+    // Wall-clock time, because the world's own clock is independent of it.
     created_at: new Date(createdAt).toISOString(),
     now: formatInstant(now),
     seq,
     history_id: historyId,
     size_bytes: sizeBytes,
-    ...(error === undefined ? {} : { error }),
-  };
+    error,
+  });
 }

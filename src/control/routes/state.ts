@@ -1,7 +1,7 @@
 import type { World } from "../../platform/core/world.ts";
 import { renderObject as inAnyOrder } from "../http/render-object.ts";
 
-/** The whole world: what is durable and nothing else, in the order in which it was made. Two worlds are equal iff these are. */
+/** The durable state of a world, rows in order of creation. Two worlds are equal if and only if these are. */
 export function renderState(world: World) {
   const rows = (table: { values(): IterableIterator<unknown> }) =>
     [...table.values()].map((row) => renderSorted(row));
@@ -10,11 +10,11 @@ export function renderState(world: World) {
   return {
     seq: world.seq,
     at: renderSorted(world.at, "at"),
-    // Not under its own name, which is for what callers fill freely.
+    // Not named `settings`, which is reserved for free-form objects.
     world: renderSorted(world.settings),
     numbers: renderSorted(world.numbers),
     accounts: rows(world.accounts),
-    // A hash is no secret, but it is no fact about the world either: another key in its place would change nothing.
+    // Without the hash: it is not part of the world's behaviour, and an exported world has others.
     api_keys: [...world.apiKeys.values()].map(({ hash: _, ...apiKey }) => renderSorted(apiKey)),
     projects: rows(world.projects),
     branches: rows(world.branches),
@@ -36,7 +36,7 @@ export function renderState(world: World) {
   };
 }
 
-/** Properties in the order of the alphabet: that of a row tells how it came about, in memory or from a file. */
+/** Sorts properties by name: their order differs between rows in memory and rows from a file. */
 function renderSorted(value: unknown, property = ""): unknown {
   return sorted(inAnyOrder(value, property));
 }

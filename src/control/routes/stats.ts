@@ -9,12 +9,12 @@ import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import { pendingStateOf } from "../../platform/operation/operation.ts";
 import { formatInstant } from "../http/render-object.ts";
 
-/** What the console says of a compute (PLATFORM). */
+/** The status that the platform's console shows (`docs/evidence.md`). */
 export function consoleStatus(compute: Compute): "Active" | "Idle" {
   return compute.phase.state === "active" ? "Active" : "Idle";
 }
 
-/** The numbers behind a compute, as of `now`: sizes, connections, cache statistics (R), autosuspend, release. */
+/** Statistics of a compute at `now`: sizes, connections, cache (R), autosuspend, release. */
 export function computeStats(world: World, compute: Compute, now: SimTime) {
   const profile = profileOfWorld(world);
   const { phase } = compute;
@@ -28,7 +28,7 @@ export function computeStats(world: World, compute: Compute, now: SimTime) {
     current_state: phase.state,
     pending_state:
       pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) ?? null,
-    // An idle compute has no size; the figures beside it are those that it will start with.
+    // An idle compute has no size; the fields below are for the size that it will start with.
     current_size_cu: active?.sizeCu ?? 0,
     vcpu: size.vcpu,
     ram_gb: size.ramGb,
@@ -45,7 +45,7 @@ export function computeStats(world: World, compute: Compute, now: SimTime) {
   };
 }
 
-/** R: counted since the last start and lost when the compute stops; no ratio at 0/0. */
+/** R: counted since the last start and lost when the compute stops. The ratio is null at 0/0. */
 function cacheStats({ phase }: Compute) {
   const cache = phase.state === "active" ? phase.cache : EMPTY_CACHE;
   return {
@@ -71,7 +71,7 @@ function autosuspendStats(world: World, compute: Compute, now: SimTime) {
   };
 }
 
-/** R: an always-active compute keeps its release until it is restarted by hand. */
+/** R: an always-on compute keeps its release until it is restarted manually. */
 function releaseStats({ phase }: Compute, now: SimTime) {
   const newest = releaseAt(now);
   const running = phase.state === "active" ? phase.release : null;

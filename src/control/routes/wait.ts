@@ -17,13 +17,13 @@ const until = z.union(
   ],
   {
     error:
-      'must be {"endpoint_id":"ep-…","state":"active"|"idle"|"init"}, {"operation_id":"…"} for its end, or {"project_id":"…"} for the end of all its operations',
+      'must be {"endpoint_id":"ep-…","state":"active"|"idle"|"init"}, {"operation_id":"…"} to wait until it ends, or {"project_id":"…"} to wait until all its operations have ended',
   },
 );
 
 export const waitBody = z.object({
   until,
-  /** Of the wall: on a manual clock, somebody else has to move the world meanwhile. */
+  /** Wall-clock time: on a manual clock, another client has to advance the world meanwhile. */
   timeout: duration
     .refine((ms) => ms <= MAX_TIMEOUT_MS, "must not be longer than 10m")
     .default(DEFAULT_TIMEOUT_MS),
@@ -31,7 +31,7 @@ export const waitBody = z.object({
 
 type WaitCondition = z.output<typeof until>;
 
-/** Resolves when the world is as asked for; the answer is the error 408 when it is not in time. */
+/** Resolves when the condition is fulfilled. Fails with 408 when it is not in time. */
 export async function waitUntil(
   world: WorldHandle,
   condition: WaitCondition,
@@ -43,7 +43,8 @@ export async function waitUntil(
   let stop = () => {};
   try {
     await new Promise<void>((resolve, reject) => {
-      // Looked at now and after every commit, one look at a time; listening first, so that nothing slips in between.
+      // Checked now and after every commit, one check at a time. Subscribes first, so that no commit is
+      // missed.
       let checking = Promise.resolve();
       const check = () => {
         checking = checking.then(async () => {
@@ -65,7 +66,7 @@ export async function waitUntil(
     fail({
       status: 408,
       code: "TIMED_OUT",
-      message: `not so within ${timeoutMs} ms of the wall: until ${JSON.stringify(condition)}`,
+      message: `timed out after ${timeoutMs / 1000} s of wall-clock time, waiting for ${describeCondition(condition)}`,
     });
   } finally {
     clearTimeout(timer);
@@ -74,7 +75,13 @@ export async function waitUntil(
   }
 }
 
-/** An advance may lead through what one waits for and beyond, all in one commit. */
+function describeCondition(condition: WaitCondition): string {
+  if ("operation_id" in condition) return `operation ${condition.operation_id} to end`;
+  if ("project_id" in condition) return `the operations of project ${condition.project_id} to end`;
+  return `endpoint ${condition.endpoint_id} to be ${condition.state}`;
+}
+
+/** Checks each event, because an advance can pass through the state and leave it within one commit. */
 function isFulfilledBy(event: RecordedEvent, condition: WaitCondition): boolean {
   if ("operation_id" in condition) {
     const ends = event.type === "OperationFinished" || event.type === "OperationCancelled";

@@ -3,7 +3,7 @@ import { fail } from "../../http/request.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { whatIfQuestion } from "../http/whatif-fields.ts";
 
-/** What other policies would have done with the traffic of a world. */
+/** Replays the traffic of a world under other policies. */
 export function whatIfRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   app.post(

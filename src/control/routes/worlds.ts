@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { WorldInfo } from "../../worlds/world-handle.ts";
 import { clockSetting, point, worldName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
@@ -15,7 +16,7 @@ const fork = z.strictObject({
   seed: z.int().min(0).optional(),
 });
 
-/** Worlds that go their own way from a point in another one's history. */
+/** Lists, forks and deletes worlds. */
 export function worldRoutes(options: ControlOptions): Hono {
   const { worlds } = options;
   const app = new Hono();
@@ -59,16 +60,16 @@ export function worldRoutes(options: ControlOptions): Hono {
 function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo, context: Context) {
   const { origin } = new URL(context.req.url);
   const base = name === "default" ? origin : `${origin}/w/${name}`;
-  return {
+  return omitUndefined({
     name,
     api_url: `${base}/api/v2`,
     control_url: `${base}/_sim`,
-    // One that nobody has asked for anything yet stands where it was left.
+    // False: not used since the server started, so its clock is where it was left.
     open: isOpen,
     now: formatInstant(now),
     seq,
     history_id: historyId,
     size_bytes: sizeBytes,
-    ...(error === undefined ? {} : { error }),
-  };
+    error,
+  });
 }

@@ -11,14 +11,14 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-/** Where a file is made that is to have this name: what is found there at a start was never finished. */
+/** Where a file is written before it is moved to `path`. A file found there at startup is unfinished. */
 export function temporaryPath(path: string): string {
   return `${path}${TEMPORARY_SUFFIX}`;
 }
 
 export const TEMPORARY_SUFFIX = ".unfinished";
 
-/** What has been written to a file, or to a directory's list of names, is on the disk when this returns. */
+/** Syncs a file, or the entries of a directory, to disk. */
 function syncFile(path: string): void {
   const file = openSync(path, "r");
   try {
@@ -28,17 +28,21 @@ function syncFile(path: string): void {
   }
 }
 
-/** Puts a finished file in its place: whoever looks there finds the former one or this one, whole. */
+/**
+ * Moves a finished file into place atomically and durably: readers find either the previous file or this one.
+ */
 export function moveIntoPlace(finished: string, path: string): void {
   const wal = statSync(`${finished}-wal`, { throwIfNoEntry: false });
   if (wal !== undefined && wal.size > 0)
-    throw new Error(`${finished} could not be finished: a part of it is still in its log`);
+    throw new Error(
+      `${finished} is incomplete: its write-ahead log could not be merged, for example because the disk is full`,
+    );
   syncFile(finished);
   renameSync(finished, path);
   syncFile(dirname(path));
 }
 
-/** Keeps a file under another name, too, before another one takes its place; nothing where that name is taken. */
+/** Links a file under a second name before it is replaced. Does nothing if that name exists. */
 export function preserveAs(path: string, name: string): void {
   mkdirSync(dirname(name), { recursive: true });
   try {
@@ -48,13 +52,13 @@ export function preserveAs(path: string, name: string): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS" && code !== "EXDEV") throw error;
-    // This file system has no second names.
+    // This file system does not support hard links.
     copyFileSync(path, temporaryPath(name));
     moveIntoPlace(temporaryPath(name), name);
   }
 }
 
-/** A database that is not open, with what SQLite may have left beside it. */
+/** Deletes a closed database, including the files that SQLite may have left next to it. */
 export function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
 }

@@ -1,14 +1,14 @@
 import { rmSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
 
-/** Nobody but this process writes to a world's file; a program that reads it must not hold us up for long. */
+/** Only this process writes to a world's file, and a program that reads it must not block it for long. */
 const BUSY_TIMEOUT_MS = 100;
 
-/** A connection to a database that is safe to be killed with. */
+/** A connection whose commits survive a kill and a power failure. */
 export function connect(path: string): BetterSqlite3.Database {
   const sqlite = retainStatements(new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS }));
   try {
-    // FULL: what is acknowledged is on the disk, whatever happens to the machine. WAL: readers and the writer let each other be.
+    // FULL: a commit is on disk when it returns. WAL: readers and the writer do not block each other.
     sqlite.exec("PRAGMA journal_mode = WAL");
     sqlite.exec("PRAGMA synchronous = FULL");
     return sqlite;
@@ -18,46 +18,52 @@ export function connect(path: string): BetterSqlite3.Database {
   }
 }
 
-/** A connection that only looks, and sees all the while what was there at the first look. */
+/** A read-only connection with one open read transaction: it sees the state as of its first read. */
 export function connectReadOnly(path: string): BetterSqlite3.Database {
   const sqlite = retainStatements(new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
   sqlite.exec("BEGIN");
   return sqlite;
 }
 
-/** Folds the write-ahead log into the file, so that a closed world is one file; where that fails, closing must not. */
+/**
+ * Checkpoints the write-ahead log, so that a closed world is a single file. Closes even if the checkpoint
+ * fails.
+ */
 export function checkpointAndClose(sqlite: BetterSqlite3.Database): void {
   try {
     sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
-    // On a full disk the log stays beside the file, and the next opening reads both.
+    // On a full disk the log stays next to the file, and the next open reads both.
   }
   sqlite.close();
 }
 
 /**
- * Makes sure that a database is its file alone, before another one takes its place: a log that stayed behind would be taken for that
- * one's. Throws where it cannot be folded in.
+ * Checkpoints and removes the write-ahead log before another file replaces this one: SQLite would apply a
+ * leftover log to the new file. Throws when the log cannot be checkpointed.
  */
 export function checkpointWal(path: string): void {
   checkpointAndClose(connect(path));
   if (!removeEmptyWal(path))
-    throw new Error(`${path} is being read by another program, or its disk is full; try again`);
+    throw new Error(`${path} is being read by another program, or its disk is full; try again later`);
 }
 
-/** Removes what SQLite has left beside a database that nobody has open; gives whether the database is its file alone. */
+/**
+ * Removes the empty `-wal` and `-shm` files of a database that nobody has open. Returns false if the log is
+ * not empty.
+ */
 export function removeEmptyWal(path: string): boolean {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return false;
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
   return true;
 }
 
-/** Every database of this process and its statements: a few dozen at each opening. */
+/** Every database of this process and its statements: a few dozen each time a file is opened. */
 const retainedObjects: unknown[] = [];
 
 /**
- * Keeps what the driver hands out from being collected. Node 24.19 and later abort when the collector of garbage meets a statement
- * of a driver that was compiled against their headers (nodejs/node 65446); what is never collected is never met.
+ * Keeps statements of the driver from being garbage-collected. Node 24.19 and later abort when they collect a
+ * statement of a driver that was compiled against their headers (nodejs/node 65446).
  */
 export function retainStatements(sqlite: BetterSqlite3.Database): BetterSqlite3.Database {
   if (!DRIVER_IS_AT_RISK) return sqlite;

@@ -2,13 +2,14 @@ import { constants, promises } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
 import { connectReadOnly } from "./connection.ts";
 
-/** The last copy of each database that is under way. */
+/** The newest pending copy of each database. */
 const pendingCopies = new WeakMap<BetterSqlite3.Database, Promise<void>>();
 
 /**
- * Copies an open database, one copy at a time, while it goes on. The log is folded into the file, and from then on a reader stands on
- * it: as long as it does, SQLite writes to the log alone. So the file holds still while the operating system copies it, and nobody
- * waits for longer than a commit takes. The copy is at `path`, on the disk, when this resolves.
+ * Copies an open database while it stays in use, one copy at a time. The write-ahead log is checkpointed into
+ * the file, and then a read transaction pins it: while a reader is open, SQLite writes only to the log. So
+ * the file does not change while the operating system copies it, and writers wait no longer than for a
+ * commit. The copy is durable at `path` when this resolves.
  */
 export function copyDatabase(sqlite: BetterSqlite3.Database, source: string, path: string): Promise<void> {
   const copied = (pendingCopies.get(sqlite) ?? Promise.resolve())
@@ -34,10 +35,10 @@ async function copyNow(sqlite: BetterSqlite3.Database, source: string, path: str
 }
 
 function pinDatabaseFile(sqlite: BetterSqlite3.Database, source: string): BetterSqlite3.Database {
-  if (!sqlite.open) throw new Error("it was closed before its turn to be copied came");
+  if (!sqlite.open) throw new Error("the world was closed before it could be copied");
   const checkpointed = sqlite.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get();
   if (checkpointed?.busy !== 0)
-    throw new Error("another program reads the world's file; try again when it has ended");
+    throw new Error("another program is reading the world's file; try again when it has finished");
   const reader = connectReadOnly(source);
   reader.prepare("SELECT history_id FROM history").get();
   return reader;

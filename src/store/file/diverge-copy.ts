@@ -15,21 +15,21 @@ import { RowWriter, tableName } from "../tables/stored-tables.ts";
 import { checkpointAndClose } from "./connection.ts";
 import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open-world.ts";
 
-/** What makes a copy of a world's file a history of its own. */
+/** How a copy of a world's file differs from its origin. */
 export type DivergenceOptions = {
   readonly historyId: string;
   /** The world that it was copied from. */
   readonly originWorld: string;
-  /** Goes on from where the copy stands, in its own mode or another one. */
+  /** The clock continues from the instant of the copy; mode and factor default to those of the origin. */
   readonly clock: { readonly mode?: ClockMode; readonly factor?: number; readonly wallNow: number };
-  /** Takes the copy back to an earlier point: what the world was then. */
+  /** Rewinds the copy to an earlier point; `world` is the world at that point. */
   readonly rewindTo?: { readonly at: SimTime; readonly world: World };
 };
 
-/** Rows that are deleted or written before others get a word in. */
+/** Number of rows deleted or written between two pauses. */
 const ROWS_PER_PORTION = 2_000;
 
-/** Amends a copy that nobody has open. Where it ends in the middle, the copy is to be thrown away. */
+/** Turns a copy that nobody has open into a history of its own. If this fails, the copy must be discarded. */
 export async function divergeCopy(
   path: string,
   options: OpenOptions,
@@ -37,7 +37,7 @@ export async function divergeCopy(
 ): Promise<void> {
   const sqlite = connectToCurrent(path, options);
   try {
-    // Nobody reads a copy that is not finished; it is on the disk before it takes its place.
+    // An unfinished copy is never read, and it is synced before it is moved into place.
     sqlite.exec("PRAGMA synchronous = OFF");
     const row = readWorldRow(sqlite);
     if (row === undefined) throw new CorruptFile("there is no world in this file");
@@ -66,7 +66,7 @@ export async function divergeCopy(
   }
 }
 
-/** Takes events, checkpoints and tables back to what they were at `world.seq`. */
+/** Restores events, checkpoints and tables to their state at `world.seq`. */
 async function rewindHistory(
   sqlite: BetterSqlite3.Database,
   row: WorldRow,
@@ -78,10 +78,10 @@ async function rewindHistory(
   const wasReset =
     sqlite.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'WorldReset' LIMIT 1").get(seq) !==
     undefined;
-  // A reset has emptied the table of the operations that were over; only the events tell of them still.
+  // A reset has deleted the finished operations from their table; they remain only in the events.
   const finished = wasReset ? finishedOperations(journal, seq) : [];
   const chain = journal.chainAt(seq);
-  if (chain === undefined) throw new CorruptFile(`event ${seq} is not there`);
+  if (chain === undefined) throw new CorruptFile(`event ${seq} is missing`);
   sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
   sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
   new RequestRows(sqlite).deleteAfter(now);

@@ -7,12 +7,12 @@ import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { checkpointAndClose, connectReadOnly } from "./connection.ts";
 import { connectToCurrent } from "./open-world.ts";
 
-/** A look at a world's file, which changes nothing of it. */
+/** A world's file opened for reading; the file does not change. */
 export type ReadOnlyDatabase = { readonly sqlite: BetterSqlite3.Database; readonly close: () => void };
 
 /**
- * Looks at a world's file as it is now, whoever has it open. One of an older release is upgraded for that on a copy of its own.
- * Throws where it is no world's, is damaged, or was written by a newer release.
+ * Opens a world's file for reading, also while it is in use. For a file of an older release, opens an
+ * upgraded temporary copy. Throws if the file is not a world, is damaged, or was written by a newer release.
  */
 export function openForReading(path: string, migrationsFolder: string): ReadOnlyDatabase {
   const sqlite = openReadOnly(path);
@@ -37,7 +37,7 @@ export function openForReading(path: string, migrationsFolder: string): ReadOnly
   }
 }
 
-/** Copies a world's file as it is now, whoever has it open, without the room that deleted rows have left. */
+/** Copies a world's file, also while it is in use, without the free pages of deleted rows. */
 export function vacuumCopy(path: string, copy: string): void {
   const { database } = openReadOnly(path);
   try {

@@ -14,28 +14,28 @@ import { checkpointAndClose, connect, connectReadOnly } from "./connection.ts";
 import { copyDatabase } from "./copy.ts";
 import { createFile, upgradeFile } from "./upgrade.ts";
 
-/** A world's file, open: the world as its tables hold it, and the journal that keeps them up to date. */
+/** An open world's file: the world loaded from its tables, and the journal that keeps the tables current. */
 export type Store = {
   readonly journal: SqliteJournal;
   readonly world: World;
-  /** What the clock has to go on from; absent where the world is yet to be made. */
+  /** Where the clock continues; absent for a world that has not been created yet. */
   readonly clock?: { readonly state: ClockState; readonly now: SimTime };
   readonly historyId: string;
-  /** Copies the file as it is now, at rest or in service; what is committed meanwhile is not in the copy. */
+  /** Copies the file while it stays in use. Later commits are not in the copy. */
   readonly copyTo: (path: string) => Promise<void>;
   readonly close: () => void;
 };
 
 export type OpenOptions = {
-  /** Where drizzle-kit's output lies. */
+  /** The folder of drizzle-kit's output. */
   readonly migrationsFolder: string;
-  /** The name under which the file of an older release is kept, when it is upgraded. */
+  /** Where to keep the original file when a file of an older release is upgraded. */
   readonly backupPath?: string;
-  /** Is told when that has happened. */
+  /** Called after an upgrade. */
   readonly onUpgrade?: () => void;
 };
 
-/** What is there of a world beside its rows. */
+/** The state of a world outside its tables. */
 export type WorldRow = JournalHead & {
   readonly settings: WorldSettings;
   readonly numbers: Numbers;
@@ -44,8 +44,8 @@ export type WorldRow = JournalHead & {
 };
 
 /**
- * Opens or makes the file at `path` and brings it to this version's schema. Throws where the file is no world's, is damaged, or was
- * written by a newer release.
+ * Opens or creates the file at `path` and upgrades it to the current schema. Throws if the file is not a
+ * world, is damaged, or was written by a newer release.
  */
 export function openStore(path: string, options: OpenOptions): Store {
   const sqlite = connectToCurrent(path, options);
@@ -58,7 +58,7 @@ export function openStore(path: string, options: OpenOptions): Store {
       sqlite.prepare("SELECT 1 FROM events").get() !== undefined ||
       readHistoryRow(sqlite).forgottenSeq > 0
     ) {
-      throw new CorruptFile("the row of the world is not there");
+      throw new CorruptFile("the world row is missing");
     }
     const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 });
     return {
@@ -75,14 +75,14 @@ export function openStore(path: string, options: OpenOptions): Store {
   }
 }
 
-/** A connection to a world's file of the present version, made or upgraded where it is none yet. */
+/** A connection to a world's file of the current version; creates or upgrades the file if necessary. */
 export function connectToCurrent(
   path: string,
   { migrationsFolder, backupPath, onUpgrade }: OpenOptions,
 ): BetterSqlite3.Database {
   try {
     if (!existsSync(path)) createFile(path, migrationsFolder);
-    // Looked at first: what is not ours stays as it is.
+    // Read-only first, so that a file that is not a world stays unchanged.
     if (readVersion(path) < SCHEMA_VERSION) {
       upgradeFile(path, migrationsFolder, backupPath);
       onUpgrade?.();
@@ -102,7 +102,7 @@ function readVersion(path: string): number {
   }
 }
 
-/** The one row of the world; absent where it is yet to be made. */
+/** The single world row; `undefined` for a world that has not been created yet. */
 export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefined {
   const row = sqlite
     .prepare("SELECT settings, numbers, clock, seq, at, now, chain, checksum FROM world")
@@ -110,7 +110,7 @@ export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefin
     .get() as [string, string, string, number, number, number, number, number] | undefined;
   if (row === undefined) return undefined;
   const [settings, numbers, clock, seq, at, now, chain, checksum] = row;
-  if (checksumOf(row.slice(0, -1)) !== checksum) throw new CorruptFile("the row of the world is damaged");
+  if (checksumOf(row.slice(0, -1)) !== checksum) throw new CorruptFile("the world row is damaged");
   return {
     settings: JSON.parse(settings),
     numbers: { ...NO_NUMBERS, ...JSON.parse(numbers) },
@@ -122,7 +122,7 @@ export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefin
   };
 }
 
-/** Reads the tables in the order in which the rows were made, for that is the order in which the world lists them. */
+/** Loads rows in the order of their creation, which is the order in which the world lists them. */
 function load(
   sqlite: BetterSqlite3.Database,
   world: World,
@@ -134,7 +134,7 @@ function load(
   const { forgottenSeq } = readHistoryRow(sqlite);
   if (last === undefined ? seq !== forgottenSeq : last.seq !== seq || last.chain !== chain) {
     throw new CorruptFile(
-      `the tables stand at event ${seq}, the journal ends with event ${last?.seq ?? forgottenSeq}`,
+      `the tables are at event ${seq}, but the journal ends at event ${last?.seq ?? forgottenSeq}`,
     );
   }
   world.settings = settings;
@@ -153,10 +153,13 @@ function load(
 
 const UNFINISHED_OPERATIONS = "WHERE status IN ('scheduling', 'running') ORDER BY number";
 
-/** A file up to this size is looked through at every opening; of a larger one, what is read whole. */
+/**
+ * Up to this size the whole file is checked each time it is opened; above it, only tables that are read
+ * completely.
+ */
 const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
 
-/** Whether pages and indexes are what they should be: a row that a damaged page hides would not be missed. */
+/** Checks pages and indexes: without this, a row lost to a damaged page would go unnoticed. */
 function checkStructure(sqlite: BetterSqlite3.Database, bytes: number): void {
   const fullyReadTables = TABLE_NAMES.filter((name) => name !== "operations") as TableName[];
   const checks =

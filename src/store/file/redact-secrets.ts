@@ -8,8 +8,9 @@ import { checkpointAndClose } from "./connection.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
 
 /**
- * Empties a copy of a world's file of every secret: passwords, the hashes of keys, the addresses that keys were used from; and of the
- * journal of requests, which is nobody else's business. History and world stay what they are; a key in it opens nothing any more.
+ * Removes every secret from a copy of a world's file: passwords, key hashes, and the addresses that keys were
+ * used from. Also removes the request log. History and world stay otherwise unchanged; the keys in the copy
+ * no longer authenticate.
  */
 export function redactSecrets(
   path: string,
@@ -25,7 +26,7 @@ export function redactSecrets(
       redactCheckpoints(sqlite, replacementHash);
       rechain(sqlite, (event) => redactEvent(event, replacementHash));
     })();
-    // One file, in which nothing is left of what was deleted.
+    // Leaves a single file, without remains of deleted rows in free pages.
     sqlite.exec("PRAGMA journal_mode = DELETE");
     sqlite.exec("VACUUM");
   } finally {
@@ -33,7 +34,7 @@ export function redactSecrets(
   }
 }
 
-/** What takes the place of the hash of a key's secret. */
+/** The hash that replaces the hash of a key's secret. */
 export type ReplacementHash = (keyId: number) => string;
 
 export const redactedHash: ReplacementHash = (keyId) => `emptied-${keyId}`;

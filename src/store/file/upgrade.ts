@@ -10,7 +10,7 @@ import { checkChecksums, rewriteChecksums } from "../tables/stored-tables.ts";
 import { moveIntoPlace, preserveAs, removeDatabase, temporaryPath } from "./atomic-file.ts";
 import { checkpointAndClose, checkpointWal, connect } from "./connection.ts";
 
-/** Makes an empty world's file and begins a history in it; it is there when it is whole. */
+/** Creates the file of an empty world with a new history. It appears at `path` only when it is complete. */
 export function createFile(path: string, migrationsFolder: string): void {
   const newFile = temporaryPath(path);
   removeDatabase(newFile);
@@ -28,8 +28,8 @@ export function createFile(path: string, migrationsFolder: string): void {
 }
 
 /**
- * Brings the file of an older release to the present version: on a copy, which then takes its place, so that a kill leaves the one or
- * the other. The former file is kept under the name `keptAt`, if there is one. Nobody has the file open.
+ * Upgrades the file of an older release, which nobody may have open. Works on a copy that then replaces the
+ * file, so a kill leaves either the old or the new one. Keeps the original at `backupPath`, if given.
  */
 export function upgradeFile(path: string, migrationsFolder: string, backupPath?: string): void {
   checkpointWal(path);
@@ -39,7 +39,7 @@ export function upgradeFile(path: string, migrationsFolder: string, backupPath?:
   const sqlite = connect(copy);
   try {
     const version = schemaVersionOf(sqlite);
-    // A checksum that is written anew says nothing of what was there before.
+    // Before the checksums are rewritten: new ones would hide existing damage.
     if (version > FIRST_VERSION) checkChecksums(sqlite);
     migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });
     sqlite.transaction(() => {
@@ -66,7 +66,7 @@ function beginHistory(sqlite: BetterSqlite3.Database): void {
   });
 }
 
-/** Version 1 knew no decisions. That events of one instant may belong together is the most that can be told of them. */
+/** Version 1 did not record decisions. Events of the same instant are taken as one decision. */
 function inferDecision() {
   let decision = 0;
   let instant: number | undefined;

@@ -14,20 +14,20 @@ import { asCorruptFile, CorruptFile } from "../tables/checksum.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { readWorldRow, type WorldRow } from "./open-world.ts";
 
-/** Where a file does not hold what its journal tells, or what was written. */
+/** Where a file differs from its journal, or is damaged. */
 type VerificationDifference = { readonly where: string; readonly message: string };
 
 export type Verification = {
   readonly ok: boolean;
-  /** The event that the folding began behind: 0, or where history was forgotten up to. */
+  /** The replay starts after this event: 0, or the event up to which history was truncated. */
   readonly from: number;
-  /** The last event that was folded. */
+  /** The last event that was replayed. */
   readonly to: number;
-  /** How many rows, checkpoints and invariants were compared. */
+  /** Number of rows, checkpoints and invariants compared. */
   readonly rows: number;
   readonly checkpoints: number;
   readonly invariants: number;
-  /** The first hundred. */
+  /** At most the first 100. */
   readonly differences: readonly VerificationDifference[];
 };
 
@@ -36,12 +36,12 @@ const EVENTS_PER_PORTION = 500;
 
 type CheckpointLink = { readonly seq: number; readonly at: SimTime; readonly chain: number };
 
-/** Is told how many events are folded, and of how many; lets others get a word in. */
+/** Called with the number of events replayed and the total. Awaited, so that other work can run. */
 export type VerificationProgress = (folded: number, of: number) => Promise<void>;
 
 /**
- * Folds the journal of a world's file into an empty world, or into its oldest checkpoint, and compares it with the tables, row by row,
- * with the checkpoints on the way, and with the invariants.
+ * Replays the journal of a world's file into an empty world, or from its oldest checkpoint. Compares the
+ * result with the tables row by row, with every later checkpoint, and with the invariants.
  */
 export async function verifyFile(
   sqlite: BetterSqlite3.Database,
@@ -69,7 +69,7 @@ class Verifier {
     });
     await this.#collectCorruption("journal", async () => {
       const row = readWorldRow(this.#sqlite);
-      if (row === undefined) throw new CorruptFile("there is no world in this file yet");
+      if (row === undefined) throw new CorruptFile("the file contains no world yet");
       const journal = new SqliteJournal(this.#sqlite, row);
       const { world, operations } = await this.#fold(journal, row, progress);
       this.#compare("world", "settings", world.settings, row.settings);
@@ -102,7 +102,7 @@ class Verifier {
     const checkpoints = this.#sqlite
       .prepare<[number], CheckpointLink>("SELECT seq, at, chain FROM checkpoints WHERE seq > ? ORDER BY seq")
       .all(oldest.seq);
-    this.#compare("checkpoints", `the instant of ${oldest.seq}`, world.at, oldest.at);
+    this.#compare("checkpoints", `the instant of checkpoint ${oldest.seq}`, world.at, oldest.at);
     this.#count.from = oldest.seq;
     this.#count.to = oldest.seq;
     while (world.seq < row.seq) {
@@ -112,7 +112,7 @@ class Verifier {
       const events = journal.events(world.seq, portion);
       if (events.length === 0)
         throw new CorruptFile(
-          `the journal ends with event ${world.seq}, the tables stand at event ${row.seq}`,
+          `the journal ends at event ${world.seq}, but the tables are at event ${row.seq}`,
         );
       this.#replay(events, world);
       for (const event of events) foldOperation(operations, event);
@@ -124,21 +124,21 @@ class Verifier {
       await progress(world.seq - oldest.seq, row.seq - oldest.seq);
     }
     if (journal.events(world.seq, 1).length > 0)
-      throw new CorruptFile(`the journal goes on after event ${row.seq}, where the tables stand`);
+      throw new CorruptFile(`the tables are at event ${row.seq}, but the journal continues after it`);
     if (this.#lastChain() !== undefined && this.#lastChain() !== row.chain)
-      throw new CorruptFile(`event ${row.seq} is not the one that the tables stand at`);
+      throw new CorruptFile(`event ${row.seq} is not the event that the tables were written with`);
     for (const { seq } of checkpoints)
-      this.#addDifference("checkpoints", `${seq} is of an event that has not happened`);
+      this.#addDifference("checkpoints", `checkpoint ${seq} is after the last event`);
     return { world, operations };
   }
 
-  /** Events that do not follow from each other cannot be folded. */
+  /** Applying an event throws when it does not fit the events before it. */
   #replay(events: readonly RecordedEvent[], world: World): void {
     try {
       replay(events, world);
     } catch (error) {
       throw new CorruptFile(
-        `what event ${world.seq} tells cannot be: ${error instanceof Error ? error.message : error}`,
+        `event ${world.seq} contradicts the events before it: ${error instanceof Error ? error.message : error}`,
         { cause: error },
       );
     }
@@ -151,14 +151,14 @@ class Verifier {
       .get();
   }
 
-  /** Rows are compared by their keys: the order of a world that was loaded is not always that of one that was folded. */
+  /** Compares rows by key: a loaded world does not always list them in the same order as a replayed one. */
   #compareCheckpoint(journal: SqliteJournal, world: World, { seq, at, chain }: CheckpointLink): void {
     this.#count.checkpoints += 1;
-    this.#compare("checkpoints", `the instant of ${seq}`, world.at, at);
-    this.#compare("checkpoints", `the link of ${seq}`, journal.chainAt(seq), chain);
+    this.#compare("checkpoints", `the instant of checkpoint ${seq}`, world.at, at);
+    this.#compare("checkpoints", `the chain checksum of checkpoint ${seq}`, journal.chainAt(seq), chain);
     const { tables: journaled, ...head } = takeCheckpoint(world);
     const { tables: stored, ...storedHead } = journal.checkpointBefore({ seq });
-    this.#compare("checkpoints", String(seq), head, storedHead);
+    this.#compare("checkpoints", `checkpoint ${seq}`, head, storedHead);
     for (const name of JOURNALED_TABLES) {
       const byKey = (rows: Iterable<unknown> = []) =>
         Object.fromEntries(
@@ -168,7 +168,7 @@ class Verifier {
         );
       this.#compare(
         "checkpoints",
-        `${tableName(name)} of ${seq}`,
+        `${tableName(name)} of checkpoint ${seq}`,
         byKey(journaled[name]),
         byKey(stored[name]),
       );
@@ -181,15 +181,15 @@ class Verifier {
     for (const row of prepareReader(this.#sqlite, name)()) {
       const key = keyOf(row);
       if (!expected.has(key))
-        this.#addDifference(tableName(name), `${key} is in the table, but the journal does not tell of it`);
+        this.#addDifference(tableName(name), `${key} is in the table but not in the journal`);
       else this.#compare(tableName(name), key, expected.get(key), row);
       expected.delete(key);
     }
     for (const key of expected.keys())
-      this.#addDifference(tableName(name), `${key} is not in the table, but the journal tells of it`);
+      this.#addDifference(tableName(name), `${key} is in the journal but not in the table`);
   }
 
-  /** Operations that are over stay in their table until they are forgotten, which may be later than the events that tell of them. */
+  /** Finished operations stay in their table until they are pruned, which may be later than their events. */
   #compareOperations(journal: SqliteJournal, world: World, expected: Map<string, Operation>): void {
     const where = tableName("operations");
     const { operationsPrunedBefore, oldest } = journal;
@@ -198,23 +198,22 @@ class Verifier {
     for (const row of prepareReader<Operation>(this.#sqlite, "operations")()) {
       const journaled = expected.get(row.id);
       if (journaled !== undefined) this.#compare(where, row.id, journaled, row);
-      else if (!isOlder(row))
-        this.#addDifference(where, `${row.id} is in the table, but the journal does not tell of it`);
+      else if (!isOlder(row)) this.#addDifference(where, `${row.id} is in the table but not in the journal`);
       expected.delete(row.id);
     }
     for (const { id, state, updatedAt } of expected.values()) {
       if (isTerminal(state) && updatedAt < operationsPrunedBefore) continue;
-      this.#addDifference(where, `${id} is not in the table, but the journal tells of it`);
+      this.#addDifference(where, `${id} is in the journal but not in the table`);
     }
   }
 
-  /** `told` may have properties without a value, which JSON does not know. */
+  /** `journaled` may have undefined properties, which JSON omits. */
   #compare(where: string, what: string, journaled: unknown, stored: unknown): void {
     this.#count.rows += 1;
     if (isDeepStrictEqual(JSON.parse(JSON.stringify(journaled)), stored)) return;
     this.#addDifference(
       where,
-      `${what} is ${JSON.stringify(stored)}; by the journal it is ${JSON.stringify(journaled)}`,
+      `${what} is ${JSON.stringify(stored)}, but the journal gives ${JSON.stringify(journaled)}`,
     );
   }
 
@@ -222,7 +221,7 @@ class Verifier {
     if (this.#differences.length < MAX_DIFFERENCES) this.#differences.push({ where, message });
   }
 
-  /** What is damaged is told, and the rest is looked at. */
+  /** Records damage as a difference, and continues with the rest. */
   async #collectCorruption(where: string, work: () => unknown): Promise<void> {
     try {
       await work();

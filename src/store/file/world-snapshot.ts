@@ -4,7 +4,7 @@ import { schemaVersionOf } from "../tables/format-version.ts";
 import { connect, connectReadOnly } from "./connection.ts";
 import { readWorldRow } from "./open-world.ts";
 
-/** What a world's file tells at a look; `error` where it cannot be read. */
+/** Summary of a world's file; `error` when it cannot be read. */
 type FileInfo = {
   readonly historyId: string;
   readonly seq: number;
@@ -12,7 +12,7 @@ type FileInfo = {
   readonly error?: string;
 };
 
-/** Makes a copy of a world's file one that lies still: one file, with nothing beside it, however it is looked at. */
+/** Turns a copy of a world's file into a snapshot: a single file, and reading it creates no `-wal` file. */
 export function finalizeSnapshot(path: string): void {
   const sqlite = connect(path);
   try {
@@ -22,7 +22,7 @@ export function finalizeSnapshot(path: string): void {
   }
 }
 
-/** Looks into a file that nobody has open. */
+/** Reads the summary of a file that nobody has open. */
 export function readFileInfo(path: string): FileInfo {
   const unknown = { historyId: "", seq: 0, now: 0 };
   try {

@@ -3,7 +3,7 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import { CorruptFile, checksumOf } from "../tables/checksum.ts";
 
-/** Which history a file holds, and what is left of it. */
+/** The identity of a file's history, and how far it is truncated. */
 export type HistoryRow = {
   readonly historyId: string;
   readonly journalVersion: number;
@@ -17,8 +17,7 @@ const COLUMNS = "history_id, journal_version, forgotten_seq, operations_forgotte
 export function readHistoryRow(sqlite: BetterSqlite3.Database): HistoryRow {
   const row = sqlite.prepare(`SELECT ${COLUMNS}, checksum FROM history`).raw().get() as unknown[] | undefined;
   const checksum = row?.pop();
-  if (row === undefined || checksum !== checksumOf(row))
-    throw new CorruptFile("the row of its history is damaged");
+  if (row === undefined || checksum !== checksumOf(row)) throw new CorruptFile("the history row is damaged");
   const [historyId, journalVersion, forgottenSeq, operationsForgottenBefore, origin] = row as [
     string,
     number,

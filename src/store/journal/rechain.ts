@@ -5,8 +5,8 @@ import { rewriteChecksums } from "../tables/stored-tables.ts";
 const EVENTS_PER_PORTION = 5_000;
 
 /**
- * Writes a file's events anew, each as `amend` gives it, and links them, the checkpoints, the rows and the world into one again: for a
- * file whose content was changed on purpose. Within a transaction.
+ * Rewrites every event as `transform` returns it, then recomputes the chain of events and checkpoints and all
+ * checksums. For files whose content is changed on purpose. The caller opens the transaction.
  */
 export function rechain(
   sqlite: BetterSqlite3.Database,
@@ -30,7 +30,10 @@ export function rechain(
   rechainWorld(sqlite, chain);
 }
 
-/** A statement that iterates keeps its connection from writing, so events come in portions. Those that are forgotten are left out. */
+/**
+ * Events without truncated ones. Read in portions, because an iterating statement blocks writes on its
+ * connection.
+ */
 function* eventsInOrder(sqlite: BetterSqlite3.Database): Generator<StoredEvent> {
   const selectPortion = sqlite.prepare<[number], StoredEvent>(
     `SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ${EVENTS_PER_PORTION}`,

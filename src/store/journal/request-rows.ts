@@ -3,12 +3,12 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { NewRequests, RequestLogEntry } from "../../simulation/request-log.ts";
 import { CorruptFile } from "../tables/checksum.ts";
 
-/** Written and read at once; a row of its own for each would cost three times as much. */
+/** Requests are stored in blocks; a row per request would cost three times as much. */
 const REQUESTS_PER_BLOCK = 500;
 
 type RequestBlock = { readonly number: number; readonly payload: string };
 
-/** The journal of requests in a world's file, in blocks. Callers see to the transaction. */
+/** The request log in a world's file. The caller opens the transaction. */
 export class RequestRows {
   readonly #statements;
 
@@ -20,7 +20,7 @@ export class RequestRows {
     return this.#statements.newest.get()?.last ?? 0;
   }
 
-  /** Those above `since`, in order. */
+  /** Requests with a number above `since` (exclusive), in order. */
   since(since: number, limit: number): RequestLogEntry[] {
     const matches: RequestLogEntry[] = [];
     for (let from = since; matches.length < limit; ) {
@@ -43,7 +43,7 @@ export class RequestRows {
     this.#filterBlock(this.#statements.at.get(lastPruned, lastPruned), ({ number }) => number > lastPruned);
   }
 
-  /** Forgets what came after this instant. */
+  /** Deletes requests after this instant. */
   deleteAfter(now: SimTime): void {
     const { after, removeOne } = this.#statements;
     for (const block of after.all(now)) {
@@ -55,7 +55,10 @@ export class RequestRows {
     this.#statements.remove.run(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   }
 
-  /** Leaves of a block what is to stay; gives whether anything does. */
+  /**
+   * Rewrites a block with only its retained requests. Returns false, and leaves the block, if none are
+   * retained.
+   */
   #filterBlock(block: RequestBlock | undefined, isRetained: (request: RequestLogEntry) => boolean): boolean {
     const remaining = block === undefined ? [] : requestsIn(block).filter(isRetained);
     if (block === undefined || remaining.length === 0) return false;
@@ -75,7 +78,7 @@ function requestsIn({ number, payload }: RequestBlock): readonly RequestLogEntry
   try {
     return JSON.parse(payload) as RequestLogEntry[];
   } catch (error) {
-    throw new CorruptFile(`requests from ${number} on are damaged`, { cause: error });
+    throw new CorruptFile(`the request log is damaged from request ${number} on`, { cause: error });
   }
 }
 
@@ -84,7 +87,8 @@ function prepareStatements(sqlite: BetterSqlite3.Database) {
     sqlite.prepare<Parameters, Row>(source);
   return {
     newest: prepare<{ last: number }, []>("SELECT last FROM requests ORDER BY number DESC LIMIT 1"),
-    // Blocks follow each other without gaps: the next request is in the last block that begins no later, or in the first behind it.
+    // Blocks have no gaps: the next request is in the last block that begins no later, or in the one after
+    // it.
     next: prepare<RequestBlock, [number, number]>(
       `SELECT number, payload FROM requests
        WHERE number >= ifnull((SELECT max(number) FROM requests WHERE number <= ? + 1), 0) AND last > ? ORDER BY number LIMIT 1`,

@@ -11,36 +11,40 @@ import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { CorruptFile, chainChecksum, checksumOf, type StoredEvent } from "../tables/checksum.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
+import { type CheckpointRow, prepareJournalStatements, type RawEvent } from "./journal-statements.ts";
 import { RequestRows } from "./request-rows.ts";
 
-/** So many events and operations are forgotten beside each write, and twice as many as it writes: so forgetting keeps up. */
+/**
+ * Truncated events and operations that each write deletes: a fixed number plus twice the number of events
+ * written, so that pruning keeps up with writing.
+ */
 const PRUNED_PER_WRITE = 500;
 const PRUNED_PER_EVENT = 2;
-/** And so many at once where somebody waits for it. */
+/** The number that one call of `prune` deletes. */
 const PRUNED_PER_CALL = 5_000;
-/** Checkpoints are written while others wait: quickly, rather than as small as can be. */
+/** Speed matters more than size: other requests wait while a checkpoint is written. */
 const COMPRESSION = { level: 1 };
 
 const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
 
-/** What the journal goes on from. */
+/** The position that the journal continues from. */
 export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
 
 type EventRow = StoredEvent & { readonly chain: number };
-/** What is forgotten and still there: events from `firstEvent` on, operations from behind a row on; `undefined` where none is. */
+/**
+ * Truncated rows that still exist: events from `firstEvent` on, operations after row `fromOperation`
+ * (`undefined`: none).
+ */
 type PruneBacklog = {
   readonly firstEvent: number;
   readonly fromOperation: number | undefined;
   readonly operationsBefore: SimTime;
 };
-type CheckpointRow = {
-  readonly seq: number;
-  readonly at: SimTime;
-  readonly chain: number;
-  readonly world: Buffer;
-};
 
-/** History in a world's SQLite file: events and their projection in one transaction, durable when `write` returns. */
+/**
+ * History in a world's SQLite file: events and their projection in one transaction, durable when `write`
+ * returns.
+ */
 export class SqliteJournal implements Journal {
   readonly #sqlite: BetterSqlite3.Database;
   readonly #rows: RowWriter;
@@ -49,7 +53,7 @@ export class SqliteJournal implements Journal {
   readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
   readonly #readOperation: (id: string) => Operation[];
   #head: JournalHead;
-  /** Where history begins; its events up to there are forgotten. */
+  /** Events up to and including this one are truncated. */
   #oldest: JournalHead;
   #pruneBacklog: PruneBacklog;
 
@@ -58,7 +62,7 @@ export class SqliteJournal implements Journal {
     this.#head = head;
     this.#rows = new RowWriter(sqlite);
     this.#requests = new RequestRows(sqlite);
-    this.#statements = prepareStatements(sqlite);
+    this.#statements = prepareJournalStatements(sqlite);
     this.#readOperations = prepareReader(
       sqlite,
       "operations",
@@ -67,8 +71,7 @@ export class SqliteJournal implements Journal {
     this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
     const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
-    if (oldest === undefined)
-      throw new CorruptFile(`history begins at a checkpoint that is not there: ${seq}`);
+    if (oldest === undefined) throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
     this.#oldest = oldest;
     this.#pruneBacklog = {
       firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
@@ -77,7 +80,7 @@ export class SqliteJournal implements Journal {
     };
   }
 
-  /** Operations that ended before this instant may be gone. */
+  /** Operations that ended before this instant may be deleted. */
   get operationsPrunedBefore(): SimTime {
     return this.#pruneBacklog.operationsBefore;
   }
@@ -132,7 +135,7 @@ export class SqliteJournal implements Journal {
     return rows.map(eventOf);
   }
 
-  /** Throws where any link of the chain is not what it should be, though the events may be. */
+  /** Throws `CorruptFile` at the first broken link of the chain, even if later ones match again. */
   verifyChain(since: number, limit: number): void {
     verifyChain(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
   }
@@ -163,7 +166,7 @@ export class SqliteJournal implements Journal {
   async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {
     const { seq, at } = checkpoint;
     const chain = this.chainAt(seq);
-    if (chain === undefined) throw new Error(`there is no event ${seq} to take a checkpoint at`);
+    if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
     const world = await compress(JSON.stringify(checkpoint), COMPRESSION);
     this.#statements.insertCheckpoint.run(seq, at, chain, world);
   }
@@ -172,7 +175,7 @@ export class SqliteJournal implements Journal {
     const checkpoint =
       eventsUpTo === this.#oldest.seq ? this.#oldest : this.#statements.checkpointAt.get(eventsUpTo);
     if (checkpoint === undefined)
-      throw new Error(`history can be forgotten up to a checkpoint, and there is none at ${eventsUpTo}`);
+      throw new Error(`cannot truncate history: there is no checkpoint at event ${eventsUpTo}`);
     const before = Math.max(operationsBefore, this.#pruneBacklog.operationsBefore);
     this.#inTransaction(() => {
       writeHistoryRow(this.#sqlite, {
@@ -215,7 +218,7 @@ export class SqliteJournal implements Journal {
     return this.#statements.size.get()?.bytes ?? 0;
   }
 
-  /** The chain of the events at this one; `undefined` where there is none. */
+  /** The chain checksum after this event; `undefined` if the event is missing. */
   chainAt(seq: number): number | undefined {
     if (seq === this.#head.seq) return this.#head.chain;
     return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
@@ -225,7 +228,10 @@ export class SqliteJournal implements Journal {
     return this.#pruneBacklog.firstEvent > this.#oldest.seq && this.#pruneBacklog.fromOperation === undefined;
   }
 
-  /** Deletes a little of what is forgotten, within a transaction; gives what is left. */
+  /**
+   * Deletes up to `limit` truncated events and operations; returns the rest. The caller opens the
+   * transaction.
+   */
   #pruneSome(limit: number): PruneBacklog {
     const { firstEvent, fromOperation, operationsBefore } = this.#pruneBacklog;
     const { deleteEvents, operationsAfter, deleteOperations } = this.#statements;
@@ -247,29 +253,26 @@ export class SqliteJournal implements Journal {
       commit.run();
       return result;
     } catch (error) {
-      // A full disk has made SQLite roll back already; any other failure leaves the transaction open.
+      // On a full disk SQLite has already rolled back; after other failures the transaction is still open.
       if (this.#sqlite.inTransaction) rollback.run();
       throw error;
     }
   }
 }
 
-/** Throws at the first row that is not what was written, or not the one that follows. */
+/** Throws `CorruptFile` at the first row that is changed, missing or out of order. */
 function verifyChain(rows: readonly EventRow[], since: number, before: number): void {
   let [seq, chain] = [since, before];
   for (const row of rows) {
     seq += 1;
     chain = chainChecksum([row], chain);
     if (row.seq !== seq || row.chain !== chain)
-      throw new CorruptFile(`event ${seq} is damaged, or the one before it`);
+      throw new CorruptFile(`event ${seq} or the one before it is damaged`);
   }
 }
 
-/** SQLite hands out arrays at twice the speed of objects. */
-type RawEvent = [seq: number, at: SimTime, type: string, decision: number, payload: string, chain: number];
-
 function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
-  // Bytes that are text no more would hash as the text that they were.
+  // A column that turned into a blob would have the same checksum as its text.
   if (typeof type !== "string" || typeof payload !== "string")
     throw new CorruptFile(`event ${seq} is damaged`);
   return { seq, at, type, payload, decision, chain };
@@ -285,59 +288,4 @@ function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
   } catch (error) {
     throw new CorruptFile(`checkpoint ${seq} is damaged`, { cause: error });
   }
-}
-
-function prepareStatements(sqlite: BetterSqlite3.Database) {
-  const prepare = <Row, Parameters extends unknown[]>(source: string) =>
-    sqlite.prepare<Parameters, Row>(source);
-  const event = "seq, at, type, decision, payload, chain";
-  return {
-    begin: prepare("BEGIN IMMEDIATE"),
-    commit: prepare("COMMIT"),
-    rollback: prepare("ROLLBACK"),
-    size: prepare<{ bytes: number }, []>(
-      "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
-    ),
-    appendEvent: prepare<unknown, [number, SimTime, string, string, number, number]>(
-      "INSERT INTO events (seq, at, type, payload, decision, chain) VALUES (?, ?, ?, ?, ?, ?)",
-    ),
-    writeWorld: prepare(
-      `INSERT INTO world (id, settings, numbers, clock, seq, at, now, chain, checksum) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, numbers = excluded.numbers, clock = excluded.clock,
-         seq = excluded.seq, at = excluded.at, now = excluded.now, chain = excluded.chain, checksum = excluded.checksum`,
-    ),
-    chainAt: prepare<{ chain: number }, [number]>("SELECT chain FROM events WHERE seq = ?"),
-    firstEvent: prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM events"),
-    eventsSince: prepare<RawEvent, [number, number]>(
-      `SELECT ${event} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`,
-    ).raw(),
-    eventsAbout: prepare<RawEvent, [number, number, string, number]>(
-      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
-    ).raw(),
-    eventsButActivityAbout: prepare<RawEvent, [number, number, string, number]>(
-      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT LIKE 'Activity%' AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
-    ).raw(),
-    eventsOfTypeAbout: prepare<RawEvent, [string, number, number, string, number]>(
-      `SELECT ${event} FROM events WHERE type = ? AND seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
-    ).raw(),
-    deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
-    operationsAfter: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
-      "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
-    ),
-    deleteOperations: prepare<unknown, [number, number, SimTime]>(
-      `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
-    ),
-    checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
-    checkpointBySeq: prepare<CheckpointRow, [number]>(
-      "SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    checkpointByTime: prepare<CheckpointRow, [SimTime]>(
-      "SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    newestCheckpoint: prepare<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM checkpoints"),
-    insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(
-      "INSERT OR IGNORE INTO checkpoints (seq, at, chain, world) VALUES (?, ?, ?, ?)",
-    ),
-    deleteCheckpoints: prepare<unknown, [number]>("DELETE FROM checkpoints WHERE seq < ?"),
-  };
 }

@@ -1,12 +1,15 @@
 import { crc32 } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 
-/** What a file holds is not what was written: nothing of it is served. */
+/** The file is damaged: its content is not what was written. Nothing of it may be served. */
 export class CorruptFile extends Error {
   override readonly name = "CorruptFile";
 }
 
-/** What SQLite says of a file that is not what was written: our statements fit the tables that we made, and our JSON is JSON. */
+/**
+ * Converts SQLite's errors about a damaged file to `CorruptFile`; returns other errors unchanged. Errors
+ * about the schema and about JSON count too, because statements and JSON of this program are valid.
+ */
 export function asCorruptFile(error: unknown): unknown {
   if (!(error instanceof BetterSqlite3.SqliteError)) return error;
   const isCorruption =
@@ -15,12 +18,12 @@ export function asCorruptFile(error: unknown): unknown {
   return isCorruption ? new CorruptFile(error.message, { cause: error }) : error;
 }
 
-/** CRC-32 of a row's values as SQLite holds them, in the order of the columns. */
+/** CRC-32 of a row's values as SQLite stores them, in column order. */
 export function checksumOf(values: readonly unknown[]): number {
   return crc32(JSON.stringify(values));
 }
 
-/** An event as it stands in the file, but for its link in the chain. */
+/** An event as stored, without its chain checksum. */
 export type StoredEvent = {
   readonly seq: number;
   readonly decision: number;
@@ -29,7 +32,10 @@ export type StoredEvent = {
   readonly payload: string;
 };
 
-/** The chain with more events: what is changed, lost or out of order breaks it. Many at once cost less than one by one. */
+/**
+ * Extends the chain checksum by events: changed, lost or reordered events break it. Cheaper for many events
+ * at once.
+ */
 export function chainChecksum(events: readonly StoredEvent[], previous: number): number {
   let text = "";
   for (const { seq, decision, at, type, payload } of events)

@@ -1,12 +1,11 @@
 import * as Plot from "@observablehq/plot";
-import { amount, delayText } from "../report/number-format.ts";
+import { amount, delayPhrase } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { drawChart, INK } from "../report/svg.ts";
 import type { AttributionReport } from "./attribution-report.ts";
 
 const MAX_BARS = 16;
 
-/** What each source keeps awake: with everything, and without it. */
 export function attributionCharts({ sources, present, question }: AttributionReport): Chart[] {
   const all = present.active_s / 3_600;
   const rows = sources.slice(0, MAX_BARS).map(({ source, without, alone }) => ({
@@ -18,7 +17,7 @@ export function attributionCharts({ sources, present, question }: AttributionRep
     drawChart({
       name: "sources",
       title: "Active hours without each source",
-      caption: `Green: what is left without it. Orange: what would be spared. The ring: what it would take alone. Delay ${delayText(question.present_delay_s)}.`,
+      caption: `With ${delayPhrase(question.present_delay_s)}. Green: active time without the source. Orange: active time saved without it. Ring: active time with this source alone.`,
       plot: {
         height: 70 + rows.length * 34,
         marginLeft: 160,

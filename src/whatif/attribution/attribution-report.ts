@@ -3,8 +3,9 @@ import { eachPart } from "../../recordings/trace/trace.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
-import { amount, delayText, money, percentOf, plural, signed } from "../report/number-format.ts";
+import { amount, delayPhrase, money, percentOf, plural, signed } from "../report/number-format.ts";
 import type { PageTable, ReportLimits, ReportPage } from "../report/page-layout.ts";
+import { periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
 import {
   missingPriceText,
   type Question,
@@ -16,18 +17,17 @@ import { mergeSources } from "../trace/merge-sources.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import { type Attribution, Attributor } from "./attribution.ts";
 
-/** What one source keeps awake. */
 type SourceShare = {
   readonly source: string;
   readonly requests: number;
-  /** Active time that would be spared without it, and what that costs. */
+  /** Active time that its removal saves, and the cost of that time. */
   readonly saves_s: number;
   readonly saves_cu_hours: number;
   readonly saves_cost: number | null;
-  /** Cold starts that there would be more without it; negative where there would be fewer. */
+  /** Additional cold starts after its removal; negative if there are fewer. */
   readonly more_cold_starts: number;
   readonly without: OutcomeFigures;
-  /** With nothing but this source. */
+  /** With only this source. */
   readonly alone: OutcomeFigures;
 };
 
@@ -41,19 +41,19 @@ export type AttributionReport = {
   readonly question: QuestionSummary;
   readonly traffic: TrafficSummary;
   readonly present: OutcomeFigures;
-  /** Of all computes, who saves most first. */
+  /** Over all computes; the largest saving first. */
   readonly sources: readonly SourceShare[];
-  /** The same of each compute; those that could save most first. */
+  /** By compute; the largest saving first. */
   readonly computes: readonly ComputeShares[];
   readonly limits: ReportLimits;
 };
 
 const MAX_ROWS = 20;
-/** Each one more is two more replays of all of it. */
+/** Each source takes two replays of the traffic. */
 const MAX_SOURCES = 24;
 const UNNAMED = "(no source)";
 
-/** Replays with everything, without each source, and with each alone; tells after each compute how many are done. */
+/** Yields the number of computes done. */
 export function* attributionReport(
   allTraffic: Traffic,
   question: Question,
@@ -91,13 +91,13 @@ export function* attributionReport(
       (a, b) => largestSaving(b) - largestSaving(a) || (a.compute < b.compute ? -1 : 1),
     ),
     limits: {
-      exact: ["Replays of the traffic with everything, without each source, and with each source alone."],
+      exact: ["Replays of all traffic, of the traffic without each source, and of each source alone."],
       simulated: [
-        "Start latencies are those of the question; a source that is gone changes nothing about when the others come.",
+        "Starts take the given start latency. Removing a source does not change when the others send requests.",
       ],
       left_out: [
-        "Savings of several sources do not add up: two health checks keep a compute awake that would sleep without neither of them.",
-        `Sources are told apart by the names in the trace; what has no name is one source, and of more than ${MAX_SOURCES} the least busy ones count as one.`,
+        "Savings of several sources do not add up: if two health checks each keep a compute active, removing only one of them saves nothing.",
+        `Sources are distinguished by their names in the trace. Requests without a name count as one source. Of more than ${MAX_SOURCES} sources, the least busy ones are combined.`,
         AFTER_TRACE_END,
       ],
     },
@@ -124,20 +124,19 @@ function sharesOf({ all, shares }: Attribution, { sources, period }: Traffic, co
     .sort((a, b) => b.saves_s - a.saves_s || (a.source < b.source ? -1 : 1));
 }
 
-/** As it is read. */
 export function attributionPage(report: AttributionReport): ReportPage {
   const { question, traffic, present, sources } = report;
   const [first] = sources;
   return {
-    title: "What keeps the computes awake",
-    subject: `${plural(traffic.requests, "request")} of ${plural(sources.length, "source")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)}${missingPriceText(question)}`,
+    title: "What keeps the computes active",
+    subject: `${requestsText(traffic)} from ${plural(sources.length, "source")} · ${periodText(traffic)} · ${delayPhrase(question.present_delay_s)}${missingPriceText(question)}`,
     answer:
       sources.length === 1 && first?.source === UNNAMED
-        ? ["The trace names no sources, so nothing can be told apart."]
+        ? ["The trace names no sources, so active time cannot be attributed."]
         : first === undefined || first.saves_s <= 0
-          ? ["No source keeps them awake alone: without any one of them the others still do."]
+          ? ["No single source keeps the computes active: without any one of them, the others still do."]
           : [
-              `Most of it is ${first.source}: without it ${savingText(first)} less (${percentOf(-first.saves_s, present.active_s)} active time), with ${first.more_cold_starts >= 0 ? `${plural(first.more_cold_starts, "cold start")} more` : `${plural(-first.more_cold_starts, "cold start")} fewer`}.`,
+              `Largest saving: ${first.source}. Removing it saves ${savingText(first)} (active time ${percentOf(-first.saves_s, present.active_s)}) and ${first.more_cold_starts >= 0 ? "adds" : "avoids"} ${plural(Math.abs(first.more_cold_starts), "cold start")}.`,
             ],
     facts: sources.slice(0, 5).map((share) => ({
       label: `without ${share.source}`,
@@ -162,7 +161,7 @@ function sourceTable({ sources, present }: AttributionReport): PageTable {
       "requests",
       "active h without",
       "saves h",
-      "saves %",
+      "active time",
       "saves",
       "cold starts without",
       "active h alone",
@@ -186,8 +185,8 @@ function sourceTable({ sources, present }: AttributionReport): PageTable {
 function computeTable({ computes }: AttributionReport): PageTable {
   return {
     name: "computes",
-    title: `Computes, and the source that costs most${computes.length > MAX_ROWS ? `: the first ${MAX_ROWS} of ${computes.length}` : ""}`,
-    headings: ["compute", "active h", "source", "saves h", "saves %", "cold starts more"],
+    title: truncatedTitle("Computes, and the source whose removal saves most", MAX_ROWS, computes.length),
+    headings: ["compute", "active h", "source", "saves h", "active time", "cold starts"],
     records: computes.flatMap(({ compute, active_s, sources }) =>
       sources.map((source) => ({ compute, active_s, ...source })),
     ),

@@ -4,21 +4,21 @@ import { type ComputeSetting, FixedReplay } from "../replay/fixed-replay.ts";
 import { emptyOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 
-/** What one source is to a compute, or to many: what it would save to be without it, and what it would take to be alone. */
 type AttributionShare = {
   readonly source: number;
   readonly arrivals: number;
-  /** The compute without this source's requests. */
+  /** Without the requests of this source. */
   readonly without: ReplayOutcome;
-  /** And with nothing but them. */
+  /** With only the requests of this source. */
   readonly alone: ReplayOutcome;
 };
 
 export type Attribution = { readonly all: ReplayOutcome; readonly shares: readonly AttributionShare[] };
 
 /**
- * What keeps computes awake under a delay: replays with everything, without each source, and with each alone. Exact, and no sum: two
- * health checks keep a compute awake that would not sleep without either.
+ * What keeps computes active under a delay: replays with all sources, without each source, and with each
+ * source alone. The result is exact, but savings do not add up: with two health checks, removing one saves
+ * nothing.
  */
 export class Attributor {
   readonly #sources: number;
@@ -27,7 +27,7 @@ export class Attributor {
   readonly #alone: readonly FixedReplay[];
   readonly #arrivals: Float64Array;
 
-  /** Requests without a source column are of source 0. */
+  /** `sources`: their number. Requests of a trace without sources belong to source 0. */
   constructor(period: Period, delay: SuspendDelay, sources: number) {
     const replays = () =>
       Array.from({ length: sources }, () => new FixedReplay(period, delay, emptyOutcome(period)));
@@ -42,7 +42,7 @@ export class Attributor {
     for (const replay of this.#replays()) replay.begin(latencies, own);
   }
 
-  /** The next requests of the compute. */
+  /** Adds the next requests of the compute, in order of arrival. */
   add(arrivals: ComputeArrivals): void {
     this.#all.add(arrivals);
     for (let source = 0; source < this.#sources; source += 1) {
@@ -53,7 +53,6 @@ export class Attributor {
     }
   }
 
-  /** That was all of this compute. */
   end(): void {
     for (const replay of this.#replays()) replay.end();
   }

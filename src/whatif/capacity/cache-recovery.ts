@@ -1,21 +1,24 @@
 import { type DurationMs, HOUR, MINUTE, SECOND } from "../../platform/core/time.ts";
 
-/** Ends of the stretches of time since a start, each exclusive; what comes behind the last is the last stretch. */
+/** Exclusive ends of the buckets of time since a start; a last bucket without end follows. */
 const BUCKET_ENDS: readonly DurationMs[] = [1, 5, 10, 30]
   .map((seconds) => seconds * SECOND)
   .concat([1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE))
   .concat([1, 2, 6].map((hours) => hours * HOUR));
 
-/** Reads within a stretch of time since the start before them; `hitRatios` by the capacities that were given, 0 to 1. */
+/**
+ * Reads in one bucket of time since the last start: `fromMs` inclusive, `toMs` exclusive. Hit ratios are by
+ * capacity, 0 to 1.
+ */
 export type RecoveryBucket = {
   readonly fromMs: DurationMs;
-  /** Infinite of the last one. */
+  /** Infinite for the last bucket. */
   readonly toMs: DurationMs;
   readonly reads: number;
   readonly hitRatios: readonly number[];
 };
 
-/** How caches of several sizes fill again after a start: which share of the reads they answer, by the time since then. */
+/** How caches of several sizes refill after a start: the hit ratio by the time since then. */
 export class CacheRecovery {
   readonly #capacities: readonly number[];
   readonly #reads = new Float64Array(BUCKET_ENDS.length + 1);
@@ -27,7 +30,7 @@ export class CacheRecovery {
     this.#hits = capacities.map(() => new Float64Array(BUCKET_ENDS.length + 1));
   }
 
-  /** A read whose stack distance is this, infinite for a miss, so long after the start; one that was sampled stands for more. */
+  /** Adds a read with its stack distance, infinite for a miss. A sampled read counts as `reads`. */
   add(sinceStartMs: DurationMs, distance: number, reads = 1): void {
     let bucket = 0;
     while (bucket < BUCKET_ENDS.length && sinceStartMs >= (BUCKET_ENDS[bucket] as number)) bucket += 1;
@@ -38,7 +41,7 @@ export class CacheRecovery {
     }
   }
 
-  /** Those that have reads, the earliest first. */
+  /** Buckets with reads, earliest first. */
   buckets(): RecoveryBucket[] {
     return [...this.#reads.entries()]
       .filter(([, reads]) => reads > 0)
@@ -51,13 +54,14 @@ export class CacheRecovery {
   }
 }
 
-/** Of fewer reads a ratio says little. */
+/** Below this number of reads a ratio is not significant. */
 const MIN_READS = 100;
 const RECOVERED_SHARE = 0.9;
 
 /**
- * Until when a cache has recovered: the end of the first stretch that answers nine tenths of what the best one does. Stretches with few reads are
- * not looked at; `undefined` where there is no other, or where nothing is ever answered.
+ * When a cache has recovered: the end of the first bucket whose hit ratio is at least nine tenths of the
+ * best. Buckets with few reads are ignored. `undefined` if no bucket is significant, the best ratio is 0, or
+ * only the last bucket qualifies.
  */
 export function recoveredAfterMs(
   buckets: readonly RecoveryBucket[],

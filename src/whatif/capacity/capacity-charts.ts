@@ -1,12 +1,12 @@
 import * as Plot from "@observablehq/plot";
 import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
-import { amount } from "../report/number-format.ts";
+import { barChart } from "../report/bar-chart.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { drawChart, INK } from "../report/svg.ts";
 import { sizeName, timeRangeName } from "./capacity-page.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
-/** Cost and throttled time of each size; the cache's hit ratio, where it is known. */
+/** CU-hours and throttled time of each size, and the cache hit ratio where a working set is given. */
 export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart[] {
   const rows = sizes.map((row) => ({
     size: sizeName(row),
@@ -24,43 +24,31 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
     label: string,
     fill: string,
   ): Chart =>
-    drawChart({
+    barChart({
       name,
       title,
       caption,
-      plot: {
-        height: 70 + rows.length * 30,
-        marginLeft: 110,
-        marginRight: 80,
-        x: { label, grid: true, nice: true, zero: true, tickFormat: amount },
-        y: { label: null, domain, tickSize: 0 },
-        marks: [
-          Plot.barX(rows, { x, y: "size", fill, insetTop: 4, insetBottom: 4, rx: 2 }),
-          Plot.text(rows, {
-            x,
-            y: "size",
-            text: (row: (typeof rows)[number]) => amount(row[x]),
-            dx: 6,
-            textAnchor: "start",
-            fill: INK.faint,
-          }),
-        ],
-      },
+      label,
+      fill,
+      bars: rows.map((row) => ({ name: row.size, value: row[x] })),
+      height: 70 + rows.length * 30,
+      marginLeft: 110,
+      inset: 4,
     });
   const cached = rows.filter(({ hits }) => hits !== null);
   return [
     bars(
       "sizes",
       "CU-hours by size",
-      "While awake under the present delay; a range follows load, memory and cache.",
+      "Active time under the baseline suspend delay. A range autoscales by load, memory and cache.",
       "hours",
       "CU-hours →",
       INK.accent,
     ),
     bars(
       "throttled",
-      "Hours with too few vCPUs",
-      "Time in which what runs needs more than the size has.",
+      "Throttled time by size",
+      "Time in which running requests need more vCPUs than the size has.",
       "throttled",
       "hours →",
       INK.current,
@@ -70,8 +58,8 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
       : [
           drawChart({
             name: "cache",
-            title: "Reads answered by the cache",
-            caption: `By exact or sampled stack distances; the line is the ${TARGET_HIT_RATIO} % that are advised for OLTP.`,
+            title: "Cache hit ratio by size",
+            caption: `Computed from stack distances. The dashed line marks the ${TARGET_HIT_RATIO} % recommended for OLTP.`,
             plot: {
               x: { label: null, domain },
               y: { label: "↑ hit ratio, %", grid: true, zero: true, domain: [0, 100] },
@@ -99,7 +87,7 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
 
 const MAX_LINES = 6;
 
-/** Of the smallest sizes: larger ones have all that there is to have. */
+/** Shows the smallest sizes: the cache of a larger one usually holds the whole working set. */
 function cacheRecoveryChart(
   sizes: CapacityReport["sizes"],
   recovery: CapacityReport["cache_recovery"],
@@ -117,8 +105,8 @@ function cacheRecoveryChart(
   );
   return drawChart({
     name: "recovery",
-    title: "Reads answered by the cache after a start",
-    caption: "A start empties the cache; by the time since then, for each size.",
+    title: "Cache hit ratio after a start",
+    caption: "A start empties the cache. One line per size, by time since the start.",
     plot: {
       marginRight: 90,
       marginBottom: 90,

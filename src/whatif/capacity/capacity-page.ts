@@ -6,17 +6,17 @@ import type { CapacityReport, CapacityRow } from "./capacity-report.ts";
 
 const TARGET_SHARE = TARGET_HIT_RATIO / 100;
 
-/** Sizes side by side, as they are read. */
+/** The capacity report as a page: one row per size. */
 export function capacityPage(report: CapacityReport): ReportPage {
   const { traffic, question, sizes } = report;
   return {
-    title: "What another size would have done",
-    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · a delay of ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "connection")} at once in one compute${missingPriceText(question)}`,
+    title: "Capacity by compute size",
+    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · suspend delay ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "concurrent connection")} per compute${missingPriceText(question)}`,
     answer: capacityAnswerText(report),
     facts: sizes.map((row) => ({
       label: sizeName(row),
       value: sizeCostText(row),
-      note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} refused${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} through the pool`}`,
+      note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} rejected${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} by the pooler`}`,
     })),
     tables: [sizeTable(report), connectionTable(report), ...recoveryTable(report)],
     limits: report.limits,
@@ -35,10 +35,10 @@ function capacityAnswerText({ sizes }: CapacityReport): string[] {
   if (cheapest !== undefined) {
     const condition =
       cheapest.cache_hit_ratio === null
-        ? "with nothing throttled and nobody refused"
-        : `with nothing throttled, nobody refused and at least ${TARGET_HIT_RATIO} % of reads from the cache`;
+        ? "with no throttling and no rejected connections"
+        : `with no throttling, no rejected connections and at least ${TARGET_HIT_RATIO} % of reads from the cache`;
     return [
-      `Cheapest that carries all of it, ${condition}: ${sizeName(cheapest)}, ${sizeCostText(cheapest)}${hitRatioText(cheapest)}.`,
+      `Cheapest sufficient size, ${condition}: ${sizeName(cheapest)}, ${sizeCostText(cheapest)}${hitRatioText(cheapest)}.`,
     ];
   }
   const cheapestSufficient = cheapestSize(sufficient);
@@ -49,16 +49,16 @@ function capacityAnswerText({ sizes }: CapacityReport): string[] {
       cheapestSufficient;
     return [
       bestHitRatio >= TARGET_SHARE
-        ? `None of these sizes carries all of it: what answers ${TARGET_HIT_RATIO} % of reads from the cache, as is advised for OLTP, is throttled or refuses.`
-        : `None of these sizes answers the ${TARGET_HIT_RATIO} % of reads from the cache that are advised for OLTP: ${sizeName(best)} comes nearest with ${amount(bestHitRatio * 100)} %.`,
-      `Cheapest with nothing throttled and nobody refused: ${sizeName(cheapestSufficient)}, ${sizeCostText(cheapestSufficient)}${hitRatioText(cheapestSufficient)}.`,
+        ? `No size is sufficient: those that answer ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP, throttle or reject requests.`
+        : `No size answers ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP. ${sizeName(best)} comes closest with ${amount(bestHitRatio * 100)} %.`,
+      `Cheapest with no throttling and no rejected connections: ${sizeName(cheapestSufficient)}, ${sizeCostText(cheapestSufficient)}${hitRatioText(cheapestSufficient)}.`,
     ];
   }
   const compareShortfall = (a: CapacityRow, b: CapacityRow) =>
     a.throttled_s - b.throttled_s || refusedConnections(a) - refusedConnections(b) || a.cu_hours - b.cu_hours;
   const least = sizes.reduce((best, row) => (compareShortfall(best, row) > 0 ? row : best));
   return [
-    `None of these sizes carries all of it. ${sizeName(least)} comes nearest: throttled for ${spanText(least.throttled_s)}, ${plural(least.direct_refused, "connection")} refused directly and ${least.pooled_refused.toLocaleString("en")} through the pool${hitRatioText(least)}; ${sizeCostText(least)}.`,
+    `No size is sufficient. ${sizeName(least)} comes closest: throttled for ${spanText(least.throttled_s)}, ${plural(least.direct_refused, "direct connection")} and ${least.pooled_refused.toLocaleString("en")} pooled rejected${hitRatioText(least)}; ${sizeCostText(least)}.`,
   ];
 }
 
@@ -78,7 +78,7 @@ function hitRatioText({ cache_hit_ratio, cache_recovered_after_s }: CapacityRow)
   const recovered =
     cache_recovered_after_s === null
       ? ""
-      : `, nearly all that it gets within ${spanText(cache_recovered_after_s)} of a start`;
+      : `, close to that within ${spanText(cache_recovered_after_s)} of a start`;
   return `, ${amount(cache_hit_ratio * 100)} % of reads from the cache${recovered}`;
 }
 
@@ -96,7 +96,7 @@ function sizeTable({ sizes }: CapacityReport): PageTable {
       "CU-hours",
       "cost",
       "throttled",
-      "changes of size",
+      "resizes",
       "cache GB",
       ...(hasCache ? ["hit ratio"] : []),
     ],
@@ -118,17 +118,17 @@ function sizeTable({ sizes }: CapacityReport): PageTable {
 function connectionTable({ sizes }: CapacityReport): PageTable {
   return {
     name: "connections",
-    title: "Connections, direct and through the pool",
+    title: "Direct and pooled connections",
     headings: [
       "size",
       "max_connections",
-      "for clients",
-      "refused",
-      "by Erlang B",
+      "direct limit",
+      "direct rejected",
+      "Erlang B",
       "pool size",
-      "pooled refused",
-      "waited",
-      "by Erlang C",
+      "pooled rejected",
+      "pooled waited",
+      "Erlang C",
       "p50 wait",
       "p99 wait",
     ],
@@ -151,15 +151,15 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
   };
 }
 
-/** The cache after a start, by the sizes that it differs for: a range has that of one of them. */
+/** Only fixed sizes: the cache of a range is that of one of them. */
 function recoveryTable({ cache_recovery, sizes }: CapacityReport): PageTable[] {
   if (cache_recovery.length === 0) return [];
   const fixedSizes = [...sizes.entries()].filter(([, { min_cu, max_cu }]) => min_cu === max_cu);
   return [
     {
       name: "recovery",
-      title: "Reads that the cache answers, by the time since the start",
-      headings: ["since the start", "reads", ...fixedSizes.map(([, row]) => sizeName(row))],
+      title: "Cache hit ratio by time since a start",
+      headings: ["time since start", "reads", ...fixedSizes.map(([, row]) => sizeName(row))],
       records: cache_recovery.flatMap(({ hit_ratios, ...stretch }) =>
         hit_ratios.map((hit_ratio, index) => ({
           ...stretch,

@@ -2,12 +2,10 @@ import type { Profile } from "../../platform/catalog/profile.ts";
 import { computeResources, maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../platform/compute/cache.ts";
 import type { Random } from "../../platform/core/random-port.ts";
-import { uniform } from "../../platform/core/random-port.ts";
 import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
 import {
   type ComputeArrivals,
   collectParts,
-  eachPart,
   type Period,
   rangeView,
   untilDeleted,
@@ -15,30 +13,30 @@ import {
 import { activeIntervals } from "../replay/active-intervals.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
 import { WaitHistogram } from "../replay/wait-histogram.ts";
+import { plural } from "../report/number-format.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { effectiveDelay, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
-import { CacheRecovery, type RecoveryBucket, recoveredAfterMs } from "./cache-recovery.ts";
+import { recoveredAfterMs } from "./cache-recovery.ts";
+import { type CacheAssumptions, CacheSimulation } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
 import { type Demand, replayScaling, sizeFor } from "./scaling-replay.ts";
-import { type DistanceHistogram, hitRatioOf, StackDistances } from "./stack-distance.ts";
+import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
 
-/** What a trace does not tell, and capacity depends on. */
+/** What capacity depends on and a trace does not contain. */
 export type CapacityAssumptions = {
   /** vCPUs that a request keeps busy while it runs. */
   readonly loadPerRequest: number;
-  /** Memory that a request takes while it runs, in GB; absent: memory asks for no size. */
+  /** Memory that a request takes while it runs, in GB; absent: memory is not considered. */
   readonly memoryGbPerRequest?: number | undefined;
-  /** Connections that the platform keeps back. */
+  /** Connections that the platform reserves for itself. */
   readonly reserved: number;
-  /** Who shares server connections of the pooler: all of a compute, or those of one source. */
+  /** Which requests share one pool: all of a compute, or those of one source. */
   readonly poolBy: PoolBy;
-  /** What requests read from, in GB, and how many blocks each; absent: nothing is said of the cache. */
-  readonly cache?:
-    | { readonly workingSetGb: number; readonly blocksPerRequest: number; readonly skew: number }
-    | undefined;
+  /** Absent: the cache is not considered. */
+  readonly cache?: CacheAssumptions | undefined;
 };
 
 export type PoolBy = "compute" | "source";
@@ -48,31 +46,34 @@ export type CapacityRow = {
   readonly max_cu: number;
   readonly cu_hours: number;
   readonly cost: number | null;
-  /** While awake: time in which what runs needs more vCPUs than the size has. */
+  /** Active time in which the running requests need more vCPUs than the size has. */
   readonly throttled_s: number;
   readonly scale_events: number;
   readonly max_connections: number;
-  /** Of these, what is left when the platform has kept its own back. */
+  /** `max_connections` less those that the platform reserves. */
   readonly direct_limit: number;
   readonly direct_refused: number;
-  /** By Erlang's loss formula from the mean load, were arrivals without memory. */
+  /** Erlang's loss formula (B) for the mean load; assumes Poisson arrivals. */
   readonly direct_refused_share_erlang: number;
   readonly pool_size: number;
-  /** Clients that the pooler takes at once, those that wait included. */
+  /** Clients connected to the pooler at once, waiting ones included. */
   readonly pool_clients: number;
   readonly pooled_refused: number;
   readonly pool_waited: number;
-  /** By Erlang's delay formula from the mean load, were arrivals and lengths without memory and callers patient; the mean is null where it has none. */
+  /**
+   * Erlang's delay formula (C) for the mean load; assumes Poisson arrivals, exponential durations and clients
+   * that never give up. The mean wait is null where it is infinite.
+   */
   readonly pool_waited_share_erlang: number;
   readonly pool_wait_mean_erlang_ms: number | null;
-  /** Of those that got a server: who is refused has no wait. */
+  /** Waits of served requests; a rejected request has none. */
   readonly pool_wait_p50_ms: number;
   readonly pool_wait_p99_ms: number;
-  /** Of the size that the working set asks for: of a range that may be more than its minimum. */
+  /** At the size that the working set needs, which may be above the minimum of a range. */
   readonly cache_gb: number;
-  /** 0 to 1; null where no working set was given. */
+  /** 0 to 1; null without a working set. */
   readonly cache_hit_ratio: number | null;
-  /** So long after a start reads are answered nearly as well as at any time; null where nothing can be said. */
+  /** Time since a start after which the hit ratio is close to its best; null if unknown. */
   readonly cache_recovered_after_s: number | null;
 };
 
@@ -83,33 +84,29 @@ export type CapacityReport = {
   /** The most requests that ran at once in one compute. */
   readonly peak_connections: number;
   readonly sizes: readonly CapacityRow[];
-  /** How the cache fills again after a start; empty where no working set was given. */
+  /** Hit ratios by time since a start; empty without a working set. */
   readonly cache_recovery: readonly RecoveryRow[];
   readonly limits: ReportLimits;
 };
 
-/** Reads by the time since the start before them; `to_s` is null of the last stretch, which has no end. */
+/**
+ * Reads by the time since the last start: from `from_s` (inclusive) to `to_s` (exclusive), null for no end.
+ */
 type RecoveryRow = {
   readonly from_s: number;
   readonly to_s: number | null;
-  /** Estimated, where reads are so many that they are sampled. */
+  /** An estimate where reads are sampled. */
   readonly reads: number;
   /** By size, in the order of `sizes`; 0 to 1. */
   readonly hit_ratios: readonly number[];
 };
 
-const BLOCK_BYTES = 8_192;
-/** Each pool of a user and a database may have 90 % of max_connections, those included that are kept back (D: connection pooling). */
-const POOL_SHARE = 0.9;
 /**
- * More uses of blocks are sampled. Out of 262,144 blocks, with any skew from 0 to 0.8, hit ratios are then off by 0.4 points at most (root of the mean
- * square over twelve samples); without the blocks that are read most, which are followed always, by up to 6.7.
+ * A pool, one per user and database, has 90 % of max_connections, reserved ones included (D: connection
+ * pooling).
  */
-const MAX_EXACT_ACCESSES = 2_000_000;
-const SAMPLE_SHARE = 0.05;
-const ALWAYS_TRACKED = 4_096;
-
-/** Every size alone, and the range from the first to the last. Tells after each compute how many are done. */
+const POOL_SHARE = 0.9;
+/** One row per range, in the given order. Yields the number of finished computes after each compute. */
 export function* capacityReport(
   traffic: Traffic,
   ranges: readonly SizeRange[],
@@ -198,7 +195,10 @@ class CapacityTotals {
     this.#limit = directLimit(profile, range, reserved);
   }
 
-  /** While it is awake it never has less than the working set asks for, so the cache is that of this size at least. */
+  /**
+   * An active compute is never smaller than its working set needs, so this is the size that determines its
+   * cache.
+   */
   get cacheCu(): number {
     return sizeFor(0, this.#demand, this.range, this.#profile);
   }
@@ -229,7 +229,7 @@ class CapacityTotals {
     for (const { sessions: own, busyMs, load } of poolLoads(pools, period)) {
       offered += load;
       this.#erlangWaited += erlangC(servers, load) * own;
-      // In times of service, of which all of them together are the busy time.
+      // `meanWait` is in service times, and the service times of all sessions add up to the busy time.
       if (busyMs > 0) this.#erlangWaitMs += meanWait(servers, load) * busyMs;
     }
     this.#erlangRefused += erlangB(this.#limit, offered) * sessions;
@@ -287,7 +287,7 @@ class CapacityTotals {
   }
 }
 
-/** What comes to each pool. `load`: how many of them run on average, within the period. */
+/** Traffic of one pool. `load`: mean number of running requests within the period. */
 type PoolLoad = { sessions: number; busyMs: DurationMs; load: number };
 
 function poolLoads(
@@ -306,90 +306,32 @@ function poolLoads(
   return [...loads.values()];
 }
 
-/** Blocks that requests read, made up: each draws from the working set, small numbers more often. */
-class CacheSimulation {
-  readonly #blocks: number;
-  readonly #blocksPerRequest: number;
-  readonly #exponent: number;
-  readonly #random: Random;
-  readonly #distances: StackDistances;
-  readonly #recovery: CacheRecovery;
-
-  constructor(
-    traffic: Traffic,
-    capacities: readonly number[],
-    { workingSetGb, blocksPerRequest, skew }: NonNullable<CapacityAssumptions["cache"]>,
-    random: Random,
-  ) {
-    let accesses = 0;
-    for (const number of traffic.computes.keys()) {
-      eachPart(traffic.arrivals(number), ({ at }) => {
-        accesses += at.length * blocksPerRequest;
-      });
-    }
-    this.#blocks = Math.max(1, Math.round((workingSetGb * 1024 ** 3) / BLOCK_BYTES));
-    this.#blocksPerRequest = blocksPerRequest;
-    this.#exponent = 1 / (1 - skew);
-    this.#random = random;
-    this.#distances = new StackDistances(accesses > MAX_EXACT_ACCESSES ? SAMPLE_SHARE : 1, ALWAYS_TRACKED);
-    this.#recovery = new CacheRecovery(capacities);
-  }
-
-  /** `starts`: the requests that found the compute asleep, and its cache empty. */
-  add({ at }: ComputeArrivals, compute: number, starts: readonly number[]): void {
-    const stream = this.#random.stream("whatif-blocks", compute);
-    const coldStarts = new Set(starts);
-    let startedAt = 0;
-    for (let i = 0; i < at.length; i += 1) {
-      if (coldStarts.has(i)) {
-        this.#distances.restart();
-        startedAt = at[i] as number;
-      }
-      // The inverse of the cumulative distribution of a power law: few blocks are used most.
-      for (let block = 0; block < this.#blocksPerRequest; block += 1) {
-        const read = Math.floor(this.#blocks * uniform(stream) ** this.#exponent);
-        const distance = this.#distances.access(read);
-        if (distance !== undefined)
-          this.#recovery.add((at[i] as number) - startedAt, distance, this.#distances.weightOf(read));
-      }
-    }
-  }
-
-  histogram(): DistanceHistogram {
-    return this.#distances.histogram();
-  }
-
-  recovery(): RecoveryBucket[] {
-    return this.#recovery.buckets();
-  }
-}
-
 function capacityLimits(
   { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache }: CapacityAssumptions,
   profile: Profile,
 ): ReportLimits {
   return {
     exact: [
-      "Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again, or waits in the pool for up to two minutes, where the pooler takes no more clients than the platform does.",
+      "Connections: every request holds one from its arrival to its end. When all are taken, a direct connection is rejected and not retried. A pooled one waits for up to two minutes; the pooler accepts as many clients as the platform's.",
     ],
     simulated: [
-      `A range follows the platform's goal function, the largest of load, memory and cache, with ${loadPerRequest} vCPU busy${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB taken`} for each request that runs (--load-per-request, --memory-per-request): traces do not tell it. A compute sleeps by the present delay; who arrives during a start is served from its end, and so is its size counted.`,
+      `A range autoscales as on the platform, to the largest size that load, memory or cache needs. Each running request is assumed to use ${loadPerRequest} vCPU${memoryGbPerRequest === undefined ? "" : ` and ${memoryGbPerRequest} GB`} (--load-per-request, --memory-per-request), which traces do not record. Computes suspend by the baseline delay. Requests that arrive during a start run, and are billed, from its end.`,
       ...(cache === undefined
         ? []
         : [
-            `Blocks are made up: ${cache.blocksPerRequest} reads a request out of ${cache.workingSetGb} GB, skewed by ${cache.skew}; a start empties the cache.`,
+            `Block reads are synthetic: ${plural(cache.blocksPerRequest, "block")} per request out of ${cache.workingSetGb} GB, with skew ${cache.skew}. A start empties the cache.`,
           ]),
     ],
     left_out: [
-      "A throttled request is not slowed down: it ends when it ended.",
-      "Connections are held as they were recorded: not for longer, where a request waits for a start.",
+      "Slowdown of throttled requests: each keeps its recorded duration.",
+      "Longer connections: a request that waits for a start holds its connection only for its recorded duration.",
       ...(memoryGbPerRequest === undefined
-        ? ["Memory: give --memory-per-request to have it ask for sizes."]
+        ? ["Memory: set --memory-per-request to let it determine sizes."]
         : []),
       ...(cache === undefined
-        ? ["The cache: give --working-set to have it ask for sizes, and hit ratios by size."]
+        ? ["The cache: set --working-set to let it determine sizes and to get hit ratios by size."]
         : []),
-      `${poolBy === "compute" ? "All requests of a compute go through one pool" : "Each source of a compute has a pool of its own"}, where the platform has one for a user and a database (--pool-by); limits are those of profile ${profile.name}, less ${reserved} connections that the platform keeps for itself (--reserved).`,
+      `Pools per user and database: ${poolBy === "compute" ? "all requests of a compute share one pool" : "each source of a compute has its own pool"} (--pool-by). Limits are from profile ${profile.name}, less ${plural(reserved, "connection")} reserved for the platform (--reserved).`,
       AFTER_TRACE_END,
     ],
   };

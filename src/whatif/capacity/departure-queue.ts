@@ -1,10 +1,14 @@
-/** Ends of what is running, earliest first: a binary heap on typed arrays; each end has a tag. */
+/**
+ * Ends of running requests, earliest first, each with a tag: a binary heap on typed arrays that grows. It has
+ * no index by node, so it is faster here than `IndexedHeap`. The order of equal ends is deterministic but not
+ * specified.
+ */
 export class DepartureQueue {
   #at = new Float64Array(64);
   #tag = new Int32Array(64);
   size = 0;
 
-  /** The earliest end; infinite where nothing runs. */
+  /** The earliest end; infinite when empty. */
   get firstAt(): number {
     return this.size === 0 ? Number.POSITIVE_INFINITY : (this.#at[0] as number);
   }
@@ -22,7 +26,7 @@ export class DepartureQueue {
     this.#put(position, at, tag);
   }
 
-  /** Forgets the earliest end; gives its tag. */
+  /** Removes the earliest end and gives its tag. The queue must not be empty. */
   take(): number {
     const tag = this.#tag[0] as number;
     this.size -= 1;

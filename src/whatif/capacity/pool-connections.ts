@@ -8,11 +8,14 @@ import { DepartureQueue } from "./departure-queue.ts";
 export type DirectOutcome = {
   readonly sessions: number;
   readonly refused: number;
-  /** The most that were open at once; with a limit, at most that. */
+  /** Most connections open at once; never above the limit. */
   readonly peak: number;
 };
 
-/** Connections from arrival to end against a limit: who finds all taken is refused and does not come again (M/G/c/c). */
+/**
+ * Connections from arrival to end against a limit. At the limit an arrival is rejected and not retried
+ * (M/G/c/c).
+ */
 export function directConnections(
   { at, durationMs }: ComputeArrivals,
   limit = Number.POSITIVE_INFINITY,
@@ -32,35 +35,35 @@ export function directConnections(
   return { sessions: at.length, refused, peak };
 }
 
-/** How many clients may be connected directly to a compute of this range; some are kept back for the platform. */
+/** Direct connections that clients may have to a compute of this range; `reserved` are for the platform. */
 export function directLimit(profile: Profile, range: SizeRange, reserved = 0): number {
   return Math.max(0, maxConnections(profile, range) - reserved);
 }
 
 export type PoolRules = {
-  /** Server connections that each pool, one for a user and a database, may have. */
+  /** Server connections per pool; the platform has one pool per user and database. */
   readonly poolSize: number;
-  /** And all pools together. */
+  /** Server connections of all pools together. */
   readonly ceiling: number;
-  /** Clients that may be connected to the pooler, those that wait included. */
+  /** Clients that may be connected to the pooler, waiting ones included. */
   readonly clients: number;
   readonly waitLimitMs: DurationMs;
 };
 
-/** R: who has waited for so long is disconnected. */
+/** R: a client that waits longer is disconnected. */
 export const POOL_WAIT_LIMIT_MS: DurationMs = 2 * MINUTE;
 
 export type PooledOutcome = {
   readonly sessions: number;
-  /** Those that found as many clients as there may be, or gave up: nobody had a server for them within the limit, inclusive. */
+  /** Rejected at the limit of clients, or disconnected after waiting longer than the limit (inclusive). */
   readonly refused: number;
   readonly peak: number;
   readonly waits: WaitHistogram;
 };
 
 /**
- * Transactions through poolers, first come first served within each pool and, where the ceiling holds all back, among them. `source` tells
- * the pool; without it there is one.
+ * Transactions through a pooler: first come, first served within each pool, and among the pools where the
+ * ceiling is the limit. `source` selects the pool; without it there is one.
  */
 export function pooledConnections(
   { at, durationMs, source }: ComputeArrivals,
@@ -106,7 +109,7 @@ class PoolerSimulation {
     return { sessions: this.#sessions, refused: this.#refused, peak: this.#peak, waits: this.#waits };
   }
 
-  /** Who has given up is looked for when it matters. */
+  /** Waiting sessions past the limit are removed lazily: only when the limit of clients is reached. */
   #isFull(now: number): boolean {
     const { clients } = this.#rules;
     if (this.#busy.size + this.#waiting < clients) return false;
@@ -123,7 +126,7 @@ class PoolerSimulation {
     }
   }
 
-  /** Gives servers to those who wait, the longest wait first, as long as there are any for them. */
+  /** Assigns free servers to waiting sessions, longest wait first. */
   #dispatch(now: number): void {
     while (this.#waiting > 0 && this.#busy.size < this.#rules.ceiling) {
       const index = this.#nextPool(now);
@@ -140,7 +143,7 @@ class PoolerSimulation {
     }
   }
 
-  /** The pool with a server to spare whose first has waited longest; -1 where there is none. */
+  /** The pool with a free server whose first session has waited longest; -1 if there is none. */
   #nextPool(now: number): number {
     let [best, longestWaitSince] = [-1, Number.POSITIVE_INFINITY];
     for (const [index, pool] of this.#pools.entries()) {

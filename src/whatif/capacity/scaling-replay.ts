@@ -4,31 +4,32 @@ import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import { DepartureQueue } from "./departure-queue.ts";
 
-/** What a compute needs by what runs in it. */
+/** What running requests need of their compute. */
 export type Demand = {
-  /** vCPUs that each request keeps busy while it runs: load1 is the sum of those that run. */
+  /** vCPUs that each request keeps busy while it runs; load1 is their sum. */
   readonly loadPerRequest: number;
-  /** Memory that each takes while it runs. */
+  /** Memory that each request takes while it runs. */
   readonly memoryGbPerRequest?: number | undefined;
-  /** What all of them read from: asked for as long as the compute is awake. */
+  /** Needed as long as the compute is active, whatever runs. */
   readonly workingSetGb?: number | undefined;
 };
 
 export type ScalingOutcome = {
-  /** Size × time. */
   readonly cuMs: number;
-  /** Time in which what runs needs more CPU than the size has. */
+  /** Time in which running requests need more vCPUs than the size has. */
   readonly throttledS: number;
   readonly scaleEvents: number;
 };
 
-/** WHATIF: of memory and of the local file cache, so much may be used before a larger size is asked for; of the CPU, 90 %. */
+/**
+ * Autoscaling targets (see docs/evidence.md): 75 % of memory and of the local file cache, 90 % of the CPU.
+ */
 const MEMORY_TARGET = 0.75;
 const CPU_TARGET = 0.9;
 
 /**
- * The size that the platform's goal function gives a compute that is awake through the whole period: the largest of what load, memory and
- * cache ask for. What has run at once is believed for as long as one reading of the load is.
+ * Autoscaling of a compute that is active through the whole period: the size is the largest that load, memory
+ * or cache needs. A number of concurrent requests counts for as long as one reading of the load is valid.
  */
 export function replayScaling(
   arrivals: ComputeArrivals,
@@ -43,7 +44,7 @@ export function replayScaling(
   return scaling.finish();
 }
 
-/** The size while so many requests run, or have run lately: with none, what the working set alone asks for. */
+/** The size for a number of concurrent requests; for 0, the size that the working set needs. */
 export function sizeFor(running: number, demand: Demand, range: SizeRange, profile: Profile): number {
   const { loadPerRequest, memoryGbPerRequest = 0, workingSetGb = 0 } = demand;
   const memory = loadForMemory(running * memoryGbPerRequest, profile);
@@ -54,7 +55,7 @@ export function sizeFor(running: number, demand: Demand, range: SizeRange, profi
   );
 }
 
-/** The goal function is told loads alone: the one that asks for as large a size. */
+/** The load that would need as large a size as this memory does: `sizeForLoad` takes loads only. */
 function loadForMemory(gb: number, { ramGbPerCu }: Profile): number {
   return (gb / MEMORY_TARGET / ramGbPerCu) * CPU_TARGET;
 }
@@ -63,12 +64,12 @@ class ScalingSimulation {
   readonly #endAt: SimTime;
   readonly #loadPerRequest: number;
   readonly #loadWindowMs: DurationMs;
-  /** By how many run, or have run lately. */
+  /** Sizes computed so far, by the number of concurrent requests. */
   readonly #sizes: number[] = [];
   readonly #sizeOf: (running: number) => number;
   readonly #running = new DepartureQueue();
   readonly #recentPeak = new SlidingMaximum();
-  /** A request that takes no time has come at this instant: it is seen, beside all that run, and runs for none. */
+  /** A request of zero duration has arrived at this instant: it adds one to the concurrent requests seen. */
   #hasInstantArrival = false;
   #sizeCu: number;
   #now: SimTime;
@@ -96,7 +97,7 @@ class ScalingSimulation {
     return { cuMs: this.#cuMs, throttledS: this.#throttledMs / SECOND, scaleEvents: this.#scaleEvents };
   }
 
-  /** From one end to the next, of a request or of a belief: between them nothing changes. */
+  /** Steps from one end to the next, of a request or of a reading: nothing changes in between. */
   #runUntil(at: SimTime): void {
     const [running, recentPeak] = [this.#running, this.#recentPeak];
     const end = Math.min(at, this.#endAt);
@@ -125,14 +126,17 @@ class ScalingSimulation {
   }
 }
 
-/** The highest of some counts that are each believed until an instant: those that a later and higher one covers are forgotten. */
+/**
+ * The maximum of counts that each expire at an instant. A count is dropped once a later one is at least as
+ * high.
+ */
 class SlidingMaximum {
-  /** Falling counts with rising ends, from `#first` on. */
+  /** Descending counts with ascending expiries, from `#first` on. */
   #counts: number[] = [];
   #expiries: number[] = [];
   #first = 0;
 
-  /** `until` never falls. */
+  /** `expiresAt` never decreases from one call to the next. */
   add(count: number, expiresAt: SimTime): void {
     while (this.#counts.length > this.#first && (this.#counts.at(-1) as number) <= count) {
       this.#counts.pop();
@@ -146,7 +150,7 @@ class SlidingMaximum {
     return this.#counts[this.#first] ?? 0;
   }
 
-  /** When that changes; infinite where there is none. */
+  /** When the maximum changes; infinite when empty. */
   get expiresAt(): SimTime {
     return this.#expiries[this.#first] ?? Number.POSITIVE_INFINITY;
   }
@@ -160,5 +164,5 @@ class SlidingMaximum {
   }
 }
 
-/** So many places of what is forgotten are kept at most. */
+/** Expired entries are removed when there are this many. */
 const MAX_EXPIRED = 1_024;

@@ -1,15 +1,18 @@
 import { MIX_FACTOR, mix } from "../replay/draws.ts";
 
-/** How many distinct blocks were used between two uses of the same one: a cache of at least so many and one more has it still. */
+/**
+ * Numbers of distinct blocks used between two uses of the same block. A cache with more blocks than that
+ * still holds it.
+ */
 export type DistanceHistogram = {
-  /** By distance, from 0: how many uses, estimated where they were sampled. */
+  /** Uses by distance, from 0; an estimate where they were sampled. */
   readonly counts: ReadonlyMap<number, number>;
-  /** First uses, and uses that a start lies before: no cache of any size has them. */
+  /** First uses since the last start: a miss for any size of cache. */
   readonly misses: number;
   readonly accesses: number;
 };
 
-/** The share of uses that a least-recently-used cache of so many blocks answers, for any size from one histogram (Mattson 1970). */
+/** Hit ratio of a least-recently-used cache of this size; one histogram serves every size (Mattson 1970). */
 export function hitRatioOf({ counts, accesses }: DistanceHistogram, blocks: number): number {
   if (accesses === 0) return 0;
   let hits = 0;
@@ -21,22 +24,23 @@ const INITIAL_LENGTH = 1_024;
 const HASH_BITS = 24;
 
 /**
- * Reads uses of blocks in order, each in the logarithm of the number of distinct blocks: a Fenwick tree counts which positions in time are
- * the last use of some block. With a rate below 1 only blocks whose hash falls under it are followed, and each stands for as many as there are
- * to one (SHARDS, Waldspurger et al., FAST'15). Where few blocks have most of the uses, whether the sample has them decides all: blocks below
- * `always` are followed in any case, and stand for themselves.
+ * Stack distances of block uses, each in logarithmic time: a Fenwick tree counts the positions that are the
+ * last use of some block. With a rate below 1 only blocks whose hash falls below it are tracked, and each
+ * counts for `1 / rate` blocks (SHARDS, Waldspurger et al., FAST'15). Where a few blocks have most uses, a
+ * sample would depend on whether it contains them. So blocks below `alwaysTracked` are always tracked and
+ * count once.
  */
 export class StackDistances {
   readonly #alwaysTracked: number;
-  /** How many a block stands for that was sampled. */
+  /** Blocks that a sampled block counts for. */
   readonly #weight: number;
   readonly #exactCounts = new Map<number, number>();
   readonly #sampledCounts = new Map<number, number>();
   readonly #lastAccess = new Map<number, number>();
-  /** Fenwick tree over positions, from 1: how many blocks have their last use there. */
+  /** Fenwick tree over positions, from 1: weight of the blocks whose last use is there. */
   #tree = new Int32Array(INITIAL_LENGTH + 1);
   #position = 0;
-  /** Of all blocks that are in the tree. */
+  /** Weight of all blocks in the tree. */
   #blocks = 0;
   #accesses = 0;
   #sampledAccesses = 0;
@@ -44,14 +48,15 @@ export class StackDistances {
   #exactMisses = 0;
   #sampledMisses = 0;
 
-  /** `rate`: the share of blocks to follow, above 0 and up to 1, which is exact; one in a whole number of them. */
+  /** `rate`: share of blocks to track, above 0 and up to 1 (exact); rounded to one in a whole number. */
   constructor(rate = 1, alwaysTracked = 0) {
-    if (!(rate > 0 && rate <= 1)) throw new RangeError(`rate: ${rate} must be above 0 and up to 1`);
+    if (!(rate > 0 && rate <= 1))
+      throw new RangeError(`rate: expected a number above 0 and up to 1, got ${rate}`);
     this.#weight = Math.round(1 / rate);
     this.#alwaysTracked = this.#weight === 1 ? Number.POSITIVE_INFINITY : alwaysTracked;
   }
 
-  /** Gives the distance, infinite for a miss in a cache of any size; `undefined` of a block that is not followed. */
+  /** Gives the distance, infinite for a miss in any cache; `undefined` for a block that is not tracked. */
   access(block: number): number | undefined {
     this.#accesses += 1;
     const isExact = block < this.#alwaysTracked;
@@ -80,7 +85,7 @@ export class StackDistances {
     return distance;
   }
 
-  /** The compute has started anew, with an empty cache: a distance that spans it is a miss. */
+  /** The compute has restarted with an empty cache: a reuse across the restart is a miss. */
   restart(): void {
     this.#lastAccess.clear();
     this.#tree.fill(0);
@@ -88,13 +93,14 @@ export class StackDistances {
     this.#blocks = 0;
   }
 
-  /** How many uses each use of this block that is followed stands for. */
+  /** Uses that one tracked use of this block counts for. */
   weightOf(block: number): number {
     return block < this.#alwaysTracked ? 1 : this.#weight;
   }
 
   histogram(): DistanceHistogram {
-    // Each use that was followed stands for as many as there are to one: the sample has more or less than its share of them.
+    // Scaled by the ratio of uses, not by the rate: the sampled blocks may have more or less than their share
+    // of uses.
     const scale = this.#trackedAccesses === 0 ? 0 : this.#sampledAccesses / this.#trackedAccesses;
     const counts = new Map(this.#exactCounts);
     for (const [distance, count] of this.#sampledCounts)
@@ -113,7 +119,7 @@ export class StackDistances {
     return sum;
   }
 
-  /** Positions have run out: only last uses count, so these are numbered anew, with as much room again. */
+  /** Positions have run out: renumbers the last uses, which alone count, and makes room for as many again. */
   #renumber(): void {
     const blocks = [...this.#lastAccess].sort(([, a], [, b]) => a - b);
     this.#tree = new Int32Array(Math.max(INITIAL_LENGTH, 2 * blocks.length) + 1);
@@ -126,7 +132,7 @@ export class StackDistances {
   }
 }
 
-/** 24 bits: spreads neighbours, so that a range of blocks is sampled as any other set. */
+/** 24 bits. Spreads neighbours, so that a range of blocks is sampled like any other set. */
 function hashOf(block: number): number {
   return mix(block ^ Math.floor(block / 2 ** 32), MIX_FACTOR) >>> (32 - HASH_BITS);
 }

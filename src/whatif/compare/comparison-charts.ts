@@ -15,7 +15,6 @@ type PolicyMarker = {
   readonly ink: string;
 };
 
-/** Cost against cold starts of every policy, and the active hours of the days. */
 export function comparisonCharts(comparison: Comparison): Chart[] {
   return [policyTradeOff(comparison), ...policyTimeline(comparison)];
 }
@@ -42,7 +41,7 @@ function policyTradeOff({ policies, question }: Comparison): Chart {
     name: "policies",
     title: "Cost against cold starts",
     caption:
-      "To the lower left is better. What knows of the future (violet) is a measure for the others; bars are 95 % intervals where chance is involved.",
+      "Lower left is better. Policies that know the future (violet) are bounds for the others. Bars are 95 % intervals, if randomness is involved.",
     plot: {
       height: 420,
       x: {
@@ -52,7 +51,7 @@ function policyTradeOff({ policies, question }: Comparison): Chart {
         inset: 16,
         tickFormat: hasPrice ? tickMoney : amount,
       },
-      y: { label: "↑ cold starts a day", grid: true, nice: true, inset: 16, tickFormat: amount },
+      y: { label: "↑ cold starts per day", grid: true, nice: true, inset: 16, tickFormat: amount },
       marks: [
         Plot.link(markers, {
           x1: (marker: PolicyMarker) => marker.cost - marker.costHalfWidth,
@@ -96,7 +95,7 @@ function policyTradeOff({ policies, question }: Comparison): Chart {
   });
 }
 
-/** What lies at one place has one spot, with all names. */
+/** Policies at the same position share one marker, labelled with all their names. */
 function mergeOverlapping(markers: readonly PolicyMarker[]): PolicyMarker[] {
   const byPosition = new Map<string, PolicyMarker>();
   for (const marker of markers) {
@@ -110,7 +109,7 @@ function mergeOverlapping(markers: readonly PolicyMarker[]): PolicyMarker[] {
   return [...byPosition.values()];
 }
 
-/** The present setting and the best of those that can be had. */
+/** The current setting and the best policy. */
 function policyTimeline({ policies, traffic }: Comparison): Chart[] {
   const [current] = policies;
   const best = bestPolicy(policies);

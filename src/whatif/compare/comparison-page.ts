@@ -1,40 +1,29 @@
 import type { DelayChoice } from "../curve/curve.ts";
 import type { OutcomeFigures } from "../report/figures.ts";
-import {
-  amount,
-  currentDelayText,
-  delayText,
-  millisText,
-  money,
-  percentOf,
-  plural,
-} from "../report/number-format.ts";
+import { amount, currentDelayPhrase, millisText, money, percentOf } from "../report/number-format.ts";
 import type { PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import { priceText, sizeText } from "../report/question.ts";
+import { coldStartWorthText, periodText, requestsText } from "../report/page-text.ts";
+import { sizeAndPriceText } from "../report/question.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
 
 const SHORTEST_DELAY_S = 60;
 
-/** Policies beside the present setting, as they are read. */
 export function comparisonPage(comparison: Comparison): ReportPage {
   const { traffic, question, policies } = comparison;
   const best = bestPolicy(policies);
-  const mark = (policy: ComparedPolicy) =>
-    policy === best
-      ? "best"
-      : policy === policies[0]
-        ? "present"
-        : policy.knows === "past"
-          ? undefined
-          : "bound";
+  const mark = (policy: ComparedPolicy) => {
+    if (policy === best) return "best";
+    if (policy === policies[0]) return "current";
+    return policy.knows === "past" ? undefined : "bound";
+  };
   return {
-    title: "What another policy would have done",
+    title: "Suspend policies compared",
     subject: [
-      `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
-      `${traffic.from} to ${traffic.to}`,
-      `${sizeText(question.cu)} at ${priceText(question)}`,
+      requestsText(traffic),
+      periodText(traffic),
+      sizeAndPriceText(question),
       `starts take ${question.start_latency}`,
-      `a cold start is held to be worth ${delayText(question.cold_start_worth_s)} of active time`,
+      coldStartWorthText(question),
     ].join(" · "),
     answer: comparisonAnswerText(comparison, best),
     facts: policies.map((policy) => ({
@@ -50,7 +39,7 @@ export function comparisonPage(comparison: Comparison): ReportPage {
   };
 }
 
-/** Of those that need not know the future, the one of least burden. */
+/** The policy with the lowest weighted cost, of those that do not know the future. */
 export function bestPolicy(policies: readonly ComparedPolicy[]): ComparedPolicy {
   const weightedCost = (policy: ComparedPolicy) => figure(policy, "burden_s").value;
   return policies
@@ -64,22 +53,22 @@ function comparisonAnswerText({ policies, question }: Comparison, best: Compared
   const starts = (policy: ComparedPolicy) => `${amount(figure(policy, "cold_starts").value)} cold starts`;
   if (best === current)
     return [
-      `Nothing here does better than the ${currentDelayText(question.present_delay_s)}: ${policyCostText(current)}, ${starts(current)}.`,
+      `No achievable policy here beats ${currentDelayPhrase(question.present_delay_s)}: ${policyCostText(current)}, ${starts(current)}.`,
     ];
   const settable = bestPolicy(policies.filter(isSettable));
   return [
-    `Least burden: ${best.policy}. ${comparisonText(best, current, question.present_delay_s)}`,
+    `Lowest weighted cost: ${best.policy}. ${comparisonText(best, current, question.present_delay_s)}`,
     ...(settable === best
       ? []
       : settable === current
-        ? ["Of what can be set on the platform, the present delay is the best of these."]
+        ? ["Of the policies that the platform itself offers, the current one is the best."]
         : [
-            `Of what can be set on the platform: ${settable.policy}. ${comparisonText(settable, current, question.present_delay_s)}`,
+            `Best policy that the platform itself offers: ${settable.policy}. ${comparisonText(settable, current, question.present_delay_s)}`,
           ]),
   ];
 }
 
-/** A fixed delay of at least a minute (S), or never: all that the platform itself has. */
+/** S: the platform itself offers only fixed delays of at least a minute, and never. */
 function isSettable({ policy }: ComparedPolicy): boolean {
   const seconds = /^fixed:(\d+)$/.exec(policy)?.[1];
   return policy === "never" || policy === "present" || Number(seconds) >= SHORTEST_DELAY_S;
@@ -88,10 +77,10 @@ function isSettable({ policy }: ComparedPolicy): boolean {
 function comparisonText(policy: ComparedPolicy, current: ComparedPolicy, delay: DelayChoice): string {
   const [, difference] = valueAndDifference(figure(policy, "cu_hours"), amount);
   const starts = (of: ComparedPolicy) => amount(figure(of, "cold_starts").value);
-  return `${policyCostText(policy)} in place of ${policyCostText(current)} with the ${currentDelayText(delay)} (${difference}), with ${starts(policy)} cold starts in place of ${starts(current)}.`;
+  return `${policyCostText(policy)} instead of ${policyCostText(current)} with ${currentDelayPhrase(delay)} (${difference}), and ${starts(policy)} cold starts instead of ${starts(current)}.`;
 }
 
-const TO_CURRENT = "to present";
+const TO_CURRENT = "vs. current";
 
 type MarkOf = (policy: ComparedPolicy) => PageRow["mark"];
 const NO_FIGURE: ComparedFigure = { value: 0, difference: 0 };
@@ -109,7 +98,7 @@ function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTabl
   const hasPrice = question.price_per_cu_hour !== null;
   return {
     name: "policies",
-    title: "Policies, and their difference to the present setting",
+    title: "Policies, compared with the current setting",
     headings: [
       "policy",
       "cold starts",
@@ -118,7 +107,7 @@ function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTabl
       TO_CURRENT,
       hasPrice ? "cost" : "CU-hours",
       TO_CURRENT,
-      "burden",
+      "weighted cost",
     ],
     records: policies.map(policyRecord),
     rows: policies.map((policy) => ({
@@ -139,8 +128,8 @@ function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTabl
 function waitTable({ policies }: Comparison, mark: MarkOf): PageTable {
   return {
     name: "waits",
-    title: "What requests wait for starts",
-    headings: ["policy", "requests that wait", "mean", "p99", "p50 of those", "p99 of those"],
+    title: "How long requests wait for starts",
+    headings: ["policy", "waiting requests", "mean", "p99", "p50 of waiting", "p99 of waiting"],
     records: policies.map(policyRecord),
     rows: policies.map((policy) => ({
       cells: [
@@ -163,8 +152,8 @@ function resumesTable({ policies }: Comparison, mark: MarkOf): PageTable[] {
   return [
     {
       name: "resumes",
-      title: "Starts ahead of an arrival",
-      headings: ["policy", "somebody came", "in vain", "cold starts left"],
+      title: "Starts ahead of a predicted arrival",
+      headings: ["policy", "used", "wasted", "remaining cold starts"],
       records: resuming.map(policyRecord),
       rows: resuming.map((policy) => ({
         cells: [
@@ -179,7 +168,7 @@ function resumesTable({ policies }: Comparison, mark: MarkOf): PageTable[] {
   ];
 }
 
-/** A value and its difference, each with what it may be off by. */
+/** Each with half the width of its interval, if there is one. */
 function valueAndDifference(
   figure: ComparedFigure,
   show: (value: number) => string,
@@ -197,7 +186,7 @@ function isZero(width: number | undefined): boolean {
   return width === undefined || width === 0;
 }
 
-/** Lists of days are in the JSON alone. */
+/** Without `active_s_by_day`, which only the JSON contains. */
 function policyRecord({ policy, knows, replications, figures }: ComparedPolicy): object {
   return { policy, knows, replications, ...figures };
 }

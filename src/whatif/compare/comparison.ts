@@ -1,17 +1,17 @@
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { fixed, ownDelays } from "../policies/fixed.ts";
 import { parsePolicy } from "../policies/parse.ts";
 import type { Policy } from "../policies/policy.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
-import { type ConfidenceInterval, confidenceInterval, pairedDifference } from "../replay/replications.ts";
+import { confidenceInterval, pairedDifference } from "../replay/replications.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { type Question, type QuestionSummary, questionSummary, sizeSentence } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 
-/** What came of a policy in one replay. */
 type ReplicationResult = {
   readonly figures: OutcomeFigures;
   readonly arrivals: number;
@@ -19,18 +19,18 @@ type ReplicationResult = {
   readonly activeByDay: readonly number[];
 };
 
-/** A figure of a policy: its mean over the replications, and its difference to the present setting's. */
+/** The mean over the replications, and the difference to the current setting. */
 export type ComparedFigure = {
   readonly value: number;
   readonly difference: number;
-  /** Half the width of the 95 % interval, where there are replications. */
+  /** Half the width of the 95 % interval; absent for a single replication. */
   readonly plus_minus?: number;
   readonly difference_plus_minus?: number;
 };
 
 export type ComparedPolicy = {
   readonly policy: string;
-  /** "past": it can be had; else it is a bound for those that can. */
+  /** Only a policy that knows just the past is achievable; the others are bounds. */
   readonly knows: Policy["knows"];
   readonly replications: number;
   readonly figures: { readonly [Name in keyof OutcomeFigures]: ComparedFigure | null };
@@ -42,12 +42,15 @@ export type Comparison = {
   readonly question: QuestionSummary;
   readonly traffic: TrafficSummary;
   readonly first_starts: number;
-  /** The present setting first, the others as they were given. */
+  /** The current setting first, then in the order of the input. */
   readonly policies: readonly ComparedPolicy[];
   readonly limits: ReportLimits;
 };
 
-/** All replays that a comparison is made of, by policy; the present setting first. Throws a RangeError for a policy that is not known. */
+/**
+ * All replays of a comparison, by policy; the current setting first. Throws a RangeError for an unknown
+ * policy.
+ */
 export function comparisonJobs(
   policies: readonly string[],
   question: Question,
@@ -66,7 +69,7 @@ export function comparisonJobs(
   });
 }
 
-/** `outcomes`: what came of each job of `jobsOf`, in its order. */
+/** `outcomes`: one per job, in the same order. */
 export function comparisonOf(
   traffic: Traffic,
   question: Question,
@@ -127,7 +130,7 @@ function valuesOf(
   return values.every((value) => value !== null) ? values : undefined;
 }
 
-/** Where only one of the two has chance in it, the other one is the same in every replication. */
+/** If only one of the two involves randomness, the other has a single value for all replications. */
 function comparedFigure(
   own: readonly number[] | undefined,
   current: readonly number[] | undefined,
@@ -137,16 +140,12 @@ function comparedFigure(
   const repeated = (values: readonly number[]) =>
     Array.from({ length: times }, (_, index) => values[index % values.length] as number);
   const [value, difference] = [confidenceInterval(own), pairedDifference(repeated(own), repeated(current))];
-  return {
+  return omitUndefined({
     value: value.mean,
     difference: difference.mean,
-    ...(own.length > 1 ? { plus_minus: halfWidthOf(value) } : {}),
-    ...(times > 1 ? { difference_plus_minus: halfWidthOf(difference) } : {}),
-  };
-}
-
-function halfWidthOf({ halfWidth }: ConfidenceInterval): number {
-  return halfWidth;
+    plus_minus: own.length > 1 ? value.halfWidth : undefined,
+    difference_plus_minus: times > 1 ? difference.halfWidth : undefined,
+  });
 }
 
 function comparisonLimits({ latency, costs }: Question, policies: readonly Policy[]): ReportLimits {
@@ -154,12 +153,12 @@ function comparisonLimits({ latency, costs }: Question, policies: readonly Polic
   const hasRandomness = latency.kind !== "fixed" || policies.some(({ isRandom }) => isRandom);
   return {
     exact: [
-      "Replays of every request under the rules of the platform: what one policy would have done with this traffic, not an estimate of it.",
+      "Every request is replayed under the rules of the platform. The figures are counted, not estimated.",
     ],
     simulated: [
       ...(hasRandomness
         ? [
-            "Chance (start latencies, random delays) is drawn anew in each replication, the same for all policies; ± is half of a 95 % interval.",
+            "Start latencies and random delays are drawn anew in each replication, the same for all policies. ± is half the width of a 95 % interval.",
           ]
         : []),
     ],
@@ -167,11 +166,11 @@ function comparisonLimits({ latency, costs }: Question, policies: readonly Polic
       ...(bounds.length === 0
         ? []
         : [
-            `${bounds.join(", ")}: knows what had not happened yet. A measure for the others, and not to be had.`,
+            `Policies that know the future (${bounds.join(", ")}) are bounds for the others and cannot be achieved.`,
           ]),
-      "The platform itself has fixed delays of at least 60 s, and never. Anything else would need a program of your own that suspends and starts computes by the API, and what that takes is not counted.",
-      "Clients that reconnect after a suspend or wait for answers, queries that a cold cache lengthens, quotas and limits of starts.",
-      `${sizeSentence(costs)}; the bill counts from the end of each start.`,
+      "The platform itself offers only fixed delays of at least 60 s, and never. Any other policy needs a program of your own that suspends and starts computes through the API. The effort for that is not counted.",
+      "Clients that reconnect after a suspend or wait for responses, queries slowed by a cold cache, quotas, and start limits.",
+      `${sizeSentence(costs)} The bill counts from the end of each start.`,
       AFTER_TRACE_END,
     ],
   };

@@ -4,23 +4,24 @@ import type { Client } from "./clients.ts";
 /** A client that each compute has. */
 export type ClientForm = { readonly name: string; readonly create: (compute: number) => Client };
 
-/** How clients are written, and what each is. */
+/** The forms of `--client`, and what each means. */
 export const CLIENT_FORMS: readonly { readonly form: string; readonly meaning: string }[] = [
   {
     form: "subscriber:reconnect=5s",
-    meaning: "keeps a connection, and connects again so long after a suspend has closed it",
+    meaning: "keeps a connection open; reconnects this long after a suspend closes it",
   },
   {
     form: "loop:think=10s,service=50ms,retry=1s",
-    meaning: "sends a request, waits for its end, thinks, sends the next; means of exponential times",
+    meaning:
+      "closed loop: sends a request, waits for its end, thinks, repeats; exponential times with these means",
   },
   {
     form: "check:every=1d",
-    meaning: "looks whether the compute is available, so often, and wakes it for that",
+    meaning: "availability check at this interval; starts a suspended compute",
   },
 ];
 
-/** The client that a text names. Throws a RangeError that names the field, and all that there are. */
+/** Parses one form. Throws a RangeError that names the field and lists the forms. */
 export function parseClient(text: string): ClientForm {
   const [kind = "", rest = "", ...more] = text.trim().split(":");
   const name = text.trim();
@@ -40,11 +41,13 @@ export function parseClient(text: string): ClientForm {
     return { name, create: (compute) => ({ kind, compute, everyMs: every }) };
   }
   throw new RangeError(
-    `client: "${name}" is not known; known are ${CLIENT_FORMS.map(({ form }) => form).join(" · ")}`,
+    `client: "${name}" is not known; expected one of: ${CLIENT_FORMS.map(({ form }) => form).join(" · ")}`,
   );
 }
 
-/** Each option's duration; of those that have no default one must be given, of a millisecond at least. */
+/**
+ * The duration of each option. One without a default is required; only a default of 0 allows less than 1 ms.
+ */
 function parseTimes<Name extends string>(
   text: string,
   rest: string,
@@ -56,16 +59,19 @@ function parseTimes<Name extends string>(
     const [option = "", value = ""] = part.split("=");
     if (!optionNames.some((name) => name === option))
       throw new RangeError(
-        `client: "${option}" in "${text}" is no option; there are ${optionNames.join(", ")}`,
+        `client: unknown option "${option}" in "${text}"; expected ${optionNames.join(", ")}`,
       );
     const ms = parseDuration(value);
     if (ms === undefined || (ms < 1 && defaults[option as Name] !== 0))
-      throw new RangeError(`client: ${option} in "${text}" must be a duration like 5s or 10m`);
+      throw new RangeError(
+        `client: ${option} in "${text}": expected a duration such as 5s or 10m, got "${value}"`,
+      );
     parsed.set(option, ms);
   }
   const times = optionNames.map((name) => {
     const ms = parsed.get(name) ?? defaults[name];
-    if (ms === undefined) throw new RangeError(`client: "${text}" needs ${name}, a duration like 5s or 10m`);
+    if (ms === undefined)
+      throw new RangeError(`client: "${text}" needs ${name}, a duration such as 5s or 10m`);
     return [name, ms] as const;
   });
   return Object.fromEntries(times) as Record<Name, DurationMs>;

@@ -2,28 +2,30 @@ import type { Random } from "../../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import { IndexedStreams } from "../replay/draws.ts";
 
-/** Who sends requests because of what happened to the one before: what no trace can tell beforehand. */
+/** A client whose next request depends on what happened to the previous one, so no trace can contain it. */
 export type Client =
-  /** Sends one, waits for its end, thinks, and sends the next one (closed loop). Means of exponential times, 0 for none. */
+  /**
+   * Closed loop: sends a request, waits for its end, thinks, repeats. Means of exponential times; 0 for none.
+   */
   | {
       readonly kind: "loop";
       readonly compute: number;
       readonly thinkMs: DurationMs;
       readonly serviceMs: DurationMs;
-      /** After a refusal it tries again so much later. */
+      /** Time from a rejection to the next try. */
       readonly retryMs: DurationMs;
     }
-  /** Keeps a connection that does nothing, and reconnects so long after a suspend has closed it. */
+  /** Keeps an idle connection open, and reconnects this long after a suspend closes it. */
   | { readonly kind: "subscriber"; readonly compute: number; readonly reconnectMs: DurationMs }
-  /** Looks whether the compute is available, every so often, from an instant on that chance draws: a request that takes no time. */
+  /** Availability check at a fixed interval with a random phase: a request of zero duration. */
   | { readonly kind: "check"; readonly compute: number; readonly everyMs: DurationMs };
 
-/** When each client comes next. */
+/** Decides when each client sends its next request. */
 export class Clients {
   readonly #clients: readonly Client[];
   readonly #draws: IndexedStreams;
   readonly #subscribersOf: readonly (readonly number[])[];
-  /** When each check came first: its turns are counted from there. */
+  /** Time of each check's first request, from which its interval counts. */
   readonly #firstAt: Float64Array;
 
   constructor(clients: readonly Client[], computes: number, random: Random) {
@@ -49,13 +51,15 @@ export class Clients {
     return firstAt;
   }
 
-  /** How long the request runs that it sends now. */
+  /** Duration of the request that it sends now. */
   durationOf(client: number): DurationMs {
     const spec = this.#client(client);
     return spec.kind === "loop" && spec.serviceMs > 0 ? this.#draws.exponential(client, spec.serviceMs) : 0;
   }
 
-  /** Its request has ended, or will, at `endsAt`: when does it come again? Infinite for one that stays connected. */
+  /**
+   * When a client whose request ends at `endsAt` sends its next one; infinite for one that stays connected.
+   */
   servedUntil(client: number, endsAt: SimTime): SimTime {
     const spec = this.#client(client);
     if (spec.kind === "check") return this.#nextCheck(client, spec.everyMs, endsAt);
@@ -70,7 +74,7 @@ export class Clients {
     return now + Math.max(1, spec.kind === "loop" ? spec.retryMs : spec.reconnectMs);
   }
 
-  /** Those that a suspend of this compute disconnects, each with the time after which it comes back. */
+  /** Visits the clients that a suspend of this compute disconnects, each with its time to reconnect. */
   eachDisconnected(compute: number, visit: (client: number, afterMs: DurationMs) => void): void {
     for (const client of this.#subscribersOf[compute] ?? []) {
       const spec = this.#client(client);

@@ -1,6 +1,9 @@
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 
-/** Requests that wait for their compute, in lists by compute that share one growing memory: nothing is made for a request. */
+/**
+ * Requests that wait for their compute: linked lists by compute in shared typed arrays, so a request
+ * allocates nothing.
+ */
 export class RequestQueue {
   readonly #first: Int32Array;
   #next = new Int32Array(1_024);
@@ -25,7 +28,7 @@ export class RequestQueue {
     this.#first[compute] = slot;
   }
 
-  /** Serves all that wait for a compute, the last one first, and forgets them. */
+  /** Removes and visits the requests of a compute, last one first. */
   drain(compute: number, visit: (at: SimTime, durationMs: DurationMs, client: number) => void): void {
     let slot = this.#first[compute] as number;
     this.#first[compute] = -1;

@@ -1,6 +1,9 @@
 import { SECOND, type SimTime } from "../../platform/core/time.ts";
 
-/** Compute time that groups of computes (projects) may use in a month, in CU-seconds; infinite for as much as they like. */
+/**
+ * Compute time that each group of computes (a project) may use in a month, in CU-seconds; infinite for no
+ * limit.
+ */
 export type Quotas = {
   readonly computeSeconds: Float64Array;
   /** By compute: its group. */
@@ -8,13 +11,13 @@ export type Quotas = {
 };
 
 /**
- * Meters groups of computes against their quotas, by the platform's rule: what counts is the use since the beginning of the month, from the
- * first millisecond at which it is as much as the quota.
+ * Meters groups of computes against their quotas. As on the platform, use counts from the beginning of the
+ * month, and the quota is reached at the first millisecond at which use equals it.
  */
 export class SharedQuota {
   readonly #limitCuMs: Float64Array;
   readonly #usedCuMs: Float64Array;
-  /** CUs that are active, and since when the rest has not been booked. */
+  /** Active CUs, and the time up to which their use is in `#usedCuMs`. */
   readonly #activeCu: Float64Array;
   readonly #accruedAt: Float64Array;
 
@@ -25,7 +28,7 @@ export class SharedQuota {
     this.#accruedAt = new Float64Array(computeSeconds.length).fill(startAt);
   }
 
-  /** A compute of this size is active from now on; or, with a negative size, not any more. */
+  /** A compute of this size becomes active; with a negative size, it is no longer active. */
   changeActiveCu(group: number, cu: number, now: SimTime): void {
     this.#accrue(group, now);
     this.#activeCu[group] = (this.#activeCu[group] as number) + cu;
@@ -39,7 +42,7 @@ export class SharedQuota {
     );
   }
 
-  /** When it is reached if nothing else happens; infinite where nothing is active. */
+  /** When the quota is reached if nothing changes; infinite if nothing is active. */
   dueAt(group: number, now: SimTime): SimTime {
     const activeCu = this.#activeCu[group] as number;
     if (activeCu <= 0) return Number.POSITIVE_INFINITY;
@@ -53,7 +56,7 @@ export class SharedQuota {
     );
   }
 
-  /** Another month begins. */
+  /** A new month begins. */
   reset(now: SimTime): void {
     this.#usedCuMs.fill(0);
     this.#accruedAt.fill(now);
@@ -65,12 +68,4 @@ export class SharedQuota {
       (now - (this.#accruedAt[group] as number)) * (this.#activeCu[group] as number);
     this.#accruedAt[group] = now;
   }
-}
-
-/** Computes by group. */
-export function membersOf(quotas: Quotas | undefined): number[][] {
-  if (quotas === undefined) return [];
-  const members: number[][] = Array.from(quotas.computeSeconds, () => []);
-  for (const [compute, group] of quotas.groupOf.entries()) members[group]?.push(compute);
-  return members;
 }

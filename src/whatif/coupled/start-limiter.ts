@@ -1,20 +1,23 @@
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 
 export type StartLimits = {
-  /** Computes that are kept prepared: a start that gets one is short. Each is replaced so long after it was taken. */
+  /** Prepared computes, which make a start short. Each is replaced `refillMs` after it was taken. */
   readonly pool?: { readonly size: number; readonly refillMs: DurationMs } | undefined;
-  /** Starts that may be under way at once; others wait their turn. */
+  /** Maximum of concurrent starts; further ones are queued. */
   readonly concurrent?: number | undefined;
 };
 
-/** What starts of many computes share. First come, first served. */
+/** The limits that starts of many computes share. First come, first served. */
 export class StartLimiter {
   readonly #concurrent: number;
   readonly #refillMs: DurationMs;
-  /** When the prepared computes are there again, in a ring: taken in turn and refilled in equal time, they ascend. */
+  /**
+   * When each prepared compute is available: a ring in ascending order, since all take equally long to
+   * refill.
+   */
   readonly #preparedAt: Float64Array;
   #nextPrepared = 0;
-  /** Those that wait, in a ring: a compute waits once at most. */
+  /** Queued computes, in a ring: each is queued at most once. */
   readonly #queue: Int32Array;
   #queueFirst = 0;
   queued = 0;
@@ -31,7 +34,7 @@ export class StartLimiter {
     this.#queue = new Int32Array(computes);
   }
 
-  /** Whether a compute may start now; else it is queued. */
+  /** Gives whether the compute may start now; otherwise it is queued. */
   acquire(compute: number): boolean {
     if (this.underWay < this.#concurrent) {
       this.#beginStart();
@@ -43,7 +46,7 @@ export class StartLimiter {
     return false;
   }
 
-  /** A start is over; gives the compute whose turn it is, or -1. */
+  /** A start has ended; gives the queued compute that starts now, or -1. */
   release(): number {
     this.underWay -= 1;
     if (this.queued === 0) return -1;
@@ -54,7 +57,7 @@ export class StartLimiter {
     return compute;
   }
 
-  /** Takes a prepared compute if there is one. */
+  /** Takes a prepared compute if one is available; gives whether it did. */
   takePrepared(now: SimTime): boolean {
     const prepared = this.#preparedAt;
     const isAvailable = (prepared[this.#nextPrepared] ?? Number.POSITIVE_INFINITY) <= now;

@@ -2,14 +2,16 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 
-/** How far the traces of many computes have been read; what was read is counted in the outcome. All by the computes' index. */
+/**
+ * Read positions in the traces of many computes; counts in the outcome what it reads. Arrays are by compute.
+ */
 export class TraceCursors {
   readonly #arrivals: readonly (ComputeArrivals | undefined)[];
   readonly #outcome: ReplayOutcome & { events: number };
   readonly #next: Uint32Array;
-  /** When that is: kept here, for in the trace it is far away again when it is wanted. */
+  /** Time of that arrival: copied here because the trace is no longer in the CPU cache when it is needed. */
   readonly #nextAt: Float64Array;
-  /** The first one that is not within the period. */
+  /** Index of the first arrival after the period. */
   readonly #end: Uint32Array;
 
   constructor(
@@ -25,19 +27,22 @@ export class TraceCursors {
     for (let compute = 0; compute < arrivals.length; compute += 1) this.#moveTo(compute, 0);
   }
 
-  /** When the next request arrives; infinite where there is none. */
+  /** When the next request arrives; infinite after the last one. */
   nextAt(compute: number): SimTime {
     return this.#nextAt[compute] as number;
   }
 
-  /** Goes on to the one after it; gives its duration, and leaves the counting to those who serve it. */
+  /** Reads the next request and gives its duration. The caller counts it. */
   take(compute: number): number {
     const index = this.#next[compute] as number;
     this.#moveTo(compute, index + 1);
     return this.#arrivalsOf(compute).durationMs[index] as number;
   }
 
-  /** What arrives before `untilAt` waits until then, and runs. Gives when the last of them ends, or `busyUntil` where that is later. */
+  /**
+   * Reads arrivals before `readyAt`, which wait until then and run. Gives the end of the last, or `busyUntil`
+   * if later.
+   */
   readWaiting(compute: number, readyAt: SimTime, busyUntil: SimTime): SimTime {
     const { at, durationMs } = this.#arrivalsOf(compute);
     const end = this.#end[compute] as number;
@@ -53,11 +58,14 @@ export class TraceCursors {
     return busyEnd;
   }
 
-  /** What arrives until so long after the last end is served at once. Gives when the last of all ends. */
+  /**
+   * Reads arrivals up to `delayMs` (inclusive) after the last end, which run at once. Gives the end of the
+   * last.
+   */
   readActive(compute: number, delayMs: number, busyUntil: SimTime): SimTime {
     const { at, durationMs } = this.#arrivalsOf(compute);
     const end = this.#end[compute] as number;
-    // A product is a float for sure; what may be anything would be put into a box in every turn.
+    // The product tells V8 that this is a double; otherwise it allocates a heap number in each iteration.
     let busyEnd = busyUntil * 1;
     let i = this.#next[compute] as number;
     for (; i < end; i += 1) {

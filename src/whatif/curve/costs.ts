@@ -1,13 +1,13 @@
 import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
 import type { CurvePoint, WithCuMs } from "./curve.ts";
 
-/** What active time costs, and what a cold start is held to be worth. */
+/** What active time costs, and the assumed worth of a cold start. */
 export type Costs = {
-  /** Size of the computes while they are active; by compute where they differ in it. */
+  /** Size of the computes while they are active; by compute if they differ. */
   readonly cu: number | readonly number[];
-  /** Absent where nobody has published one; then there is no cost in dollars. */
+  /** Absent if the profile publishes none; then there is no cost in dollars. */
   readonly pricePerCuHour?: number | undefined;
-  /** What a cold start is worth, in whole seconds of active time: 60 says that one would pay for a minute to avoid one. */
+  /** Whole seconds of active time: 60 means paying for a minute to avoid one cold start. */
   readonly coldStartS: number;
 };
 
@@ -21,17 +21,19 @@ export function billOf(
   return pricePerCuHour === undefined ? { cuHours } : { cuHours, cost: cuHours * pricePerCuHour };
 }
 
-/** Of one compute. */
 export function sizeOf({ cu }: Costs, compute: number): number {
   return typeof cu === "number" ? cu : (cu[compute] as number);
 }
 
 function sizedMs(cuMs: number | undefined): number {
-  if (cuMs === undefined) throw new Error("computes of different sizes have a bill by their sizes alone");
+  if (cuMs === undefined)
+    throw new Error("computes of different sizes cannot be billed without their CU time (cuMs)");
   return cuMs;
 }
 
-/** What policies are compared by: active time, with each cold start at its worth, in milliseconds of active time. */
+/**
+ * Active time plus each cold start at its worth, in milliseconds of active time. Policies are compared by it.
+ */
 export function weightedCostMs(
   { activeMs, coldStarts }: Pick<CurvePoint, "activeMs" | "coldStarts">,
   coldStartS: number,

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import type { PointFigures } from "../report/figures.ts";
-import { amount, delayText, tickMoney } from "../report/number-format.ts";
+import { amount, currentDelayPhrase, delayText, tickMoney } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { drawChart, INK } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
@@ -18,11 +18,11 @@ type CurveMarker = {
   readonly cold_starts_per_day: number;
   readonly label: string;
   readonly ink: string;
-  /** Where its name stands. */
+  /** The label is below the marker instead of above it. */
   readonly isBelow: boolean;
 };
 
-/** Cost against cold starts, and both against the delay; who gains, where computes were told apart. */
+/** `days`: active seconds by day under the current delay and the best one. */
 export function curveCharts(
   summary: CurveSummary,
   figuresAt: (delay: number) => PointFigures,
@@ -45,7 +45,7 @@ export function curveCharts(
   ];
 }
 
-/** Hours are those of a CU; with cold starts at their worth, at the size that is active on average. */
+/** Hours are CU-hours. `weightedHours` includes cold starts at their worth, for a compute of average size. */
 type DrawnPoint = {
   readonly delay: number;
   readonly hours: number;
@@ -60,10 +60,10 @@ function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Ch
   const markers: CurveMarker[] = [
     ...(best.delay_s === present.delay_s
       ? []
-      : [{ ...present, label: `present, ${delayText(present.delay_s)}`, ink: INK.current, isBelow: false }]),
+      : [{ ...present, label: `current, ${delayText(present.delay_s)}`, ink: INK.current, isBelow: false }]),
     { ...best, label: `best, ${delayText(best.delay_s)}`, ink: INK.best, isBelow: false },
-    { ...clairvoyant, label: "clairvoyant bound", ink: INK.bound, isBelow: true },
-    { ...never, label: "never asleep", ink: INK.faint, isBelow: false },
+    { ...clairvoyant, label: "perfect foresight", ink: INK.bound, isBelow: true },
+    { ...never, label: "always on", ink: INK.faint, isBelow: false },
   ];
   const all = [...points.map(({ hours }) => hours * price), ...markers.map(x)];
   const middle = (Math.min(...all) + Math.max(...all)) / 2;
@@ -75,7 +75,7 @@ function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Ch
     name: "trade-off",
     title: "Cost against cold starts",
     caption:
-      "Each point of the line is a delay that may be set, from 1 min to 7 d. To the lower left is better; what lies between the line and the bound is what not knowing the future costs.",
+      "Each point on the line is a delay, from 1 min to 7 d. Lower left is better. The distance from the line to the bound of perfect foresight is the cost of not knowing the future.",
     plot: {
       x: {
         label: question.price_per_cu_hour === null ? "CU-hours →" : "cost →",
@@ -84,7 +84,7 @@ function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Ch
         nice: true,
       },
       y: {
-        label: "↑ cold starts a day",
+        label: "↑ cold starts per day",
         grid: true,
         nice: true,
         type: "sqrt",
@@ -137,14 +137,14 @@ function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Char
       ? [{ delay: best.delay_s, label: `best, ${delayText(best.delay_s)}`, ink: INK.best }]
       : []),
     ...(typeof present.delay_s === "number" && present.delay_s !== best.delay_s && present.delay_s > 0
-      ? [{ delay: present.delay_s, label: `present, ${delayText(present.delay_s)}`, ink: INK.current }]
+      ? [{ delay: present.delay_s, label: `current, ${delayText(present.delay_s)}`, ink: INK.current }]
       : []),
   ];
   return drawChart({
     name: "curve",
-    title: "Every delay at once",
+    title: "Cost by delay",
     caption:
-      "The shaded line is what active time costs; above it, each cold start is added at what it is held to be worth. The best delay is where that sum is least.",
+      "Shaded: the cost of active time. Dashed: the weighted cost, which adds each cold start at its assumed worth. The best delay is where the dashed line is lowest.",
     plot: {
       x: {
         label: "autosuspend delay →",
@@ -218,8 +218,8 @@ function gainRanking({ computes = [], question }: CurveSummary): Chart[] {
   return [
     drawChart({
       name: "computes",
-      title: "Who gains most from a delay of its own",
-      caption: `Hours of active time, cold starts counted at their worth, against ${delayText(question.present_delay_s)}${question.present_delay_s === "own" ? "" : " for all"}; beside each bar the delay that would be best for it.`,
+      title: "Computes that gain most from a delay of their own",
+      caption: `Hours of active time saved, with cold starts at their assumed worth, compared with ${currentDelayPhrase(question.present_delay_s)}. The label of each bar is the best delay of that compute.`,
       plot: {
         height: 60 + rows.length * 24,
         marginLeft: 190,
@@ -248,7 +248,7 @@ function logDelay({ delay }: { readonly delay: number }): number {
   return Math.log10(delay);
 }
 
-/** Those of the points whose names do not stand on each other. */
+/** Points that are more than `hours` apart, so that their labels do not overlap. */
 function spacedOut(points: readonly DrawnPoint[], hours: number): DrawnPoint[] {
   const spaced: DrawnPoint[] = [];
   for (const point of points) {
@@ -258,7 +258,7 @@ function spacedOut(points: readonly DrawnPoint[], hours: number): DrawnPoint[] {
   return spaced;
 }
 
-/** Evenly on a logarithmic scale, and the ends. */
+/** Evenly spaced on a logarithmic scale, plus the named delays. */
 function delaysToDraw(): number[] {
   const growth = (LONGEST_DELAY_S / SHORTEST_DELAY_S) ** (1 / POINTS);
   const even = Array.from({ length: POINTS + 1 }, (_, index) =>
@@ -267,7 +267,7 @@ function delaysToDraw(): number[] {
   return [...new Set([...even, ...NAMED_DELAYS])].sort((a, b) => a - b);
 }
 
-/** Beside its spot, on the side where there is room. */
+/** On the side of the marker that has room. */
 function markerLabel(marker: CurveMarker, x: (marker: CurveMarker) => number, middle: number) {
   const isLeft = x(marker) < middle;
   const position = {

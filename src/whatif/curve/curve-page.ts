@@ -1,7 +1,8 @@
 import type { PointFigures } from "../report/figures.ts";
 import {
   amount,
-  currentDelayText,
+  currentDelayPhrase,
+  delayPhrase,
   delayText,
   millisText,
   money,
@@ -11,16 +12,24 @@ import {
   spanText,
 } from "../report/number-format.ts";
 import type { Fact, PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import { priceText, sizeText } from "../report/question.ts";
+import {
+  capitalized,
+  coldStartWorthText,
+  periodText,
+  requestsText,
+  truncatedTitle,
+} from "../report/page-text.ts";
+import { sizeAndPriceText } from "../report/question.ts";
+import type { ComputeSummary } from "./compute-summary.ts";
+import type { DelayChoice } from "./curve.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
-import type { ComputeSummary, CurveSummary } from "./curve-summary.ts";
+import type { CurveSummary } from "./curve-summary.ts";
 
 const MAX_COMPUTES = 20;
 
-/** The curve as it is read. */
 export function curvePage(summary: CurveSummary): ReportPage {
   return {
-    title: "What another autosuspend delay would have done",
+    title: "What each autosuspend delay would have cost",
     subject: curveSubject(summary),
     answer: curveAnswerText(summary),
     facts: curveFacts(summary),
@@ -34,22 +43,21 @@ export function curvePage(summary: CurveSummary): ReportPage {
   };
 }
 
-/** One delay alone. */
+/** The output for a single delay, without a page. */
 export function delayLines({
   with_clients: simulated,
   ...figures
 }: PointFigures & { readonly with_clients?: SimulatedFigures }): string[] {
   return [
-    `With a delay of ${delayText(figures.delay_s)}: ${plural(figures.cold_starts, "cold start")} (${amount(figures.cold_starts_per_day)} a day), ${spanText(figures.active_s)} active, ${costText(figures)}.`,
+    `With ${delayPhrase(figures.delay_s)}: ${plural(figures.cold_starts, "cold start")} (${amount(figures.cold_starts_per_day)} a day), ${spanText(figures.active_s)} active, ${costText(figures)}.`,
     ...(simulated === undefined
       ? []
       : [
-          `With the clients, simulated: ${plural(simulated.cold_starts, "cold start")} (${signed(simulated.difference.cold_starts)}), ${spanText(simulated.active_s)} active, ${costText(simulated)}.`,
+          `Simulated with the clients: ${plural(simulated.cold_starts, "cold start")} (${signed(simulated.difference.cold_starts)}), ${spanText(simulated.active_s)} active, ${costText(simulated)}.`,
         ]),
   ];
 }
 
-/** CU-hours, and dollars where there is a price. */
 function costText({ cu_hours, cost }: Pick<PointFigures, "cu_hours" | "cost">): string {
   return cost === null ? `${amount(cu_hours)} CU-hours` : `${money(cost)} (${amount(cu_hours)} CU-hours)`;
 }
@@ -57,30 +65,31 @@ function costText({ cu_hours, cost }: Pick<PointFigures, "cu_hours" | "cost">): 
 function curveSubject({ traffic, question }: CurveSummary): string {
   const unused = traffic.computes - traffic.computes_used;
   return [
-    `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}${unused === 0 ? "" : ` (${unused} more had none)`}`,
-    `${traffic.from} to ${traffic.to}`,
-    `${sizeText(question.cu)} at ${priceText(question)}`,
-    `a cold start is held to be worth ${delayText(question.cold_start_worth_s)} of active time`,
+    `${requestsText(traffic)}${unused === 0 ? "" : ` (${unused} more had no requests)`}`,
+    periodText(traffic),
+    sizeAndPriceText(question),
+    coldStartWorthText(question),
   ].join(" · ");
 }
 
 function curveAnswerText(summary: CurveSummary): string[] {
   const { present, best, saving, clairvoyant, cheapest_within: within } = summary;
-  const starts = `${plural(best.cold_starts, "cold start")} in place of ${present.cold_starts.toLocaleString("en")}`;
+  const starts = `${plural(best.cold_starts, "cold start")} instead of ${present.cold_starts.toLocaleString("en")}`;
+  const current = currentDelayPhrase(present.delay_s);
   const first =
     best.delay_s === present.delay_s
-      ? `The present delay of ${delayText(present.delay_s)} is the best: ${costText(present)}, ${plural(present.cold_starts, "cold start")}.`
-      : `Best delay: ${delayText(best.delay_s)}. ${costText(best)} in place of ${costText(present)} with the ${currentDelayText(present.delay_s)}: ${percentOf(-saving.share, 1)}, with ${starts}.`;
-  const boundShare = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
+      ? `${capitalized(current)} is the best: ${costText(present)}, ${plural(present.cold_starts, "cold start")}.`
+      : `Best delay: ${delayText(best.delay_s)}. ${costText(best)} instead of ${costText(present)} with ${current} (${percentOf(-saving.share, 1)}), and ${starts}.`;
+  const boundDifference = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
   return [
     first,
-    `Who knows the future would need ${costText(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (${boundShare} burden): no rule that only decides when to sleep does better.`,
+    `Lower bound with perfect foresight: ${costText(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (weighted cost ${boundDifference} vs. the best delay). No policy that only decides when to suspend can beat it.`,
     ...(within === undefined ? [] : [withinText(summary)]),
     ...clientsText(summary),
   ];
 }
 
-/** The curve's best need not be the best where clients answer to what happens. */
+/** With clients, another delay may be better than the best one of the curve. */
 function clientsText({ with_clients }: CurveSummary): string[] {
   if (with_clients === undefined) return [];
   const least = with_clients.delays.reduce((best, figures) =>
@@ -91,8 +100,10 @@ function clientsText({ with_clients }: CurveSummary): string[] {
       `${delayText(figures.delay_s)} has ${plural(figures.cold_starts, "cold start")} (${signed(figures.difference.cold_starts)}) and ${costText(figures)}`,
   );
   const best =
-    with_clients.delays.length === 1 ? "" : ` Of these ${delayText(least.delay_s)} has the least burden.`;
-  return [`With ${with_clients.clients.join(", ")} at each compute, simulated: ${parts.join("; ")}.${best}`];
+    with_clients.delays.length === 1
+      ? ""
+      : ` Of these, ${delayText(least.delay_s)} has the lowest weighted cost.`;
+  return [`Simulated with ${with_clients.clients.join(", ")} at each compute: ${parts.join("; ")}.${best}`];
 }
 
 function withinText({ cheapest_within: within, max_cold_per_day, max_wait_p99_ms }: CurveSummary): string {
@@ -103,8 +114,8 @@ function withinText({ cheapest_within: within, max_cold_per_day, max_wait_p99_ms
       : [`a p99 of the added wait of at most ${millisText(max_wait_p99_ms)}`]),
   ].join(" and ");
   if (within === null || within === undefined)
-    return `No delay keeps to ${limits}, not even a compute that never sleeps.`;
-  return `Cheapest with ${limits}: ${delayText(within.delay_s)}, ${costText(within)}, ${amount(within.cold_starts_per_day)} cold starts a day.`;
+    return `No delay meets the limit of ${limits}, not even never suspending.`;
+  return `Cheapest delay with ${limits}: ${delayText(within.delay_s)}, ${costText(within)}, ${amount(within.cold_starts_per_day)} cold starts a day.`;
 }
 
 function curveFacts({ present, best, clairvoyant, saving, never }: CurveSummary): Fact[] {
@@ -114,18 +125,19 @@ function curveFacts({ present, best, clairvoyant, saving, never }: CurveSummary)
     `${amount(figures.cold_starts_per_day)} cold starts a day`;
   return [
     { label: `best, ${delayText(best.delay_s)}`, value: shortCost(best), note: starts(best) },
-    { label: `present, ${delayText(present.delay_s)}`, value: shortCost(present), note: starts(present) },
+    { label: `current, ${delayText(present.delay_s)}`, value: shortCost(present), note: starts(present) },
     {
-      label: "saved by the best",
+      label: "saved by the best delay",
       value: saving.cost === null ? `${amount(saving.cu_hours)} CU-h` : money(saving.cost),
       note: `${percentOf(-saving.share, 1)}, ${signed(-saving.cold_starts)} cold starts`,
     },
-    { label: "clairvoyant bound", value: shortCost(clairvoyant), note: starts(clairvoyant) },
-    { label: "never asleep", value: shortCost(never), note: "no cold start" },
+    { label: "perfect foresight", value: shortCost(clairvoyant), note: starts(clairvoyant) },
+    { label: "always on", value: shortCost(never), note: "no cold starts" },
   ];
 }
 
-function delayTable({ curve, present, best, clairvoyant, question, with_latency }: CurveSummary): PageTable {
+function delayTable(summary: CurveSummary): PageTable {
+  const { curve, present, clairvoyant, question, with_latency } = summary;
   const hasPrice = question.price_per_cu_hour !== null;
   const hasWait = with_latency.length > 0;
   const cells = (figures: Omit<PointFigures, "delay_s">, name: string) => [
@@ -138,34 +150,34 @@ function delayTable({ curve, present, best, clairvoyant, question, with_latency 
     percentOf(figures.cu_hours - present.cu_hours, present.cu_hours),
     ...(hasWait ? [millisText(figures.added_wait_mean_ms)] : []),
   ];
-  const rows = curve.map((figures): PageRow => {
-    const mark =
-      figures.delay_s === best.delay_s ? "best" : figures.delay_s === present.delay_s ? "present" : undefined;
-    return { cells: cells(figures, delayText(figures.delay_s)), mark };
-  });
+  const rows = curve.map(
+    (figures): PageRow => ({
+      cells: cells(figures, delayText(figures.delay_s)),
+      mark: delayMark(figures.delay_s, summary),
+    }),
+  );
   return {
     name: "delays",
     title: "Delays",
     headings: [
       "delay",
       "cold starts",
-      "a day",
+      "per day",
       "active h",
       "CU-hours",
       ...(hasPrice ? ["cost"] : []),
-      "to present",
+      "vs. current",
       ...(hasWait ? ["mean wait"] : []),
     ],
     records: [...curve, { delay_s: "clairvoyant", ...clairvoyant }],
-    rows: [...rows, { cells: cells(clairvoyant, "clairvoyant"), mark: "bound" }],
+    rows: [...rows, { cells: cells(clairvoyant, "perfect foresight"), mark: "bound" }],
   };
 }
 
-function latencyTable({ with_latency, present, best, question }: CurveSummary): PageTable[] {
+function latencyTable(summary: CurveSummary): PageTable[] {
+  const { with_latency, question } = summary;
   if (with_latency.length === 0) return [];
   const rows = with_latency.map((figures): PageRow => {
-    const mark =
-      figures.delay_s === best.delay_s ? "best" : figures.delay_s === present.delay_s ? "present" : undefined;
     const waits = [figures.wait_mean_ms, figures.wait_p99_ms, figures.wait_p99_of_waiting_ms].map(millisText);
     return {
       cells: [
@@ -175,20 +187,20 @@ function latencyTable({ with_latency, present, best, question }: CurveSummary): 
         ...waits,
         amount(figures.cu_hours),
       ],
-      mark,
+      mark: delayMark(figures.delay_s, summary),
     };
   });
   return [
     {
       name: "waits",
-      title: `With starts that take ${question.start_latency}, replayed`,
+      title: `Replayed with a start latency of ${question.start_latency}`,
       headings: [
         "delay",
         "cold starts",
-        "requests that wait",
+        "waiting requests",
         "mean wait",
         "p99 wait",
-        "p99 of those",
+        "p99 of waiting",
         "CU-hours",
       ],
       records: with_latency,
@@ -197,12 +209,12 @@ function latencyTable({ with_latency, present, best, question }: CurveSummary): 
   ];
 }
 
-/** Beside the exact curve: what clients that answer to what happens make of it. */
-function clientTable({ with_clients, present, best }: CurveSummary): PageTable[] {
+/** The simulation with clients, compared with the exact curve. */
+function clientTable(summary: CurveSummary): PageTable[] {
+  const { with_clients } = summary;
   if (with_clients === undefined) return [];
-  const rows = with_clients.delays.map(({ delay_s, difference, ...figures }): PageRow => {
-    const mark = delay_s === best.delay_s ? "best" : delay_s === present.delay_s ? "present" : undefined;
-    return {
+  const rows = with_clients.delays.map(
+    ({ delay_s, difference, ...figures }): PageRow => ({
       cells: [
         delayText(delay_s),
         figures.cold_starts.toLocaleString("en"),
@@ -214,21 +226,21 @@ function clientTable({ with_clients, present, best }: CurveSummary): PageTable[]
         amount(figures.cu_hours),
         millisText(figures.wait_p99_ms),
       ],
-      mark,
-    };
-  });
+      mark: delayMark(delay_s, summary),
+    }),
+  );
   return [
     {
       name: "clients",
-      title: `With ${with_clients.clients.join(", ")}, simulated, and the difference to the curve`,
+      title: `Simulated with ${with_clients.clients.join(", ")}, compared with the curve`,
       headings: [
         "delay",
         "cold starts",
-        "to curve",
+        "vs. curve",
         "active h",
-        "to curve",
+        "vs. curve",
         "requests",
-        "to curve",
+        "vs. curve",
         "CU-hours",
         "p99 wait",
       ],
@@ -250,7 +262,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
     ...(hasPrice ? ["cost"] : []),
     "mean wait",
     "gain h",
-    "never: gain h",
+    "gain h, always on",
   ];
   const change = ({ present: current, best }: ComputeSummary, show: (figures: PointFigures) => string) =>
     `${show(current)} → ${show(best)}`;
@@ -267,16 +279,17 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
       signed(compute.gain_of_never_s / 3_600),
     ],
   });
-  const current = delayText(question.present_delay_s);
   const alwaysOn = computes
     .filter(({ gain_of_never_s }) => gain_of_never_s > 0)
     .sort((a, b) => b.gain_of_never_s - a.gain_of_never_s || (a.compute < b.compute ? -1 : 1));
-  const title = (what: string, all: number) =>
-    `${what}${all > MAX_COMPUTES ? `: the first ${MAX_COMPUTES} of ${all}` : ""}`;
+  const title = (text: string, all: number) => truncatedTitle(text, MAX_COMPUTES, all);
   return [
     {
       name: "computes",
-      title: title(`Who gains most from a delay of its own, against ${current}`, computes.length),
+      title: title(
+        `Computes that gain most from a delay of their own, compared with ${currentDelayPhrase(question.present_delay_s)}`,
+        computes.length,
+      ),
       headings,
       records: computes,
       rows: computes.slice(0, MAX_COMPUTES).map(row),
@@ -286,11 +299,16 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
       : [
           {
             name: "awake",
-            title: title("Who gains from not sleeping at all", alwaysOn.length),
+            title: title("Computes that gain from being always on", alwaysOn.length),
             headings,
             records: alwaysOn,
             rows: alwaysOn.slice(0, MAX_COMPUTES).map(row),
           },
         ]),
   ];
+}
+
+function delayMark(delay: DelayChoice, { best, present }: CurveSummary): PageRow["mark"] {
+  if (delay === best.delay_s) return "best";
+  return delay === present.delay_s ? "current" : undefined;
 }

@@ -13,15 +13,15 @@ import {
 } from "./curve.ts";
 import { bestDelayOf } from "./optimum.ts";
 
-/** What a curve is read from: plain values, so that a worker can hand it over. */
+/** The gaps that a curve is computed from: plain values, so a worker can transfer them. */
 export type CurveReading = {
   /** Of all computes. */
   readonly gaps: Gaps;
-  /** The same with each compute as often as it has CU; where they differ in size. */
+  /** The gaps with each compute weighted by its CU, if computes differ in size. */
   readonly cuWeighted: Gaps | undefined;
-  /** What the delays come to that computes have of their own, where they do. */
+  /** Totals with each compute's own delay, if delays differ. */
   readonly own: OwnDelayTotals | undefined;
-  /** By compute, in their order, where that was asked for; those without any request are left out. */
+  /** In order of the computes, without those that have no requests; empty unless `byCompute`. */
   readonly computes: readonly ComputeReading[];
 };
 
@@ -40,7 +40,7 @@ export type ComputeReading = {
   readonly clairvoyant: Omit<CurvePoint, "delay">;
 };
 
-/** Those that are looked at where it cannot be all. */
+/** The delays that tables show. */
 export const SHOWN_DELAYS: readonly SuspendDelay[] = [
   60,
   120,
@@ -62,12 +62,13 @@ export type CurveReadingOptions = {
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
   readonly costs: Costs;
   readonly byCompute: boolean;
-  /** The first compute that is read, and the first that is not any more. */
+  /** Inclusive. */
   readonly from: number;
+  /** Exclusive. */
   readonly to: number;
 };
 
-/** Reads computes; tells after each how many are done. */
+/** Yields the number of computes read so far. */
 export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Generator<number, CurveReading> {
   const { ownDelays, deletedAt, costs, byCompute, from, to } = options;
   const fleet = emptyGaps(traffic.period);
@@ -98,10 +99,12 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
   return { gaps: fleet, cuWeighted, own: ownTotals, computes };
 }
 
-/** What several have read, as if one had. Whole numbers, and quarters: the same for any partition. */
+/**
+ * Sums are exact in whole numbers and quarters, so the result is the same for any partition of the computes.
+ */
 export function mergeReadings(readings: readonly CurveReading[]): CurveReading {
   const [first, ...others] = readings;
-  if (first === undefined) throw new RangeError("readings: there is none");
+  if (first === undefined) throw new RangeError("readings: must not be empty");
   for (const { gaps, cuWeighted, own } of others) {
     mergeGaps(first.gaps, gaps);
     if (first.cuWeighted !== undefined && cuWeighted !== undefined) mergeGaps(first.cuWeighted, cuWeighted);

@@ -8,22 +8,21 @@ import type { Traffic } from "../trace/known-traffic.ts";
 import { loadArrivals } from "../trace/load-all.ts";
 import type { DelayChoice } from "./curve.ts";
 
-/** A delay with clients that answer to what happens, beside what the curve says of it without them. */
+/** Figures of a delay simulated with reactive clients, and their difference to the curve. */
 export type SimulatedFigures = OutcomeFigures & {
   readonly delay_s: DelayChoice;
-  /** Those of the clients included. */
+  /** Including those of the clients. */
   readonly requests: number;
-  /** To the exact curve, which knows nothing of the clients, nor of how long starts take. */
+  /** To the exact curve, which has neither clients nor start latency. */
   readonly difference: { readonly cold_starts: number; readonly active_s: number; readonly requests: number };
 };
 
-/** The exact curve, as far as it is compared with. */
 type ExactCurve = {
   readonly arrivals: number;
   pointAt(delay: DelayChoice): Pick<ChosenPoint, "coldStarts" | "activeMs">;
 };
 
-/** Runs all computes that have requests with clients of their own, event by event; tells how many of the delays are done. */
+/** Gives every compute that has requests one of each client. Yields the number of delays done. */
 export function* simulateDelays(
   traffic: Traffic,
   question: Question,

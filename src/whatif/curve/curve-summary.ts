@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { DAY, SECOND } from "../../platform/core/time.ts";
 import { fixed, ownDelays } from "../policies/fixed.ts";
@@ -11,16 +12,11 @@ import {
   pointFigures,
 } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import {
-  isInstant,
-  type Question,
-  type QuestionSummary,
-  questionSummary,
-  sizeSentence,
-} from "../report/question.ts";
+import { isInstant, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
-import { billOf, type Costs, weightedCostMs } from "./costs.ts";
+import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
+import { type ComputeSummary, computeSummary, withoutDelay } from "./compute-summary.ts";
+import { billOf, type Costs } from "./costs.ts";
 import {
   type Curve,
   type CurvePoint,
@@ -31,70 +27,59 @@ import {
   pointAt,
   type SuspendDelay,
 } from "./curve.ts";
-import { type ComputeReading, type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
+import { curveLimits } from "./curve-limits.ts";
+import { type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import { meanLatencyMs } from "./mean-latency.ts";
 import { bestDelay, cheapestWithin } from "./optimum.ts";
 
-/** The answer of `whatif curve`, as its JSON has it. */
+/** The JSON of `whatif curve`. */
 export type CurveSummary = {
   readonly question: QuestionSummary;
   readonly traffic: TrafficSummary;
   readonly present: PointFigures;
-  /** The delay that may be set with the least burden. */
+  /** The delay with the lowest weighted cost. */
   readonly best: PointFigures;
-  /** Of the best against the present one: what it saves; negative where it costs more. */
+  /** What the best delay saves compared with the current one; negative if it costs more. */
   readonly saving: {
     readonly cu_hours: number;
     readonly cost: number | null;
     readonly share: number;
     readonly cold_starts: number;
   };
-  /** Who knows the future: nothing that decides only when to sleep has less burden. */
+  /**
+   * Perfect foresight: the lower bound of the weighted cost for policies that only decide when to suspend.
+   */
   readonly clairvoyant: Omit<PointFigures, "delay_s">;
   readonly never: PointFigures;
-  /** Time in which something ran: no delay is awake for less. */
+  /** Time in which requests ran: no delay has less active time. */
   readonly busy_s: number;
-  /** The cheapest delay that keeps within the limits that were given; null where none does, absent where none was given. */
+  /** The cheapest delay within the limits; null if none is, absent without limits. */
   readonly cheapest_within?: PointFigures | null;
   readonly max_cold_per_day?: number;
   readonly max_wait_p99_ms?: number;
-  /** At some delays; the whole curve is in curve.csv of --out. */
+  /** At `SHOWN_DELAYS` and those named above; `curve.csv` of `--out` has the whole curve. */
   readonly curve: readonly PointFigures[];
-  /** Those that are named above, with starts that take their time: replayed. */
+  /** Replays of the delays named above, if starts take time. */
   readonly with_latency: readonly LatencyFigures[];
-  /** The same with clients that answer to what happens, where some were given: simulated. */
+  /** Simulations of the delays named above with clients, if any were given. */
   readonly with_clients?: {
     readonly clients: readonly string[];
     readonly delays: readonly SimulatedFigures[];
   };
-  /** Most to gain first. */
+  /** Largest gain first. */
   readonly computes?: readonly ComputeSummary[];
   readonly limits: ReportLimits;
 };
 
-/** `cold_starts_least` and `cold_starts_most` are the bounds that follow from the curve alone, where a start always takes the same time. */
+/**
+ * `cold_starts_least` and `cold_starts_most` follow from the curve alone; the former needs a fixed start
+ * latency.
+ */
 export type LatencyFigures = OutcomeFigures & {
   readonly delay_s: DelayChoice;
   readonly cold_starts_least: number | null;
   readonly cold_starts_most: number;
-};
-
-export type ComputeSummary = {
-  readonly compute: string;
-  readonly cu: number;
-  readonly requests: number;
-  readonly present: PointFigures;
-  readonly best: PointFigures;
-  readonly never: PointFigures;
-  /** Who knows the future. */
-  readonly clairvoyant: Omit<PointFigures, "delay_s">;
-  /** At some delays; the whole curve of a compute is asked for by `--compute`. */
-  readonly curve: readonly PointFigures[];
-  /** Burden that the best delay of its own would spare, in seconds of active time. */
-  readonly gain_s: number;
-  /** The same of never sleeping; negative where that costs more. */
-  readonly gain_of_never_s: number;
 };
 
 export type CurveConstraints = {
@@ -102,7 +87,7 @@ export type CurveConstraints = {
   readonly maxWaitP99Ms?: number | undefined;
 };
 
-/** Answers from the curve, and by replays of the delays that are named where starts take time. */
+/** Reads figures from the curve, and replays the delays that an answer names if starts take time. */
 export class CurveAnswer {
   readonly curve: Curve;
   readonly #traffic: Traffic;
@@ -130,7 +115,7 @@ export class CurveAnswer {
     return this.curve.arrivals;
   }
 
-  /** By the curve; what computes have of their own is no point of it. Throws a RangeError for a delay that there is not. */
+  /** From the curve, or for "own" from the totals. Throws a RangeError for a delay outside the curve. */
   pointAt(delay: DelayChoice): ChosenPoint {
     const cuWeighted = this.#cuWeighted;
     if (delay !== "own")
@@ -147,42 +132,34 @@ export class CurveAnswer {
     return this.#figures(this.pointAt(delay));
   }
 
-  /** One delay's figures by name. Throws a RangeError for a delay that there is not. */
+  /** The JSON of one delay. Throws a RangeError for a delay outside the curve. */
   delay(delay: SuspendDelay) {
     const { firstStarts, arrivals } = this.curve;
     return {
       ...this.figuresAt(delay),
       first_starts: firstStarts,
       requests: arrivals,
-      // Where starts take no time, these would be the same figures again.
+      // If starts take no time, a replay gives the same figures.
       with_latency: isInstant(this.#question.latency) ? null : this.#replay(delay),
       question: questionSummary(this.#question),
-      limits: this.#limits([delay]),
+      limits: curveLimits(this.#question, []),
     };
   }
 
-  /** Delays that a summary names: the present one, the best one, and the cheapest within the limits. */
-  namedDelaysWithin({ maxColdPerDay, maxWaitP99Ms }: CurveConstraints): readonly DelayChoice[] {
-    const isLimited = maxColdPerDay !== undefined || maxWaitP99Ms !== undefined;
-    const within = isLimited ? runToEnd(this.search({ maxColdPerDay, maxWaitP99Ms })) : undefined;
-    return sortedDelays([
-      this.#question.currentDelay,
-      this.#best.delay,
-      ...(within === undefined ? [] : [within.delay]),
-    ]);
+  /** The delays that a summary names: the current one, the best one and the cheapest within the limits. */
+  namedDelaysWithin(constraints: CurveConstraints): readonly DelayChoice[] {
+    const within = this.#cheapestWithin(constraints);
+    const others = within === undefined || within === null ? [] : [within.delay];
+    return sortedDelays([this.#question.currentDelay, this.#best.delay, ...others]);
   }
 
-  summary(
-    { maxColdPerDay, maxWaitP99Ms }: CurveConstraints,
-    withClients?: CurveSummary["with_clients"],
-  ): CurveSummary {
+  summary(constraints: CurveConstraints, withClients?: CurveSummary["with_clients"]): CurveSummary {
     const { costs } = this.#question;
     const { curve } = this;
     const [current, best] = [this.pointAt(this.#question.currentDelay), this.#best];
-    const isLimited = maxColdPerDay !== undefined || maxWaitP99Ms !== undefined;
-    const within = isLimited ? runToEnd(this.search({ maxColdPerDay, maxWaitP99Ms })) : undefined;
-    const namedDelays = this.namedDelaysWithin({ maxColdPerDay, maxWaitP99Ms });
-    return {
+    const within = this.#cheapestWithin(constraints);
+    const namedDelays = this.namedDelaysWithin(constraints);
+    return omitUndefined({
       question: questionSummary(this.#question),
       traffic: this.#trafficSummary(),
       present: this.#figures(current),
@@ -191,18 +168,18 @@ export class CurveAnswer {
       clairvoyant: this.#perfectForesight(),
       never: this.figuresAt("never"),
       busy_s: curve.busyMs / SECOND,
-      ...(isLimited ? { cheapest_within: within === undefined ? null : this.figuresAt(within.delay) } : {}),
-      ...(maxColdPerDay === undefined ? {} : { max_cold_per_day: maxColdPerDay }),
-      ...(maxWaitP99Ms === undefined ? {} : { max_wait_p99_ms: maxWaitP99Ms }),
+      cheapest_within: within && this.figuresAt(within.delay),
+      max_cold_per_day: constraints.maxColdPerDay,
+      max_wait_p99_ms: constraints.maxWaitP99Ms,
       curve: sortedDelays([...SHOWN_DELAYS, ...namedDelays]).map((delay) => this.figuresAt(delay)),
       with_latency: isInstant(this.#question.latency) ? [] : namedDelays.map((delay) => this.#replay(delay)),
-      ...(withClients === undefined ? {} : { with_clients: withClients }),
-      ...(this.#reading.computes.length === 0 ? {} : { computes: this.#computeSummaries() }),
-      limits: this.#limits(namedDelays, withClients?.clients),
-    };
+      with_clients: withClients,
+      computes: this.#reading.computes.length === 0 ? undefined : this.#computeSummaries(),
+      limits: curveLimits(this.#question, withClients?.clients ?? []),
+    });
   }
 
-  /** The delays that every summary replays, where starts take time. */
+  /** The delays that every summary replays; none if starts take no time. */
   get namedDelays(): readonly DelayChoice[] {
     return isInstant(this.#question.latency)
       ? []
@@ -210,8 +187,8 @@ export class CurveAnswer {
   }
 
   /**
-   * The cheapest delay that keeps within the limits. What it replays on the way is kept, so that the summary need not wait for it. Tells how many
-   * computes are done, of those of up to `MOST_ASKED` delays.
+   * The cheapest delay within the limits. Stores its replays, so that the summary does not repeat them.
+   * Yields the number of computes done, out of those of up to `MAX_DELAYS_TRIED` delays.
    */
   *search(limits: CurveConstraints): Generator<number, CurvePoint | undefined> {
     const search = cheapestWithin(this.curve, limits);
@@ -227,7 +204,7 @@ export class CurveAnswer {
     }
   }
 
-  /** What would have to be replayed for these delays. */
+  /** The replays that these delays take. */
   jobs(delays: readonly DelayChoice[]): ReplayJob[] {
     const question = this.#question;
     return delays.map((delay) => ({
@@ -237,13 +214,13 @@ export class CurveAnswer {
     }));
   }
 
-  /** Keeps what came of replays of these delays, so that who asks for them later need not wait. */
+  /** Stores outcomes of replays, in the order of the delays. */
   storeOutcomes(delays: readonly DelayChoice[], outcomes: readonly ReplayOutcome[]): void {
     for (const [index, delay] of delays.entries())
       this.#storeOutcome(delay, outcomes[index] as ReplayOutcome);
   }
 
-  /** Replays a delay that nobody has asked for yet; tells how many computes are done. */
+  /** Replays a delay unless its outcome is stored. Yields the number of computes done. */
   *#replayMissing(delay: DelayChoice): Generator<number> {
     if (this.#replayed.has(delay)) return;
     const work = {
@@ -255,10 +232,17 @@ export class CurveAnswer {
     this.storeOutcomes([delay], yield* replayComputes(this.#traffic, work, () => this.#random));
   }
 
-  /** Active seconds of the days, replayed. */
+  /** Active seconds by day, from replays. */
   activeSecondsByDay(delays: readonly DelayChoice[]): ReadonlyMap<DelayChoice, readonly number[]> {
     for (const delay of delays) this.#replay(delay);
     return this.#activeSecondsByDay;
+  }
+
+  /** Null if no delay is within the limits; undefined without limits. */
+  #cheapestWithin(constraints: CurveConstraints): CurvePoint | null | undefined {
+    const { maxColdPerDay, maxWaitP99Ms } = constraints;
+    if (maxColdPerDay === undefined && maxWaitP99Ms === undefined) return undefined;
+    return runToEnd(this.search(constraints)) ?? null;
   }
 
   #figures(point: ChosenPoint): PointFigures {
@@ -304,65 +288,6 @@ export class CurveAnswer {
     const summaries = this.#reading.computes.map((reading) => computeSummary(reading, costs, this.#startMs));
     return summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1));
   }
-
-  #limits(delays: readonly DelayChoice[], clients: readonly string[] = []): ReportLimits {
-    const replayed = isInstant(this.#question.latency)
-      ? []
-      : [
-          `Waits, and the figures with the start latency at ${delays.length === 1 ? "this delay" : "the delays named"}, are of a replay in which requests that meet a start wait for its end.`,
-        ];
-    return {
-      exact: [
-        "Cold starts and active time of every delay, for starts that take no time and requests that come when they came: counted from the gaps, nothing is estimated.",
-        ...(isInstant(this.#question.latency)
-          ? []
-          : [
-              "The added wait beside them is one start, of mean length, for each arrival that finds its compute asleep, the first ones included; who comes during a start waits in replays alone.",
-            ]),
-      ],
-      simulated: [
-        ...replayed,
-        ...(clients.length === 0
-          ? []
-          : [
-              `With clients: every compute that has requests also has one each of ${clients.join(", ")}; one run, event by event, for each of the delays named.`,
-            ]),
-      ],
-      left_out: [
-        `${clients.length === 0 ? "Clients that reconnect after a suspend or wait for answers" : "In the curve: the clients"}, queries that a cold cache lengthens, quotas and limits of starts: with them the gaps would depend on the delay.`,
-        "A compute sleeps before its first request of the period: that start is counted as a first start, under every delay.",
-        `${sizeSentence(this.#question.costs)}; storage, history and transfer are not in the cost.`,
-        AFTER_TRACE_END,
-      ],
-    };
-  }
-}
-
-function computeSummary(
-  { compute, cu, arrivals, current, best, never, curve, clairvoyant: bound }: ComputeReading,
-  fleetCosts: Costs,
-  startMs: number,
-): ComputeSummary {
-  const costs = { ...fleetCosts, cu };
-  const figures = (point: CurvePoint) => pointFigures(point, costs, { startMs, arrivals, firstStarts: 1 });
-  const weightedCost = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) =>
-    weightedCostMs(point, costs.coldStartS) / SECOND;
-  return {
-    compute,
-    cu,
-    requests: arrivals,
-    present: figures(current),
-    best: figures(best),
-    never: figures(never),
-    clairvoyant: withoutDelay(figures({ ...bound, delay: 0 })),
-    curve: curve.map(figures),
-    gain_s: weightedCost(current) - weightedCost(best),
-    gain_of_never_s: weightedCost(current) - weightedCost(never),
-  };
-}
-
-function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {
-  return figures;
 }
 
 function savingOf(current: ChosenPoint, best: ChosenPoint, costs: Costs) {
@@ -380,7 +305,7 @@ function runToEnd<T>(work: Generator<unknown, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-/** Each once, the computes' own before all, then the shortest first. */
+/** Without duplicates: "own" first, then by length, never last. */
 function sortedDelays(delays: readonly DelayChoice[]): DelayChoice[] {
   return [...new Set(delays)].sort((a, b) => sortKey(a) - sortKey(b));
 }

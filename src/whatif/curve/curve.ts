@@ -3,25 +3,26 @@ import { eachBin, type GapHistogram, LONGEST_DELAY_S } from "../trace/gap-histog
 import type { Gaps } from "../trace/gaps.ts";
 
 /**
- * What every delay of whole seconds would have done: index `s` is the delay of `s` seconds, from 0 (sleeps at once) to the longest.
- * Exact where starts take no time. A cold start is an arrival that finds its compute asleep, the first one of each compute not counted:
- * no delay would have changed that.
+ * Cold starts and active time of every delay in whole seconds: index `s` is a delay of `s` seconds, from 0 to
+ * `LONGEST_DELAY_S`. Exact if starts take no time. A cold start is an arrival at a suspended compute. The
+ * first arrival of each compute is not counted, because it starts the compute under every delay.
  */
 export type Curve = {
   readonly coldStarts: Float64Array;
   readonly activeMs: Float64Array;
-  /** Without autosuspend: awake from the first request to the end of the period, and no cold start. */
+  /** With autosuspend off: each compute is active from its first arrival to the end of the period. */
   readonly neverActiveMs: DurationMs;
+  /** Time in which requests run. */
   readonly busyMs: DurationMs;
   readonly firstStarts: number;
   readonly arrivals: number;
   readonly periodMs: DurationMs;
 };
 
-/** A number of seconds, or never. */
+/** Seconds. */
 export type SuspendDelay = number | "never";
 
-/** One delay for all computes, or the one that each of them has of its own. */
+/** One delay for all computes; "own": each compute has its own delay. */
 export type DelayChoice = SuspendDelay | "own";
 
 /** `cold(T) = #{gap > T}` and `active(T) = busy + Σ min(gap, T)`, for all T in one pass over the bins. */
@@ -45,7 +46,7 @@ export function curveOf(gaps: Gaps): Curve {
   };
 }
 
-/** The same for a few delays, without the arrays: what is asked of each compute of a large fleet. */
+/** A few points without the arrays of a curve, for each compute of a large fleet. */
 export function pointsOf(gaps: Gaps, delays: readonly SuspendDelay[]): CurvePoint[] {
   const limits = delays.map((delay) => (delay === "never" ? Number.POSITIVE_INFINITY : delay));
   const [coldStarts, idleMs] = [limits.map(() => 0), limits.map(() => 0)];
@@ -80,15 +81,15 @@ export function pointOf(gaps: Gaps, delay: SuspendDelay): CurvePoint {
 export type CurvePoint = {
   readonly delay: SuspendDelay;
   readonly coldStarts: number;
-  /** Of all computes of the curve together. */
+  /** Of all computes together. */
   readonly coldStartsPerDay: number;
   readonly activeMs: DurationMs;
 };
 
-/** With each compute at its own size, in milliseconds of a CU: known where computes differ in it. */
+/** `cuMs`: milliseconds of active time times CU, if computes differ in size. */
 export type WithCuMs<Time> = Time & { readonly cuMs?: number | undefined };
 
-/** Throws a RangeError for a delay that is no whole number of seconds up to the longest. */
+/** Throws a RangeError unless the delay is a whole number of seconds up to `LONGEST_DELAY_S`, or never. */
 export function pointAt(curve: Curve, delay: SuspendDelay): CurvePoint {
   const { periodMs } = curve;
   if (delay === "never") return { delay, coldStarts: 0, coldStartsPerDay: 0, activeMs: curve.neverActiveMs };
@@ -103,9 +104,10 @@ export function pointAt(curve: Curve, delay: SuspendDelay): CurvePoint {
 }
 
 /**
- * With starts that take up to `latencyMs`, requests end later and a gap may be shorter by as much: the curve's cold starts become the
- * most there can be, and those of gaps that are longer than delay and latency together the least (WHATIF). Latency is rounded up to
- * the bins' whole seconds, which keeps the lower bound one.
+ * Bounds of the cold starts if starts take up to `latencyMs`. A start delays the end of its requests, so a
+ * gap may be shorter by up to the latency. The curve's cold starts are the upper bound; gaps longer than
+ * delay plus latency are the lower bound. The latency is rounded up to the whole seconds of the bins, which
+ * keeps the bound valid.
  */
 export function coldStartBounds(
   curve: Curve,
@@ -113,14 +115,15 @@ export function coldStartBounds(
   latencyMs: DurationMs,
 ): { readonly least: number; readonly most: number } {
   const withLatency = delayS + Math.ceil(latencyMs / SECOND);
-  // Of gaps beyond the longest delay only the number is known, so nothing can be said for sure there.
+  // Only the number of gaps beyond the longest delay is known, not their lengths.
   const least = withLatency > LONGEST_DELAY_S ? 0 : pointAt(curve, withLatency).coldStarts;
   return { least, most: pointAt(curve, delayS).coldStarts };
 }
 
 /**
- * Who knows the future sleeps at once where the gap is longer than what a cold start is worth, and stays awake where it is not; no
- * rule that decides only when to sleep can be cheaper. `coldStartS`: what one is worth, in whole seconds of active time.
+ * The lower bound with perfect foresight: suspend at once if the gap is longer than a cold start is worth,
+ * and stay active otherwise. No policy that only decides when to suspend has a lower weighted cost.
+ * `coldStartS`: the worth of a cold start in whole seconds of active time.
  */
 export function clairvoyantBound(gaps: Gaps, coldStartS: number): Omit<CurvePoint, "delay"> {
   let [coldStarts, endedMs, idleMs] = [0, 0, 0];
@@ -136,7 +139,9 @@ export function clairvoyantBound(gaps: Gaps, coldStartS: number): Omit<CurvePoin
   };
 }
 
-/** To every delay the idle time that it is awake for: gaps up to the delay add all they are, longer ones the delay. */
+/**
+ * Adds the idle active time to every delay: a gap up to the delay adds its length, a longer one the delay.
+ */
 function addIdle(
   activeMs: Float64Array,
   { bins }: GapHistogram,

@@ -2,7 +2,7 @@ import jStat from "jstat";
 import type { DurationMs } from "../../platform/core/time.ts";
 import type { StartLatency } from "../replay/start-latency.ts";
 
-/** How long a start takes on average, by the distribution as it is written down: draws are whole milliseconds. */
+/** The mean of the continuous distribution; draws are rounded to whole milliseconds. */
 export function meanLatencyMs(latency: StartLatency): DurationMs {
   switch (latency.kind) {
     case "pool":

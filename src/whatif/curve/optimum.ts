@@ -4,10 +4,12 @@ import type { Gaps } from "../trace/gaps.ts";
 import { weightedCostMs } from "./costs.ts";
 import { type Curve, type CurvePoint, pointAt, type SuspendDelay } from "./curve.ts";
 
-/** S: the shortest delay that may be set. */
+/** S: the shortest delay that the platform accepts. */
 const SHORTEST_DELAY_S = 60;
 
-/** The delay that may be set with the least burden (see `burdenMs`); the shortest of equals. `shortestS` and `longestS` may be set, too. */
+/**
+ * The delay with the lowest weighted cost; the shortest of equals. `shortestS` and `longestS` are inclusive.
+ */
 export function bestDelay(
   curve: Curve,
   coldStartS: number,
@@ -32,8 +34,8 @@ export function bestDelay(
 }
 
 /**
- * The same of one compute among many, without a curve. Between two lengths of gaps a longer delay avoids nothing and costs: only the
- * shortest delay, the lengths themselves, and never can be best.
+ * `bestDelay` without a curve, for one compute of many. Between two gap lengths a longer delay costs more and
+ * avoids nothing, so only the shortest delay, the gap lengths and never can be the best.
  */
 export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
   const bins: GapLengthBin[] = [{ seconds: SHORTEST_DELAY_S, ended: 0, gaps: 0, sumMs: 0 }];
@@ -52,7 +54,7 @@ export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
     longer -= gaps;
     shorterMs += sumMs;
     if (seconds < SHORTEST_DELAY_S || seconds > LONGEST_DELAY_S) continue;
-    // Of bins of one length the first ones are too dear by what the others still avoid: the last one decides.
+    // Of bins of equal length only the last one decides: until it is counted, the cost is too high.
     const weightedCost = weightedCostMs(
       { activeMs: shorterMs + longer * seconds * SECOND, coldStarts },
       coldStartS,
@@ -63,16 +65,17 @@ export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
   return best;
 }
 
-/** What somebody cannot do with more of, each inclusive; the wait is the 99th percentile of the added wait. */
+/** Upper limits, inclusive. The wait is the 99th percentile of the added wait over all requests. */
 export type DelayConstraints = {
   readonly maxColdPerDay?: number | undefined;
   readonly maxWaitP99Ms?: DurationMs | undefined;
 };
 
 /**
- * The cheapest delay that may be set and keeps within the limits: the shortest one, for active time never falls with the delay. Cold starts
- * never rise with it, so halving finds it; the wait is taken to behave alike, and what is given back does hold. `undefined` where
- * not even a compute that never sleeps would. Where the wait is limited, asks for that of the delays that it yields: a replay each.
+ * The cheapest delay within the limits, or `undefined` if even never exceeds them. It is the shortest such
+ * delay, because active time never falls as the delay grows. Cold starts never rise, so bisection finds it.
+ * The wait is assumed to behave like cold starts; in any case the returned delay satisfies its limit. With a
+ * limit on the wait, the generator yields a delay and expects its wait in return, which takes a replay.
  */
 export function* cheapestWithin(
   curve: Curve,
@@ -93,10 +96,10 @@ export function* cheapestWithin(
   return pointAt(curve, high);
 }
 
-/** How many delays that may ask for. */
+/** The largest number of delays that `cheapestWithin` yields. */
 export const MAX_DELAYS_TRIED = 2 + Math.ceil(Math.log2(LONGEST_DELAY_S - SHORTEST_DELAY_S + 2));
 
-/** Gaps of one length; `ended` are those that an arrival has ended. */
+/** Gaps of one length. `ended`: those that an arrival ended. */
 type GapLengthBin = {
   readonly seconds: number;
   readonly ended: number;

@@ -1,7 +1,10 @@
 import { SECOND } from "../../platform/core/time.ts";
 import { type Policy, sleepOnly } from "./policy.ts";
 
-/** Sleeps at once where the gap is longer than a cold start is worth, else not at all: nothing that only sleeps does better. */
+/**
+ * Suspends at once if the gap is longer than a cold start is worth, else not at all. No policy that only
+ * suspends does better.
+ */
 export const clairvoyant: Policy = {
   name: "clairvoyant",
   knows: "future",
@@ -13,7 +16,10 @@ export const clairvoyant: Policy = {
   }),
 };
 
-/** Sleeps at once and is up again just when somebody comes: the bound for policies that resume by themselves. */
+/**
+ * Suspends at once and is ready exactly at the next arrival: the bound for policies that resume ahead of
+ * time.
+ */
 export const clairvoyantResume: Policy = {
   name: "clairvoyant:resume",
   knows: "future",
@@ -25,7 +31,8 @@ export const clairvoyantResume: Policy = {
       const resumeAt = isLast ? nextAt : nextAt - latencies.at(nextAt);
       schedule.sleepAt = resumeAt > idleSince ? idleSince : nextAt;
       schedule.resumeAt = resumeAt;
-      // A start that is drawn at another instant may be shorter than foreseen.
+      // Latency is drawn by the instant of the start, so the start at `resumeAt` may be shorter than the one
+      // foreseen.
       schedule.holdMs = nextAt - resumeAt;
     },
   }),

@@ -5,7 +5,7 @@ import { bestDelay, bestDelayOf } from "../curve/optimum.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { type Policy, type PolicyState, sleepOnly } from "./policy.ts";
 
-/** The same delay always: what the platform has. */
+/** One fixed delay, as on the platform. */
 export function fixed(delay: SuspendDelay): Policy {
   const name = delay === "never" ? "never" : delay === 0 ? "immediate" : `fixed:${delay}`;
   return {
@@ -18,7 +18,7 @@ export function fixed(delay: SuspendDelay): Policy {
   };
 }
 
-/** What each compute has: the fast kernel is told it with each. */
+/** The delay that each compute has. `FixedReplay` receives it with the compute. */
 export const ownDelays: Policy = {
   name: "present",
   knows: "past",
@@ -26,13 +26,16 @@ export const ownDelays: Policy = {
   resumes: false,
   delay: "own",
   createState: () => {
-    throw new Error("delays of their own are replayed in the fast kernel");
+    throw new Error("policy present has no state: FixedReplay replays it");
   },
 };
 
-/** The delay of least burden for the whole fleet, or one for each compute, chosen by who has seen the whole trace. */
+/**
+ * The delay of least weighted cost for the whole fleet, or for each compute, chosen with hindsight over the
+ * whole trace.
+ */
 export function bestFixed(scope: "fleet" | "compute"): Policy {
-  // Of a fleet it is the same for every compute, and the curve costs a moment.
+  // Cached: every compute of a fleet needs the same delay, and the curve takes time to compute.
   const delayByGaps = new WeakMap<Gaps, SuspendDelay>();
   const fleetDelay = (gaps: Gaps, coldStartS: number): SuspendDelay => {
     const delay = delayByGaps.get(gaps) ?? bestDelay(curveOf(gaps), coldStartS).delay;

@@ -1,31 +1,34 @@
 import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
-/** Serverless in the Wild (Shahrad et al., ATC'20), section 4.2; the defaults are the paper's but for the fallback. */
+/**
+ * Serverless in the Wild (Shahrad et al., ATC'20), section 4.2. Defaults are the paper's, except for the
+ * fallback.
+ */
 export type HybridOptions = {
-  /** Idle times up to here are kept by minutes; longer ones are out of range. */
+  /** Idle times below this are counted by minute; longer ones are out of range. */
   readonly rangeMs: DurationMs;
-  /** Where the histogram does not tell: the delay of a compute that nobody has set one for. */
+  /** Delay to use while the histogram is not representative. */
   readonly fallbackMs: DurationMs;
 };
 
 const BIN_MS = MINUTE;
 const HEAD_SHARE = 0.05;
 const TAIL_SHARE = 0.99;
-/** The compute is up so much before the head, and stays so much longer than the tail. */
+/** The compute is up this share before the head, and stays up this share longer than the tail. */
 const HEAD_MARGIN = 0.1;
 const TAIL_MARGIN = 0.15;
-/** Counts of bins that vary less say that any idle time is as likely as another. */
+/** Below this coefficient of variation of the bins, no idle time is much likelier than another. */
 const REPRESENTATIVE_CV = 2;
 const MAX_OUT_OF_RANGE_SHARE = 0.5;
-/** Of the smoothing: what a new idle time counts, and how many it needs. */
+/** Exponential smoothing: weight of a new idle time, and how many idle times it needs. */
 const SMOOTHING_WEIGHT = 0.3;
 const MIN_TO_SMOOTH = 2;
 
 /**
- * Sleeps at once and resumes shortly before the time at which it usually is needed again. Idle times beyond the range are foretold by
- * exponential smoothing, in the place of the paper's ARIMA: both follow a level that drifts, and this one needs no fitting. What it
- * foretells has the paper's margin of 15 % to both sides.
+ * Suspends at once and resumes shortly before the next request usually arrives. Idle times beyond the range
+ * are predicted by exponential smoothing instead of the paper's ARIMA: both follow a drifting level, and
+ * smoothing needs no fitting. The prediction has the paper's margin of 15 % on both sides.
  */
 export function hybridHistogram(options: HybridOptions, name = "hybrid"): Policy {
   return { name, knows: "past", isRandom: false, resumes: true, createState: () => new HybridState(options) };
@@ -68,7 +71,7 @@ class HybridState implements PolicyState {
       const fromMs = this.#smoothedMs * (1 - TAIL_MARGIN);
       resumeBetween(schedule, idleSince, fromMs, this.#smoothedMs * (1 + TAIL_MARGIN));
     } else if (this.#isRepresentative()) {
-      // The head is rounded down to its bin's beginning, the tail up to its bin's end.
+      // The head is rounded down to the beginning of its bin, the tail up to the end of its bin.
       const headMs = this.#binOf(HEAD_SHARE) * BIN_MS * (1 - HEAD_MARGIN);
       resumeBetween(schedule, idleSince, headMs, (this.#binOf(TAIL_SHARE) + 1) * BIN_MS * (1 + TAIL_MARGIN));
     } else {
@@ -98,7 +101,10 @@ class HybridState implements PolicyState {
   }
 }
 
-/** Asleep until `fromMs` and awake until `untilMs`; where that is from the beginning, it does not sleep before. */
+/**
+ * Suspended until `fromMs`, then active until `untilMs`. Below one second, `fromMs` counts as 0: it stays
+ * active.
+ */
 function resumeBetween(
   schedule: SleepSchedule,
   idleSince: SimTime,

@@ -2,17 +2,17 @@ import { type DurationMs, SECOND } from "../../platform/core/time.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
-/** Each bin is so much longer than the one before: a delay is known to 7 %, and 200 bins reach a week. */
+/** Ratio of one bin to the one before: a delay is known to 7 %, and 200 bins reach a week. */
 const GROWTH = 1.07;
 const BINS = Math.ceil(Math.log(LONGEST_DELAY_S) / Math.log(GROWTH)) + 1;
-/** Before it has seen so many idle times it takes the delay of the ski rental. */
+/** With fewer idle times the delay is that of ski rental. */
 const MIN_SAMPLES = 10;
-/** It decides anew when it has seen so much more. */
+/** The delay is recomputed when the number of idle times has grown by this factor. */
 const RECOMPUTE_GROWTH = 1.1;
 
 /**
- * Keeps the idle times that it has seen, and takes the delay that would have been cheapest for them: by the time that nothing has come,
- * what is left of the distribution tells whether it is still worth waiting.
+ * Records idle times and uses the delay that would have been cheapest for them: while a compute is idle, the
+ * rest of the distribution shows whether it is still worth waiting.
  */
 export const learnedHazard: Policy = {
   name: "hazard",
@@ -49,7 +49,7 @@ class HazardState implements PolicyState {
     this.#delayMs = this.#cheapestDelay();
   }
 
-  /** `Σ min(idle, T) + B·#{idle > T}` is least at 0 or at the end of a bin. */
+  /** Minimises `Σ min(idle, T) + B·#{idle > T}`, with T at 0 or at the end of a bin. */
   #cheapestDelay(): DurationMs {
     let [shorterMs, longer, best, lowestCost] = [0, this.#samples, 0, this.#samples * this.#breakEvenMs];
     for (let bin = 0; bin < BINS; bin += 1) {

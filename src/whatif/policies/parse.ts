@@ -8,29 +8,32 @@ import type { Policy } from "./policy.ts";
 import { predictiveResume } from "./predictive-resume.ts";
 import { skiRental, skiRentalRandomised } from "./ski-rental.ts";
 
-/** How policies are written, and what each is. */
+/** The forms of `--policy`, and what each means. */
 export const POLICY_FORMS: readonly { readonly form: string; readonly meaning: string }[] = [
   { form: "fixed:SECONDS", meaning: "one delay, from 0 to 604800 s" },
   { form: "never", meaning: "no autosuspend" },
-  { form: "immediate", meaning: "sleeps as soon as there is nothing to do" },
-  { form: "best-fixed:fleet", meaning: "the one delay that would have been best for all, in hindsight" },
-  { form: "best-fixed:compute", meaning: "the delay that would have been best for each, in hindsight" },
-  { form: "ski-rental", meaning: "awake for what a cold start is worth" },
-  { form: "ski-rental:randomised", meaning: "awake for a random share of it" },
+  { form: "immediate", meaning: "suspends as soon as the compute is idle" },
+  { form: "best-fixed:fleet", meaning: "the one delay that is best for all computes, in hindsight" },
+  { form: "best-fixed:compute", meaning: "the best delay for each compute, in hindsight" },
+  { form: "ski-rental", meaning: "stays active for as long as a cold start is worth" },
+  { form: "ski-rental:randomised", meaning: "stays active for a random share of that time" },
   {
     form: "hybrid[:range=4h,fallback=5m]",
-    meaning: "histogram of idle times, resumes before it is needed (Serverless in the Wild)",
+    meaning: "histogram of idle times; resumes ahead of the next request (Serverless in the Wild)",
   },
-  { form: "hazard", meaning: "the delay that was best for the idle times seen so far" },
+  { form: "hazard", meaning: "the best delay for the idle times seen so far" },
   {
     form: "predictive[:delay=5m,lead=5m,share=0.5]",
-    meaning: "resumes ahead of the usual hours of the week",
+    meaning: "resumes ahead of the hours of the week that are usually busy",
   },
-  { form: "clairvoyant", meaning: "knows the future: the bound for policies that only sleep" },
-  { form: "clairvoyant:resume", meaning: "knows the future: the bound for policies that resume, too" },
+  { form: "clairvoyant", meaning: "perfect foresight: the bound for policies that only suspend" },
+  {
+    form: "clairvoyant:resume",
+    meaning: "perfect foresight: the bound for policies that also resume ahead of time",
+  },
 ];
 
-/** The policy that a text names. Throws a RangeError that names the field, and all that there are. */
+/** Parses one form. Throws a RangeError that names the field and lists the forms. */
 export function parsePolicy(text: string): Policy {
   const [kind = "", rest] = splitAtColon(text.trim());
   const withoutOptions = POLICIES_WITHOUT_OPTIONS.get(text.trim());
@@ -39,7 +42,7 @@ export function parsePolicy(text: string): Policy {
   if (kind === "hybrid") return parseHybrid(text, rest ?? "");
   if (kind === "predictive") return parsePredictive(text, rest ?? "");
   throw new RangeError(
-    `policy: "${text}" is not known; known are ${POLICY_FORMS.map(({ form }) => form).join(", ")}`,
+    `policy: "${text}" is not known; expected one of: ${POLICY_FORMS.map(({ form }) => form).join(", ")}`,
   );
 }
 
@@ -62,7 +65,7 @@ function parseHybrid(text: string, rest: string): Policy {
   const options = parsePolicyOptions(text, rest, ["range", "fallback"]);
   const rangeMs = parseDurationOption(text, "range", options.get("range"), 4 * HOUR);
   if (rangeMs < HOUR || rangeMs > 4 * HOUR)
-    throw new RangeError(`policy: range in "${text}" must be 1h to 4h`);
+    throw new RangeError(`policy: range in "${text}": expected 1h to 4h`);
   return hybridHistogram(
     { rangeMs, fallbackMs: parseDurationOption(text, "fallback", options.get("fallback"), 5 * MINUTE) },
     text.trim(),
@@ -73,7 +76,7 @@ function parsePredictive(text: string, rest: string): Policy {
   const options = parsePolicyOptions(text, rest, ["delay", "lead", "share"]);
   const share = Number(options.get("share") ?? 0.5);
   if (!(share > 0 && share <= 1))
-    throw new RangeError(`policy: share in "${text}" must be a number above 0 and up to 1`);
+    throw new RangeError(`policy: share in "${text}": expected a number above 0 and up to 1`);
   const delayMs = parseDurationOption(text, "delay", options.get("delay"), 5 * MINUTE);
   return predictiveResume(
     { delayMs, leadMs: parseDurationOption(text, "lead", options.get("lead"), 5 * MINUTE), share },
@@ -85,7 +88,7 @@ function parseSeconds(text: string, rest: string | undefined): number {
   const seconds = rest === undefined || !/^\d+$/.test(rest) ? Number.NaN : Number(rest);
   if (seconds <= LONGEST_DELAY_S) return seconds;
   throw new RangeError(
-    `policy: "${text}" needs a delay of whole seconds from 0 to ${LONGEST_DELAY_S}, as in fixed:300`,
+    `policy: "${text}": expected whole seconds from 0 to ${LONGEST_DELAY_S}, such as fixed:300`,
   );
 }
 
@@ -99,7 +102,7 @@ function parsePolicyOptions(
     const [name = "", value = ""] = part.split("=");
     if (!optionNames.includes(name))
       throw new RangeError(
-        `policy: "${name}" in "${text}" is no option; there are ${optionNames.join(", ")}`,
+        `policy: unknown option "${name}" in "${text}"; expected ${optionNames.join(", ")}`,
       );
     options.set(name, value);
   }
@@ -115,7 +118,7 @@ function parseDurationOption(
   const ms = value === undefined ? defaultMs : parseDuration(/^\d+$/.test(value) ? `${value}s` : value);
   if (ms !== undefined && ms >= SECOND) return ms;
   throw new RangeError(
-    `policy: ${name} in "${text}" must be a duration of at least a second, like 300, 5m or 1h`,
+    `policy: ${name} in "${text}": expected a duration of at least 1s, such as 300, 5m or 1h`,
   );
 }
 

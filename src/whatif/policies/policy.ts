@@ -4,59 +4,66 @@ import type { DelayChoice } from "../curve/curve.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 import type { Gaps } from "../trace/gaps.ts";
 
-/** When a compute sleeps, and when it comes up again though nobody asked. Written anew for every idle time: nothing is made. */
+/**
+ * When a compute suspends, and when it resumes without a request. One object is reused for every idle time.
+ */
 export type SleepSchedule = {
-  /** Inclusive: who arrives at exactly this instant finds it awake. Not before the idle time; infinite for never. */
+  /**
+   * An arrival at exactly this instant finds the compute active. Not before the idle time begins; infinite
+   * for never.
+   */
   sleepAt: SimTime;
-  /** Not before `sleepAt`, and later than that if it has resumed in vain before; infinite for not at all. */
+  /** Not before `sleepAt`, and after it if the previous resume was unused; infinite for never. */
   resumeAt: SimTime;
-  /** How long it then waits, from the end of its start, before it sleeps again. */
+  /** How long it then stays active, from the end of its start, before it suspends again. */
   holdMs: DurationMs;
 };
 
-/** A policy at work on one compute: it may remember what it has seen. */
+/** The state of a policy for one compute. */
 export interface PolicyState {
   /**
-   * The compute has nothing to do since `idleSince`. `nextAt` is the next arrival, infinite where there is none: for those that are
-   * allowed to know the future, and for them alone.
+   * The compute is idle since `idleSince`. `nextAt` is the next arrival, infinite if there is none: only
+   * policies that know the future may use it.
    */
   schedule(idleSince: SimTime, schedule: SleepSchedule, nextAt: SimTime): void;
-  /** It has resumed in vain and sleeps again since `asleepAt`: when next? Called only where a plan resumes. */
+  /**
+   * A resume was unused and the compute suspended again at `suspendedAt`. Called only if a schedule resumes.
+   */
   scheduleNext?(suspendedAt: SimTime, schedule: SleepSchedule): void;
-  /** The idle time has ended after so long, by an arrival at `at`. */
+  /** An idle time of this length ended with an arrival at `at`. */
   learn?(idleMs: DurationMs, at: SimTime): void;
 }
 
-/** What a policy may know of the compute that it is put to work on. */
+/** What a policy may know of its compute. */
 type PolicyContext = {
-  /** Tells computes apart: streams of chance go by it. */
+  /** Index of the compute: selects its random streams. */
   readonly number: number;
   readonly random: Random;
   /** What a cold start is worth, in whole seconds of active time. */
   readonly coldStartS: number;
   readonly latencies: LatencySource;
-  /** All gaps of this compute, and of the fleet, those yet to come included: for hindsight alone. */
+  /** All gaps of this compute and of the fleet, future ones included: only for policies with hindsight. */
   readonly computeGaps: () => Gaps;
   readonly fleetGaps: () => Gaps;
 };
 
 export type Policy = {
-  /** As it is written: `parsePolicy` gives the same policy for it. */
+  /** The form that `parsePolicy` parses to this policy. */
   readonly name: string;
-  /** What it knows of the future: a policy that knows any is a measure for others and cannot be had. */
+  /** Policies that know anything but the past are bounds to compare with; nobody can use them. */
   readonly knows: "past" | "hindsight" | "future";
-  /** Whether chance is in its decisions, beside that in the start latency. */
+  /** Whether its decisions are random, apart from the start latency. */
   readonly isRandom: boolean;
-  /** Whether it may start a compute that nobody has asked for. */
+  /** Whether it may start a compute without a request. */
   readonly resumes: boolean;
-  /** Whether it asks for the gaps of the whole fleet, which have to be read before. */
+  /** Whether it needs the gaps of the whole fleet, which are read in a pass before. */
   readonly usesFleetGaps?: boolean;
-  /** Where it is one delay for all, or each compute's own: such a policy replays in the fast kernel. */
+  /** Set if it is one delay for all, or each compute's own: `FixedReplay` replays such a policy faster. */
   readonly delay?: DelayChoice;
   createState(context: PolicyContext): PolicyState;
 };
 
-/** Sleeps at `sleepAt` and not up again by itself. */
+/** Suspends at `sleepAt` and never resumes without a request. */
 export function sleepOnly(schedule: SleepSchedule, sleepAt: SimTime): void {
   schedule.sleepAt = sleepAt;
   schedule.resumeAt = Number.POSITIVE_INFINITY;

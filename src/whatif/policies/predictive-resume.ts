@@ -2,19 +2,20 @@ import { type DurationMs, HOUR, type SimTime, WEEK } from "../../platform/core/t
 import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
 
 export type PredictiveOptions = {
-  /** After the last use it sleeps after so long, and after a resume that nobody came to. */
+  /** Suspend delay, also after an unused resume. */
   readonly delayMs: DurationMs;
-  /** It is up so long before it is expected to be needed. */
+  /** How long before an expected request it resumes. */
   readonly leadMs: DurationMs;
-  /** An hour of the week is expected to be one of use if it was in this share of the weeks that were seen. */
+  /** An hour of the week is expected to be busy if it was in at least this share of the weeks seen. */
   readonly share: number;
 };
 
 const HOURS_PER_WEEK = WEEK / HOUR;
 
 /**
- * Resumes ahead of the hours of the week in which somebody usually comes (the idea of Moneyball, VLDB'22, and ProRP, SIGMOD'24, with hours of UTC for
- * their forecasts): `lead` before the earliest arrival that such an hour has seen.
+ * Resumes ahead of the hours of the week (UTC) that are usually busy: `leadMs` before the earliest arrival
+ * seen in such an hour. The idea is from Moneyball (VLDB'22) and ProRP (SIGMOD'24), with hours of the week
+ * instead of their forecasts.
  */
 export function predictiveResume(options: PredictiveOptions, name = "predictive"): Policy {
   return {
@@ -28,7 +29,10 @@ export function predictiveResume(options: PredictiveOptions, name = "predictive"
 
 class PredictiveState implements PolicyState {
   readonly #options: PredictiveOptions;
-  /** Of each hour of the week: in how many weeks somebody came, the last of those, and the earliest instant within the hour. */
+  /**
+   * By hour of the week: the number of weeks with an arrival, the last of them, and the earliest instant
+   * within the hour.
+   */
   readonly #weeks = new Uint32Array(HOURS_PER_WEEK);
   readonly #lastWeek = new Float64Array(HOURS_PER_WEEK).fill(-1);
   readonly #earliestMs = new Float64Array(HOURS_PER_WEEK).fill(HOUR);
@@ -57,7 +61,7 @@ class PredictiveState implements PolicyState {
     this.#resumeAfter(suspendedAt, schedule);
   }
 
-  /** Within the next week, the first hour that is expected to be one of use and whose lead has not begun yet. */
+  /** Within the next week: the first hour that is expected to be busy and whose lead has not begun. */
   #resumeAfter(suspendedAt: SimTime, schedule: SleepSchedule): void {
     const { delayMs, leadMs } = this.#options;
     schedule.holdMs = leadMs + delayMs;
@@ -74,7 +78,7 @@ class PredictiveState implements PolicyState {
 
   #isExpected(hour: number): boolean {
     const hoursSeen = hour - (this.#firstHour ?? hour);
-    // So often has this hour of the week been over since the first arrival.
+    // How often this hour of the week has passed since the first arrival.
     const weeksSeen = Math.ceil(hoursSeen / HOURS_PER_WEEK);
     return weeksSeen > 0 && (this.#weeks[hour % HOURS_PER_WEEK] as number) >= this.#options.share * weeksSeen;
   }

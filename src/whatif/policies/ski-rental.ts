@@ -2,7 +2,10 @@ import { uniform } from "../../platform/core/random-port.ts";
 import { SECOND } from "../../platform/core/time.ts";
 import { type Policy, sleepOnly } from "./policy.ts";
 
-/** Awake for as long as a cold start is worth: never more than twice as dear as who knows the future, whatever comes. */
+/**
+ * Stays active for as long as a cold start is worth: at most twice the cost of perfect foresight, for any
+ * trace.
+ */
 export const skiRental: Policy = {
   name: "ski-rental",
   knows: "past",
@@ -13,7 +16,10 @@ export const skiRental: Policy = {
   }),
 };
 
-/** Awake for a share of that which chance decides, anew each time: on average e / (e − 1) = 1.5820 times as dear for every gap. */
+/**
+ * Stays active for a random share of that time: e / (e − 1) = 1.5820 times the cost of perfect foresight in
+ * expectation, for any gap.
+ */
 export const skiRentalRandomised: Policy = {
   name: "ski-rental:randomised",
   knows: "past",

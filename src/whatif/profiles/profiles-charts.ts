@@ -1,66 +1,37 @@
-import * as Plot from "@observablehq/plot";
-import { amount } from "../report/number-format.ts";
+import { barChart } from "../report/bar-chart.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { drawChart, INK } from "../report/svg.ts";
-import type { ProfilesReport } from "./profiles-report.ts";
+import { INK } from "../report/svg.ts";
+import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
-/** Cost, or CU-hours where one profile has no price, and waits. */
+/** Cost, or CU-hours if a profile has no price, and waits. */
 export function profilesCharts({ profiles }: ProfilesReport): Chart[] {
   const isPriced = profiles.every(({ figures }) => figures.cost !== null);
-  const rows = profiles.map(({ profile, figures }) => ({
-    profile,
-    spent: figures.cost !== null && isPriced ? figures.cost : figures.cu_hours,
-    wait: figures.wait_mean_ms,
-  }));
-  const bars = (
-    name: string,
-    title: string,
-    caption: string,
-    x: "spent" | "wait",
-    label: string,
-    fill: string,
-  ): Chart =>
-    drawChart({
-      name,
-      title,
-      caption,
-      plot: {
-        height: 80 + rows.length * 36,
-        marginLeft: 140,
-        marginRight: 80,
-        x: { label, grid: true, nice: true, zero: true, tickFormat: amount },
-        y: { label: null, domain: rows.map(({ profile }) => profile), tickSize: 0 },
-        marks: [
-          Plot.barX(rows, { x, y: "profile", fill, insetTop: 5, insetBottom: 5, rx: 2 }),
-          Plot.text(rows, {
-            x,
-            y: "profile",
-            text: (row: (typeof rows)[number]) => amount(row[x]),
-            dx: 6,
-            textAnchor: "start",
-            fill: INK.faint,
-          }),
-        ],
-      },
-    });
+  const layout = { height: 80 + profiles.length * 36, marginLeft: 140, inset: 5 };
+  const bars = (figureOf: (figures: ProfileRow["figures"]) => number) =>
+    profiles.map(({ profile, figures }) => ({ name: profile, value: figureOf(figures) }));
+  const costTexts = isPriced
+    ? {
+        title: "Cost",
+        caption: "At the price of each profile, metered from the end of each start.",
+        label: "dollars →",
+      }
+    : { title: "CU-hours", caption: "Not every profile has a price.", label: "CU-hours →" };
   return [
-    isPriced
-      ? bars(
-          "cost",
-          "Cost",
-          "At the price of each profile, from the end of each start.",
-          "spent",
-          "dollars →",
-          INK.accent,
-        )
-      : bars("cost", "CU-hours", "One of the profiles has no price.", "spent", "CU-hours →", INK.accent),
-    bars(
-      "wait",
-      "Added wait, mean of all requests",
-      "What requests wait for starts.",
-      "wait",
-      "ms →",
-      INK.current,
-    ),
+    barChart({
+      ...layout,
+      ...costTexts,
+      name: "cost",
+      fill: INK.accent,
+      bars: bars(({ cost, cu_hours }) => (isPriced ? (cost ?? 0) : cu_hours)),
+    }),
+    barChart({
+      ...layout,
+      name: "wait",
+      title: "Mean added wait",
+      caption: "Time that requests wait for starts, averaged over all requests.",
+      label: "ms →",
+      fill: INK.current,
+      bars: bars(({ wait_mean_ms }) => wait_mean_ms),
+    }),
   ];
 }

@@ -1,20 +1,26 @@
-import { amount, delayText, millisText, money, percentOf, plural, signed } from "../report/number-format.ts";
+import {
+  amount,
+  delayPhrase,
+  delayText,
+  millisText,
+  money,
+  percentOf,
+  signed,
+} from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
+import { periodText, requestsText } from "../report/page-text.ts";
 import { sizeText } from "../report/question.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
-/** Profiles side by side, as they are read. */
 export function profilesPage(report: ProfilesReport): ReportPage {
   const { traffic, question, profiles } = report;
   return {
-    title: "What another profile would have done",
+    title: "Platform profiles compared",
     subject: [
-      `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
-      `${traffic.from} to ${traffic.to}`,
+      requestsText(traffic),
+      periodText(traffic),
       sizeText(question.cu),
-      question.delay_s === null
-        ? "each with its own preset delay"
-        : `a delay of ${delayText(question.delay_s)}`,
+      question.delay_s === null ? "the default delay of each profile" : delayPhrase(question.delay_s),
     ].join(" · "),
     answer: profilesAnswerText(report),
     facts: profiles.map((row) => ({
@@ -33,13 +39,13 @@ function profilesAnswerText({ profiles: [first, ...others] }: ProfilesReport): s
     const { cu_hours, cold_starts, wait_p99_ms } = row.difference;
     const parts = [
       row.figures.cost === null || first.figures.cost === null
-        ? `${profileCostText(row)} in place of ${profileCostText(first)} (CU-hours ${percentOf(cu_hours ?? 0, first.figures.cu_hours)})`
-        : `${profileCostText(row)} in place of ${profileCostText(first)} (${percentOf(row.figures.cost - first.figures.cost, first.figures.cost)})`,
+        ? `${profileCostText(row)} instead of ${profileCostText(first)} (CU-hours ${percentOf(cu_hours ?? 0, first.figures.cu_hours)})`
+        : `${profileCostText(row)} instead of ${profileCostText(first)} (${percentOf(row.figures.cost - first.figures.cost, first.figures.cost)})`,
       `${signed(cold_starts ?? 0)} cold starts`,
-      `a p99 of the added wait of ${millisText(row.figures.wait_p99_ms)} (${signed(wait_p99_ms ?? 0, millisText)})`,
-      `${signed(row.direct_refused - first.direct_refused)} connections refused`,
+      `an added wait of ${millisText(row.figures.wait_p99_ms)} at p99 (${signed(wait_p99_ms ?? 0, millisText)})`,
+      `${signed(row.direct_refused - first.direct_refused)} rejected connections`,
     ];
-    return `${row.profile} beside ${first.profile}: ${parts.join(", ")}.`;
+    return `${row.profile} compared with ${first.profile}: ${parts.join(", ")}.`;
   });
 }
 
@@ -47,13 +53,13 @@ function profileCostText({ figures: { cost, cu_hours } }: ProfileRow): string {
   return cost === null ? `${amount(cu_hours)} CU-hours without a price` : money(cost);
 }
 
-/** What the profiles say: a row each that tells them apart first, then the others. */
+/** The numbers of the profiles themselves. */
 function publishedTable({ profiles, question }: ProfilesReport): PageTable {
   const sizeRows = [
-    [`RAM GB of ${question.cu} CU`, ({ ram_gb }: ProfileRow) => amount(ram_gb ?? 0)],
-    [`cache GB of ${question.cu} CU`, ({ file_cache_gb }: ProfileRow) => amount(file_cache_gb ?? 0)],
+    [`RAM GB at ${question.cu} CU`, ({ ram_gb }: ProfileRow) => amount(ram_gb ?? 0)],
+    [`cache GB at ${question.cu} CU`, ({ file_cache_gb }: ProfileRow) => amount(file_cache_gb ?? 0)],
     [
-      `max_connections of ${question.cu} CU`,
+      `max_connections at ${question.cu} CU`,
       ({ max_connections }: ProfileRow) => (max_connections ?? 0).toLocaleString("en"),
     ],
   ] as const;
@@ -63,7 +69,7 @@ function publishedTable({ profiles, question }: ProfilesReport): PageTable {
       ({ price_per_cu_hour: price }: ProfileRow) => (price === null ? "none" : `$${price}`),
     ],
     ["start latency", ({ start_latency }: ProfileRow) => start_latency],
-    ["preset delay", ({ default_delay_s }: ProfileRow) => delayText(default_delay_s)],
+    ["default delay", ({ default_delay_s }: ProfileRow) => delayText(default_delay_s)],
     ["shortest delay", ({ minimum_delay_s }: ProfileRow) => delayText(minimum_delay_s)],
     ["longest delay", ({ maximum_delay_s }: ProfileRow) => delayText(maximum_delay_s)],
     ...(question.cu === "own" ? [] : sizeRows),
@@ -75,7 +81,7 @@ function publishedTable({ profiles, question }: ProfilesReport): PageTable {
     ({ figures: _, difference: __, delay_s: ___, best_delay_s: ____, direct_refused: _____, ...published }) =>
       published,
   );
-  return { ...profileTable("published", "What the profiles say", profiles, rows), records };
+  return { ...profileTable("published", "Numbers of the profiles", profiles, rows), records };
 }
 
 function figureTable({ profiles, question }: ProfilesReport): PageTable {
@@ -88,10 +94,10 @@ function figureTable({ profiles, question }: ProfilesReport): PageTable {
     ["cold starts", ({ figures }: ProfileRow) => figures.cold_starts.toLocaleString("en")],
     ["mean wait", ({ figures }: ProfileRow) => millisText(figures.wait_mean_ms)],
     ["p99 wait", ({ figures }: ProfileRow) => millisText(figures.wait_p99_ms)],
-    ["p99 of those that wait", ({ figures }: ProfileRow) => millisText(figures.wait_p99_of_waiting_ms)],
-    ["connections refused", ({ direct_refused }: ProfileRow) => direct_refused.toLocaleString("en")],
+    ["p99 wait of waiting requests", ({ figures }: ProfileRow) => millisText(figures.wait_p99_of_waiting_ms)],
+    ["rejected connections", ({ direct_refused }: ProfileRow) => direct_refused.toLocaleString("en")],
     [
-      `best delay, a cold start worth ${delayText(question.cold_start_worth_s)}`,
+      `best delay (cold start worth ${delayText(question.cold_start_worth_s)})`,
       ({ best_delay_s }: ProfileRow) => delayText(best_delay_s),
     ],
   ] as const;
@@ -103,11 +109,11 @@ function figureTable({ profiles, question }: ProfilesReport): PageTable {
     ...figures,
     difference,
   }));
-  const title = `What the traffic comes to${first === undefined ? "" : `; ≠ differs from ${first.profile}`}`;
+  const title = `Results for this traffic${first === undefined ? "" : ` (≠ differs from ${first.profile})`}`;
   return { ...profileTable("figures", title, profiles, rows), records };
 }
 
-/** Profiles as columns; who differs from the first one is marked. */
+/** Profiles as columns; cells that differ from the first profile are marked. */
 function profileTable(
   name: string,
   title: string,

@@ -22,32 +22,33 @@ import { GapReader } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 
-/** A profile as somebody names it: one of those that are there, or one's own. */
+/** A built-in profile, or one from a file. */
 export type NamedProfile = { readonly name: string; readonly profile: Profile };
 
 export type ProfilesQuestion = {
   /** The others are compared with the first. */
   readonly profiles: readonly NamedProfile[];
-  /** The same under each; `undefined`: those of the world, else the one that each presets. */
+  /** `undefined`: the delays of the world, otherwise the default of each profile. */
   readonly delay: SuspendDelay | undefined;
-  /** Of all computes; `undefined`: as the world has it, else the default. */
+  /** Of all computes; `undefined`: the sizes of the world, otherwise the default. */
   readonly cu: number | undefined;
   readonly world?: WorldDefaults | undefined;
   readonly coldStartS: number;
+  /** Connections of `max_connections` that the platform reserves. */
   readonly reserved: number;
   readonly seed: number;
 };
 
-/** What a profile says, and what the traffic comes to under it. */
+/** The numbers of a profile, and the figures of the traffic under it. */
 export type ProfileRow = {
   readonly profile: string;
-  /** Paid plan; null where none is published. */
+  /** Of the paid plan; null if none is published. */
   readonly price_per_cu_hour: number | null;
   readonly start_latency: string;
   readonly default_delay_s: number;
   readonly minimum_delay_s: number;
   readonly maximum_delay_s: number;
-  /** Of the size that all computes have, as the next two; null where they differ in it. */
+  /** This and the next two are for the size of all computes; null if sizes differ. */
   readonly ram_gb: number | null;
   readonly file_cache_gb: number | null;
   readonly max_connections: number | null;
@@ -56,22 +57,22 @@ export type ProfileRow = {
   readonly largest_cu: number;
   readonly delay_s: DelayChoice;
   readonly best_delay_s: SuspendDelay;
-  /** Connections that find all taken, less those that the platform keeps. */
+  /** Connections that arrive while all unreserved ones are in use. */
   readonly direct_refused: number;
   readonly figures: OutcomeFigures;
-  /** To the first profile: of each figure, null where one of them has none. */
+  /** To the first profile; null if either has no such figure. */
   readonly difference: { readonly [Name in keyof OutcomeFigures]: number | null };
 };
 
 export type ProfilesQuestionSummary = {
   readonly profiles: readonly string[];
-  /** Null: the one that each presets; "own": each compute's own. */
+  /** Null: the default of each profile. "own": each compute's own. */
   readonly delay_s: DelayChoice | null;
   readonly cu: number | "own";
   readonly cold_start_worth_s: number;
   readonly reserved: number;
   readonly seed: number;
-  /** Those of the fields that a world has told. */
+  /** The fields that come from the world's settings. */
   readonly from_world: readonly ("delay" | "cu")[];
 };
 
@@ -82,7 +83,7 @@ export type ProfilesReport = {
   readonly limits: ReportLimits;
 };
 
-/** Replays the traffic under each profile; tells after each compute how many are done, all profiles counted. */
+/** Yields the number of computes replayed so far, summed over all profiles. */
 export function* profilesReport(
   traffic: Traffic,
   question: ProfilesQuestion,
@@ -136,7 +137,7 @@ class ProfileRun {
   readonly #profile: Profile;
   readonly #costs: Costs;
   readonly #delay: DelayChoice;
-  /** By compute, where they are a world's. */
+  /** By compute, if they come from a world. */
   readonly #ownDelays: readonly SuspendDelay[] | undefined;
   readonly #deletedAt: WorldDefaults["deletedAt"] | undefined;
   readonly #latency: StartLatency;
@@ -226,15 +227,16 @@ function figureDifference(figures: OutcomeFigures, base: OutcomeFigures): Profil
 function profilesLimits({ cu, world }: ProfilesQuestion): ReportLimits {
   return {
     exact: [
-      "Replays of every request under each profile: its delay, its start latency, its price. Connections: every request holds one from its arrival to its end; who finds all taken is refused and does not come again.",
+      "Every request is replayed under each profile, with its delay, start latency and price. A request holds one connection from its arrival to its end. If no connection is free, it is rejected and not retried.",
     ],
     simulated: [
-      "Where a start latency is a distribution, each start draws by its instant: profiles that start a compute at the same instant with the same distribution draw the same.",
+      "If the start latency is a distribution, the draw depends on the instant of the start: profiles with the same distribution that start a compute at the same instant draw the same value.",
     ],
     left_out: [
-      "Profiles are what was published, or what you wrote down: dates, plans and regions may differ.",
-      `${sizeSentence({ cu: effectiveCu(cu, world) })}. Storage, history, transfer and free allowances are not in the cost; clients that come again because of a wait or a refusal.`,
-      "The best delay is that of the least active time and cold starts at their worth, where starts take no time, within what the profile allows.",
+      "Profiles contain published numbers, or those of your file. Other dates, plans and regions may differ.",
+      `${sizeSentence({ cu: effectiveCu(cu, world) })} Storage, history, transfer and free allowances are not included in the cost.`,
+      "Clients that retry after a wait or a rejection.",
+      "The best delay has the lowest weighted cost of active time and cold starts within the limits of the profile, if starts take no time.",
       AFTER_TRACE_END,
     ],
   };

@@ -3,14 +3,14 @@ import type { Random } from "../../platform/core/random-port.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../../platform/core/time.ts";
 import { type ComputeArrivals, lowerBound, type Period } from "../../recordings/trace/trace.ts";
 
-/** Of a day that counts as recorded so much may be missing: a trace ends with its last arrival, not at midnight. */
+/** A day counts as recorded if at most this is missing: a trace ends at its last arrival, not at midnight. */
 const MAX_MISSING_MS: DurationMs = HOUR;
 const FRIDAY = 5;
 
-/** A stretch of recorded time, from `from` up to, not including, `to`, that comes again so much later. */
+/** Recorded time from `from` (inclusive) to `to` (exclusive) that repeats `offsetMs` later. */
 export type BootstrapBlock = { readonly from: SimTime; readonly to: SimTime; readonly offsetMs: DurationMs };
 
-/** The days (UTC) that a trace holds, by their first instants. */
+/** The recorded UTC days, by their first instants. */
 export function recordedDays({ startAt, endAt }: Period): SimTime[] {
   const days: SimTime[] = [];
   for (let day = dayStart(startAt); day < endAt; day += DAY) {
@@ -19,21 +19,21 @@ export function recordedDays({ startAt, endAt }: Period): SimTime[] {
   return days;
 }
 
-/** Whether chance has a choice between days. */
+/** Whether there is more than one day to draw from. */
 export function isBootstrapRandom({ startAt, endAt }: Period): boolean {
-  // Of three whole days two are of a kind, so more need not be looked at.
+  // Of three whole days, two are of the same kind, so the first days are enough.
   const days = recordedDays({ startAt, endAt: Math.min(endAt, dayStart(startAt) + 5 * DAY) });
   return daysByKind(days).some((sameKindDays) => sameKindDays.length > 1);
 }
 
 /**
- * How traffic may go on behind a trace, from its end until `until`: each day (UTC) is one of those recorded, drawn by chance, a day of the week's
- * end for one of those and a workday for a workday where the trace holds both (a bootstrap by blocks of a day). The same day for all computes.
- * Throws a RangeError where not one whole day was recorded.
+ * Traffic after the end of a trace until `until`: a bootstrap with blocks of one UTC day. Each day repeats a
+ * randomly drawn recorded day, the same one for all computes. If the trace contains both workdays and weekend
+ * days, each kind repeats only its own. Throws a RangeError if no whole day was recorded.
  */
 export function bootstrapBlocks(period: Period, until: SimTime, random: Random): BootstrapBlock[] {
   const dayKinds = daysByKind(recordedDays(period));
-  if (dayKinds[0].length === 0) throw new RangeError("the trace holds no whole day that could come again");
+  if (dayKinds[0].length === 0) throw new RangeError("the trace contains no whole day (UTC) to repeat");
   const blocks: BootstrapBlock[] = [];
   for (let day = dayStart(period.endAt); day < until; day += DAY) {
     const candidates = dayKinds[isWeekend(day) ? 1 : 0];
@@ -48,12 +48,12 @@ export function bootstrapBlocks(period: Period, until: SimTime, random: Random):
   return blocks;
 }
 
-/** How many requests `continued` gives. */
+/** The number of requests that `bootstrapped` returns. */
 export function bootstrappedLength(arrivals: ComputeArrivals, blocks: readonly BootstrapBlock[]): number {
   return spansOf(arrivals, blocks).reduce((sum, [from, to]) => sum + to - from, arrivals.at.length);
 }
 
-/** The requests, and then those that come again. */
+/** The recorded requests, followed by the repeated ones. */
 export function bootstrapped(arrivals: ComputeArrivals, blocks: readonly BootstrapBlock[]): ComputeArrivals {
   const { at, durationMs } = arrivals;
   const spans = spansOf(arrivals, blocks);
@@ -78,7 +78,9 @@ function spansOf(
   return blocks.map(({ from, to }) => [lowerBound(at, from), lowerBound(at, to)] as const);
 }
 
-/** Candidates for workdays, and for days of the week's end; where one of the two was not recorded, all days for both. */
+/**
+ * The days to draw from for workdays and for weekend days; all days for both if one kind was not recorded.
+ */
 function daysByKind(days: readonly SimTime[]): readonly [readonly SimTime[], readonly SimTime[]] {
   const [workdays, weekendDays] = [days.filter((day) => !isWeekend(day)), days.filter(isWeekend)];
   return workdays.length === 0 || weekendDays.length === 0 ? [days, days] : [workdays, weekendDays];

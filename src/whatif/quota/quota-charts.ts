@@ -7,7 +7,6 @@ import type { QuotaReport } from "./quota-report.ts";
 
 const MAX_ROWS = 20;
 
-/** Use against the quota, and the date with its interval where it is reached. */
 export function quotaCharts(report: QuotaReport): Chart[] {
   const rows = report.delays
     .flatMap(({ delay_s, projects }) =>
@@ -36,7 +35,7 @@ export function quotaCharts(report: QuotaReport): Chart[] {
     drawChart({
       name: "quota",
       title: `CU-hours used in ${month}`,
-      caption: "Up to where the quota stops the computes; the stroke is the quota.",
+      caption: "Computes are suspended at the quota, which the vertical mark shows.",
       plot: {
         ...frame,
         x: { label: "CU-hours →", grid: true, nice: true, zero: true, tickFormat: amount },
@@ -74,7 +73,7 @@ function reachedDatesChart(rows: readonly QuotaChartRow[], frame: object, y: obj
       name: "dates",
       title: `When the quota of ${reached[0]?.month} is used up`,
       caption:
-        "Day of the month: the middle replication, and where the next one would lie. What reaches the right edge may not come at all.",
+        "Day of the month. Dot: the median replication. Bar: the prediction interval. If a bar reaches the right edge, the quota may not be used up at all.",
       plot: {
         ...frame,
         x: {
@@ -98,7 +97,7 @@ const MONTH_END_DAY = 32;
 const HOURS_PER_DAY = 24;
 const MINUTES_PER_HOUR = 60;
 
-/** 2026-02-03T12:00 is 3.5. */
+/** Day of the month with its fraction: 2026-02-03T12:00 is 3.5. */
 function dayOf(instant: string): number {
   const [day = 1, hour = 0, minute = 0] = [8, 11, 14].map((from) => Number(instant.slice(from, from + 2)));
   return day + (hour + minute / MINUTES_PER_HOUR) / HOURS_PER_DAY;

@@ -3,21 +3,20 @@ import { HOUR, type SimTime } from "../../platform/core/time.ts";
 import { type ComputeArrivals, lowerBound, type Period } from "../../recordings/trace/trace.ts";
 import { type CoupledFleet, type CoupledObserver, simulateCoupled } from "../coupled/coupled-simulation.ts";
 
-/** A calendar month (UTC), as far as it is within a period. */
+/** A whole calendar month (UTC). */
 export type MonthPeriod = { readonly startAt: SimTime; readonly endAt: SimTime };
 
-/** What came of a project in a month. */
 export type QuotaMonthOutcome = {
-  /** When its quota was reached; infinite where it was not. */
+  /** Infinite if the quota was not reached. */
   reachedAt: SimTime;
-  /** Size × time from the end of each start: what counts against the quota. */
+  /** CU times hours from the end of each start, as the quota counts them. */
   usedCuHours: number;
   readonly arrivals: number;
-  /** Requests that came while the quota was reached. */
+  /** Requests that arrived while the quota was used up. */
   refused: number;
 };
 
-/** Months that a period touches. */
+/** The months that a period overlaps. */
 export function monthsOf({ startAt, endAt }: Period): MonthPeriod[] {
   const months: MonthPeriod[] = [];
   for (let at = monthStart(startAt); at < endAt; at = nextMonthStart(at))
@@ -25,7 +24,10 @@ export function monthsOf({ startAt, endAt }: Period): MonthPeriod[] {
   return months;
 }
 
-/** Runs the computes of one project, which share a quota of so many CU-seconds a month, by the platform's rules; by month. */
+/**
+ * Simulates the computes of one project with a shared quota of `computeSeconds` CU-seconds per month; by
+ * month.
+ */
 export function quotaMonths(fleet: CoupledFleet, computeSeconds: number): QuotaMonthOutcome[] {
   const { period, arrivals, cu } = fleet;
   const outcomes = monthsOf(period).map(
@@ -61,7 +63,8 @@ export function quotaMonths(fleet: CoupledFleet, computeSeconds: number): QuotaM
   const quotas = { computeSeconds: Float64Array.of(computeSeconds), groupOf: new Int32Array(cu.length) };
   const { quotaReached } = simulateCoupled({ ...fleet, quotas }, observer);
   for (const compute of cu.keys()) addUse(compute, period.endAt);
-  // A compute that was starting when the quota was reached is stopped at the end of its start: the quota is reached a second time.
+  // A compute that is starting when the quota is reached stops when its start ends, which reports the quota
+  // again.
   for (const { at } of quotaReached)
     if (at < lastMonthEndAt) outcomeAt(at).reachedAt = Math.min(outcomeAt(at).reachedAt, at);
   return outcomes;

@@ -1,19 +1,20 @@
-import { amount, delayText, plural } from "../report/number-format.ts";
+import { amount, delayPhrase, delayText, plural } from "../report/number-format.ts";
 import type { PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
+import { periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
+import { sizeText } from "../report/question.ts";
 import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth, QuotaReport } from "./quota-report.ts";
 
 const MAX_PROJECTS = 20;
 
-/** When quotas are used up, as it is read. */
 export function quotaPage(report: QuotaReport): ReportPage {
   const { traffic, question, delays } = report;
   const [first] = delays;
   return {
     title: "When the monthly quota is used up",
     subject: [
-      `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} of ${plural(first?.projects.length ?? 0, "project")} with a quota`,
-      `${traffic.from} to ${traffic.to}`,
-      `${question.cu} CU, starts take ${question.start_latency}`,
+      `${requestsText(traffic)} of ${plural(first?.projects.length ?? 0, "project")} with a quota`,
+      periodText(traffic),
+      `${sizeText(question.cu)}, starts take ${question.start_latency}`,
       plural(report.replications, "replication"),
     ].join(" · "),
     answer: quotaAnswerText(report),
@@ -22,9 +23,11 @@ export function quotaPage(report: QuotaReport): ReportPage {
       if (project === undefined || month === undefined) return [];
       return [
         {
-          label: `${delayText(delay_s)}${projectName(report, project)}`,
+          label: hasSeveralProjects(report)
+            ? `${delayText(delay_s)}, ${project.project}`
+            : delayText(delay_s),
           value: month.reached_at.median === null ? "not reached" : dayText(month.reached_at.median),
-          note: `${meanText(month.used_cu_hours)} of ${amount(project.quota_cu_hours)} CU-hours, ${meanText(month.refused)} refused`,
+          note: `${meanText(month.used_cu_hours)} of ${amount(project.quota_cu_hours)} CU-hours, ${meanText(month.refused)} rejected`,
         },
       ];
     }),
@@ -33,7 +36,7 @@ export function quotaPage(report: QuotaReport): ReportPage {
   };
 }
 
-/** The month that is asked for; without one, the first in which the quota is reached, else the last. */
+/** The month of the report; without one, the first in which the quota is reached, otherwise the last. */
 export function shownMonth({ month }: QuotaReport, { months }: ProjectQuota): QuotaMonth | undefined {
   const reached = months.find(({ reached_at }) => reached_at.median !== null);
   return month === null ? (reached ?? months.at(-1)) : months.find((one) => one.month === month);
@@ -45,38 +48,38 @@ function quotaAnswerText(report: QuotaReport): string[] {
     const month = soonest === undefined ? undefined : shownMonth(report, soonest);
     if (soonest === undefined || month === undefined) return [];
     const projectPrefix =
-      projects.length === 1 ? "" : `${projectCountText(report, projects)} Soonest is "${soonest.project}": `;
-    return [`With a delay of ${delayText(delay_s)}: ${projectPrefix}${quotaSentence(soonest, month)}`];
+      projects.length === 1
+        ? ""
+        : `${projectCountText(report, projects)} The first is "${soonest.project}": `;
+    return [`With ${delayPhrase(delay_s)}: ${projectPrefix}${quotaSentence(soonest, month)}`];
   });
-  return sentences.length === 0
-    ? ["No project has a quota of compute time, so nothing is used up."]
-    : sentences;
+  return sentences.length === 0 ? ["No project has a quota of compute time."] : sentences;
 }
 
 function projectCountText(report: QuotaReport, projects: readonly ProjectQuota[]): string {
   const reached = projects.filter(
     (project) => (shownMonth(report, project)?.reached_at.median ?? null) !== null,
   ).length;
-  return `${reached.toLocaleString("en")} of ${plural(projects.length, "project")} ${reached === 1 ? "uses" : "use"} up the quota.`;
+  return `${reached.toLocaleString("en")} of ${plural(projects.length, "project")} ${reached === 1 ? "uses up its" : "use up their"} quota.`;
 }
 
 function quotaSentence({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string {
   const quota = `${amount(quota_cu_hours)} CU-hours`;
   const used = `${meanText(month.used_cu_hours)} of ${quota} used in ${month.month}`;
   const { reached_at, reached_share } = month;
-  if (reached_share === 0) return `the quota is not used up, ${used}.`;
+  if (reached_share === 0) return `the quota is not used up: ${used}.`;
   const share =
     reached_share === 1 ? "" : ` It is reached in ${amount(reached_share * 100)} % of the replications.`;
-  if (reached_at.median === null) return `the quota is rather not used up, ${used}.${share}`;
-  return `the quota of ${quota} is used up on ${minuteText(reached_at.median)}${intervalText(reached_at)}; then ${meanText(month.refused)} of ${meanText(month.requests)} requests of ${month.month} are refused.${share}`;
+  if (reached_at.median === null) return `the quota is probably not used up: ${used}.${share}`;
+  return `the quota of ${quota} is used up on ${minuteText(reached_at.median)}${intervalText(reached_at)}. After that, ${meanText(month.refused)} of ${meanText(month.requests)} requests in ${month.month} are rejected.${share}`;
 }
 
 function intervalText({ low, high, confidence }: DateSummary): string {
   if (confidence === 0) return "";
-  return ` (${amount(Math.round(confidence * 1_000) / 10)} %: ${low === null ? "not at all" : minuteText(low)} to ${high === null ? "not at all" : minuteText(high)})`;
+  return ` (${amount(Math.round(confidence * 1_000) / 10)} % interval: ${low === null ? "not at all" : minuteText(low)} to ${high === null ? "not at all" : minuteText(high)})`;
 }
 
-/** Of several projects, each in the month that is asked for. */
+/** One row per project and delay, for the month of the report; no table for a single project. */
 function projectTable(report: QuotaReport): PageTable[] {
   const rows = report.delays.flatMap(({ delay_s, projects }) =>
     projects.slice(0, MAX_PROJECTS).flatMap((project): PageRow[] => {
@@ -91,7 +94,7 @@ function projectTable(report: QuotaReport): PageTable[] {
   return [
     {
       name: "projects",
-      title: `Projects${most > MAX_PROJECTS ? `: the first ${MAX_PROJECTS} of ${most}` : ""}`,
+      title: truncatedTitle("Projects", MAX_PROJECTS, most),
       headings: ["project", "delay", ...MONTH_HEADINGS],
       records: monthRecords(report, () => true),
       rows,
@@ -99,28 +102,28 @@ function projectTable(report: QuotaReport): PageTable[] {
   ];
 }
 
-/** Of the project that is soonest, month by month. */
+/** All months of the project that uses up its quota first. */
 function monthTable(report: QuotaReport): PageTable {
   const rows = report.delays.flatMap(({ delay_s, projects: [project] }) =>
     (project?.months ?? []).map(
       (month): PageRow => ({
         cells: [delayText(delay_s), ...monthCells(project as ProjectQuota, month)],
         mark:
-          month.month === report.month && delay_s === report.question.present_delay_s ? "present" : undefined,
+          month.month === report.month && delay_s === report.question.present_delay_s ? "current" : undefined,
       }),
     ),
   );
   const [project] = report.delays[0]?.projects ?? [];
   return {
     name: "months",
-    title: `Months${project === undefined ? "" : projectName(report, project)}`,
+    title: project !== undefined && hasSeveralProjects(report) ? `Months of ${project.project}` : "Months",
     headings: ["delay", ...MONTH_HEADINGS],
     records: monthRecords(report, (index) => index === 0),
     rows,
   };
 }
 
-/** Months of each delay and of those projects that are wanted by their place. */
+/** `isWanted`: by the index of a project. */
 function monthRecords({ delays }: QuotaReport, isWanted: (index: number) => boolean): object[] {
   return delays.flatMap(({ delay_s, projects }) =>
     projects
@@ -135,10 +138,10 @@ const MONTH_HEADINGS = [
   "quota",
   "reached",
   "used up at",
-  "not before",
-  "not after",
+  "earliest",
+  "latest",
   "requests",
-  "refused",
+  "rejected",
 ] as const;
 
 function monthCells({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string[] {
@@ -156,11 +159,11 @@ function monthCells({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string
   ];
 }
 
-function projectName({ delays }: QuotaReport, { project }: ProjectQuota): string {
-  return (delays[0]?.projects.length ?? 0) > 1 ? `, ${project}` : "";
+function hasSeveralProjects({ delays }: QuotaReport): boolean {
+  return (delays[0]?.projects.length ?? 0) > 1;
 }
 
-/** What is smaller than any digit that is shown is none. */
+/** Omits an interval that is too small to show. */
 function meanText({ mean, plus_minus }: MeanSummary): string {
   return plus_minus === null || plus_minus < mean * 1e-6
     ? amount(mean)

@@ -5,13 +5,7 @@ import { type ComputeArrivals, collectParts, type Period } from "../../recording
 import type { DelayChoice } from "../curve/curve.ts";
 import { confidenceInterval, type PredictionInterval, predictionInterval } from "../replay/replications.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import {
-  fleetSetting,
-  type Question,
-  type QuestionSummary,
-  questionSummary,
-  sizeSentence,
-} from "../report/question.ts";
+import { fleetSetting, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { checkPeriodLength, MAX_ARRIVALS } from "../trace/load-all.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
@@ -23,48 +17,49 @@ import {
   isBootstrapRandom,
   recordedDays,
 } from "./bootstrap.ts";
+import { quotaLimits } from "./quota-limits.ts";
 import { type MonthPeriod, monthsOf, type QuotaMonthOutcome, quotaMonths } from "./quota-months.ts";
 
 /** Computes that share a quota, by their indices in the traffic. */
 export type QuotaProject = {
   readonly project: string;
   readonly computes: readonly number[];
-  /** CU-seconds a month; `undefined` where none is set. */
+  /** CU-seconds per month; `undefined` without a quota. */
   readonly computeSeconds: number | undefined;
 };
 
 export type QuotaQuestion = {
   readonly delays: readonly DelayChoice[];
   readonly projects: readonly QuotaProject[];
-  /** Whole months that are looked at behind the one in which the trace ends; `undefined`: nothing behind the trace. */
+  /** Whole months after the one in which the trace ends; `undefined`: nothing after the end of the trace. */
   readonly monthsAhead: number | undefined;
   readonly replications: number;
 };
 
-/** A mean of the replications, and half of its 95 % interval; null where there is one replication alone. */
+/** The mean over replications and half the width of its 95 % interval; null for a single replication. */
 export type MeanSummary = { readonly mean: number; readonly plus_minus: number | null };
 
-/** A date as the replications have it; null where it is not within the month. */
+/** The prediction interval of a date over the replications; null if it is not within the month. */
 export type DateSummary = {
   readonly median: string | null;
   readonly low: string | null;
   readonly high: string | null;
-  /** In how many of such cases it lies between low and high, from 0 to 1. */
+  /** Probability that one more replication lies between low and high, from 0 to 1. */
   readonly confidence: number;
 };
 
 export type QuotaMonth = {
   readonly month: string;
-  /** From where it was counted: later than its beginning where the trace begins in it. */
+  /** Usage counts from here: later than the start of the month if the trace begins within it. */
   readonly from: string;
-  /** Up to where it was recorded; what comes behind is drawn from recorded days. Null where none of it was. */
+  /** Later traffic is drawn from recorded days. Null if nothing of the month was recorded. */
   readonly recorded_until: string | null;
   /** Share of the replications in which the quota was reached. */
   readonly reached_share: number;
   readonly reached_at: DateSummary;
   readonly used_cu_hours: MeanSummary;
   readonly requests: MeanSummary;
-  /** Requests that came while the quota was reached, until the end of the month. */
+  /** Requests that arrived after the quota was used up, until the end of the month. */
   readonly refused: MeanSummary;
 };
 
@@ -79,21 +74,23 @@ export type QuotaReport = {
   readonly question: QuestionSummary;
   readonly traffic: TrafficSummary;
   readonly replications: number;
-  /** Whole days of the trace, out of which those behind its end are drawn. */
+  /** Whole days of the trace, from which the days after its end are drawn. */
   readonly days_recorded: number;
-  /** The month that is asked for: the first that is not over when the trace ends and was counted from its beginning; null where there is none. */
+  /** The first month that ends after the trace and is counted from its beginning; null if there is none. */
   readonly month: string | null;
-  /** In the order of the question; projects whose quota is reached soonest in that month first. */
+  /** In the order of the question. Projects that use up their quota first in that month come first. */
   readonly delays: readonly { readonly delay_s: DelayChoice; readonly projects: readonly ProjectQuota[] }[];
-  /** Without a quota: nothing is reached there. */
   readonly projects_without_quota: number;
   readonly limits: ReportLimits;
 };
 
-/** A month counts from its beginning where not more of it is missing. */
+/** A month is counted from its beginning if at most this is missing. */
 const MAX_MISSING_MS = HOUR;
 
-/** Each delay through all replications, project by project: tells how many of these runs are done, out of `quotaRuns`. */
+/**
+ * Simulates each project with each delay in each replication. Yields the number of runs done, out of
+ * `quotaRuns`.
+ */
 export function* quotaReport(
   traffic: Traffic,
   question: Question,
@@ -142,13 +139,13 @@ export function* quotaReport(
   };
 }
 
-/** How many runs a report takes. */
+/** The number of simulation runs of a report. */
 export function quotaRuns(traffic: Traffic, question: Question, quotaQuestion: QuotaQuestion): number {
   const limited = quotaQuestion.projects.filter(({ computeSeconds }) => computeSeconds !== undefined).length;
   return limited * quotaQuestion.delays.length * replicationsOf(traffic.period, question, quotaQuestion);
 }
 
-/** Where nothing is drawn, one says all. */
+/** One replication is enough if nothing is random. */
 function replicationsOf(
   period: Period,
   { latency }: Question,
@@ -158,12 +155,14 @@ function replicationsOf(
   return hasRandomness ? replications : 1;
 }
 
-/** From the beginning of the trace to the end of the last month that is looked at. Throws a RangeError where no day could come again. */
+/**
+ * From the start of the trace to the end of the last month. Throws a RangeError if there is no day to repeat.
+ */
 function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): Period {
   if (monthsAhead === undefined) return { startAt, endAt };
   if (recordedDays({ startAt, endAt }).length === 0)
     throw new RangeError(
-      "the trace holds no whole day (UTC), so nothing can be said of what comes behind it",
+      "the trace contains no whole day (UTC), so traffic after its end cannot be drawn; use --recorded-only",
     );
   const months = monthsOf({ startAt, endAt });
   let until = months.at(-1)?.endAt as SimTime;
@@ -179,7 +178,7 @@ function extendArrivals(
 ): readonly ComputeArrivals[] {
   if (own.reduce((sum, arrivals) => sum + bootstrappedLength(arrivals, repeats), 0) > MAX_ARRIVALS) {
     throw new RangeError(
-      `project "${project}": more than ${MAX_ARRIVALS.toLocaleString("en")} requests in the time that is looked at; look at fewer months, or at a part of the trace`,
+      `project "${project}" has more than ${MAX_ARRIVALS.toLocaleString("en")} requests in the simulated time; reduce --months-ahead, or use a part of the trace (--from, --to)`,
     );
   }
   return repeats.length === 0 ? own : own.map((arrivals) => bootstrapped(arrivals, repeats));
@@ -240,7 +239,6 @@ function dateSummary({ low, median, high, confidence }: PredictionInterval): Dat
   return { median: date(median), low: date(low), high: date(high), confidence };
 }
 
-/** The first month that is not over when the trace ends and that was counted from its beginning. */
 function reportedMonth(recorded: Period, horizon: Period): MonthPeriod | undefined {
   return monthsOf(horizon).find(
     ({ startAt, endAt }) =>
@@ -252,7 +250,7 @@ function monthName({ startAt }: MonthPeriod): string {
   return isoInstant(startAt).slice(0, "2026-01".length);
 }
 
-/** In the month that is asked for, else in any; then those that have least left. */
+/** By when the quota is reached, in `month` if there is one; then by the smallest share left. */
 function soonestFirst(projects: readonly ProjectQuota[], month: MonthPeriod | undefined): ProjectQuota[] {
   const name = month === undefined ? undefined : monthName(month);
   const key = ({ months, quota_cu_hours }: ProjectQuota): readonly [string, number] => {
@@ -267,41 +265,4 @@ function soonestFirst(projects: readonly ProjectQuota[], month: MonthPeriod | un
     const [[atA, shareA], [atB, shareB]] = [key(a), key(b)];
     return atA === atB ? shareA - shareB || (a.project < b.project ? -1 : 1) : atA < atB ? -1 : 1;
   });
-}
-
-function quotaLimits(
-  { costs, deletedAt = [] }: Question,
-  recorded: Period,
-  horizon: Period,
-  days: number,
-): ReportLimits {
-  const isExtended = horizon.endAt > recorded.endAt;
-  return {
-    exact: [
-      "The use counts from the end of each start, by calendar months in UTC. In the millisecond in which it is as much as the quota, all computes of the project are suspended; requests are refused until the month is over. These are the rules of the double, event by event.",
-    ],
-    simulated: isExtended
-      ? [
-          `Behind ${isoInstant(recorded.endAt)}, each day is one of the ${days} whole days that were recorded, drawn anew in each replication (a bootstrap by days; workdays for workdays and weekends for weekends where both were recorded), the same for all computes.`,
-          "The interval of the date is one of prediction: between the least and the greatest of the replications, or nearer where there are more than 39. ± is half of a 95 % interval of the mean.",
-        ]
-      : [],
-    left_out: [
-      ...(isExtended
-        ? [
-            "Growth, weeks that are busy as a whole, and anything that was not recorded: days are drawn one by one, so the interval is too narrow where busy days come together.",
-            ...(deletedAt.some((at) => at !== undefined)
-              ? ["Deletions behind the end: what a deleted compute was asked on a day comes again with it."]
-              : []),
-            ...(days < 7
-              ? [
-                  `Only ${days === 1 ? "one day was" : `${days} days were`} recorded: that is little to draw from.`,
-                ]
-              : []),
-          ]
-        : []),
-      "What was used in a month before the trace begins: a month in which it begins is counted from there.",
-      `Clients that come again because they were refused. ${sizeSentence(costs)}; other quotas than that of compute time.`,
-    ],
-  };
 }

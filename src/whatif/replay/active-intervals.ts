@@ -3,10 +3,16 @@ import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import type { LatencySource } from "./start-latency.ts";
 
-/** A time from the end of a start to the suspend, and what is served in it: from the index `from` up to, not including, `to`. */
+/**
+ * From the end of a start to the suspend, with the requests served in it: indexes `from` (inclusive) to `to`
+ * (exclusive).
+ */
 export type ActiveInterval = { readonly period: Period; readonly from: number; readonly to: number };
 
-/** When a compute is awake under a delay, by the rules of `FixedReplay`; `served` are its requests, each from when it does not wait any more. */
+/**
+ * When a compute is active under a delay, by the rules of `FixedReplay`. `served`: its requests, each from
+ * the end of its wait.
+ */
 export function activeIntervals(
   { at: arrivals, durationMs }: ComputeArrivals,
   { endAt }: Period,

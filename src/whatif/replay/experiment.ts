@@ -9,34 +9,34 @@ import { PolicyReplay } from "./policy-replay.ts";
 import { emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 import { StartLatencies, type StartLatency } from "./start-latency.ts";
 
-/** What an experiment holds the same for all policies that it compares. */
+/** What is the same for all policies that an experiment compares. */
 export type ExperimentSetting = {
   readonly latency: StartLatency;
   /** What a cold start is worth, in whole seconds of active time. */
   readonly coldStartS: number;
-  /** From one seed: two policies with the same chance meet the same start latencies. */
+  /** Policies that share it draw the same start latencies. */
   readonly random: Random;
-  /** What computes have each of their own, where they differ. */
+  /** Values by compute, where computes differ. */
   readonly perCompute?:
     | {
         readonly cu?: readonly number[] | undefined;
         readonly delays?: readonly SuspendDelay[] | undefined;
-        /** When they were deleted. */
+        /** When each was deleted. */
         readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
       }
     | undefined;
 };
 
-/** A policy at work on one compute after another; each comes in as many consecutive parts as one likes. */
+/** Replays a policy on one compute after another, each in any number of consecutive parts. */
 export interface Replay {
   readonly outcome: ReplayOutcome;
-  /** `number` tells computes apart in the streams of chance; `ownGaps` is asked by policies of hindsight alone. */
+  /** `number` selects the random streams of the compute. Only policies with hindsight call `computeGaps`. */
   begin(number: number, computeGaps: () => Gaps): void;
   add(arrivals: ComputeArrivals): void;
   end(): void;
 }
 
-/** Adds to `outcome`. `fleetGaps` is asked by policies of hindsight alone. */
+/** A replay that adds to `outcome`. Only policies with hindsight call `fleetGaps`. */
 export function createReplay(
   policy: Policy,
   period: Period,

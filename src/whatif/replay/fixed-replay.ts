@@ -4,14 +4,14 @@ import type { SuspendDelay } from "../curve/curve.ts";
 import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 import type { LatencySource } from "./start-latency.ts";
 
-/** Told when a compute sleeps and when it starts, in order: for timelines, and for tests that look at every event. */
+/** Receives each start and suspend of a compute, in order: for timelines and tests. */
 export type ReplayObserver = {
-  /** A start begins at `at` and is over at `readyAt`. */
+  /** A start begins at `at` and ends at `readyAt`. */
   started(at: SimTime, readyAt: SimTime): void;
   suspended(at: SimTime): void;
 };
 
-/** What a compute has in the place of what is held the same for all. */
+/** Values of one compute, instead of those that are the same for all. */
 export type ComputeSetting = {
   readonly cu?: number | undefined;
   readonly delay?: SuspendDelay | undefined;
@@ -19,27 +19,30 @@ export type ComputeSetting = {
 };
 
 /**
- * Replays one compute after another under one delay, each in as many consecutive parts as one likes. The rules are those of the platform
- * as the double has them: who arrives while it sleeps starts it; who arrives during the start waits for its end; a request runs for its
- * duration from the end of its wait; at exactly the delay after the last end it sleeps, unless somebody arrives at that instant.
+ * Replays one compute after another under one delay, each in any number of consecutive parts. The rules are
+ * those of the live simulation:
+ * - A request that arrives while the compute is suspended starts it.
+ * - A request that arrives during the start waits for its end.
+ * - A request runs for its duration from the end of its wait.
+ * - The compute suspends exactly one delay after the last end, unless a request arrives at that instant.
  */
 export class FixedReplay {
   readonly outcome: ReplayOutcome;
   readonly #period: Period;
   readonly #delay: SuspendDelay;
   readonly #observer: ReplayObserver | undefined;
-  /** Of the compute: shorter where it was deleted. */
+  /** The period, shorter where the compute was deleted. */
   #lifetime: Period;
   #latencies: LatencySource | undefined;
   #delayMs: DurationMs = 0;
   #cu = 1;
   #isNew = true;
-  /** Beginning of the start that the compute is awake by, and its end. */
+  /** Beginning and end of the last start. */
   #activeSince: SimTime = 0;
   #readyAt: SimTime = 0;
   #busyEnd: SimTime = 0;
 
-  /** Adds to `outcome`: that of one compute, or of a fleet. */
+  /** Adds to `outcome`, of one compute or of a fleet. */
   constructor(
     period: Period,
     delay: SuspendDelay,
@@ -53,7 +56,7 @@ export class FixedReplay {
     this.#observer = observer;
   }
 
-  /** The requests that come are those of a compute whose starts take this long, and which has this of its own. */
+  /** Begins a compute: the following requests are its own. */
   begin(latencies: LatencySource, { cu = 1, delay = this.#delay, deletedAt }: ComputeSetting = {}): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#latencies = latencies;
@@ -75,13 +78,13 @@ export class FixedReplay {
     this.outcome.arrivals += at.length;
   }
 
-  /** That was all of this compute. */
+  /** Ends the current compute. */
   end(): void {
     if (!this.#isNew) this.#sleep();
     this.#isNew = true;
   }
 
-  /** Before its first request a compute sleeps. Gives the number of requests that are done with. */
+  /** A compute is suspended before its first request. Gives the number of requests handled. */
   #addFirst(arrival: SimTime, duration: DurationMs): number {
     this.#isNew = false;
     this.outcome.firstStarts += 1;
@@ -91,7 +94,10 @@ export class FixedReplay {
     return 1;
   }
 
-  /** Those who arrive during the start, from index `from` on, run when it is over. Gives the index of the first who does not. */
+  /**
+   * Requests from index `from` on that arrive during the start run at its end. Gives the index of the first
+   * later one.
+   */
   #addWaiting(at: Float64Array, durationMs: Float64Array, from: number): number {
     const { waits } = this.outcome;
     const readyAt = this.#readyAt;
@@ -107,9 +113,9 @@ export class FixedReplay {
     return i;
   }
 
-  /** Those who find it awake: nearly all. Gives the index of the first who does not. */
+  /** Requests that find the compute active: nearly all. Gives the index of the first that does not. */
   #addActive(at: Float64Array, durationMs: Float64Array, from: number): number {
-    // A product is a float for sure; what may be anything would be put into a box in every turn.
+    // The product tells V8 that this is a double; otherwise it allocates a heap number in each iteration.
     const delayMs = this.#delayMs * 1;
     let busyEnd = this.#busyEnd * 1;
     let i = from;
@@ -124,7 +130,7 @@ export class FixedReplay {
   }
 
   #start(at: SimTime): SimTime {
-    if (this.#latencies === undefined) throw new Error("a replay begins with a compute");
+    if (this.#latencies === undefined) throw new Error("begin() must be called before add()");
     this.#activeSince = at;
     this.#readyAt = at + this.#latencies.at(at);
     this.#observer?.started(at, this.#readyAt);

@@ -6,15 +6,16 @@ import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcom
 import type { LatencySource } from "./start-latency.ts";
 
 /**
- * Replays one compute after another under any policy, by the rules of `FixedReplay`; each in as many consecutive parts as one likes. A
- * resume starts the compute like an arrival, and nobody waits for it but who arrives meanwhile.
+ * Replays one compute after another under any policy, by the rules of `FixedReplay`, each in any number of
+ * consecutive parts. A resume starts the compute like an arrival; only requests that arrive during that start
+ * wait.
  */
 export class PolicyReplay {
   readonly outcome: ReplayOutcome;
   readonly #period: Period;
   readonly #observer: ReplayObserver | undefined;
   readonly #schedule: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
-  /** Of the compute: shorter where it was deleted. */
+  /** The period, shorter where the compute was deleted. */
   #lifetime: Period;
   #policyState: PolicyState | undefined;
   #latencies: LatencySource | undefined;
@@ -31,7 +32,7 @@ export class PolicyReplay {
     this.#observer = observer;
   }
 
-  /** The requests that come are those of a compute that this keeper decides for and whose starts take this long, at this size. */
+  /** Begins a compute: the following requests are its own. */
   begin(
     policyState: PolicyState,
     latencies: LatencySource,
@@ -79,7 +80,7 @@ export class PolicyReplay {
     this.#policyState?.learn?.(arrival - idleSince, arrival);
   }
 
-  /** Sleeps and resumes as planned until `at`; gives whether it is awake, or starting, then. */
+  /** Suspends and resumes as scheduled until `at`; gives whether the compute is active or starting then. */
   #sleepUntil(at: SimTime): boolean {
     const schedule = this.#schedule;
     let isActive = at <= schedule.sleepAt;
@@ -88,15 +89,15 @@ export class PolicyReplay {
       const { resumeAt } = schedule;
       if (resumeAt > at || resumeAt >= this.#lifetime.endAt) return false;
       if (resumeAt < sleepAt)
-        throw new Error(`a policy resumes at ${resumeAt}, before it sleeps at ${sleepAt}`);
+        throw new Error(`a policy resumes at ${resumeAt}, before it suspends at ${sleepAt}`);
       this.#start(resumeAt);
       const holdEndsAt = this.#readyAt + schedule.holdMs;
       isActive = at <= holdEndsAt;
       if (isActive) this.outcome.resumesUsed += at < this.#lifetime.endAt ? 1 : 0;
       else this.outcome.resumesWasted += 1;
-      // What a policy plans next must come later, or this would never end.
+      // The next suspend must be later, or the loop would never end.
       if (!isActive) {
-        if (holdEndsAt <= sleepAt) throw new Error(`a policy resumes at ${resumeAt} for no time at all`);
+        if (holdEndsAt <= sleepAt) throw new Error(`a policy resumes at ${resumeAt} for no time`);
         sleepAt = holdEndsAt;
         schedule.resumeAt = Number.POSITIVE_INFINITY;
         this.#policyState?.scheduleNext?.(sleepAt, schedule);
@@ -106,7 +107,7 @@ export class PolicyReplay {
   }
 
   #start(at: SimTime): void {
-    if (this.#latencies === undefined) throw new Error("a replay begins with a compute");
+    if (this.#latencies === undefined) throw new Error("begin() must be called before add()");
     this.#activeSince = at;
     this.#readyAt = at + this.#latencies.at(at);
     this.#busyEnd = this.#readyAt;

@@ -7,20 +7,20 @@ import type { Traffic } from "../trace/known-traffic.ts";
 import { createReplay, type Replay } from "./experiment.ts";
 import { emptyOutcome, mergeOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 
-/** One policy, once through the traffic. Plain values, so that a worker can be asked. */
+/** One pass of a policy through the traffic. Plain values, so that it can be sent to a worker. */
 export type ReplayJob = { readonly policy: string; readonly question: Question; readonly seed: number };
 
-/** Some computes, under all policies that are asked for. */
+/** A range of computes, under all requested policies. */
 export type ReplayWork = {
   readonly jobs: readonly ReplayJob[];
-  /** The first compute that is replayed, and the first that is not any more. */
+  /** Computes to replay: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
-  /** Of the whole fleet, where a policy asks for them: see `asksFleet`. */
+  /** Gaps of the whole fleet, where a policy needs them: see `needsFleetGaps`. */
   readonly fleetGaps: Gaps | undefined;
 };
 
-/** Whether one of them is a policy of hindsight that asks for the gaps of the whole fleet: they have to be read before. */
+/** Whether a policy needs the gaps of the whole fleet, which takes a pass before the replay. */
 export function needsFleetGaps(jobs: readonly ReplayJob[]): boolean {
   return jobs.some(({ policy }) => parsePolicy(policy).usesFleetGaps === true);
 }
@@ -34,15 +34,14 @@ export function fleetGapsOf(traffic: Traffic, deletedAt?: Question["deletedAt"])
   return reader.gaps;
 }
 
-/** What came of each job; tells how many computes are done. */
+/** Gives the outcome of each job; yields the number of finished computes. */
 export function* replayComputes(
   traffic: Traffic,
   { jobs, from, to, fleetGaps }: ReplayWork,
   randomFor: (seed: number) => Random,
 ): Generator<number, ReplayOutcome[]> {
   const gapsOfFleet = () => {
-    if (fleetGaps === undefined)
-      throw new Error("a policy asks for the gaps of the fleet, which were not read");
+    if (fleetGaps === undefined) throw new Error("a policy needs the gaps of the fleet, which were not read");
     return fleetGaps;
   };
   const replays = jobs.map(({ policy, question, seed }) =>
@@ -58,8 +57,8 @@ export function* replayComputes(
 }
 
 /**
- * Has all replays see the computes from `from` up to, and without, `to` in one pass, for reading takes longer than replaying; tells how
- * many computes are done.
+ * Feeds the computes from `from` (inclusive) to `to` (exclusive) to all replays in one pass, since reading
+ * takes longer than replaying. Yields the number of finished computes.
  */
 export function* replayPass(
   traffic: Traffic,
@@ -87,7 +86,10 @@ export function* replayPass(
   }
 }
 
-/** What came of each job of all computes, of what came of it in parts. Whole numbers: the same for any partition. */
+/**
+ * Merges the outcomes of parts of the computes, by job. All are whole numbers: any partition gives the same
+ * result.
+ */
 export function mergeReplays(
   parts: readonly (readonly ReplayOutcome[])[],
   jobs: readonly ReplayJob[],

@@ -2,32 +2,35 @@ import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts"
 import type { Period } from "../../recordings/trace/trace.ts";
 import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
 
-/** What became of one compute, or of many together. */
+/** The result of replaying one compute, or the sum over many. */
 export type ReplayOutcome = {
   arrivals: number;
-  /** Starts of computes that nobody had used before in the period: no policy avoids them, but for one that resumes by itself. */
+  /** First starts of computes in the period: no policy avoids them. */
   firstStarts: number;
-  /** Arrivals, the first one of each compute apart, that found it asleep. */
+  /** Arrivals at a suspended compute, except the first one of each compute. */
   coldStarts: number;
-  /** From the beginning of a start to the suspend; behind the period until it is idle, and no longer. */
+  /** From the beginning of a start to the suspend; after the period only until the compute is idle. */
   activeMs: DurationMs;
-  /** Of that, starting. The platform meters a compute from the end of its start: see `meteredMs`. */
+  /**
+   * The part of `activeMs` spent starting. The platform meters a compute from the end of its start: see
+   * `meteredMs`.
+   */
   startingMs: DurationMs;
-  /** Metered time with each compute at its own size, in milliseconds of a CU; as if all had one CU where none was told. */
+  /** Metered time × size, in CU-milliseconds; the size is 1 CU where none is given. */
   cuMs: number;
-  /** What requests waited for starts. */
+  /** How long requests waited for starts. */
   readonly waits: WaitHistogram;
-  /** Resumes that nobody had asked for: somebody came, or nobody did. */
+  /** Resumes ahead of time, by whether a request arrived before the compute suspended again. */
   resumesUsed: number;
   resumesWasted: number;
   /**
-   * Active milliseconds of each day of the period, counted in whole days from its start; what is busy behind it counts for the last one. Empty
-   * where there are more than `MOST_DAYS`.
+   * Active milliseconds by day, counted in whole days from the start of the period; time after it counts for
+   * the last day. Empty if there are more than `MAX_DAYS`.
    */
   readonly activeByDay: Float64Array;
 };
 
-/** So many days are told one by one: one instant that is far off makes millions of them. */
+/** Most days reported one by one: a single misdated request would make millions of them. */
 export const MAX_DAYS = 3_660;
 
 export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
@@ -46,7 +49,7 @@ export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
   };
 }
 
-/** Adds what became of other computes in the same period. */
+/** Adds the outcome of other computes in the same period. */
 export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
   into.arrivals += part.arrivals;
   into.firstStarts += part.firstStarts;
@@ -61,7 +64,7 @@ export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
     into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
 }
 
-/** An outcome in plain values, so that a worker can hand it over. */
+/** An outcome in plain values, so that a worker can return it. */
 export type PlainOutcome = Omit<ReplayOutcome, "waits"> & { readonly waits: PlainWaits };
 
 export function plainOutcome(outcome: ReplayOutcome): PlainOutcome {
@@ -72,12 +75,12 @@ export function outcomeFrom(plain: PlainOutcome): ReplayOutcome {
   return { ...plain, waits: WaitHistogram.from(plain.waits) };
 }
 
-/** What a bill is made of. */
+/** Billed time. */
 export function meteredMs({ activeMs, startingMs }: ReplayOutcome): DurationMs {
   return activeMs - startingMs;
 }
 
-/** A time from the beginning of a start to the suspend: ready at `readyAt`, and idle from `busyEnd` on. */
+/** From the beginning of a start to the suspend: ready at `readyAt`, idle from `busyEnd` on. */
 export type ActiveTime = {
   readonly from: SimTime;
   readonly readyAt: SimTime;
@@ -85,7 +88,9 @@ export type ActiveTime = {
   readonly to: SimTime;
 };
 
-/** Books it as far as the period says: what is busy at its end is charged until it is idle, and nothing else behind it. */
+/**
+ * Adds one active time. After the end of the period only busy time counts, not the idle time that follows it.
+ */
 export function addActiveTime(
   outcome: ReplayOutcome,
   { startAt, endAt }: Period,

@@ -1,6 +1,6 @@
 import jStat from "jstat";
 
-/** A mean of replications, and what it may be off by: with the given confidence the true mean lies within `mean ± halfWidth`. */
+/** A mean of replications: with the given confidence the true mean lies within `mean ± halfWidth`. */
 export type ConfidenceInterval = {
   readonly mean: number;
   readonly halfWidth: number;
@@ -9,10 +9,10 @@ export type ConfidenceInterval = {
 
 const CONFIDENCE = 0.95;
 
-/** Student's interval. Of one replication nothing is known about how far it is off: an infinite width. Throws of none. */
+/** Student's interval; infinite for one replication. Throws for none. */
 export function confidenceInterval(values: readonly number[], confidence = CONFIDENCE): ConfidenceInterval {
   const n = values.length;
-  if (n === 0) throw new RangeError("replications: there is no mean of none");
+  if (n === 0) throw new RangeError("replications: expected at least 1, got 0");
   const mean = values.reduce((sum, value) => sum + value, 0) / n;
   if (n === 1) return { mean, halfWidth: Number.POSITIVE_INFINITY, replications: n };
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
@@ -20,7 +20,7 @@ export function confidenceInterval(values: readonly number[], confidence = CONFI
   return { mean, halfWidth, replications: n };
 }
 
-/** Where the next replication would lie, between two of those there were; `confidence` is the share of cases in which it does. */
+/** The next replication lies between `low` and `high` with this confidence. */
 export type PredictionInterval = {
   readonly low: number;
   readonly median: number;
@@ -29,14 +29,15 @@ export type PredictionInterval = {
 };
 
 /**
- * What one more replication would come to, by order statistics: of `n` the next lies between the k-th least and the k-th greatest with
- * 1 − 2k/(n + 1), whatever the distribution; 39 give 95 % by their least and greatest. Values may be infinite. Throws of none.
+ * Interval for one more replication, by order statistics: it lies between the k-th least and the k-th
+ * greatest of `n` with probability 1 − 2k/(n + 1), for any distribution. With 39, the least and the greatest
+ * give 95 %. Values may be infinite. Throws for none.
  */
 export function predictionInterval(values: readonly number[], confidence = CONFIDENCE): PredictionInterval {
   const n = values.length;
-  if (n === 0) throw new RangeError("replications: nothing can be foretold from none");
+  if (n === 0) throw new RangeError("replications: expected at least 1, got 0");
   const sorted = [...values].sort((a, b) => a - b);
-  // A hair more, or 40 × 0.025 would be 0.99….
+  // 1e-9 compensates rounding: 40 × 0.025 is 0.99….
   const k = Math.max(1, Math.floor(((n + 1) * (1 - confidence)) / 2 + 1e-9));
   const [low, median, high] = [sorted[k - 1], sorted[(n - 1) >> 1], sorted[n - k]] as [
     number,
@@ -46,7 +47,10 @@ export function predictionInterval(values: readonly number[], confidence = CONFI
   return { low, median, high, confidence: 1 - (2 * k) / (n + 1) };
 }
 
-/** Of what two policies did in the same replications: by common random numbers, much narrower than the difference of two intervals. */
+/**
+ * Interval of the difference of two policies in the same replications. With common random numbers it is much
+ * narrower than the difference of two intervals.
+ */
 export function pairedDifference(
   own: readonly number[],
   base: readonly number[],
@@ -60,7 +64,10 @@ export function pairedDifference(
   );
 }
 
-/** Runs an experiment with so many seeds, `seed` and those that follow it; two experiments with the same seeds have common random numbers. */
+/**
+ * Runs an experiment with consecutive seeds from `seed` on. Experiments with the same seeds have common
+ * random numbers.
+ */
 export function replicate<T>(replications: number, seed: number, run: (seed: number) => T): T[] {
   return Array.from({ length: replications }, (_, index) => run(seed + index));
 }

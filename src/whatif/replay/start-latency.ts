@@ -3,7 +3,7 @@ import type { Random } from "../../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import { GOLDEN_STEP, MIX_FACTOR, mix } from "./draws.ts";
 
-/** How long a start takes: as one distribution, or from a pool of prepared computes that is empty now and then. */
+/** How long a start takes: one distribution, or a pool of prepared computes that is sometimes empty. */
 export type StartLatency =
   | DurationDistribution
   | {
@@ -24,12 +24,13 @@ export const MEASURED_LATENCY: StartLatency = {
   maxMs: 600_000,
 };
 
-/** Tells how long a start takes that begins at an instant, in whole milliseconds. */
+/** The latency of a start that begins at an instant, in whole milliseconds. */
 export type LatencySource = { at(startAt: SimTime): DurationMs };
 
 /**
- * How long the starts of one compute take. A draw is named by the instant of the start and by nothing else: two policies that start a
- * compute at the same instant draw the same (common random numbers), whatever each of them did before.
+ * Start latencies of one compute. A draw depends only on the compute and the instant of the start. So two
+ * policies that start it at the same instant draw the same latency (common random numbers), whatever each did
+ * before.
  */
 export class StartLatencies implements LatencySource {
   readonly #latency: StartLatency;
@@ -38,7 +39,7 @@ export class StartLatencies implements LatencySource {
   readonly #next = (): number => this.#draw();
   readonly #source = () => this.#next;
 
-  /** `number` tells computes apart: each has a stream of its own. */
+  /** `compute` is its index: each compute has its own stream. */
   constructor(latency: StartLatency, random: Random, compute: number) {
     this.#latency = latency;
     this.#key = latency.kind === "fixed" ? 0 : random.stream("whatif-start-latency", compute)();
@@ -58,14 +59,14 @@ export class StartLatencies implements LatencySource {
     );
   }
 
-  /** The next of the numbers in [0, 2^32) that an instant has: SplitMix on 32 bits. */
+  /** The next draw for the current instant, in [0, 2^32): SplitMix on 32 bits. */
   #draw(): number {
     this.#state = (this.#state + GOLDEN_STEP) >>> 0;
     return mix(this.#state, MIX_FACTOR);
   }
 }
 
-/** For each compute, by its number; where no chance is in it, the same for all. */
+/** One source per compute, by index; a fixed latency has one source for all. */
 export function latenciesOf(latency: StartLatency, random: Random, computes: number): LatencySource[] {
   const shared = latency.kind === "fixed" ? new StartLatencies(latency, random, 0) : undefined;
   return Array.from(

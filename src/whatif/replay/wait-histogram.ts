@@ -1,11 +1,11 @@
 import type { DurationMs } from "../../platform/core/time.ts";
 
-/** Waits up to here are counted to the millisecond: 17 minutes. Longer ones come from queues for starts. */
+/** Waits up to this (17 min) are exact to the millisecond. Longer ones come from queues for starts. */
 const LONGEST_EXACT_MS = 2 ** 20 - 1;
-/** Steps between a longer wait and its double: it is counted as at most a thousandth longer. */
+/** Bins per doubling for longer waits: a wait is counted as at most a thousandth longer. */
 const STEPS_PER_DOUBLING = 1_024;
 
-/** How many waited so many milliseconds, for each wait that there was. */
+/** Counts by wait, for each wait that occurred. */
 export type PlainWaits = {
   readonly waitsMs: readonly DurationMs[];
   readonly counts: readonly number[];
@@ -13,18 +13,21 @@ export type PlainWaits = {
   readonly longestMs: DurationMs;
 };
 
-/** Added waits by whole milliseconds: quantiles are exact, but for those of very long waits. Those who did not wait are told by number alone. */
+/**
+ * Waits by whole milliseconds: quantiles are exact, except for very long waits. Requests that do not wait are
+ * not counted.
+ */
 export class WaitHistogram {
   /** Index is the wait in milliseconds, from 1; grows with the longest. */
   #counts = new Float64Array(1_024);
-  /** Longer waits, by what they are counted as. */
+  /** Longer waits, by the upper end of their bin. */
   readonly #longWaits = new Map<DurationMs, number>();
-  /** Requests that had to wait, by more than nothing. */
+  /** Requests that waited for more than 0 ms. */
   waited = 0;
   sumMs = 0;
   longestMs: DurationMs = 0;
 
-  /** One request that waited for so many whole milliseconds. */
+  /** Adds a wait of whole milliseconds. */
   add(waitMs: DurationMs): void {
     if (waitMs <= 0) return;
     if (waitMs > LONGEST_EXACT_MS) {
@@ -54,7 +57,7 @@ export class WaitHistogram {
     return histogram;
   }
 
-  /** Few of the waits that there could be were there. */
+  /** Only non-empty bins, which are few. */
   plain(): PlainWaits {
     const waitsMs: DurationMs[] = [];
     const counts: number[] = [];
@@ -80,9 +83,12 @@ export class WaitHistogram {
     this.longestMs = Math.max(this.longestMs, part.longestMs);
   }
 
-  /** The wait that `share` of all `requests` do not exceed; of those who waited alone where that is their number. 0 of nothing. */
+  /**
+   * The wait that `share` of `requests` do not exceed; pass `waited` for the quantile of waiting requests
+   * only. 0 without requests.
+   */
   quantile(share: number, requests: number): DurationMs {
-    // The rank is counted from the top, so that the many who did not wait need not be looked at.
+    // Counts the rank from the top, which skips the many requests that did not wait.
     let countAbove = requests - Math.ceil(share * requests);
     if (countAbove >= this.waited) return 0;
     for (const [bin, count] of [...this.#longWaits].sort(([a], [b]) => b - a)) {
@@ -114,7 +120,7 @@ export class WaitHistogram {
   }
 }
 
-/** The last wait of its step; of that, itself. */
+/** The longest wait in the bin of this wait. */
 function binOf(waitMs: DurationMs): DurationMs {
   const step = 2 ** Math.floor(Math.log2(waitMs)) / STEPS_PER_DOUBLING;
   return (Math.floor(waitMs / step) + 1) * step - 1;

@@ -3,28 +3,28 @@ import { billOf, type Costs, weightedCostMs } from "../curve/costs.ts";
 import type { CurvePoint, DelayChoice, WithCuMs } from "../curve/curve.ts";
 import { meteredMs, type ReplayOutcome } from "../replay/replay-outcome.ts";
 
-/** What a delay comes to, by the curve. Seconds, dollars; `cost` is null where there is no price. */
+/** Figures of one delay, read from the curve. Costs are dollars; `cost` is null without a price. */
 export type PointFigures = {
   readonly delay_s: DelayChoice;
-  /** Arrivals that find their compute asleep, the first one of each compute apart: gaps that are longer than the delay. */
+  /** Gaps longer than the delay. The first start of each compute is not one of them. */
   readonly cold_starts: number;
   readonly cold_starts_per_day: number;
   readonly active_s: number;
   readonly cu_hours: number;
   readonly cost: number | null;
-  /** Active time, with each cold start at its worth: what "best" is measured by. */
+  /** Weighted cost: active time plus each cold start at its worth. The best delay minimizes it. */
   readonly burden_s: number;
-  /** What those wait together who find their compute asleep, the first request of each included: one mean start each. */
+  /** One start of mean length per arrival at a suspended compute, first starts included. */
   readonly added_wait_s: number;
-  /** The same of all requests, those that do not wait included. */
+  /** Mean over all requests, including those that do not wait. */
   readonly added_wait_mean_ms: number;
 };
 
-/** A point of a curve, by which delay it is. */
+/** A point of the curve, or the totals of the computes with a delay of their own. */
 export type ChosenPoint = WithCuMs<Omit<CurvePoint, "delay"> & { readonly delay: DelayChoice }>;
 
-/** Who waits: how long for a start on average, how many come, and how many computes are asleep before their first one. */
 export type AddedWaitInput = {
+  /** Mean length of a start. */
   readonly startMs: DurationMs;
   readonly arrivals: number;
   readonly firstStarts: number;
@@ -51,7 +51,7 @@ export function pointFigures(
   };
 }
 
-/** What came of a replay. CU-hours and cost are those that are metered: from the end of each start. */
+/** Figures of a replay. CU-hours and cost count from the end of each start, as the platform meters. */
 export type OutcomeFigures = {
   readonly cold_starts: number;
   readonly cold_starts_per_day: number;
@@ -61,14 +61,14 @@ export type OutcomeFigures = {
   readonly burden_s: number;
   /** Requests that waited for a start. */
   readonly waited: number;
-  /** Of all requests, those that did not wait included. */
+  /** The next three are over all requests, including those that did not wait. */
   readonly wait_mean_ms: number;
   readonly wait_p50_ms: number;
   readonly wait_p99_ms: number;
-  /** Of those that waited alone. */
+  /** The next two are over waiting requests only. */
   readonly wait_p50_of_waiting_ms: number;
   readonly wait_p99_of_waiting_ms: number;
-  /** Starts ahead of an arrival that came, and of one that did not. */
+  /** Starts ahead of a predicted arrival: the arrival came (used), or did not (wasted). */
   readonly resumes_used: number;
   readonly resumes_wasted: number;
 };

@@ -1,4 +1,4 @@
-/** How a report looks; its colours are those of the drawings. */
+/** The colours are variables that the palette of the charts defines. */
 export const REPORT_STYLE = `*{box-sizing:border-box}
 html{background:var(--paper);color:var(--ink);font:16px/1.55 ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;-webkit-text-size-adjust:100%}
 body{margin:0}
@@ -26,14 +26,14 @@ th:first-child{text-align:left;padding-left:8px}
 thead th{color:var(--faint);font-weight:500;border-bottom-width:2px}
 tbody th{font-weight:500}
 tr.best{background:color-mix(in srgb,var(--best) 11%,transparent)}
-tr.present{background:color-mix(in srgb,var(--present) 10%,transparent)}
+tr.current{background:color-mix(in srgb,var(--current) 10%,transparent)}
 tr.bound{color:var(--faint)}
 .tag{margin-left:6px;padding:1px 7px;border-radius:99px;font-size:.7rem;font-weight:600;border:1px solid currentColor}
-.best .tag{color:var(--best)}.present .tag{color:var(--present)}.bound .tag{color:var(--bound)}
+.best .tag{color:var(--best)}.current .tag{color:var(--current)}.bound .tag{color:var(--bound)}
 .limits{margin:0 0 32px;break-inside:avoid}
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr));gap:12px}
 .limit{background:var(--panel);border:1px solid var(--line);border-top:3px solid var(--best);border-radius:8px;padding:14px 16px;font-size:.88rem}
-.limit.simulated{border-top-color:var(--accent)}.limit.left_out{border-top-color:var(--present)}
+.limit.simulated{border-top-color:var(--accent)}.limit.left_out{border-top-color:var(--current)}
 .limit p{margin:0 0 .6em}.limit p:last-child{margin:0}
 details{font-size:.85rem;color:var(--faint)}
 summary{cursor:pointer}

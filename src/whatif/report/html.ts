@@ -8,7 +8,7 @@ import {
 } from "./page-layout.ts";
 import { PALETTE } from "./svg.ts";
 
-/** The page with its charts as one file: no script, nothing to load. */
+/** One HTML file without scripts or external resources. */
 export function reportHtml(page: ReportPage, charts: readonly Chart[], manifest: object): string {
   const { title, subject, answer, facts, tables, limits } = page;
   const [first = "", ...others] = answer;
@@ -38,7 +38,7 @@ ${charts.map(figureHtml).join("\n")}
 ${tables.map(tableHtml).join("\n")}
 ${limitsHtml(limits)}
 <details>
-<summary>What repeats this report</summary>
+<summary>How to reproduce this report</summary>
 <pre>${escapeHtml(JSON.stringify(manifest, null, 2))}</pre>
 </details>
 </main>
@@ -69,7 +69,7 @@ function limitsHtml(limits: ReportLimits): string {
     const sentences = limits[kind].map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("");
     return `<div class="limit ${kind}"><h3>${LIMIT_TITLES[kind]}</h3>${sentences}</div>`;
   });
-  return `<section class="limits">\n<h2>How far one may trust this</h2>\n<div class="columns">\n${parts.join("\n")}\n</div>\n</section>`;
+  return `<section class="limits">\n<h2>Accuracy and limits</h2>\n<div class="columns">\n${parts.join("\n")}\n</div>\n</section>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Names come from traces: nothing of them may be markup. */
+/** Names come from traces, so they must not become markup. */
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../platform/core/time.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 
-/** Numbers as people read them: three digits that count, thousands apart. */
+/** About three significant digits, with thousands separators. */
 export function amount(value: number): string {
   const size = Math.abs(value);
   const digits = size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4;
@@ -20,12 +20,12 @@ export function money(dollars: number): string {
   return `${dollars < 0 ? "−" : ""}$${text}`;
 }
 
-/** At the axis of a chart. */
+/** For the axis of a chart. */
 export function tickMoney(value: number): string {
   return Number.isInteger(value) ? `$${value.toLocaleString("en")}` : money(value);
 }
 
-/** With its sign; a share of nothing is none. */
+/** With a sign. There is no percentage of zero: then "new" or "gone". */
 export function percentOf(difference: number, base: number): string {
   if (difference === 0) return "±0 %";
   if (base === 0) return difference > 0 ? "new" : "gone";
@@ -44,14 +44,23 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["s", 1],
 ];
 
-/** Exactly, in as few units as it takes; short ones in seconds, as they are set. */
-/** The present setting within a sentence. */
-export function currentDelayText(delay: DelayChoice): string {
-  return delay === "own" ? "delays that the computes have now" : `present ${delayText(delay)}`;
+/** Within a sentence, after "with". */
+export function currentDelayPhrase(delay: DelayChoice): string {
+  if (delay === "own") return "the computes' current delays";
+  return delay === "never"
+    ? "the current setting (autosuspend off)"
+    : `the current delay of ${delayText(delay)}`;
 }
 
+/** Within a sentence, after "with". */
+export function delayPhrase(delay: DelayChoice): string {
+  if (delay === "own") return "each compute's own delay";
+  return delay === "never" ? "autosuspend off" : `a delay of ${delayText(delay)}`;
+}
+
+/** Exact. Below ten minutes in seconds unless it is whole minutes. */
 export function delayText(delay: DelayChoice): string {
-  if (delay === "own") return "their own";
+  if (delay === "own") return "own delays";
   if (delay === "never") return "never";
   if (delay < 600 && delay % 60 !== 0) return `${delay} s`;
   const parts: string[] = [];
@@ -64,7 +73,7 @@ export function delayText(delay: DelayChoice): string {
   return parts.join(" ") || "0 s";
 }
 
-/** Seconds as people say them, roughly. */
+/** Approximate, in the largest unit of which there are at least two. */
 export function spanText(seconds: number): string {
   const [unit, size] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ["s", 1];
   return `${amount(seconds / size)} ${unit}`;
@@ -74,7 +83,7 @@ export function millisText(ms: number): string {
   return ms < 1_000 ? `${amount(Math.round(ms * 10) / 10)} ms` : `${amount(ms / 1_000)} s`;
 }
 
-/** At the axis of a chart. */
+/** For the axis of a chart. */
 export function tickMillis(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
 }

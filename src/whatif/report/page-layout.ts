@@ -1,11 +1,11 @@
-/** A report as it is read, in a terminal or in a browser: the answer first. */
+/** The content of a report, for the terminal and for HTML. */
 export type ReportPage = {
   readonly title: string;
-  /** What was looked at. */
+  /** The input: traffic, period and assumptions. */
   readonly subject: string;
-  /** The answer in a few sentences. */
+  /** Sentences; the first one is the headline. */
   readonly answer: readonly string[];
-  /** The numbers that one remembers. */
+  /** Key figures, shown only in HTML. */
   readonly facts: readonly Fact[];
   readonly tables: readonly PageTable[];
   readonly limits: ReportLimits;
@@ -17,25 +17,25 @@ export type PageTable = {
   readonly name: string;
   readonly title: string;
   readonly headings: readonly string[];
-  /** Cells by heading. The first one names the row and stands to the left, numbers to the right. */
+  /** One cell per heading. The first one names the row and is left-aligned; the others are right-aligned. */
   readonly rows: readonly PageRow[];
-  /** The same for programs, with the names and the values of the JSON; all rows, also where only the first ones are shown. */
+  /** The CSV file: names and values of the JSON, and all rows even if `rows` is cut off. */
   readonly records: readonly object[];
 };
 
 export type PageRow = {
   readonly cells: readonly string[];
-  readonly mark?: "best" | "present" | "bound" | undefined;
+  readonly mark?: "best" | "current" | "bound" | undefined;
 };
 
-/** What one may trust, and how far. */
+/** What the figures are based on. */
 export type ReportLimits = {
   readonly exact: readonly string[];
   readonly simulated: readonly string[];
   readonly left_out: readonly string[];
 };
 
-/** A drawing of its own: an SVG that needs nothing around it. */
+/** `svg` is complete but for the palette. */
 export type Chart = {
   readonly name: string;
   readonly title: string;

@@ -4,6 +4,7 @@ import {
   formatDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
@@ -11,31 +12,30 @@ import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
 import { MEASURED_LATENCY, type StartLatency } from "../replay/start-latency.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
-import { delayText } from "./number-format.ts";
+import { delayPhrase } from "./number-format.ts";
 
-/** What all reports hold the same. */
+/** The settings that all reports share. */
 export type Question = {
-  /** The delay that is set now. */
   readonly currentDelay: DelayChoice;
-  /** Where each compute has its own: by compute. */
+  /** By compute, if they differ. */
   readonly ownDelays?: readonly SuspendDelay[] | undefined;
-  /** When each compute was deleted, where it was: by compute. */
+  /** By compute; undefined for those that were not deleted. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
   readonly profile: ProfileName;
   readonly costs: Costs;
   readonly latency: StartLatency;
-  /** Replications draw by this seed and those that follow it. */
+  /** Replications use this seed and those after it. */
   readonly seed: number;
-  /** What of this a world has told, because nobody has said otherwise. */
+  /** The fields that come from the world's settings because the input omits them. */
   readonly fromWorld: readonly WorldField[];
 };
 
 type WorldField = "profile" | "present" | "cu" | "start_latency";
 
-/** What may be asked; what is left out is as the world has it, else it has a default. */
+/** Omitted fields come from the world's settings, otherwise from the defaults. */
 export type QuestionInput = {
   readonly present?: SuspendDelay | undefined;
-  /** Whose prices and start latency. */
+  /** Determines the price and the start latency. */
   readonly profile?: ProfileName | undefined;
   readonly price?: number | undefined;
   readonly cu?: number | undefined;
@@ -44,22 +44,25 @@ export type QuestionInput = {
   readonly seed?: number | undefined;
 };
 
-/** What a world has, as far as a question asks for it. */
+/** A world's settings that a question uses. */
 export type WorldDefaults = {
   readonly profile: ProfileName;
   readonly latency: StartLatency;
-  /** By compute of the traffic; "preset" is that of whatever profile is asked about. */
+  /** By compute of the traffic. "preset" stands for the default of the profile in the question. */
   readonly delays: readonly (SuspendDelay | "preset")[];
-  /** The same: of one that scales, the size that it starts with. */
+  /** By compute of the traffic; the smallest size if it autoscales. */
   readonly cu: readonly number[];
-  /** When it was deleted. */
+  /** By compute of the traffic. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
 };
 
 export const DEFAULTS = {
   profile: "2026",
   cu: 1,
-  /** Whoever lets the platform's preset delay of five minutes stand holds a cold start to be worth them (ski rental). An assumption. */
+  /**
+   * A: keeping the platform's default delay of five minutes implies that avoiding a cold start is worth
+   * five minutes of active time (ski rental).
+   */
   coldStartWorthS: 300,
   seed: 1,
   replications: 10,
@@ -67,7 +70,10 @@ export const DEFAULTS = {
 
 export const MAX_REPLICATIONS = 10_000;
 
-/** The question in full. A profile that is asked for brings its own start latency: that of the world is the world's profile's. */
+/**
+ * A profile in the input also determines the start latency: the world's latency belongs to the world's
+ * profile.
+ */
 export function questionFrom(input: QuestionInput, world?: WorldDefaults): Question {
   const profile = PROFILES[input.profile ?? world?.profile ?? DEFAULTS.profile];
   const pricePerCuHour = input.price ?? profile.pricePerCuHour.paid;
@@ -85,43 +91,42 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
     ownDelays: currentDelay === undefined ? delays : undefined,
     deletedAt: world?.deletedAt,
     profile: profile.name,
-    costs: {
+    costs: omitUndefined({
       cu: effectiveCu(input.cu, world),
       coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
-      ...(pricePerCuHour === undefined ? {} : { pricePerCuHour }),
-    },
+      pricePerCuHour,
+    }),
     latency: latency ?? profile.durations.start_compute,
     seed: input.seed ?? DEFAULTS.seed,
     fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
   };
 }
 
-/** What the delays of a world's computes are under a profile. */
+/** The delays of a world's computes under a profile. */
 export function delaysUnder({ suspendTimeout }: Profile, { delays }: WorldDefaults): readonly SuspendDelay[] {
   return delays.map((delay) => (delay === "preset" ? suspendTimeout.defaultS : delay));
 }
 
-/** The size that is asked for, else what the world's computes have, one for all where it is the same. */
+/** The requested size, otherwise the world's sizes: one number if they are equal. */
 export function effectiveCu(requested: number | undefined, world: WorldDefaults | undefined): Costs["cu"] {
   return requested ?? (world === undefined ? DEFAULTS.cu : (commonValue(world.cu) ?? world.cu));
 }
 
-/** What all have; undefined where there are several, or none at all. */
+/** Undefined if the values differ or if there are none. */
 export function commonValue<T>(values: readonly T[]): T | undefined {
   const [first, ...others] = new Set(values);
   return others.length === 0 ? first : undefined;
 }
 
-/** What a delay means to a compute. */
 export function effectiveDelay({ ownDelays }: Question, delay: DelayChoice, compute: number): SuspendDelay {
   return delay === "own" ? (ownDelays?.[compute] as SuspendDelay) : delay;
 }
 
-/** Delays, infinite for never, sizes and deletions of these computes: what a simulation of many asks for. */
+/** The settings of these computes for a simulation; a delay of never is infinite. */
 export function fleetSetting(question: Question, delay: DelayChoice, computes: readonly number[]) {
-  const inMs = (own: SuspendDelay) => (own === "never" ? Number.POSITIVE_INFINITY : own * SECOND);
+  const toMs = (own: SuspendDelay) => (own === "never" ? Number.POSITIVE_INFINITY : own * SECOND);
   return {
-    delayMs: Float64Array.from(computes, (compute) => inMs(effectiveDelay(question, delay, compute))),
+    delayMs: Float64Array.from(computes, (compute) => toMs(effectiveDelay(question, delay, compute))),
     cu: Float64Array.from(computes, (compute) => sizeOf(question.costs, compute)),
     deletedAt: Float64Array.from(
       computes,
@@ -133,17 +138,17 @@ export function fleetSetting(question: Question, delay: DelayChoice, computes: r
 const LONGEST_DELAY_MS = LONGEST_DELAY_S * SECOND;
 export const DELAY_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, a duration like 5m or 1h, or never`;
 
-/** `300`, `5m`, `never`; `undefined` for anything else. */
+/** Accepts `300` (seconds), `5m` and `never`; `undefined` for anything else. */
 export function parseDelay(text: string): SuspendDelay | undefined {
   if (text === "never") return "never";
   const ms = /^\d+$/.test(text) ? Number(text) * SECOND : (parseDuration(text) ?? Number.NaN);
   return ms % SECOND === 0 && ms <= LONGEST_DELAY_MS ? ms / SECOND : undefined;
 }
 
-/** What a cold start may be worth: nobody can pay without an end. */
+/** As for delays, but never `never`: the worth must be finite. */
 export const WORTH_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, or a duration like 60s or 5m`;
 
-/** In whole seconds; `undefined` for anything that is not. */
+/** In whole seconds; `undefined` for anything else. */
 export function parseWorth(text: string): number | undefined {
   const delay = parseDelay(text);
   return delay === "never" ? undefined : delay;
@@ -151,7 +156,7 @@ export function parseWorth(text: string): number | undefined {
 
 export const LATENCY_RULE = `${DISTRIBUTION_RULE}, 0, or measured`;
 
-/** `measured`, `0`, or a distribution; `undefined` for anything else. */
+/** Accepts `measured`, `0` and distributions; `undefined` for anything else. */
 export function parseLatency(text: string): StartLatency | undefined {
   if (text === "measured") return MEASURED_LATENCY;
   return parseDistribution(/^0+$/.test(text) ? "0ms" : text);
@@ -165,7 +170,7 @@ export function experimentSetting(
   return { latency, coldStartS: costs.coldStartS, random, perCompute: { cu, delays: ownDelays, deletedAt } };
 }
 
-/** The question as it stands in every answer; "own" is what computes have each of their own. */
+/** The question as the JSON of every report states it. "own": each compute has its own value. */
 export type QuestionSummary = {
   readonly present_delay_s: DelayChoice;
   readonly profile: ProfileName;
@@ -174,7 +179,7 @@ export type QuestionSummary = {
   readonly cold_start_worth_s: number;
   readonly start_latency: string;
   readonly seed: number;
-  /** Those of the fields that a world has told. */
+  /** The fields that come from the world's settings. */
   readonly from_world: readonly WorldField[];
 };
 
@@ -198,41 +203,43 @@ export function questionSummary({
   };
 }
 
-/** What a world has told, as it is read; undefined where it was asked for nothing. */
+/** The note that lists the settings from the world; undefined if there are none. */
 export function fromWorldText(question: Question): string | undefined {
   const { profile, start_latency, from_world, ...rest } = questionSummary(question);
   const texts: Readonly<Record<WorldField, string>> = {
     profile: `profile ${profile}`,
-    present: `a delay of ${delayText(rest.present_delay_s)}`,
+    present: delayPhrase(rest.present_delay_s),
     cu: sizeText(rest.cu),
-    start_latency: `starts of ${start_latency}`,
+    start_latency: `a start latency of ${start_latency}`,
   };
   return worldText(from_world.map((field) => texts[field]));
 }
 
 export function worldText(parts: readonly string[]): string | undefined {
-  return parts.length === 0 ? undefined : `as the world has it: ${parts.join(", ")}`;
+  return parts.length === 0 ? undefined : `from the world's settings: ${parts.join(", ")}`;
 }
 
 export function sizeText(cu: QuestionSummary["cu"]): string {
   return cu === "own" ? "each compute's own size" : `${cu} CU`;
 }
 
-/** What a CU-hour costs, and what has it cost something where the profile has no price. */
-export function priceText({ price_per_cu_hour: price, profile }: QuestionSummary): string {
+export function sizeAndPriceText(question: QuestionSummary): string {
+  const { cu, price_per_cu_hour: price } = question;
   return price === null
-    ? `no price, for profile ${profile} has none (--price gives one)`
-    : `$${price} per CU-hour`;
+    ? `${sizeText(cu)}${missingPriceText(question)}`
+    : `${sizeText(cu)} at $${price} per CU-hour`;
 }
 
-/** Behind what else a page says of itself, where it would have dollars. */
-export function missingPriceText(question: QuestionSummary): string {
-  return question.price_per_cu_hour === null ? ` · ${priceText(question)}` : "";
+/** To append to the subject of a page that shows costs; empty if there is a price. */
+export function missingPriceText({ price_per_cu_hour: price, profile }: QuestionSummary): string {
+  return price === null ? ` · no price: profile ${profile} has none (set --price)` : "";
 }
 
-/** What size the bill goes by, as reports tell it. */
+/** The size that the bill assumes. */
 export function sizeSentence({ cu }: Pick<Costs, "cu">): string {
-  return `${typeof cu === "number" ? `All computes have ${cu} CU` : "Each compute has its own size, one that scales its smallest,"} while they are active`;
+  return typeof cu === "number"
+    ? `Every compute has ${cu} CU while it is active.`
+    : "Each compute has its own size while it is active; an autoscaling compute counts with its smallest.";
 }
 
 export function latencyText(latency: StartLatency): string {
@@ -240,7 +247,7 @@ export function latencyText(latency: StartLatency): string {
   return `${formatDistribution(latency.hit)}, ${latency.missShare * 100} % ${formatDistribution(latency.miss)}`;
 }
 
-/** Whether starts are as instant as the curve holds them to be. */
+/** Whether starts take no time, as the curve assumes. */
 export function isInstant(latency: StartLatency): boolean {
   return latency.kind === "fixed" && latency.ms === 0;
 }

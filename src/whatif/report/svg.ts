@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import type { Chart } from "./page-layout.ts";
 
-/** Colours by their part; the page, or the drawing alone, says what they are in light and in dark. */
+/** CSS variables that `PALETTE` defines for light and dark screens and for paper. */
 export const INK = {
   text: "var(--ink)",
   faint: "var(--faint)",
@@ -10,14 +10,14 @@ export const INK = {
   accent: "var(--accent)",
   accentSoft: "var(--accent-soft)",
   best: "var(--best)",
-  current: "var(--present)",
+  current: "var(--current)",
   bound: "var(--bound)",
 } as const;
 
-/** The same everywhere: report and single drawings. */
-export const PALETTE = `:root{--paper:#ffffff;--panel:#f7f8fa;--ink:#1c2330;--faint:#667085;--line:#e2e6ec;--accent:#3565d4;--accent-soft:#dbe5fb;--best:#0f8a5f;--present:#c2410c;--bound:#7c4dbd}
-@media (prefers-color-scheme:dark){:root{--paper:#11151c;--panel:#181e28;--ink:#e7ebf2;--faint:#98a2b3;--line:#2b3442;--accent:#7ea6ff;--accent-soft:#22314f;--best:#4cc99a;--present:#ff9a62;--bound:#bf9bf5}}
-@media print{:root{--paper:#ffffff;--panel:#f7f8fa;--ink:#1c2330;--faint:#667085;--line:#d5dae2;--accent:#3565d4;--accent-soft:#dbe5fb;--best:#0f8a5f;--present:#c2410c;--bound:#7c4dbd}}`;
+/** Shared by the HTML report and the standalone SVG files. */
+export const PALETTE = `:root{--paper:#ffffff;--panel:#f7f8fa;--ink:#1c2330;--faint:#667085;--line:#e2e6ec;--accent:#3565d4;--accent-soft:#dbe5fb;--best:#0f8a5f;--current:#c2410c;--bound:#7c4dbd}
+@media (prefers-color-scheme:dark){:root{--paper:#11151c;--panel:#181e28;--ink:#e7ebf2;--faint:#98a2b3;--line:#2b3442;--accent:#7ea6ff;--accent-soft:#22314f;--best:#4cc99a;--current:#ff9a62;--bound:#bf9bf5}}
+@media print{:root{--paper:#ffffff;--panel:#f7f8fa;--ink:#1c2330;--faint:#667085;--line:#d5dae2;--accent:#3565d4;--accent-soft:#dbe5fb;--best:#0f8a5f;--current:#c2410c;--bound:#7c4dbd}}`;
 
 const WIDTH = 860;
 const HEIGHT = 360;
@@ -29,7 +29,7 @@ type ChartDrawing = {
   readonly plot: Plot.PlotOptions;
 };
 
-/** Draws without a browser; the same bytes for the same numbers. */
+/** Draws without a browser. The same numbers give the same bytes. */
 export function drawChart({ name, title, caption, plot }: ChartDrawing): Chart {
   const { document } = parseHTML("<html></html>");
   const svg = Plot.plot({
@@ -55,7 +55,7 @@ export function drawChart({ name, title, caption, plot }: ChartDrawing): Chart {
   return { name, title, caption, svg: svg.toString() };
 }
 
-/** A drawing as a file of its own. */
+/** The chart as an SVG file with its own palette. */
 export function standaloneSvg({ svg }: Chart): string {
   const styled = svg.replace("<style>", `<style>${PALETTE} svg{background:var(--paper)} `);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${styled}\n`;

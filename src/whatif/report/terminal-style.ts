@@ -1,13 +1,12 @@
 import { LIMIT_TITLES, type PageTable, type ReportLimits, type ReportPage } from "./page-layout.ts";
 
-/** How a text is made to stand out, where the terminal can. */
 export type TextStyler = (colour: "green" | "yellow" | "dim" | "bold" | "cyan", text: string) => string;
 
-const MARKS = { best: "★", present: "●", bound: "◇" } as const;
-const COLOURS = { best: "green", present: "yellow", bound: "cyan" } as const;
-const MEANINGS = { best: "best", present: "present", bound: "bound, cannot be had" } as const;
+const MARKS = { best: "★", current: "●", bound: "◇" } as const;
+const COLOURS = { best: "green", current: "yellow", bound: "cyan" } as const;
+const MEANINGS = { best: "best", current: "current", bound: "bound, not achievable" } as const;
 
-/** The page as text: the answer in its first lines. */
+/** The page as text, beginning with the answer. */
 export function terminalText(page: ReportPage, width: number, style: TextStyler): string {
   const answer = page.answer.flatMap((sentence, index) =>
     wrapped(sentence, width).map((line) => (index === 0 ? style("bold", line) : line)),
@@ -55,7 +54,7 @@ function limitLines(limits: ReportLimits, width: number, style: TextStyler): str
   );
 }
 
-/** By words, to a width of at least 40. */
+/** Wraps at spaces; the width is at least 40. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";

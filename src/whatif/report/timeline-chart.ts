@@ -12,7 +12,7 @@ export type TimelineSeries = {
 const MIN_DAYS = 2;
 const MAX_TICKS = 15;
 
-/** Active hours of the days, one line each; nothing where there are no days to compare. */
+/** Active hours by day, one line per series; no chart for fewer than `MIN_DAYS`. */
 export function timelineChart(lines: readonly TimelineSeries[], from: string): Chart[] {
   const days = lines[0]?.activeSeconds.length ?? 0;
   if (days < MIN_DAYS) return [];
@@ -23,7 +23,7 @@ export function timelineChart(lines: readonly TimelineSeries[], from: string): C
     drawChart({
       name: "timeline",
       title: "Active hours by day",
-      caption: `All computes together, days counted from ${from}; a last day that is not whole is lower for that.`,
+      caption: `All computes together. Days count from ${from}; a partial last day is lower.`,
       plot: {
         height: 300,
         marginRight: 150,

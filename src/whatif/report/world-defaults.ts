@@ -6,13 +6,13 @@ import type { KnownCompute } from "../trace/world-traffic.ts";
 import { plural } from "./number-format.ts";
 import { DEFAULTS, type WorldDefaults } from "./question.ts";
 
-/** Of a world whose journal does not begin with its first event. */
+/** The note for a world whose journal no longer begins with its first event. */
 export const HISTORY_TRUNCATED =
-  "the beginning of this world's history is forgotten: traffic before that is not seen";
+  "the beginning of this world's history has been removed: earlier traffic is not included";
 
 /**
- * What a question about a world's computes need not be told: its profile, how long its starts take, and each compute's delay and size.
- * A replay holds the size still: of a compute that scales it is the smallest one. `names`: the computes of the traffic, in their order.
+ * The settings of a world that apply unless the question overrides them. A replay keeps sizes fixed, so an
+ * autoscaling compute counts with its smallest size. `names`: the computes of the traffic, in their order.
  */
 export function worldDefaults(
   { profile: name, startDelay, operations }: Pick<WorldSettings, "profile" | "startDelay" | "operations">,
@@ -41,11 +41,13 @@ export function worldDefaults(
     notes: [
       ...(scaling === 0
         ? []
-        : [`${plural(scaling, "compute")} of this world can scale: each counts with its smallest size`]),
+        : [
+            `${plural(scaling, "compute")} of this world ${scaling === 1 ? "autoscales" : "autoscale"}: each counts with its smallest size`,
+          ]),
       ...(missing === 0
         ? []
         : [
-            `${plural(missing, "compute")} of the traffic ${missing === 1 ? "is" : "are"} not in this world any more, nor in what is left of its history: taken for ${DEFAULTS.cu} CU with a delay of ${profile.suspendTimeout.defaultS} s`,
+            `${plural(missing, "compute")} of the traffic ${missing === 1 ? "is" : "are"} in neither this world nor its remaining history: counted as ${DEFAULTS.cu} CU with a delay of ${profile.suspendTimeout.defaultS} s`,
           ]),
     ],
   };

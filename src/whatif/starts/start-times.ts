@@ -4,17 +4,20 @@ import { DepartureQueue } from "../capacity/departure-queue.ts";
 
 const INITIAL_LENGTH = 1_024;
 
-/** How many starts are under way at most, and when first; and how many begin in a minute. */
 export type StartLoad = {
   readonly starts: number;
+  /** The largest number of starts under way at once. */
   readonly mostUnderWay: number;
-  /** `undefined` where nothing starts. */
+  /** When that number is first reached; `undefined` if there are no starts. */
   readonly mostUnderWayAt: SimTime | undefined;
-  /** Of the minutes of the period, counted from its beginning: by index. Starts behind the last of them are in none. */
+  /**
+   * Starts that begin in each minute from the start of the period. Starts after its last minute are not
+   * counted.
+   */
   readonly perMinute: Uint32Array;
 };
 
-/** Starts as they are told, in any order. */
+/** Starts, added in any order. */
 export class StartTimes {
   #at = new Float64Array(INITIAL_LENGTH);
   #readyAt = new Float64Array(INITIAL_LENGTH);
@@ -38,7 +41,10 @@ export class StartTimes {
     return { starts: this.#length, mostUnderWay, mostUnderWayAt, perMinute };
   }
 
-  /** The most that are under way in each of equally long stretches of the period; what starts behind it counts for the last one. */
+  /**
+   * The largest number under way in each of `slices` equal parts of the period. Later starts count in the
+   * last part.
+   */
   maxConcurrentPerSlice({ startAt, endAt }: Period, slices: number): number[] {
     const lengthMs: DurationMs = (endAt - startAt) / slices;
     const maxima = new Array<number>(slices).fill(0);
@@ -49,7 +55,10 @@ export class StartTimes {
     return maxima;
   }
 
-  /** By time, each with how many are under way then, itself included. Who is ready at an instant is so before the next one starts. */
+  /**
+   * Visits starts by time, with the number under way including itself. At one instant, ends come before
+   * starts.
+   */
   #sweep(visit: (at: SimTime, underWay: number) => void): void {
     const order = Uint32Array.from({ length: this.#length }, (_, index) => index);
     order.sort((a, b) => (this.#at[a] as number) - (this.#at[b] as number));
@@ -71,7 +80,7 @@ export class StartTimes {
   }
 }
 
-/** The number that `share` of all minutes do not exceed, those without a start included. */
+/** The number that `share` of all minutes do not exceed, including minutes without a start. */
 export function perMinuteQuantile(perMinute: Uint32Array, share: number): number {
   const sorted = perMinute.slice().sort();
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

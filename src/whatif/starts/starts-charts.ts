@@ -12,7 +12,6 @@ const INKS = [INK.accent, INK.current, INK.best, INK.bound, INK.faint];
 const MINUTES_PER_DAY = DAY / MINUTE;
 const MINUTES_PER_BAR = 15;
 
-/** Starts under way over time, the most in a minute by the time of the day, and how waits spread. */
 export function startsCharts({ report, series }: StartsAnswer, period: Period): Chart[] {
   const names = report.rows.map(startLimitName);
   const ink = (index: number) => INKS[index % INKS.length] as string;
@@ -42,11 +41,11 @@ export function startsCharts({ report, series }: StartsAnswer, period: Period): 
   return [
     drawChart({
       name: "under-way",
-      title: "Starts under way at once",
-      caption: `The most within each ${amount((days * 24) / TIME_SLICES)} h, days counted from ${report.traffic.from}. ${legendText}.`,
+      title: "Concurrent starts",
+      caption: `The maximum within each ${amount((days * 24) / TIME_SLICES)} h. Days count from ${report.traffic.from}. ${legendText}.`,
       plot: {
         x: { label: "day →", tickFormat: amount },
-        y: { label: "↑ starts under way", grid: true, zero: true, nice: true, tickFormat: amount },
+        y: { label: "↑ concurrent starts", grid: true, zero: true, nice: true, tickFormat: amount },
         color: { type: "identity" },
         marks: [
           Plot.ruleY([0], { stroke: INK.line }),
@@ -63,11 +62,11 @@ export function startsCharts({ report, series }: StartsAnswer, period: Period): 
     }),
     drawChart({
       name: "time-of-day",
-      title: "Starts in a minute, by the time of the day",
-      caption: `The busiest minute of each quarter of an hour (UTC) in all days together, with nothing shared.`,
+      title: "Starts per minute, by time of day",
+      caption: "The busiest minute of each quarter of an hour (UTC) over all days, without limits.",
       plot: {
-        x: { label: "hour of the day, UTC →", domain: [0, 24], ticks: 12, tickFormat: amount },
-        y: { label: "↑ starts in a minute", grid: true, zero: true, nice: true, tickFormat: amount },
+        x: { label: "hour of day, UTC →", domain: [0, 24], ticks: 12, tickFormat: amount },
+        y: { label: "↑ starts per minute", grid: true, zero: true, nice: true, tickFormat: amount },
         marks: [
           Plot.rectY(byTimeOfDay(series[0]?.perMinute ?? new Uint32Array(1), period), {
             x1: "from",
@@ -84,11 +83,11 @@ export function startsCharts({ report, series }: StartsAnswer, period: Period): 
       : [
           drawChart({
             name: "waits",
-            title: "How long those wait that meet a start",
-            caption: `Share of them that wait for longer. ${legendText}.`,
+            title: "Distribution of waits",
+            caption: `Share of the waiting requests that wait longer. ${legendText}.`,
             plot: {
               x: { type: "log", label: "added wait →", grid: true, ticks: 6, tickFormat: tickMillis },
-              y: { label: "↑ wait longer, %", grid: true, domain: [0, 100] },
+              y: { label: "↑ % that wait longer", grid: true, domain: [0, 100] },
               color: { type: "identity" },
               marks: [
                 Plot.line(waits, {

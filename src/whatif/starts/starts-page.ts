@@ -1,16 +1,16 @@
-import { amount, delayText, millisText, plural, signed } from "../report/number-format.ts";
+import { amount, delayPhrase, millisText, plural, signed } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
+import { periodText, requestsText } from "../report/page-text.ts";
 import type { StartsReport, StartsRow } from "./starts-report.ts";
 
-/** Starts at once, as they are read. */
 export function startsPage(report: StartsReport): ReportPage {
   const { traffic, question, rows } = report;
   return {
     title: "How many computes start at once",
     subject: [
-      `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")}`,
-      `${traffic.from} to ${traffic.to}`,
-      `a delay of ${delayText(report.delay_s)}`,
+      requestsText(traffic),
+      periodText(traffic),
+      delayPhrase(report.delay_s),
       `starts take ${question.start_latency}`,
     ].join(" · "),
     answer: startsAnswerText(report),
@@ -24,11 +24,11 @@ export function startsPage(report: StartsReport): ReportPage {
   };
 }
 
-/** What a row's starts are held back by. */
+/** The limit of a row, as tables and legends name it. */
 export function startLimitName({ max_concurrent_starts: most, pool }: StartsRow): string {
-  if (most === null && pool === null) return "nothing shared";
+  if (most === null && pool === null) return "no limits";
   return [
-    ...(most === null ? [] : [`at most ${most.toLocaleString("en")}`]),
+    ...(most === null ? [] : [`at most ${most.toLocaleString("en")} at once`]),
     ...(pool === null ? [] : [`a pool of ${pool.size}`]),
   ].join(", ");
 }
@@ -36,9 +36,9 @@ export function startLimitName({ max_concurrent_starts: most, pool }: StartsRow)
 function startsAnswerText({ rows }: StartsReport): string[] {
   const [unlimited, ...limited] = rows;
   if (unlimited === undefined || unlimited.most_under_way_at === null || unlimited.per_minute_max_at === null)
-    return ["Nothing starts: there is no request."];
+    return ["There are no requests, so nothing starts."];
   return [
-    `At most ${plural(unlimited.most_under_way, "start")} under way at once, at ${unlimited.most_under_way_at}; in the busiest minute, from ${unlimited.per_minute_max_at.slice(0, 16)}Z on, ${plural(unlimited.per_minute_max, "start")} (p50 ${amount(unlimited.per_minute_p50)}, p99 ${amount(unlimited.per_minute_p99)} of all minutes).`,
+    `At most ${plural(unlimited.most_under_way, "concurrent start")}, first at ${unlimited.most_under_way_at}. The busiest minute, ${unlimited.per_minute_max_at.slice(0, 16)}Z, has ${plural(unlimited.per_minute_max, "start")} (over all minutes: p50 ${amount(unlimited.per_minute_p50)}, p99 ${amount(unlimited.per_minute_p99)}).`,
     ...limited.map((row) => startsSentence(row, unlimited)),
   ];
 }
@@ -49,16 +49,16 @@ function startsSentence(row: StartsRow, unlimited: StartsRow): string {
       ? []
       : [
           row.most_queued === 0
-            ? "nobody waits for a turn"
-            : `up to ${row.most_queued.toLocaleString("en")} wait for their turn`,
+            ? "no start has to wait"
+            : `up to ${plural(row.most_queued, "start")} in the queue`,
         ];
   const hits =
     row.pool === null
       ? []
       : [
-          `${amount((row.pool_hits * 100) / Math.max(1, row.pool_hits + row.pool_misses))} % of starts find a prepared compute`,
+          `${amount((row.pool_hits * 100) / Math.max(1, row.pool_hits + row.pool_misses))} % of starts get a prepared compute`,
         ];
-  const waits = `the p99 of the added wait is ${millisText(row.figures.wait_p99_ms)} in place of ${millisText(unlimited.figures.wait_p99_ms)}, the longest ${millisText(row.wait_max_ms)} in place of ${millisText(unlimited.wait_max_ms)}`;
+  const waits = `the p99 of the added wait is ${millisText(row.figures.wait_p99_ms)} instead of ${millisText(unlimited.figures.wait_p99_ms)}, the longest ${millisText(row.wait_max_ms)} instead of ${millisText(unlimited.wait_max_ms)}`;
   return `With ${startLimitName(row)}: ${[...queue, ...hits, waits].join("; ")}.`;
 }
 
@@ -69,12 +69,12 @@ function startTable({ rows }: StartsReport): PageTable {
     headings: [
       "limit",
       "starts",
-      "most at once",
-      "when",
-      "a minute: p50",
+      "max at once",
+      "first at",
+      "p50 per minute",
       "p99",
-      "most",
-      "most queued",
+      "max",
+      "max queued",
       "from the pool",
     ],
     records: rows,
@@ -97,8 +97,8 @@ function startTable({ rows }: StartsReport): PageTable {
 function waitTable({ rows }: StartsReport): PageTable {
   return {
     name: "waits",
-    title: "What requests wait for starts: of all, and of those that wait",
-    headings: ["limit", "mean", "p50", "p99", "that wait", "p50 of those", "p90", "p99", "p99.9", "longest"],
+    title: "How long requests wait for starts: all requests, then waiting requests",
+    headings: ["limit", "mean", "p50", "p99", "waiting", "p50 of waiting", "p90", "p99", "p99.9", "longest"],
     records: rows.map((row) => ({ ...limitKey(row), ...row.figures, ...waitFigures(row) })),
     rows: rows.map((row) => ({
       cells: [
@@ -125,7 +125,7 @@ function differenceTable({ rows }: StartsReport): PageTable[] {
   return [
     {
       name: "differences",
-      title: "Difference to nothing shared",
+      title: "Difference to no limits",
       headings: ["limit", "cold starts", "CU-hours", "mean wait", "p99 wait", "longest wait"],
       records: limited.map(({ row, difference }) => ({ ...limitKey(row), ...difference })),
       rows: limited.map(({ row, difference }) => ({
@@ -145,7 +145,7 @@ function differenceTable({ rows }: StartsReport): PageTable[] {
 function minuteTable({ busiest_minutes }: StartsReport): PageTable {
   return {
     name: "minutes",
-    title: "Busiest minutes, with nothing shared",
+    title: "Busiest minutes without limits",
     headings: ["minute", "starts"],
     records: busiest_minutes,
     rows: busiest_minutes.map(({ at, starts }) => ({
@@ -154,7 +154,7 @@ function minuteTable({ busiest_minutes }: StartsReport): PageTable {
   };
 }
 
-/** Which of the rows it is. */
+/** The fields that identify a row. */
 function limitKey({ max_concurrent_starts, pool }: StartsRow) {
   return { max_concurrent_starts, pool };
 }

@@ -24,17 +24,17 @@ import { checkPeriodLength, loadArrivals } from "../trace/load-all.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import { perMinuteQuantile, StartTimes } from "./start-times.ts";
 
-/** What all computes share: at most so many starts at once, and computes that are kept prepared. */
+/** What all computes share: a limit of concurrent starts, and a pool of prepared computes. */
 export type StartsQuestion = {
   readonly delay: DelayChoice;
-  /** Each is a run of its own. */
+  /** Each limit is simulated on its own. */
   readonly concurrent: readonly number[];
   readonly pool?:
     | { readonly size: number; readonly refillMs: number; readonly latency: StartLatency }
     | undefined;
 };
 
-/** What came of the starts under one limit. Waits are those for the turn and for the start together. */
+/** The result under one limit. Waits include both queueing and the start itself. */
 export type StartsRow = {
   /** Null without a limit. */
   readonly max_concurrent_starts: number | null;
@@ -42,15 +42,15 @@ export type StartsRow = {
   readonly pool: { readonly size: number; readonly refill_s: number; readonly start_latency: string } | null;
   readonly starts: number;
   readonly most_under_way: number;
-  /** Null where nothing started. */
+  /** Null if nothing started. */
   readonly most_under_way_at: string | null;
-  /** Of all minutes of the period, those without a start included. */
+  /** Over all minutes of the period, including those without a start. */
   readonly per_minute_p50: number;
   readonly per_minute_p99: number;
   readonly per_minute_max: number;
-  /** Beginning of the first minute with as many. */
+  /** Start of the first minute with that number. */
   readonly per_minute_max_at: string | null;
-  /** Starts that waited for their turn at the same time, at most. */
+  /** The largest number of starts queued at once. */
   readonly most_queued: number;
   readonly pool_hits: number;
   readonly pool_misses: number;
@@ -58,7 +58,7 @@ export type StartsRow = {
   readonly wait_p999_of_waiting_ms: number;
   readonly wait_max_ms: number;
   readonly figures: OutcomeFigures;
-  /** To the computes alone, without anything shared; null of these. */
+  /** To the result without limits; null for that result itself. */
   readonly difference: {
     readonly cold_starts: number;
     readonly cu_hours: number;
@@ -72,23 +72,23 @@ export type StartsReport = {
   readonly question: QuestionSummary;
   readonly delay_s: DelayChoice;
   readonly traffic: TrafficSummary;
-  /** Without anything shared first, then the limits in the order of the question. */
+  /** Without limits first, then in the order of the question. */
   readonly rows: readonly StartsRow[];
   readonly busiest_minutes: readonly { readonly at: string; readonly starts: number }[];
   readonly limits: ReportLimits;
 };
 
-/** What drawings and further files are made of: too long for a summary. */
+/** Data of the charts and CSV files that is too long for the summary. */
 type StartsSeries = {
   readonly times: StartTimes;
   readonly perMinute: Uint32Array;
-  /** Added waits that each of `shares` of those that wait do not exceed, in milliseconds. */
+  /** Milliseconds that each of `WAIT_SHARES` of the waiting requests do not exceed. */
   readonly waits: readonly number[];
 };
 
 export type StartsAnswer = { readonly report: StartsReport; readonly series: readonly StartsSeries[] };
 
-/** Of those that wait: for the drawing of how waits spread. */
+/** Quantiles of the waiting requests for the chart of waits. */
 export const WAIT_SHARES: readonly number[] = [
   ...Array.from({ length: 99 }, (_, index) => (index + 1) / 100),
   ...Array.from({ length: 9 }, (_, index) => 0.99 + (index + 1) / 1_000),
@@ -96,7 +96,10 @@ export const WAIT_SHARES: readonly number[] = [
 ];
 const MAX_MINUTES = 10;
 
-/** Replays each compute alone, then all on one clock under each limit; tells how many computes are done. */
+/**
+ * Replays each compute alone, then simulates all together under each limit. Yields the number of computes
+ * done.
+ */
 export function* startsReport(
   traffic: Traffic,
   question: Question,
@@ -138,7 +141,7 @@ export function* startsReport(
   };
 }
 
-/** How many computes are gone through, all runs counted. */
+/** The number of computes that `startsReport` processes, summed over all runs. */
 export function startsSteps(traffic: Traffic, startsQuestion: StartsQuestion): number {
   return (1 + startLimitsOf(startsQuestion).length) * traffic.computes.length;
 }
@@ -272,31 +275,31 @@ function startsLimits({ concurrent, pool, delay }: StartsQuestion, hasRandomness
   const isShared = concurrent.length > 0 || pool !== undefined;
   return {
     exact: [
-      "When each compute starts, and for how long, if nothing holds it back: a replay of every request under the platform's rules.",
+      "When each compute starts, and for how long, without limits: every request is replayed under the rules of the platform.",
     ],
     simulated: [
-      "How long a start takes is that of the question; who arrives during a start waits for its end.",
+      "Starts take the given start latency. Requests that arrive during a start wait until it ends.",
       ...(isShared
         ? [
-            "All computes on one clock: who may not start yet waits, first come, first served, and is not metered meanwhile. Its requests wait with it.",
+            "All computes share one clock. A start above the limit is queued, first come, first served. A queued compute is not metered, and its requests wait with it.",
           ]
         : []),
       ...(isShared && hasRandomness
         ? [
-            "How long a start takes is drawn by its instant. One that waits for its turn begins later and draws another time: differences have that in them, and where few long starts decide they are mostly that.",
+            "The draw of the start latency depends on the instant of the start. A queued start begins later and draws another latency. Differences include this effect; if a few long starts dominate, they are mostly this effect.",
           ]
         : []),
       ...(pool === undefined
         ? []
         : [
-            `A start that finds a prepared compute takes it, and another one is prepared ${pool.refillMs / SECOND} s later.`,
+            `A start takes a prepared compute if there is one. A replacement is ready ${pool.refillMs / SECOND} s later.`,
           ]),
     ],
     left_out: [
-      "Clients that give up, or try again, while they wait; queries that a cold cache lengthens.",
-      "The platform's own limits of starts are not published: those here are yours.",
-      ...(delay === "never" ? ["Computes that never sleep start once, with their first request."] : []),
-      "Quantiles of waits beyond 17 minutes are rounded up, by a thousandth at most; means and the longest are exact.",
+      "Clients that give up or retry while they wait, and queries slowed by a cold cache.",
+      "The platform does not publish its own start limits. The limits here are yours.",
+      ...(delay === "never" ? ["Computes that never suspend start once, on their first request."] : []),
+      "Quantiles of waits above 17 minutes are rounded up by at most 0.1 %. Means and the longest wait are exact.",
       AFTER_TRACE_END,
     ],
   };

@@ -2,7 +2,7 @@ import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
 
 const INITIAL_LENGTH = 1_024;
 
-/** Requests that come in any order. */
+/** Collects requests that are added in any order. */
 export class ArrivalBuffer {
   #at = new Float64Array(INITIAL_LENGTH);
   #durationMs = new Float64Array(INITIAL_LENGTH);
@@ -19,7 +19,7 @@ export class ArrivalBuffer {
     this.#length += 1;
   }
 
-  /** By arrival; those of one instant as they were added. */
+  /** By arrival; at one instant in the order in which they were added. */
   sorted(): ComputeArrivals {
     const [at, durationMs, source] = [this.#at, this.#durationMs, this.#source].map((column) =>
       column.subarray(0, this.#length),

@@ -17,7 +17,7 @@ export type FleetPattern =
   | "preview-branch"
   | "heavy-tailed";
 
-/** What a compute of a synthetic fleet may have; rates per second. */
+/** Patterns of a synthetic fleet; rates are per second. */
 export const FLEET_PATTERNS: Readonly<
   Record<FleetPattern, { readonly meaning: string; readonly pattern?: object }>
 > = {
@@ -27,7 +27,7 @@ export const FLEET_PATTERNS: Readonly<
     pattern: { pattern: "poisson", rate: 1 / 600, duration: "200ms" },
   },
   "on-off": {
-    meaning: "busy for half an hour, silent for some hours",
+    meaning: "busy for half an hour, then idle for some hours",
     pattern: {
       pattern: "on-off",
       rate: 0.05,
@@ -37,12 +37,12 @@ export const FLEET_PATTERNS: Readonly<
     },
   },
   "office-hours": {
-    meaning: "people at work, Monday to Friday, 9 to 17 UTC, once in four minutes",
+    meaning: "one request in four minutes on average, Monday to Friday, 9 to 17 UTC",
     pattern: { pattern: "office-hours", rate: 1 / 240, rate_outside: 0, duration: "300ms" },
   },
   subscriber: {
     meaning:
-      "a listener that is dropped after five silent minutes and back within another: as recorded under that delay",
+      "a listener that is disconnected after 5 min of silence and reconnects within 1 min, as recorded under that delay",
     pattern: {
       pattern: "heavy-tailed",
       gap: { distribution: "uniform", min: "301s", max: "6m" },
@@ -54,11 +54,11 @@ export const FLEET_PATTERNS: Readonly<
     pattern: { pattern: "constant", every: "4m", duration: "5ms" },
   },
   cron: {
-    meaning: "a job every hour, for half a minute",
+    meaning: "a job of 30 s every hour",
     pattern: { pattern: "cron", schedule: "0 * * * *", jitter: "2m", duration: "30s" },
   },
   bursts: {
-    meaning: "twenty requests in a row, every two seconds one of a second, every other hour",
+    meaning: "20 requests of 1 s, 2 s apart, about every two hours",
     pattern: {
       pattern: "bursts",
       gap: "2s",
@@ -68,7 +68,7 @@ export const FLEET_PATTERNS: Readonly<
     },
   },
   "preview-branch": {
-    meaning: "there for some days only: builds of many requests at once, hours apart",
+    meaning: "exists for some days only: builds of many requests at once, hours apart",
     pattern: {
       pattern: "bursts",
       size: { min: 5, max: 40 },
@@ -78,7 +78,7 @@ export const FLEET_PATTERNS: Readonly<
     },
   },
   "heavy-tailed": {
-    meaning: "gaps of any length: seconds mostly, days now and then",
+    meaning: "gaps of any length: mostly minutes, sometimes days",
     pattern: {
       pattern: "heavy-tailed",
       gap: { distribution: "lognormal", median: "3m", sigma: 2.2 },
@@ -90,12 +90,12 @@ export const FLEET_PATTERNS: Readonly<
 export type FleetTrafficOptions = {
   readonly computes: number;
   readonly seed: number;
-  /** Each a source of every compute. */
+  /** Each pattern is a source of every compute. */
   readonly patterns: readonly FleetPattern[];
   readonly period: Period;
 };
 
-/** A synthetic fleet; requests are made when they are read, and the same every time. */
+/** A synthetic fleet. Requests are generated on each read, with identical results. */
 export function fleetTraffic({ computes, seed, patterns, period }: FleetTrafficOptions): Traffic {
   const azure = patterns.includes("azure")
     ? [...azureLikeFleet({ computes, seed })].map((source) => source.pattern)

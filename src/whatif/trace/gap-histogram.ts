@@ -1,24 +1,25 @@
 /** R: no autosuspend delay is longer than 7 days. */
 export const LONGEST_DELAY_S = 604_800;
 
-/** Of gaps that are longer than any delay nothing more needs to be known than that they are. */
+/** One bin for all gaps that are longer than any delay: their exact length does not matter. */
 const OVERFLOW = LONGEST_DELAY_S + 1;
 const BINS = OVERFLOW + 1;
 const BLOCK_BITS = 8;
 
 /**
- * Gaps by whole seconds, rounded up: bin `s` has those in (s − 1, s] seconds, so that "longer than a delay of whole seconds" is known
- * exactly. Counts and sums of whole milliseconds stay exact up to 2^53, so histograms may be added in any order.
+ * Gaps by whole seconds, rounded up: bin `s` has those in (s − 1, s] seconds, so "longer than a delay of
+ * whole seconds" is exact. Counts and sums of whole milliseconds stay exact up to 2^53, so histograms may be
+ * added in any order.
  */
 export type GapHistogram = {
-  /** Number and sum in milliseconds of each bin's gaps, in turns: what a gap changes lies in one cache line. */
+  /** Count and sum (ms) of each bin, interleaved: adding a gap touches one cache line. */
   readonly bins: Float64Array;
-  /** Blocks of 256 bins that are not empty: small histograms are read and cleared in no time. */
+  /** 1 for each block of 256 bins that is not empty: makes reading and clearing a sparse histogram fast. */
   readonly blocks: Uint8Array;
 };
 
 export function emptyHistogram(): GapHistogram {
-  // Shared memory: threads hand it over as it is, where 10 MB would have to be copied for a few hundred bins.
+  // Shared memory: worker threads pass it on without copying 10 MB for a few hundred used bins.
   const [bins, blocks] = [
     new SharedArrayBuffer(2 * BINS * 8),
     new SharedArrayBuffer((BINS >>> BLOCK_BITS) + 1),
@@ -27,8 +28,8 @@ export function emptyHistogram(): GapHistogram {
 }
 
 /**
- * Adds every gap of these requests; gives the end of the last busy period, to go on from with the next part. `busyUntil` is where the
- * busy period before them ends. A gap ends with an arrival; one of no length is none.
+ * Adds every gap of these requests. `busyUntil` is the end of the busy period before them; gives the end of
+ * the last one, to continue with the next part. A gap ends with an arrival and has a positive length.
  */
 export function addGaps(
   { bins, blocks }: GapHistogram,
@@ -36,8 +37,8 @@ export function addGaps(
   durationMs: Float64Array,
   busyUntil: number,
 ): number {
-  // What the loop needs is local: constants of a module are looked up each time. A product is a float for sure, where an argument may be
-  // anything, and would be put into a box in every turn.
+  // Local copies: a module constant is looked up each time. The product below tells V8 that the value is a
+  // double; otherwise it allocates a heap number in each iteration.
   const [longestMs, overflow, blockBits] = [LONGEST_DELAY_S * 1_000, OVERFLOW, BLOCK_BITS];
   const count = at.length;
   let busyEnd = busyUntil * 1;
@@ -47,7 +48,8 @@ export function addGaps(
     const endsAt = arrival + (durationMs[i] as number);
     if (endsAt > busyEnd) busyEnd = endsAt;
     if (gap > 0) {
-      // (gap + 999) / 1000 rounded down is gap / 1000 rounded up; × 0.001 errs by far less than the next millisecond is away.
+      // floor((gap + 999) / 1000) is ceil(gap / 1000). The rounding error of × 0.001 is far below a
+      // millisecond.
       const bin = gap > longestMs ? overflow : ((gap + 999) * 0.001) | 0;
       const slot = bin << 1;
       const before = bins[slot] as number;
@@ -59,7 +61,7 @@ export function addGaps(
   return busyEnd;
 }
 
-/** Adds one gap that no arrival has ended: the tail of a compute. */
+/** Adds a gap that no arrival ends: the tail of a compute. */
 export function addGap({ bins, blocks }: GapHistogram, gapMs: number): void {
   if (gapMs <= 0) return;
   const bin = Math.min(Math.ceil(gapMs / 1_000), OVERFLOW);
@@ -68,7 +70,7 @@ export function addGap({ bins, blocks }: GapHistogram, gapMs: number): void {
   blocks[bin >>> BLOCK_BITS] = 1;
 }
 
-/** Adds `part` to `into`, so often: of other computes, or from another worker. */
+/** Adds `part` to `into`, counted `times` times. */
 export function mergeHistogram(into: GapHistogram, part: GapHistogram, times: number): void {
   eachBlock(part, (from, to, block) => {
     for (let slot = 2 * from; slot < 2 * to; slot += 1)
@@ -82,7 +84,10 @@ export function clearHistogram({ bins, blocks }: GapHistogram): void {
   blocks.fill(0);
 }
 
-/** The bins that are not empty, shortest gaps first. `seconds` is a bin's upper bound; beyond the longest delay, one more than it. */
+/**
+ * Visits non-empty bins, shortest gaps first. `seconds` is the upper bound of a bin; for the last, the
+ * longest delay + 1.
+ */
 export function eachBin(
   histogram: GapHistogram,
   visit: (seconds: number, count: number, sumMs: number) => void,

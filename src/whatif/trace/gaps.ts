@@ -10,19 +10,27 @@ import {
 } from "./gap-histogram.ts";
 
 /**
- * All that an autosuspend delay can be judged by, as long as the gaps do not depend on it. Adds up over computes, workers and machines,
- * in any order: these are whole numbers.
+ * Everything that the effect of a suspend delay depends on, as long as the gaps do not depend on the delay.
+ * All are whole numbers, so they can be added over computes, workers and machines in any order.
  */
 export type Gaps = {
-  /** Gaps that an arrival has ended: each is a cold start under every delay that is shorter. */
+  /** Gaps that an arrival ends: each is a cold start under every shorter delay. */
   readonly ended: GapHistogram;
-  /** What is left of the period behind the last busy time of each compute: it costs, and nobody waits at its end. */
+  /**
+   * Time from the last busy time of each compute to the end of the period: it costs, but no request waits at
+   * its end.
+   */
   readonly tails: GapHistogram;
   readonly periodMs: DurationMs;
-  /** From a compute's first arrival to the end of its last busy time, summed: busy times and gaps together. */
+  /**
+   * From first arrival to the end of the last busy time, summed over computes: busy times and gaps together.
+   */
   spanMs: DurationMs;
   arrivals: number;
-  /** Computes that had a request. A compute sleeps before its first one, so each has one start that no delay avoids. */
+  /**
+   * Computes with a request. A compute is suspended before its first one, so each has one start that no delay
+   * avoids.
+   */
   computes: number;
 };
 
@@ -38,8 +46,8 @@ export function emptyGaps({ startAt, endAt }: Period): Gaps {
 }
 
 /**
- * Adds `part`, of other computes over the same period, to `into`; `times` so often, as if there were so many of them: by its size in CU,
- * active time becomes time of a CU. Sizes are quarters, so that stays exact.
+ * Adds `part`, gaps of other computes over the same period, to `into`. `times` weights them: with the size in
+ * CU, active time becomes CU time. Sizes are multiples of 0.25, so sums stay exact.
  */
 export function mergeGaps(into: Gaps, part: Gaps, times = 1): void {
   if (into.periodMs !== part.periodMs)
@@ -51,7 +59,7 @@ export function mergeGaps(into: Gaps, part: Gaps, times = 1): void {
   into.computes += part.computes;
 }
 
-/** Makes it new for the next compute, without giving up its memory. */
+/** Clears it for the next compute, and keeps its memory. */
 export function clearGaps(gaps: Gaps): void {
   clearHistogram(gaps.ended);
   clearHistogram(gaps.tails);
@@ -59,8 +67,8 @@ export function clearGaps(gaps: Gaps): void {
 }
 
 /**
- * Reads computes one after another, each in as many consecutive parts as one likes; nothing of a part is kept. A busy time is the
- * union of requests from arrival to end, be that behind the period.
+ * Reads computes one after another, each in any number of consecutive parts, which are not stored. A busy
+ * time is the union of requests from arrival to end, also where the end is after the period.
  */
 export class GapReader {
   readonly gaps: Gaps;
@@ -68,7 +76,7 @@ export class GapReader {
   #firstAt: SimTime | undefined;
   #busyEnd: SimTime = 0;
 
-  /** Adds to `gaps`: those of one compute, or of a fleet. */
+  /** Adds to `gaps`, of one compute or of a fleet. */
   constructor(period: Period, gaps: Gaps = emptyGaps(period)) {
     this.gaps = gaps;
     this.#endAt = period.endAt;
@@ -86,7 +94,9 @@ export class GapReader {
     this.gaps.arrivals += at.length;
   }
 
-  /** That was all of this compute, which may have been deleted before the period ends; what comes next is another one's. */
+  /**
+   * Ends the current compute; `deletedAt` ends its tail earlier. The next part belongs to another compute.
+   */
   end(deletedAt: SimTime = this.#endAt): void {
     if (this.#firstAt === undefined) return;
     addGap(this.gaps.tails, Math.min(this.#endAt, deletedAt) - this.#busyEnd);
@@ -96,7 +106,7 @@ export class GapReader {
   }
 }
 
-/** The gaps of one compute whose requests are all at hand. */
+/** The gaps of one compute whose requests are all in memory. */
 export function gapsOf(arrivals: ComputeArrivals, period: Period, deletedAt?: SimTime): Gaps {
   const reader = new GapReader(period);
   reader.add(arrivals);

@@ -9,20 +9,20 @@ import {
   type Trace,
 } from "../../recordings/trace/trace.ts";
 
-/** Requests of many computes that can be read again and again: at hand, or in a file. */
+/** Requests of many computes, in memory or in a file; can be read repeatedly. */
 export interface Traffic {
   readonly period: Period;
-  /** Their ids; a compute is named by its index. */
+  /** Ids. Elsewhere a compute is referred to by its index. */
   readonly computes: readonly string[];
   /** Names that `source` columns refer to. */
   readonly sources: readonly string[];
   arrivals(compute: number): ArrivalParts;
 }
 
-/** The first instant that is looked at, and the first that is not any more. */
+/** `from` inclusive, `to` exclusive. */
 export type PeriodBounds = { readonly from?: SimTime | undefined; readonly to?: SimTime | undefined };
 
-/** A trace that is at hand. */
+/** Traffic of a trace in memory. */
 export function trafficOf({ period, computes, sources = [] }: Trace): Traffic {
   return {
     period,
@@ -33,8 +33,8 @@ export function trafficOf({ period, computes, sources = [] }: Trace): Traffic {
 }
 
 /**
- * The part of a trace that somebody asks for by its bounds, and all of it without any. One who says that it ends later, or begins earlier, knows
- * that nothing came there. `undefined` where nothing of what is known is left.
+ * The part of a recorded period within the given bounds; without bounds, all of it. Bounds beyond the
+ * recorded period add idle time. `undefined` if the bounds do not overlap it.
  */
 export function selectPeriod(
   recorded: Period,
@@ -45,7 +45,7 @@ export function selectPeriod(
     : undefined;
 }
 
-/** What arrives within `period`. What arrived before it and still runs in it is not seen. */
+/** Requests that arrive within `period`. Requests that arrived before it and still run in it are dropped. */
 export function trafficWithin(traffic: Traffic, period: Period): Traffic {
   return {
     ...traffic,

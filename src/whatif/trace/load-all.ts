@@ -3,19 +3,22 @@ import { type ComputeArrivals, collectParts, type Period } from "../../recording
 import { MAX_DAYS } from "../replay/replay-outcome.ts";
 import type { Traffic } from "./known-traffic.ts";
 
-/** Columns take 16 bytes a request: what meets on one clock keeps within a gigabyte. */
+/** Requests take 16 bytes each, so a coupled simulation stays below 1 GB. */
 export const MAX_ARRIVALS = 60_000_000;
 
-/** Throws a RangeError where a trace lasts longer than days are told: minutes and months are told, too. */
+/** Throws a RangeError if the period is longer than a report by day, minute or month can be. */
 export function checkPeriodLength({ startAt, endAt }: Period): void {
   const days = Math.ceil((endAt - startAt) / DAY);
   if (days > MAX_DAYS)
     throw new RangeError(
-      `the trace lasts ${days.toLocaleString("en")} days, and ${MAX_DAYS.toLocaleString("en")} are looked at at most; look at a part of it by --from and --to`,
+      `the trace lasts ${days.toLocaleString("en")} days; at most ${MAX_DAYS.toLocaleString("en")} are supported: select a part with --from and --to`,
     );
 }
 
-/** All requests of all computes: those that meet on one clock are needed together. Throws a RangeError where they are too many. */
+/**
+ * Loads all requests of all computes, as a coupled simulation needs. Throws a RangeError if there are too
+ * many.
+ */
 export function loadArrivals(traffic: Traffic): ComputeArrivals[] {
   let remaining = MAX_ARRIVALS;
   return traffic.computes.map((_, number) => {
@@ -23,7 +26,7 @@ export function loadArrivals(traffic: Traffic): ComputeArrivals[] {
     remaining -= own.at.length;
     if (remaining < 0)
       throw new RangeError(
-        `more than ${MAX_ARRIVALS.toLocaleString("en")} requests are too many for one clock; look at a part of the trace by --from and --to`,
+        `the trace has more than ${MAX_ARRIVALS.toLocaleString("en")} requests, too many to simulate computes together: select a part with --from and --to`,
       );
     return own;
   });

@@ -3,7 +3,9 @@ import type { Traffic } from "./known-traffic.ts";
 
 const OTHERS = "(others)";
 
-/** The same traffic, of at most so many sources: those with the most requests, and all others as one. */
+/**
+ * The same traffic with at most `maxSources` sources: those with the most requests, and one for all others.
+ */
 export function mergeSources(traffic: Traffic, maxSources: number): Traffic {
   if (traffic.sources.length <= maxSources) return traffic;
   const counts = new Float64Array(traffic.sources.length);

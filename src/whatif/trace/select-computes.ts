@@ -1,6 +1,6 @@
 import type { Traffic } from "./known-traffic.ts";
 
-/** Where these computes are in traffic, by their names. Throws a RangeError for one that is not. */
+/** The indexes of computes, by their ids. Throws a RangeError for an unknown id. */
 export function computeIndexes({ computes }: Traffic, names: readonly string[]): readonly number[] {
   return names.map((name) => {
     const index = computes.indexOf(name);
@@ -9,7 +9,7 @@ export function computeIndexes({ computes }: Traffic, names: readonly string[]):
   });
 }
 
-/** Traffic of these computes alone. */
+/** Traffic of only these computes. */
 export function trafficOfComputes(traffic: Traffic, indexes: readonly number[]): Traffic {
   const computes = indexes.map((index) => traffic.computes[index] as string);
   return { ...traffic, computes, arrivals: (compute) => traffic.arrivals(indexes[compute] as number) };

@@ -2,7 +2,7 @@ import { isoInstant } from "../../platform/core/calendar.ts";
 import { DAY } from "../../platform/core/time.ts";
 import type { Traffic } from "./known-traffic.ts";
 
-/** What a report has looked at. */
+/** The traffic that a report covers. */
 export type TrafficSummary = {
   readonly computes: number;
   readonly computes_used: number;
@@ -28,6 +28,6 @@ export function trafficSummary(
   };
 }
 
-/** For the limits of reports whose figures end with the trace. */
+/** One of the limits of each report whose figures end with the trace. */
 export const AFTER_TRACE_END =
-  "What comes behind the end of the trace: a compute that is busy there is charged until it is idle, and not for the rest of its delay. A later end (--to) means that nothing came until then.";
+  "Time after the trace: a compute that is busy when the trace ends is billed until it is idle, but not for the suspend delay that follows. A later end (--to) extends the trace with idle time.";

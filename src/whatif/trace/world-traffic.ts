@@ -6,19 +6,19 @@ import { Intake } from "../../recordings/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
 import { type Traffic, trafficOf } from "./known-traffic.ts";
 
-/** What a replay asks of a compute. */
+/** What a replay needs to know about a compute. */
 export type KnownCompute = Pick<
   Compute,
   "id" | "projectId" | "branchId" | "range" | "suspendTimeoutSeconds"
 > & {
-  /** When it, its branch or its project was deleted: it costs nothing from then on, under any delay. */
+  /** When it, its branch or its project was deleted: from then on it costs nothing under any delay. */
   readonly deletedAt?: SimTime | undefined;
 };
 
-/** Reads the traffic of a world from its events, as they come. */
+/** Collects the traffic of a world from its events, in order. */
 export class WorldTraffic {
   readonly #computes = new Map<string, KnownCompute>();
-  /** Computes, branches and projects, by their ids. */
+  /** By the id of a compute, branch or project. */
   readonly #deletedAt = new Map<string, SimTime>();
   readonly #columns = new Map<number, ArrivalBuffer>();
   readonly #intake: Intake;
@@ -26,7 +26,7 @@ export class WorldTraffic {
   readonly #until: SimTime;
   #firstAt: SimTime | undefined;
 
-  /** `until`: what comes from then on is not looked at, as if nothing of it had happened yet. */
+  /** `until` is exclusive: later events are ignored, as if they had not happened yet. */
   constructor(until: SimTime = END_OF_TIME) {
     this.#until = until;
     this.#intake = new Intake({
@@ -41,7 +41,7 @@ export class WorldTraffic {
     if (event.at < this.#until && isTrafficEvent(event)) this.#rows.take(event.seq, event);
   }
 
-  /** Each compute as it is in the world, and one that is deleted as it was last: its traffic stays. */
+  /** Each compute in its current state, and deleted ones in their last state: their traffic stays. */
   computes(existing: Iterable<KnownCompute>): readonly KnownCompute[] {
     const known = new Map([...this.#computes.values(), ...existing].map((compute) => [compute.id, compute]));
     return [...known.values()].map((compute) => {
@@ -53,7 +53,10 @@ export class WorldTraffic {
     });
   }
 
-  /** Of the time from the first event to `now`; a transaction that is still open lasts until then, or as far as one looks. Computes by their names. */
+  /**
+   * Traffic from the first event to `now`, computes in order of their ids. An open transaction ends at `now`,
+   * or at `until` if earlier.
+   */
   traffic(now: SimTime): Traffic {
     this.#rows.end(Math.min(now, this.#until));
     const startAt = this.#firstAt ?? now;
@@ -83,7 +86,7 @@ export class WorldTraffic {
       case "ComputeDeleted":
         this.#deletedAt.set(event.endpointId, event.at);
         return;
-      // Nobody reaches the computes of what is deleted, though it can be recovered for some days.
+      // Its computes are unreachable, although it can be recovered for some days.
       case "BranchDeleted":
         this.#deletedAt.set(event.branchId, event.at);
         return;

@@ -258,7 +258,7 @@ test.each(STORAGE_KINDS)(
     await createProject(double);
     const { status, body } = await keep(double, "kept");
     expect([status, body.code]).toEqual([409, "SNAPSHOT_EXISTS"]);
-    expect(body.message).toBe('name: there is a snapshot "kept" of world "default" already');
+    expect(body.message).toBe('name: world "default" already has a snapshot "kept"');
     expect(await listOf(double)).toEqual(kept);
   },
 );

@@ -13,7 +13,7 @@ const advance = (double: Double, body: unknown) => double.sim("POST", "/clock/ad
 const startProject = (double: Double) => double.api("POST", "/projects", { project: {} });
 const types = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type);
 
-test("the clock says what it shows, how it goes, and what comes next", async () => {
+test("the clock reports its time, its mode, and the next due work", async () => {
   const double = await createDouble();
   expect(await clockOf(double)).toEqual({
     now: "2026-01-01T00:00:00.000Z",
@@ -28,7 +28,7 @@ test("the clock says what it shows, how it goes, and what comes next", async () 
   });
 });
 
-test("a manual clock moves only when it is told to", async () => {
+test("a manual clock moves only when it is advanced", async () => {
   const double = await createDouble();
   const { now } = await clockOf(double);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -59,7 +59,7 @@ test("an advance by days, and one to an instant in any zone", async () => {
   );
 });
 
-test("all due work is done in order, each at its own instant", async () => {
+test("all due work runs in order, each piece at its own instant", async () => {
   const double = await createDouble();
   await startProject(double);
   const { body } = await advance(double, { by: "1h" });
@@ -92,7 +92,7 @@ test("an advance by a and then by b leads to the same world as one by a + b", as
   expect(await play(Array.from({ length: 60 }, () => "1m"))).toBe(whole);
 });
 
-test("next goes exactly to the next due work", async () => {
+test("next advances exactly to the next due work", async () => {
   const double = await createDouble();
   await startProject(double);
   const instants: string[] = [];
@@ -101,7 +101,7 @@ test("next goes exactly to the next due work", async () => {
   expect(instants).toEqual(["00:00:01.000Z", "00:00:04.000Z", "00:05:04.000Z", "00:05:04.000Z"]);
 });
 
-test("next does all that is due at that instant, and where nothing is due it stays", async () => {
+test("next runs all work due at that instant; when nothing is due the clock does not move", async () => {
   const double = await createDouble();
   await Promise.all([startProject(double), startProject(double)]);
   const { body } = await advance(double, { next: true });
@@ -113,7 +113,7 @@ test("next does all that is due at that instant, and where nothing is due it sta
   });
 });
 
-test("next_due is kept right as deadlines move", async () => {
+test("next_due follows deadlines that move", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const nextDue = async () => (await clockOf(double)).next_due?.slice(11, 19) ?? null;
@@ -149,7 +149,7 @@ test.each([
   [{ by: "5m", next: true }],
   [{ by: "5m", to: "2027-01-01T00:00:00Z" }],
   [{ for: "5m" }],
-])("to advance %j is refused with 400, and the clock stays", async (body) => {
+])("advance %j is rejected with 400 and does not move the clock", async (body) => {
   const double = await createDouble();
   const before = await worldState(double);
   const answer = await advance(double, body);
@@ -158,7 +158,7 @@ test.each([
   expect(await worldState(double)).toBe(before);
 });
 
-test("the clock goes to the end of the year 9999 and not a millisecond further", async () => {
+test("the clock can advance to the end of the year 9999 and not a millisecond further", async () => {
   const double = await createDouble();
   const end = "9999-12-31T23:59:59.999Z";
   expect((await advance(double, { to: end })).body.now).toBe(end);
@@ -167,7 +167,7 @@ test("the clock goes to the end of the year 9999 and not a millisecond further",
   expect((await double.api("GET", "/projects")).status).toBe(200);
 });
 
-test("an advance to the present instant is none, and allowed", async () => {
+test("an advance to the current instant is allowed and has no effect", async () => {
   const double = await createDouble();
   expect((await advance(double, { to: "2026-01-01T00:00:00Z" })).body).toEqual({
     now: "2026-01-01T00:00:00.000Z",
@@ -175,7 +175,7 @@ test("an advance to the present instant is none, and allowed", async () => {
   });
 });
 
-test("a long list of events is capped, and next_since says where it goes on", async () => {
+test("a long list of events is capped, and next_since continues it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await updateCompute(double, path, { suspend_timeout_seconds: 60 });
@@ -203,7 +203,7 @@ test("a short list has no next_since", async () => {
   expect((await advance(double, { by: "1h" })).body).not.toHaveProperty("next_since");
 });
 
-test("what comes while the clock is being advanced is answered after it", async () => {
+test("requests that arrive during an advance are answered after it", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   const advancing = double.world.advance({ by: 3_600_000 });

@@ -6,7 +6,7 @@ import { createDouble, createProject, type Double, START } from "../../support/d
 
 const put = (double: Double, body: unknown) => double.sim("PUT", "/clock", body);
 
-/** A clock over a wall that the test moves. */
+/** A clock on a wall-clock time that the test sets. */
 function clockAt(mode: ClockState["mode"], factor: number, floor?: number) {
   const wall = { now: 1_000_000 };
   const clock = new WorldClock(
@@ -17,7 +17,7 @@ function clockAt(mode: ClockState["mode"], factor: number, floor?: number) {
   return { clock, wall };
 }
 
-test("a real clock goes as fast as the wall, a scaled one by its factor, a manual one not at all", () => {
+test("a real clock follows wall-clock time, a scaled one by its factor, a manual one not at all", () => {
   for (const [mode, factor] of [
     ["real", 1],
     ["scaled", 60],
@@ -30,7 +30,7 @@ test("a real clock goes as fast as the wall, a scaled one by its factor, a manua
   }
 });
 
-test("a clock stands still while the wall's is set back, and goes on when that has caught up", () => {
+test("a clock stops while the host's clock is set back, and continues when that has caught up", () => {
   const { clock, wall } = clockAt("real", 1);
   wall.now += 5_000;
   expect(clock.now()).toBe(START + 5_000);
@@ -42,7 +42,7 @@ test("a clock stands still while the wall's is set back, and goes on when that h
   expect(clock.now()).toBe(START + 5_001);
 });
 
-test("an advance moves every clock on, and never back", () => {
+test("an advance moves any clock forward, never back", () => {
   for (const mode of ["real", "manual"] as const) {
     const { clock, wall } = clockAt(mode, mode === "real" ? 1 : 0);
     clock.advanceTo(START + 3_600_000);
@@ -53,7 +53,7 @@ test("an advance moves every clock on, and never back", () => {
   }
 });
 
-test("a change of mode goes on from the present instant", () => {
+test("a mode change continues from the current instant", () => {
   const { clock, wall } = clockAt("real", 1);
   wall.now += 1_000;
   clock.setMode("scaled", 60);
@@ -86,14 +86,14 @@ test("a clock never shows less than the world has reached", () => {
   expect(clock.now()).toBe(START + 9_000);
 });
 
-test("how long the wall has to wait for an instant", () => {
+test("the wall-clock delay until an instant depends on the mode", () => {
   expect(clockAt("real", 1).clock.wallDelayUntil(START + 500)).toBe(500);
   expect(clockAt("scaled", 10).clock.wallDelayUntil(START + 500)).toBe(50);
   expect(clockAt("real", 1).clock.wallDelayUntil(START - 500)).toBe(0);
   expect(clockAt("manual", 0).clock.wallDelayUntil(START + 500)).toBeUndefined();
 });
 
-test("the mode is changed by PUT /_sim/clock, from the present instant on", async () => {
+test("PUT /_sim/clock changes the mode from the current instant on", async () => {
   const double = await createDouble();
   await double.advance("1h");
   const { status, body } = await put(double, { mode: "scaled", factor: 60 });
@@ -119,7 +119,7 @@ test.each([
   [{ mode: "manual", factor: 2 }],
   [{ mode: "real", factor: 1 }],
   [undefined],
-])("a clock of %j is refused with 400, and the mode stays", async (body) => {
+])("clock %j is rejected with 400, and the mode does not change", async (body) => {
   const double = await createDouble();
   const answer = await put(double, body);
   expect(answer.status).toBe(400);
@@ -127,7 +127,7 @@ test.each([
   expect((await double.sim("GET", "/clock")).body.mode).toBe("manual");
 });
 
-test("on a clock that moves, computes sleep and wake by themselves", async () => {
+test("on a running clock, computes suspend and start by themselves", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await put(double, { mode: "scaled", factor: 10_000 });
@@ -143,7 +143,7 @@ test("on a clock that moves, computes sleep and wake by themselves", async () =>
   await double.close();
 });
 
-test("a clock that moves can be advanced as well", async () => {
+test("a running clock can be advanced too", async () => {
   const double = await createDouble({ clock: { mode: "real", factor: 1 } });
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -156,7 +156,7 @@ test("a clock that moves can be advanced as well", async () => {
   await double.close();
 });
 
-test("at the end of the year 9999 every clock stands still", () => {
+test("every clock stops at the end of the year 9999", () => {
   const { clock, wall } = clockAt("scaled", 1_000_000);
   wall.now += 9_000_000_000;
   expect(new Date(clock.now()).toISOString()).toBe("9999-12-31T23:59:59.999Z");

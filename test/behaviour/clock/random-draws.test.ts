@@ -28,7 +28,7 @@ test("another seed, stream or number draws something else", () => {
   }
 });
 
-test("a draw depends on nothing that was drawn before it", () => {
+test("a draw does not depend on earlier draws", () => {
   const chance = randomFrom(1);
   chance.stream("project-id", 1)();
   chance.stream("anything else", 9)();
@@ -44,7 +44,7 @@ test("draws are whole numbers from 0 to 2^32 - 1, spread evenly", () => {
   for (const count of buckets) expect(Math.abs(count - 2_000)).toBeLessThan(200);
 });
 
-test("first draws of neighbouring numbers have nothing in common", () => {
+test("the first draws of adjacent numbers are unrelated", () => {
   const firsts = Array.from({ length: 20_000 }, (_, number) => draws(1, "endpoint-id", number, 1)[0] ?? 0);
   const mean = firsts.reduce((sum, value) => sum + value, 0) / firsts.length / 2 ** 32;
   expect(Math.abs(mean - 0.5)).toBeLessThan(0.02);
@@ -64,7 +64,7 @@ test("a uniform draw is at least 0 and below 1, a normal one has mean 0 and devi
   expect(Math.abs(deviation - 1)).toBeLessThan(0.03);
 });
 
-test("a normal draw is a number even where its source gives the smallest or the greatest there is", () => {
+test("a normal draw is finite even for the smallest and the largest uniform draw", () => {
   for (const extreme of [0, 2 ** 32 - 1]) {
     const ms = drawDuration(
       { kind: "lognormal", medianMs: 1_000, sigma: 1, maxMs: 60_000 },
@@ -74,7 +74,7 @@ test("a normal draw is a number even where its source gives the smallest or the 
   }
 });
 
-test("durations: always the same, between two bounds, or around a median with a cap", () => {
+test("durations are fixed, uniform between two bounds, or log-normal around a median with a cap", () => {
   const source = randomFrom(7).stream("durations", 1);
   const drawn = (distribution: Parameters<typeof drawDuration>[0]) =>
     Array.from({ length: 5_000 }, () => drawDuration(distribution, () => source));
@@ -89,7 +89,7 @@ test("durations: always the same, between two bounds, or around a median with a 
   expect(around.every((ms) => Number.isInteger(ms) && ms >= 0)).toBe(true);
 });
 
-test("ids are words with a number, under the prefix of their kind", () => {
+test("ids are words with a number and the prefix of their kind", () => {
   const chance = randomFrom(1);
   const free = () => false;
   expect(drawId(chance, "project", 1, free)).toMatch(/^[a-z]+-[a-z]+-[1-9]\d{7}$/);
@@ -98,7 +98,7 @@ test("ids are words with a number, under the prefix of their kind", () => {
   for (const word of [...ADJECTIVES, ...NOUNS]) expect(word).toMatch(/^[a-z]+$/);
 });
 
-test("an id that is taken is drawn again, from the same stream", () => {
+test("an id that exists is drawn again from the same stream", () => {
   const chance = randomFrom(1);
   const first = drawId(chance, "endpoint", 1, () => false);
   const second = drawId(chance, "endpoint", 1, (id) => id === first);
@@ -106,7 +106,7 @@ test("an id that is taken is drawn again, from the same stream", () => {
   expect(drawId(chance, "endpoint", 1, (id) => id === first)).toBe(second);
 });
 
-test("a UUID is one of version 4", () => {
+test("UUIDs have version 4", () => {
   for (let number = 0; number < 200; number += 1) {
     expect(drawUuid(randomFrom(1), "operation-id", number)).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -114,7 +114,7 @@ test("a UUID is one of version 4", () => {
   }
 });
 
-/** What a world of this seed makes of the same calls. */
+/** The result of the same calls in a world with this seed. */
 async function play(seed: number) {
   const double = await createDouble({ seed });
   const { projectId } = await createProject(double);
@@ -125,13 +125,13 @@ async function play(seed: number) {
   return JSON.stringify([operations, state]);
 }
 
-test("the same seed and the same calls make the same world, down to every id; another seed another one", async () => {
+test("the same seed and calls give the same world, including every id; another seed gives another one", async () => {
   const world = await play(42);
   expect(await play(42)).toBe(world);
   expect(await play(43)).not.toBe(world);
 });
 
-test("a seed of 0, and the greatest one, work like any other", async () => {
+test("seed 0 and the largest seed work like any other", async () => {
   expect(await play(0)).not.toBe(await play(2 ** 32 - 1));
   expect(await play(Number.MAX_SAFE_INTEGER)).not.toBe(await play(0));
 });

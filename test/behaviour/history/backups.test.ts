@@ -6,18 +6,18 @@ import { STORAGE_KINDS } from "../../support/storage-double.ts";
 
 const listOf = async ({ sim }: Pick<Double, "sim">) => (await sim("GET", "/snapshots")).body.snapshots;
 
-/** What the server does every so often; gives the name of the snapshot where one was made. */
+/** Takes a backup as the server does on schedule; returns the snapshot's name if one was taken. */
 async function backUp({ worlds }: Double, keep = 24): Promise<string | undefined> {
   const taken = await worlds.backUp("default", keep);
   if (!taken.ok) throw new Error(taken.refusal.message);
   const kept = taken.value;
-  // The next one is at a later instant of the wall.
+  // Gives the next backup a later wall-clock time.
   if (kept !== undefined) await vi.waitUntil(() => Date.now() > kept.createdAt + 10);
   return kept?.name;
 }
 
 test.each(STORAGE_KINDS)(
-  "%s: a backup is a snapshot with a name of the server's, and restores the world",
+  "%s: a backup is a snapshot with a generated name, and restores the world",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -32,7 +32,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: where nothing has happened since the last backup, none is made",
+  "%s: no backup is taken when nothing has happened since the last one",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     const first = await backUp(double);
@@ -45,23 +45,26 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("%s: only the newest backups are kept, and every other snapshot", async (kind) => {
-  const double = (await createTestDouble(kind)).double();
-  await double.sim("POST", "/snapshots", { name: "mine" });
-  const seqs: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
-    await createProject(double);
-    const name = await backUp(double, 2);
-    seqs.push((await double.sim("GET", `/snapshots/${name}`)).body.snapshot.seq);
-  }
-  await double.sim("POST", "/snapshots/mine/restore");
-  const list = await listOf(double);
-  expect(list.map(({ kind: its }: any) => its)).toEqual(["manual", "backup", "backup", "automatic"]);
-  expect(list.slice(1, 3).map(({ seq }: any) => seq)).toEqual(seqs.slice(-2));
-});
+test.each(STORAGE_KINDS)(
+  "%s: only the newest backups are retained; other snapshots are not touched",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    await double.sim("POST", "/snapshots", { name: "mine" });
+    const seqs: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      await createProject(double);
+      const name = await backUp(double, 2);
+      seqs.push((await double.sim("GET", `/snapshots/${name}`)).body.snapshot.seq);
+    }
+    await double.sim("POST", "/snapshots/mine/restore");
+    const list = await listOf(double);
+    expect(list.map(({ kind: its }: any) => its)).toEqual(["manual", "backup", "backup", "automatic"]);
+    expect(list.slice(1, 3).map(({ seq }: any) => seq)).toEqual(seqs.slice(-2));
+  },
+);
 
 test.each(STORAGE_KINDS)(
-  "%s: a restored world is another history, and is kept though its events are old",
+  "%s: a restored world is a new history, so it gets a backup even though its events are old",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);

@@ -13,7 +13,7 @@ function amend(path: string, ...statements: string[]): void {
   sqlite.close();
 }
 
-/** What may have become of a file that lay about, and whether a look at it shows that. */
+/** Damage to a snapshot's file, and the error that its listing shows, if it shows one. */
 const DAMAGES: Readonly<
   Record<string, { readonly damage: (path: string) => void; readonly shows: RegExp | undefined }>
 > = {
@@ -38,7 +38,7 @@ const DAMAGES: Readonly<
   },
   "has another clock than was written": {
     damage: (path) => amend(path, "UPDATE world SET now = now + 1000"),
-    shows: /row of the world is damaged/,
+    shows: /world row is damaged/,
   },
   "has another name of a project than was written": {
     damage: (path) => amend(path, "UPDATE projects SET name = 'other'"),
@@ -51,7 +51,7 @@ const DAMAGES: Readonly<
 };
 
 test.each(Object.keys(DAMAGES))(
-  "a snapshot whose file %s cannot be restored: the world stays what it was, and goes on",
+  "a snapshot whose file %s cannot be restored, and the world stays unchanged and in service",
   async (name) => {
     const { damage, shows } = DAMAGES[name] as (typeof DAMAGES)[string];
     const kept = await createTestDouble("in files");
@@ -82,7 +82,7 @@ test.each(Object.keys(DAMAGES))(
   },
 );
 
-test("a damaged snapshot can be deleted, and another one of its name be kept", async () => {
+test("a damaged snapshot can be deleted, and its name used again", async () => {
   const kept = await createTestDouble("in files");
   const double = kept.double();
   await double.sim("POST", "/snapshots", { name: "kept" });
@@ -96,7 +96,7 @@ test("a damaged snapshot can be deleted, and another one of its name be kept", a
   expect((await double.sim("POST", "/snapshots/kept/restore")).status).toBe(200);
 });
 
-test("a world whose own file is damaged is taken back to a snapshot of it, as the refusal advises", async () => {
+test("a world whose own file is damaged can be restored from a snapshot, as the error advises", async () => {
   const kept = await createTestDouble("in files");
   await createProject(kept.double());
   await kept.double().sim("POST", "/worlds", { name: "other" });
@@ -113,7 +113,7 @@ test("a world whose own file is damaged is taken back to a snapshot of it, as th
   expect(await worldState(kept.world("other"))).toBe(state);
 });
 
-test("a snapshot's file that was copied from elsewhere is one of this world's", async () => {
+test("a snapshot file copied from elsewhere is listed as a snapshot of this world", async () => {
   const kept = await createTestDouble("in files");
   const double = kept.double();
   await createProject(double);

@@ -5,7 +5,7 @@ import { explain, explanationAbout, explanationLines } from "../../support/expla
 
 const at = (time: string) => `2026-01-01T${time}Z`;
 const ACCEPTED = "changes: changes are accepted: its project has no unfinished operations []";
-const FIRST_START = `wake: its last start was asked for at ${at("00:00:00.000")}, by a request [OperationScheduled]`;
+const FIRST_START = `wake: its last start was scheduled at ${at("00:00:00.000")}, by a request [OperationScheduled]`;
 
 async function createSleeper(double: Double) {
   const project = await createProject(double);
@@ -13,7 +13,7 @@ async function createSleeper(double: Double) {
   return project;
 }
 
-test("a new compute: what it waits for, and until when its project is locked", async () => {
+test("explains what a new compute waits for and until when its project is locked", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const [ep, br] = [body.endpoints[0].id, body.branch.id];
@@ -22,18 +22,18 @@ test("a new compute: what it waits for, and until when its project is locked", a
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: ${start} waits for ${timeline} [OperationScheduled]`,
     FIRST_START,
-    `changes: changes of its project are answered 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:04.000")}: ${timeline} (running), ${start} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("2s");
   expect(await explanationLines(double, ep)).toEqual([
     `state: ${ep} is new and has not started yet [ComputeCreated]`,
     `pending: start_compute of ${ep} runs until ${at("00:00:04.000")} [OperationStarted, OperationScheduled]`,
     FIRST_START,
-    `changes: changes of its project are answered 423 until ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:04.000")}: start_compute of ${ep} (running) [OperationStarted]`,
   ]);
 });
 
-test("the answer names compute, project, state and instant", async () => {
+test("the explanation names compute, project, state and instant", async () => {
   const double = await createDouble();
   const { endpointId, projectId } = await createProject(double);
   const { body } = await explain(double, endpointId);
@@ -54,37 +54,37 @@ test("the answer names compute, project, state and instant", async () => {
   ]);
 });
 
-test("an active compute that nobody has used: since when, and when it goes to sleep", async () => {
+test("an active compute that was never used: explains since when it is idle and when it suspends", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
     FIRST_START,
-    `suspend: nothing has used it since ${at("00:00:04.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:04.000")}, in 294 s [ComputeActivated]`,
+    `suspend: nothing has used it since ${at("00:00:04.000")}; it suspends after 300 s without activity, at ${at("00:05:04.000")}, in 294 s [ComputeActivated]`,
     ACCEPTED,
   ]);
 });
 
-test("an active compute that was used: its last activity proves when it goes to sleep", async () => {
+test("an active compute that was used: its last activity proves when it suspends", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
   await double.advance("50s");
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    `suspend: nothing has used it since ${at("00:00:10.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:10.000")}, in 250 s [ActivityRecorded]`,
+    `suspend: nothing has used it since ${at("00:00:10.000")}; it suspends after 300 s without activity, at ${at("00:05:10.000")}, in 250 s [ActivityRecorded]`,
   );
 });
 
-test("while a query runs: until when, and when it goes to sleep after that", async () => {
+test("while a query runs: explains when it ends and when the compute suspends", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 60_000 });
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    `suspend: a query runs until ${at("00:01:10.000")}, and after 300 s without activity it goes to sleep: at ${at("00:06:10.000")}, in 360 s [ActivityRecorded]`,
+    `suspend: a query runs until ${at("00:01:10.000")}; it suspends after 300 s without activity, at ${at("00:06:10.000")}, in 360 s [ActivityRecorded]`,
   );
 });
 
-test("a long query is proven by the event that it came with, not by a short one that came later", async () => {
+test("the proof of a long query is its own event, not that of a later short query", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 60_000, source: "report" });
@@ -97,7 +97,7 @@ test("a long query is proven by the event that it came with, not by a short one 
   expect(proof.map(({ activity }: any) => activity?.source)).toContain("report");
 });
 
-test("what has been idle since its start is proven by that start, not by an activity of a life before it", async () => {
+test("the proof for a compute unused since its start is that start, not earlier activity", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -105,16 +105,16 @@ test("what has been idle since its start is proven by that start, not by an acti
   await double.api("POST", `${path}/start`);
   await double.advance("10s");
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    `suspend: nothing has used it since ${at("00:00:23.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:23.000")}, in 293 s [ComputeActivated]`,
+    `suspend: nothing has used it since ${at("00:00:23.000")}; it suspends after 300 s without activity, at ${at("00:05:23.000")}, in 293 s [ComputeActivated]`,
   );
 });
 
-test("a compute that never goes to sleep by itself: because of which setting", async () => {
+test("an always-on compute: explains which setting keeps it active", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double, {
     default_endpoint_settings: { suspend_timeout_seconds: -1 },
   });
-  const never = "suspend: it never goes to sleep by itself: suspend_timeout_seconds is -1";
+  const never = "suspend: it never suspends automatically: suspend_timeout_seconds is -1";
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(`${never} [ComputeCreated]`);
   await updateCompute(double, path, { suspend_timeout_seconds: 60 });
   await updateCompute(double, path, { suspend_timeout_seconds: -1 });
@@ -126,16 +126,16 @@ test("a compute that never goes to sleep by itself: because of which setting", a
   ]);
 });
 
-test("a delay that was changed is told as it counts now", async () => {
+test("a changed suspend timeout is reported with its current value", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await updateCompute(double, path, { suspend_timeout_seconds: 600 });
   expect(await explanationAbout(double, "suspend", endpointId)).toContain(
-    `after 600 s without activity it goes to sleep: at ${at("00:10:04.000")}, in 584 s`,
+    `it suspends after 600 s without activity, at ${at("00:10:04.000")}, in 584 s`,
   );
 });
 
-test("open transactions keep it awake: which ones", async () => {
+test("names the open transactions that keep a compute active", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   for (const connection_id of ["job-1", "job-2"])
@@ -143,7 +143,7 @@ test("open transactions keep it awake: which ones", async () => {
   await recordActivity(double, endpointId, { kind: "connect", connection_id: "idle" });
   await double.advance("1h");
   expect(await explanationAbout(double, "suspend", endpointId)).toBe(
-    'suspend: 2 open transactions keep it awake until they end: connections "job-1", "job-2" [ActivityRecorded, ActivityRecorded]',
+    'suspend: 2 open transactions keep it active until they end: connections "job-1", "job-2" [ActivityRecorded, ActivityRecorded]',
   );
   for (const connection_id of ["job-1", "job-2"])
     await recordActivity(double, endpointId, { kind: "disconnect", connection_id });
@@ -152,7 +152,7 @@ test("open transactions keep it awake: which ones", async () => {
   );
 });
 
-test("one open transaction is told as one", async () => {
+test("a single open transaction is reported in the singular", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   for (const connection_id of ["job-1", "job-2"])
@@ -164,7 +164,7 @@ test("one open transaction is told as one", async () => {
   expect(left).not.toContain("1 open transactions");
 });
 
-test("idle by autosuspend: since when nothing had used it, and with which delay", async () => {
+test("idle by autosuspend: explains since when it was unused and the suspend timeout", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 20_000 });
@@ -176,7 +176,7 @@ test("idle by autosuspend: since when nothing had used it, and with which delay"
   ]);
 });
 
-test("idle by autosuspend without ever being used: since its start", async () => {
+test("idle by autosuspend without any use: unused since its start", async () => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   expect(await explanationAbout(double, "state", endpointId)).toBe(
@@ -184,7 +184,7 @@ test("idle by autosuspend without ever being used: since its start", async () =>
   );
 });
 
-test("idle by autosuspend after a start that nobody used: since that start, whatever was before it", async () => {
+test("idle by autosuspend after an unused start: unused since that start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -196,7 +196,7 @@ test("idle by autosuspend after a start that nobody used: since that start, what
   );
 });
 
-test("idle, with a delay that never lets it sleep any more: there is no number to tell", async () => {
+test("idle, then set to never suspend: reports no suspend timeout", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
   await updateCompute(double, path, { suspend_timeout_seconds: -1 });
@@ -205,7 +205,7 @@ test("idle, with a delay that never lets it sleep any more: there is no number t
   expect(state).not.toContain("undefined");
 });
 
-test("idle by request: who suspended it is not the autosuspend", async () => {
+test("idle by request: the cause is a request, not autosuspend", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -216,18 +216,18 @@ test("idle by request: who suspended it is not the autosuspend", async () => {
   ]);
 });
 
-test("in the middle of a restart by request: suspending, then idle, then awake again", async () => {
+test("during a restart by request: suspending, then idle, then active again", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
   const [suspending, starting] = [`suspend_compute of ${endpointId}`, `start_compute of ${endpointId}`];
-  const asked = `wake: its last start was asked for at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
+  const asked = `wake: its last start was scheduled at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
     `pending: ${suspending} runs until ${at("00:00:11.000")} [OperationScheduled]`,
     `pending: ${starting} waits for ${suspending} [OperationScheduled]`,
     asked,
-    `changes: changes of its project are answered 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("1s");
   const running = `start_compute of ${endpointId}`;
@@ -235,7 +235,7 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
     `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
     `pending: ${running} runs until ${at("00:00:14.000")} [OperationStarted, OperationScheduled]`,
     asked,
-    `changes: changes of its project are answered 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
   ]);
   await double.advance("3s");
   expect(await explanationAbout(double, "state", endpointId)).toContain(
@@ -243,19 +243,19 @@ test("in the middle of a restart by request: suspending, then idle, then awake a
   );
 });
 
-test("a start that follows an update is told as that", async () => {
+test("a start that follows an update is explained by the update", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await updateCompute(double, path, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:15.000")}, with 1 CU [ComputeActivated]`,
-    `wake: its last start was asked for at ${at("00:00:12.000")}, by the update that it was restarted for [OperationScheduled]`,
-    `suspend: nothing has used it since ${at("00:00:15.000")}, and after 300 s without activity it goes to sleep: at ${at("00:05:15.000")}, in 295 s [ComputeActivated]`,
+    `wake: its last start was scheduled at ${at("00:00:12.000")}, to restart it for an update [OperationScheduled]`,
+    `suspend: nothing has used it since ${at("00:00:15.000")}; it suspends after 300 s without activity, at ${at("00:05:15.000")}, in 295 s [ComputeActivated]`,
     ACCEPTED,
   ]);
 });
 
-test("made disabled: it has never started", async () => {
+test("a compute that was created disabled has never started", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { endpointIds } = await createBranch(double, projectId);
@@ -266,8 +266,8 @@ test("made disabled: it has never started", async () => {
   });
   const { id } = body.endpoint;
   expect(await explanationLines(double, id)).toEqual([
-    `state: ${id} is idle: it was made disabled and has not been started [ComputeCreated]`,
-    `wake: ${id} is disabled: nothing wakes it before it is enabled again [ComputeCreated]`,
+    `state: ${id} is idle: it was created disabled and has never started [ComputeCreated]`,
+    `wake: ${id} is disabled: nothing starts it until it is enabled [ComputeCreated]`,
     ACCEPTED,
   ]);
 });
@@ -276,38 +276,38 @@ test.each([
   [{}, "query"],
   [{ kind: "connect", connection_id: "app" }, "connect"],
   [{ kind: "transaction" }, "transaction"],
-  [{ source: "checkout" }, 'query of "checkout"'],
-  [{ kind: "connect", source: "a pool" }, 'connect of "a pool"'],
-] as const)("woken by activity %j: whose it was, and of what kind", async (activity, whose) => {
+  [{ source: "checkout" }, 'query from "checkout"'],
+  [{ kind: "connect", source: "a pool" }, 'connect from "a pool"'],
+] as const)("started by activity %j: names its source and kind", async (activity, whose) => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   await recordActivity(double, endpointId, activity);
-  const woken = `wake: its last start was asked for at ${at("00:10:10.000")}, by a client's ${whose} that found the compute asleep [ActivityRecorded, OperationScheduled]`;
+  const woken = `wake: its last start was scheduled at ${at("00:10:10.000")}, by a client's ${whose} that found the compute idle [ActivityRecorded, OperationScheduled]`;
   expect(await explanationAbout(double, "wake", endpointId)).toBe(woken);
   await double.advance("1m");
   expect(await explanationAbout(double, "wake", endpointId)).toBe(woken);
 });
 
-test("woken by an activity that was told ahead: by the arrival, not by the telling", async () => {
+test("started by scheduled activity: the cause is its arrival, not the call that scheduled it", async () => {
   const double = await createDouble();
   const { endpointId } = await createSleeper(double);
   await recordActivity(double, endpointId, { at: at("00:30:00"), source: "nightly" });
   await double.advance("1h");
   expect(await explanationAbout(double, "wake", endpointId)).toBe(
-    `wake: its last start was asked for at ${at("00:30:00.000")}, by a client's query of "nightly" that found the compute asleep [ActivityRecorded, OperationScheduled]`,
+    `wake: its last start was scheduled at ${at("00:30:00.000")}, by a client's query from "nightly" that found the compute idle [ActivityRecorded, OperationScheduled]`,
   );
 });
 
-test("woken by a request", async () => {
+test("started by a request", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
   await double.api("POST", `${path}/start`);
   expect(await explanationAbout(double, "wake", endpointId)).toBe(
-    `wake: its last start was asked for at ${at("00:10:10.000")}, by a request [OperationScheduled]`,
+    `wake: its last start was scheduled at ${at("00:10:10.000")}, by a request [OperationScheduled]`,
   );
 });
 
-test("idle while a client waits for its start: that client came after it went to sleep", async () => {
+test("idle while a client waits for its start: that client arrived after the suspend", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -316,12 +316,12 @@ test("idle while a client waits for its start: that client came after it went to
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been idle since ${at("00:05:10.000")}: nothing had used it since ${at("00:00:10.000")}, for 300 s [ActivityRecorded, ComputeSuspended]`,
     `pending: start_compute of ${endpointId} runs until ${at("01:00:13.000")} [OperationScheduled]`,
-    `wake: its last start was asked for at ${at("01:00:10.000")}, by a client's query of "checkout" that found the compute asleep [ActivityRecorded, OperationScheduled]`,
-    `changes: changes of its project are answered 423 until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `wake: its last start was scheduled at ${at("01:00:10.000")}, by a client's query from "checkout" that found the compute idle [ActivityRecorded, OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("01:00:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   ]);
 });
 
-test("thousands of queries do not change what is told of a compute, and neither do activities told ahead", async () => {
+test("thousands of queries or scheduled activities do not change the explanation of a compute", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -332,7 +332,7 @@ test("thousands of queries do not change what is told of a compute, and neither 
     Array.from({ length: 1_500 }, () => ({ endpoint_id: endpointId })),
   );
   const busy = await explanationLines(double, endpointId);
-  // What lies too far back is not told as proof, and nothing else is put in its place.
+  // Events that are too far back are not given as proof, and nothing else replaces them.
   const texts = (lines: readonly string[]) =>
     lines.filter((line) => !line.startsWith("wake")).map((line) => line.replace(/ \[.*\]$/, ""));
   expect(texts(busy)).toEqual(texts(before));
@@ -349,7 +349,7 @@ test("thousands of queries do not change what is told of a compute, and neither 
   );
 });
 
-test("a query that its connection's end has cut off is no later use than that", async () => {
+test("a query cut off by the end of its connection counts as use only until then", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 3_600_000, connection_id: "c" });
@@ -362,12 +362,12 @@ test("a query that its connection's end has cut off is no later use than that", 
   expect(await explanationAbout(double, "state", endpointId)).toContain(since);
 });
 
-test("an idle compute that has been disabled says that nothing wakes it", async () => {
+test("a disabled idle compute reports that nothing starts it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createSleeper(double);
   await updateCompute(double, path, { disabled: true });
   await double.advance("10s");
   expect(await explanationLines(double, endpointId)).toContain(
-    `wake: ${endpointId} is disabled: nothing wakes it before it is enabled again [ComputeUpdated]`,
+    `wake: ${endpointId} is disabled: nothing starts it until it is enabled [ComputeUpdated]`,
   );
 });

@@ -6,7 +6,7 @@ import { explain, explanationAbout, explanationLines } from "../../support/expla
 const at = (time: string) => `2026-01-01T${time}Z`;
 const ACCEPTED = "changes: changes are accepted: its project has no unfinished operations []";
 
-test("an operation that waits is told what it waits for, and not what merely runs beside it", async () => {
+test("a waiting operation names what it waits for, not what merely runs at the same time", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
@@ -20,14 +20,14 @@ test("an operation that waits is told what it waits for, and not what merely run
   }
 });
 
-test("a change of another compute of the project locks this one too, and it is told why", async () => {
+test("a change to another compute of the project locks this one too, and the explanation says why", async () => {
   const double = await createDouble();
   const { endpointId, projectId } = await createProject(double);
   const { endpointIds, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await double.api("POST", `${paths[0]}/suspend`);
   expect(await explanationAbout(double, "pending", endpointId)).toBe("");
   expect(await explanationAbout(double, "changes", endpointId)).toBe(
-    `changes: changes of its project are answered 423 until ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
   );
 });
 
@@ -58,7 +58,7 @@ const LOCKS: Readonly<Record<string, (scene: Locked) => Promise<unknown>>> = {
 };
 
 test.each(Object.keys(LOCKS))(
-  "until %s is over, changes are answered 423: until the instant that is told, and no longer",
+  "until %s ends, changes are rejected with 423, exactly until the reported instant",
   async (name) => {
     const double = await createDouble();
     const project = await createProject(double);
@@ -71,12 +71,12 @@ test.each(Object.keys(LOCKS))(
     await double.sim("POST", "/clock/advance", { to: new Date(Date.parse(until ?? "") - 1).toISOString() });
     expect((await change()).status).toBe(423);
     await double.sim("POST", "/clock/advance", { to: until });
-    // How long a start takes that follows by itself is not drawn yet.
+    // The duration of a start that follows automatically is not drawn yet.
     expect((await change()).status).toBe(after === undefined ? 200 : 423);
   },
 );
 
-test("a request that got 423 is explained by its instant, however long ago", async () => {
+test("a past 423 can be explained at its instant", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.advance("10m");
@@ -89,13 +89,13 @@ test("a request that got 423 is explained by its instant, however long ago", asy
   const lines = await explanationLines(double, endpointId, then);
   expect(lines).toEqual(before);
   expect(lines.at(-1)).toBe(
-    `changes: changes of its project are answered 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: changes to its project are rejected with 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   );
   expect((await explain(double, endpointId, then)).body.at).toBe(then);
   expect((await explanationLines(double, endpointId)).at(-1)).toBe(ACCEPTED);
 });
 
-test("at every point of its history a compute is told in the state that it had then", async () => {
+test("at every point of history a compute is reported in its state at that time", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await double.advance("10m");
@@ -116,7 +116,7 @@ test("at every point of its history a compute is told in the state that it had t
   }
 });
 
-test("between a shortened delay and the sleep that it brings, no time is left, and none below zero", async () => {
+test("after the suspend timeout is shortened, the remaining time is 0, never negative", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.advance("4m");
@@ -126,7 +126,7 @@ test("between a shortened delay and the sleep that it brings, no time is left, a
   expect(await explanationAbout(double, "suspend", endpointId, seq)).not.toMatch(/in -/);
 });
 
-test("a compute is told of by what clients know: not before it was made, nor after it was deleted", async () => {
+test("a compute can be explained only between its creation and its deletion", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const { seq } = (await double.sim("GET", "/state")).body;
@@ -151,8 +151,8 @@ test("a compute is told of by what clients know: not before it was made, nor aft
 });
 
 test.each([
-  ["2027-01-01T00:00:00Z", 422, "POINT_NOT_REACHED", /history has come to event 13/],
-  ["14", 422, "POINT_NOT_REACHED", /history has come to event 13/],
+  ["2027-01-01T00:00:00Z", 422, "POINT_NOT_REACHED", /history ends at event 13/],
+  ["14", 422, "POINT_NOT_REACHED", /history ends at event 13/],
   [
     "yesterday",
     400,
@@ -161,7 +161,7 @@ test.each([
   ],
   ["-1", 400, "BAD_REQUEST", /^at: must be/],
   ["", 400, "BAD_REQUEST", /^at: must be/],
-] as const)("at %j nothing is told, and why is said", async (point, status, code, message) => {
+] as const)("at %j the explanation is rejected with a reason", async (point, status, code, message) => {
   const double = await createDouble();
   const { endpointId, created } = await createProject(double);
   for (const id of [endpointId, created.operations[0].id]) {

@@ -7,7 +7,7 @@ const at = (time: string) => `2026-01-01T${time}Z`;
 const newest = async (double: Double, projectId: string) =>
   (await double.api("GET", `/projects/${projectId}/operations?limit=1`)).body.operations[0];
 
-test("an operation that runs: who asked for it, and when it ends", async () => {
+test("a running operation: explains its cause and when it ends", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const timeline = `create_timeline of ${body.branch.id}`;
@@ -24,7 +24,7 @@ test("an operation that runs: who asked for it, and when it ends", async () => {
   });
 });
 
-test("an operation that waits: for which ones", async () => {
+test("a waiting operation: names the operations that it waits for", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const start = `start_compute of ${body.endpoints[0].id}`;
@@ -35,7 +35,7 @@ test("an operation that waits: for which ones", async () => {
   expect((await explain(double, body.operations[1].id)).body.status).toBe("scheduling");
 });
 
-test("an operation that has waited: how long, and when it ends", async () => {
+test("an operation that has waited: explains how long, and when it ends", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   await double.advance("2s");
@@ -46,7 +46,7 @@ test("an operation that has waited: how long, and when it ends", async () => {
   expect((await explain(double, body.operations[1].id)).body.status).toBe("running");
 });
 
-test("an operation that is over: when, and what came of it", async () => {
+test("a finished operation: explains when it ran, and its effects", async () => {
   const double = await createDouble();
   const { created } = await createProject(double);
   const ends: string[] = [];
@@ -55,12 +55,12 @@ test("an operation that is over: when, and what came of it", async () => {
     expect((await explain(double, id)).body.status).toBe("finished");
   }
   expect(ends).toEqual([
-    `state: it ran from ${at("00:00:00.000")} and was finished at ${at("00:00:01.000")} [OperationFinished, BranchBecameReady]`,
-    `state: it waited 1000 ms for others, ran from ${at("00:00:01.000")} and was finished at ${at("00:00:04.000")} [OperationStarted, OperationFinished, ComputeActivated]`,
+    `state: it ran from ${at("00:00:00.000")} and finished at ${at("00:00:01.000")} [OperationFinished, BranchBecameReady]`,
+    `state: it waited 1000 ms for other operations, ran from ${at("00:00:01.000")} and finished at ${at("00:00:04.000")} [OperationStarted, OperationFinished, ComputeActivated]`,
   ]);
 });
 
-test("an operation is told the same of, whatever has become of its project since", async () => {
+test("the explanation of a finished operation does not change with its project", async () => {
   const double = await createDouble();
   const { projectId, created } = await createProject(double);
   const id = created.operations[1].id;
@@ -72,41 +72,36 @@ test("an operation is told the same of, whatever has become of its project since
   expect(await explanationLines(double, id)).toEqual(before);
 });
 
-test("the operation of an autosuspend took no time", async () => {
+test("the operation of an autosuspend takes no time", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   await double.advance("1h");
   const { id, action } = await newest(double, projectId);
   expect(action).toBe("suspend_compute");
   expect(await explanationLines(double, id)).toEqual([
-    `state: suspend_compute of ${endpointId} was scheduled at ${at("00:05:04.000")}, by the autosuspend [OperationScheduled]`,
-    "state: it was finished at once [OperationScheduled]",
+    `state: suspend_compute of ${endpointId} was scheduled at ${at("00:05:04.000")}, by autosuspend [OperationScheduled]`,
+    "state: it finished at once [OperationScheduled]",
   ]);
   expect((await explain(double, id)).body.status).toBe("finished");
 });
 
 test.each([
   [{}, "query"],
-  [{ source: "checkout" }, 'query of "checkout"'],
-  [{ kind: "connect", connection_id: "app", source: "a pool" }, 'connect of "a pool"'],
-] as const)(
-  "an operation that activity %j asked for tells whose it was, and proves it",
-  async (activity, whose) => {
-    const double = await createDouble();
-    const { projectId, endpointId } = await createProject(double);
-    await double.advance("1h");
-    await recordActivity(double, endpointId, activity);
-    const [asked] = await explanationLines(double, (await newest(double, projectId)).id);
-    expect(asked).toMatch(
-      new RegExp(
-        `was scheduled at ${at("01:00:10.000")}, by a client's ${whose} that found the compute asleep `,
-      ),
-    );
-    expect(asked).toContain("ActivityRecorded");
-  },
-);
+  [{ source: "checkout" }, 'query from "checkout"'],
+  [{ kind: "connect", connection_id: "app", source: "a pool" }, 'connect from "a pool"'],
+] as const)("an operation caused by activity %j names its source, with proof", async (activity, whose) => {
+  const double = await createDouble();
+  const { projectId, endpointId } = await createProject(double);
+  await double.advance("1h");
+  await recordActivity(double, endpointId, activity);
+  const [asked] = await explanationLines(double, (await newest(double, projectId)).id);
+  expect(asked).toMatch(
+    new RegExp(`was scheduled at ${at("01:00:10.000")}, by a client's ${whose} that found the compute idle `),
+  );
+  expect(asked).toContain("ActivityRecorded");
+});
 
-test("an operation that an update asked for, and the start that follows it", async () => {
+test("explains the operation of an update and the start that follows it", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   const { operations } = await updateCompute(double, path, { autoscaling_limit_max_cu: 2 });
@@ -116,12 +111,10 @@ test("an operation that an update asked for, and the start that follows it", asy
   );
   const started = await newest(double, projectId);
   expect(started.action).toBe("start_compute");
-  expect((await explanationLines(double, started.id))[0]).toMatch(
-    /, by the update that it was restarted for /,
-  );
+  expect((await explanationLines(double, started.id))[0]).toMatch(/, to restart it for an update /);
 });
 
-test("a cancelled operation: when, and because of what; one that ran and one that waited", async () => {
+test("a cancelled operation, running or waiting: explains when and why", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   const { body } = await double.api("POST", `${path}/restart`);
@@ -131,16 +124,16 @@ test("a cancelled operation: when, and because of what; one that ran and one tha
     const { status, body: explained } = await explain(double, id);
     expect([status, explained.status]).toEqual([200, "cancelled"]);
     expect((await explanationLines(double, id)).at(-1)).toBe(
-      `state: it was cancelled at ${at("00:00:10.500")}, because what it concerned was deleted [OperationCancelled]`,
+      `state: it was cancelled at ${at("00:00:10.500")}, because its object was deleted [OperationCancelled]`,
     );
   }
-  // As the API shows them.
+  // The API shows the same status.
   const shown = (await double.api("GET", `${path.replace(/\/endpoints.*/, "")}/operations?limit=2`)).body
     .operations;
   expect(shown.map(({ status }: any) => status)).toEqual(["cancelled", "cancelled"]);
 });
 
-test("the operations of a branch's removal: what they waited for; what can be recovered stays", async () => {
+test("explains what the operations of a branch deletion waited for", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { branchId, endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
@@ -151,7 +144,7 @@ test("the operations of a branch's removal: what they waited for; what can be re
   );
   await double.advance("10s");
   expect((await explanationLines(double, removal.id)).slice(1)).toEqual([
-    `state: it waited 1000 ms for others, ran from ${at("00:00:21.000")} and was finished at ${at("00:00:22.000")} [OperationStarted, OperationFinished]`,
+    `state: it waited 1000 ms for other operations, ran from ${at("00:00:21.000")} and finished at ${at("00:00:22.000")} [OperationStarted, OperationFinished]`,
   ]);
 });
 
@@ -167,7 +160,7 @@ test("an operation of a whole project names the project", async () => {
   );
 });
 
-test("at every point of its life an operation is told with the status that it had then", async () => {
+test("at every point in time an operation is reported with its status at that time", async () => {
   const double = await createDouble();
   const { created } = await createProject(double);
   const { id } = created.operations[1];
@@ -184,7 +177,7 @@ test("at every point of its life an operation is told with the status that it ha
   }
 });
 
-test("an operation that is not known, or not yet, is 404", async () => {
+test("an unknown or future operation is 404", async () => {
   const double = await createDouble();
   const { endpointId, created } = await createProject(double);
   for (const [id, point] of [

@@ -5,7 +5,7 @@ import { explain, explanationLines } from "../../support/explanation.ts";
 import { createTestDouble } from "../../support/history-requests.ts";
 import { STORAGE_KINDS } from "../../support/storage-double.ts";
 
-/** Something of everything that is explained; gives the ids of what there ever was. */
+/** Creates every case that can be explained; returns the ids of all objects that ever existed. */
 async function live(double: Double): Promise<string[]> {
   const { projectId, endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 2_000, source: "checkout" });
@@ -33,7 +33,7 @@ async function live(double: Double): Promise<string[]> {
   );
 }
 
-test("from files the same is told as from memory, at every point of a life", async () => {
+test("explanations from a file equal those from memory at every point of history", async () => {
   const [inMemory, inFiles] = [
     (await createTestDouble("in memory")).double(),
     (await createTestDouble("in files")).double(),
@@ -58,7 +58,7 @@ test("from files the same is told as from memory, at every point of a life", asy
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: every statement is proven by events of the journal, at every point of a life",
+  "%s: every statement is proven by events of the journal, at every point of history",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     const ids = await live(double);
@@ -74,13 +74,13 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-/** Sentences without their proof. Who suspended a compute is told by events alone, and so is what woke it. */
+/** Sentences without proof. Only events record what suspended and what started a compute. */
 const texts = (lines: readonly string[]) =>
   lines
     .filter((line) => !line.startsWith("wake: "))
     .map((line) => line.replace(/ \[.*\]$/, "").replace(/(has been idle since \S+Z).*/, "$1"));
 
-/** Computes whose reasons lie in history that is forgotten, and what leads there. */
+/** Computes whose reasons are in truncated history, and the calls that lead there. */
 const STATES: Readonly<
   Record<string, (double: Double, endpointId: string, path: string) => Promise<unknown>>
 > = {
@@ -99,7 +99,7 @@ const STATES: Readonly<
 };
 
 test.each(Object.keys(STATES))(
-  "a compute that is %s is told the same of when history is forgotten, though without proof",
+  "the explanation of a compute that is %s survives truncation, without proof",
   async (state) => {
     for (const kind of STORAGE_KINDS) {
       const double = (await createTestDouble(kind)).double();
@@ -109,14 +109,14 @@ test.each(Object.keys(STATES))(
       expect((await double.sim("POST", "/compact", { keep: "0s" })).status).toBe(200);
       const after = await explanationLines(double, endpointId);
       expect(after.every((line) => line.endsWith(" []"))).toBe(true);
-      // What woke it is told by events alone.
+      // Only events record what started it.
       expect(texts(after)).toEqual(before.filter((line) => !line.startsWith("wake: ")));
     }
   },
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: an operation that is under way is told of though the event that scheduled it is forgotten",
+  "%s: an unfinished operation is explained after the event that scheduled it was truncated",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     const { path } = await createProject(double);
@@ -130,7 +130,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: an operation that the API still tells of is told of when history is shorter than that",
+  "%s: an operation that the API still lists is explained even if history is shorter",
   async (kind) => {
     const retention = { history: 60_000, minimumEvents: 0, eventsPerCheckpoint: 10 };
     const double = (await createTestDouble(kind, { retention })).double();
@@ -150,7 +150,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("%s: what is told at an instant that is forgotten is nothing", async (kind) => {
+test.each(STORAGE_KINDS)("%s: an instant in truncated history cannot be explained", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   const { endpointId } = await createProject(double);
   await double.advance("1h");

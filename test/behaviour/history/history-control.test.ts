@@ -9,7 +9,7 @@ const eventsSince = async ({ sim }: Pick<Double, "sim">, since: number) =>
   (await sim("GET", `/events?since=${since}&limit=10000`)).body;
 const compact = ({ sim }: Pick<Double, "sim">, keep: unknown) => sim("POST", "/compact", { keep });
 
-test.each(STORAGE_KINDS)("%s: the world as it was is the world that was shown then", async (kind) => {
+test.each(STORAGE_KINDS)("%s: the state at a past point equals the state shown then", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   const shown: [at: string, seq: number, state: string][] = [];
   const remember = async () => {
@@ -32,7 +32,7 @@ test.each(STORAGE_KINDS)("%s: the world as it was is the world that was shown th
   let instants = 0;
   for (const [at, seq, state] of shown) {
     expect(await stateAt(double, seq)).toBe(state);
-    // An instant means all that has happened at it, also after somebody looked.
+    // An instant includes all its events, also those after the state was read.
     if (events.some((event: any) => event.at === at && event.seq > seq)) continue;
     expect(await stateAt(double, at)).toBe(state);
     instants += 1;
@@ -41,7 +41,7 @@ test.each(STORAGE_KINDS)("%s: the world as it was is the world that was shown th
   expect(await stateAt(double, (await historyOf(double)).seq)).toBe(await worldState(double));
 });
 
-test.each(STORAGE_KINDS)("%s: to look into the past changes nothing", async (kind) => {
+test.each(STORAGE_KINDS)("%s: reading the past changes nothing", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   await createProject(double);
   await double.advance("1h");
@@ -51,7 +51,7 @@ test.each(STORAGE_KINDS)("%s: to look into the past changes nothing", async (kin
   expect(await fullState(double)).toEqual(before);
 });
 
-test.each(STORAGE_KINDS)("%s: an event within a decision means the whole of it", async (kind) => {
+test.each(STORAGE_KINDS)("%s: an event within a decision selects the whole decision", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   await createProject(double);
   const { events } = await eventsSince(double, 0);
@@ -65,7 +65,7 @@ test.each([
   ["14", 422, "POINT_NOT_REACHED", /event 13/],
   ["2026-01-01T00:00:10.001Z", 422, "POINT_NOT_REACHED", /event 13/],
   ["9999-12-31T23:59:59Z", 422, "POINT_NOT_REACHED", /event 13/],
-  ["2025-12-31T23:59:59.999Z", 422, "HISTORY_FORGOTTEN", /before the beginning of the world/],
+  ["2025-12-31T23:59:59.999Z", 422, "HISTORY_FORGOTTEN", /before event 1, which created the world/],
   [
     "now",
     400,
@@ -78,7 +78,7 @@ test.each([
   ["1e3", 400, "BAD_REQUEST", /^at: must be/],
   ["2026-02-30T00:00:00Z", 400, "BAD_REQUEST", /^at: must be/],
   ["2026-01-01T00:00:00", 400, "BAD_REQUEST", /^at: must be/],
-] as const)("the state at %j is refused with %i, and why is said", async (at, status, code, message) => {
+] as const)("the state at %j is rejected with %i and a reason", async (at, status, code, message) => {
   const double = (await createTestDouble("in memory")).double();
   await createProject(double);
   const answer = await double.sim("GET", `/state?at=${at}`);
@@ -86,14 +86,14 @@ test.each([
   expect(answer.body.message).toMatch(message);
 });
 
-test("a point that is given twice is none", async () => {
+test("a point that is given twice is rejected", async () => {
   const double = (await createTestDouble("in memory")).double();
   const { status, body } = await double.sim("GET", "/state?at=1&at=2");
   expect([status, body.message]).toEqual([400, "at: is given more than once"]);
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: the present instant is a point of history, the coming millisecond is none",
+  "%s: the current instant is a point of history, the next millisecond is not",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -103,7 +103,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("%s: what is told ahead does not belong to history yet", async (kind) => {
+test.each(STORAGE_KINDS)("%s: scheduled activity does not belong to history yet", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { at: "2026-01-01T00:01:00Z" });
@@ -111,7 +111,7 @@ test.each(STORAGE_KINDS)("%s: what is told ahead does not belong to history yet"
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: to forget leaves the world and its journal's numbers as they are, and says where history begins",
+  "%s: compaction keeps the world and the sequence numbers, and reports where history begins",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -145,7 +145,7 @@ test.each(STORAGE_KINDS)(
       forgotten_seq: forgotten,
     });
     expect(await eventsSince(double, forgotten)).not.toHaveProperty("forgotten_seq");
-    // Operations that were over by then are forgotten with it.
+    // Operations that ended before then are deleted too.
     const { operations } = (await double.api("GET", `/projects/${projectId}/operations`)).body;
     expect(operations.map(({ action }: any) => action)).toEqual(["start_compute"]);
     await createProject(double);
@@ -156,7 +156,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a world goes on after it has forgotten as it would have gone on",
+  "%s: a compacted world continues as it would have without compaction",
   async (kind) => {
     const doubles = [
       (await createTestDouble(kind)).double(),
@@ -177,21 +177,24 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("%s: to forget nothing forgets nothing, and again forgets no more", async (kind) => {
-  const double = (await createTestDouble(kind)).double();
-  await createProject(double);
-  await double.advance("1h");
-  const history = await historyOf(double);
-  expect((await compact(double, "30d")).body.forgotten_seq).toBe(0);
-  expect(await historyOf(double)).toEqual(history);
-  const { forgotten_seq } = (await compact(double, "30m")).body;
-  expect(forgotten_seq).toBeGreaterThan(0);
-  expect((await compact(double, "30m")).body.forgotten_seq).toBe(forgotten_seq);
-  expect((await compact(double, "45m")).body.forgotten_seq).toBe(forgotten_seq);
-});
+test.each(STORAGE_KINDS)(
+  "%s: compaction beyond the start of history deletes nothing, and repeating it deletes no more",
+  async (kind) => {
+    const double = (await createTestDouble(kind)).double();
+    await createProject(double);
+    await double.advance("1h");
+    const history = await historyOf(double);
+    expect((await compact(double, "30d")).body.forgotten_seq).toBe(0);
+    expect(await historyOf(double)).toEqual(history);
+    const { forgotten_seq } = (await compact(double, "30m")).body;
+    expect(forgotten_seq).toBeGreaterThan(0);
+    expect((await compact(double, "30m")).body.forgotten_seq).toBe(forgotten_seq);
+    expect((await compact(double, "45m")).body.forgotten_seq).toBe(forgotten_seq);
+  },
+);
 
 test.each(STORAGE_KINDS)(
-  "%s: what is forgotten can be neither shown nor forked, and the end of it can",
+  "%s: truncated history can be neither shown nor forked, but its end can",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -207,7 +210,7 @@ test.each(STORAGE_KINDS)(
       const forked = await double.sim("POST", "/worlds", { name: "copy", at });
       expect([at, forked.status, forked.body.code]).toEqual([at, 422, "HISTORY_FORGOTTEN"]);
     }
-    // Since its last event nothing has happened: that is known still.
+    // Nothing has happened since its last event, so that instant is still known.
     for (const at of [forgotten_seq, "2026-01-01T00:05:04Z", "2026-01-01T00:30:00Z"])
       expect(await stateAt(double, at)).toBe(oldest);
     expect(await worldState(await forkWorld(double, { name: "copy", at: forgotten_seq }))).toBe(oldest);
@@ -215,7 +218,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each([[undefined], ["soon"], ["-1d"], [-1], [""], ["forever"], [null], [1.5]])(
-  "to keep %j of history is refused with 400, naming the field, and nothing is forgotten",
+  "keep %j is rejected with 400 and the field, and nothing is truncated",
   async (keep) => {
     const double = (await createTestDouble("in memory")).double();
     await createProject(double);
@@ -228,7 +231,7 @@ test.each([[undefined], ["soon"], ["-1d"], [-1], [""], ["forever"], [null], [1.5
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a fork that has forgotten leaves its origin all of its history, and the other way about",
+  "%s: compacting a fork does not affect its origin, nor the reverse",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -246,7 +249,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: to forget while requests come leaves every one of their changes in the journal",
+  "%s: compaction during requests keeps all their changes in the journal",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -260,7 +263,7 @@ test.each(STORAGE_KINDS)(
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const { events } = await eventsSince(double, seq);
     const names = events.flatMap(({ api_key }: any) => (api_key === undefined ? [] : [api_key.name]));
-    // What was committed before the point that history now begins at is forgotten with it, but is there.
+    // Changes before the new beginning of history are truncated, but the objects exist.
     expect((await double.api("GET", "/api_keys")).body).toHaveLength(11);
     expect(names.length + (await historyOf(double)).forgotten_seq).toBe(seq + 10);
   },

@@ -19,7 +19,7 @@ async function openWorld() {
   return { world, worlds, create };
 }
 
-test("a world without a history goes on as any other, and knows how far it has come", async () => {
+test("a world without stored history runs like any other and knows its sequence number", async () => {
   const { world, worlds, create } = await openWorld();
   expect((await create()).ok).toBe(true);
   await world.advance({ by: 60_000 });
@@ -30,12 +30,12 @@ test("a world without a history goes on as any other, and knows how far it has c
   await worlds.close();
 });
 
-test("who asks for its past is told that it is forgotten, and not something else", async () => {
+test("reading its past is rejected because it is not stored", async () => {
   const { world, worlds, create } = await openWorld();
   await create();
   await world.advance({ by: 60_000 });
   const past = await world.viewAt({ at: START + 1 });
   expect(past).toMatchObject({ ok: false, refusal: { code: "HISTORY_FORGOTTEN" } });
-  await expect(world.viewAt({ seq: world.history().seq })).rejects.toThrow("was not kept");
+  await expect(world.viewAt({ seq: world.history().seq })).rejects.toThrow("was not stored");
   await worlds.close();
 });

@@ -3,7 +3,7 @@ import { type Batch, MemoryJournal } from "../../../src/simulation/journal.ts";
 import { worldState } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
-/** A journal on a disk that may be full. */
+/** A journal on a disk that can be made full. */
 class FullJournal extends MemoryJournal {
   full = false;
 
@@ -19,7 +19,7 @@ async function createOnDisk() {
   return { double, journal, ...(await createProject(double)) };
 }
 
-test("a change that the store could not commit is 503, says so, and has not happened", async () => {
+test("a change that cannot be committed is answered with 503 and has not happened", async () => {
   const { double, journal, path } = await createOnDisk();
   const before = await worldState(double);
   journal.full = true;
@@ -31,7 +31,7 @@ test("a change that the store could not commit is 503, says so, and has not happ
   expect((await double.api("GET", path)).body.endpoint).not.toHaveProperty("name");
 });
 
-test("all that one commit was to keep fails together, the reads of that turn included", async () => {
+test("everything in a failed commit fails together, including reads of the same turn", async () => {
   const { double, journal } = await createOnDisk();
   journal.full = true;
   const answers = await Promise.all([
@@ -45,7 +45,7 @@ test("all that one commit was to keep fails together, the reads of that turn inc
   expect((await double.api("GET", "/api_keys")).body).toHaveLength(1);
 });
 
-test("when there is room again, everything works again, and the ids that were not given are given then", async () => {
+test("when there is space again everything works, and the ids of the failed change are used", async () => {
   const { double, journal } = await createOnDisk();
   journal.full = true;
   await double.api("POST", "/projects", { project: {} });
@@ -58,7 +58,7 @@ test("when there is room again, everything works again, and the ids that were no
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
-test("an advance that the store could not commit is 503 as well, and can be repeated", async () => {
+test("an advance that cannot be committed is 503 too, and can be repeated", async () => {
   const { double, journal, path } = await createOnDisk();
   journal.full = true;
   expect((await double.advance("1h")).status).toBe(503);
@@ -68,7 +68,7 @@ test("an advance that the store could not commit is 503 as well, and can be repe
   expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
 });
 
-test("who reads while nothing is to be kept is answered, full disk or not", async () => {
+test("reads without pending writes are answered even on a full disk", async () => {
   const { double, journal, path } = await createOnDisk();
   journal.full = true;
   expect((await double.api("GET", path)).status).toBe(200);

@@ -5,7 +5,7 @@ import { API_KEY, createDouble, createProject, type Double } from "../../support
 
 const events = async (double: Double, query = "") => (await double.sim("GET", `/events${query}`)).body;
 
-test("health tells live and ready apart, and names world and instant", async () => {
+test("health has separate live and ready checks and reports world and instant", async () => {
   const double = await createDouble();
   expect((await double.sim("GET", "/health")).body).toMatchObject({
     status: "ready",
@@ -38,7 +38,7 @@ test("every change is an event, numbered without gaps, at its instant", async ()
   }
 });
 
-test("what changes nothing is no event: reads, refusals, bad input", async () => {
+test("reads, rejected calls and bad input cause no event", async () => {
   const double = await createDouble();
   const { projectId, branchId, path } = await createProject(double);
   const { next_since } = await events(double);
@@ -52,7 +52,7 @@ test("what changes nothing is no event: reads, refusals, bad input", async () =>
   expect(await events(double, `?since=${next_since}`)).toEqual({ events: [], next_since });
 });
 
-test("events are read in pieces, from any place", async () => {
+test("events are read in pages, from any sequence number", async () => {
   const double = await createDouble();
   await createProject(double);
   const { events: all } = await events(double);
@@ -68,7 +68,7 @@ test("events are read in pieces, from any place", async () => {
 });
 
 test.each(["since=-1", "since=now", "limit=0", "limit=10001", "limit=all"])(
-  "events refuse %s with 400",
+  "events reject %s with 400",
   async (query) => {
     const double = await createDouble();
     const { status, body } = await double.sim("GET", `/events?${query}`);
@@ -110,7 +110,7 @@ test("the invariants are checked, and hold", async () => {
 });
 
 test.each([0, 20])(
-  "a wait ends when the world is as it should be, also if that comes %i ms after its beginning",
+  "a wait ends when its condition is fulfilled, here %i ms after it began",
   async (laterMs) => {
     const double = await createDouble();
     const { body } = await double.api("POST", "/projects", { project: {} });
@@ -125,7 +125,7 @@ test.each([0, 20])(
   },
 );
 
-test("a wait that is fulfilled already ends at once; one that is not in time is 408", async () => {
+test("a wait for a fulfilled condition ends at once; one that times out is 408", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const wait = (state: string, timeout: unknown = "30ms") =>
@@ -142,7 +142,7 @@ test("a wait that is fulfilled already ends at once; one that is not in time is 
   expect((await double.sim("POST", "/wait", {})).status).toBe(400);
 });
 
-test("a reset leaves accounts and keys, and the ids that come next are those of a new world", async () => {
+test("a reset keeps accounts and keys, and the next ids are those of a new world", async () => {
   const double = await createDouble();
   const first = await createProject(double);
   await recordActivity(double, first.endpointId, { at: "2026-01-02T00:00:00Z" });
@@ -158,7 +158,7 @@ test("a reset leaves accounts and keys, and the ids that come next are those of 
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
-test("the figures of a compute stand beside each other in its stats, and those of all in one list", async () => {
+test("stats show one compute, or all computes in a list", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   await createBranch(double, projectId, [{ type: "read_only" }]);
@@ -193,14 +193,14 @@ test("metrics are in the Prometheus text format", async () => {
     expect(line).toMatch(/^(# (HELP|TYPE) standin_\w+ .+|standin_\w+\{[^}]+\} -?[\d.e+]+)$/);
 });
 
-test("an unknown path under /_sim is 404 and names those that there are", async () => {
+test("an unknown path under /_sim is 404 and lists the known ones", async () => {
   const double = await createDouble();
   const { status, body } = await double.sim("GET", "/nothing");
   expect([status, body.code]).toEqual([404, "UNKNOWN_PATH"]);
   expect(body.message).toContain("/clock/advance");
 });
 
-test("the control API refuses pages of other origins and foreign names, and what they asked for does not happen", async () => {
+test("the control API rejects foreign origins and host names, and executes nothing for them", async () => {
   const double = await createDouble();
   const before = await worldState(double);
   const ask = async (headers: Record<string, string>, host = "localhost") => {
@@ -217,7 +217,7 @@ test("the control API refuses pages of other origins and foreign names, and what
   expect(await ask({ Host: "127.0.0.1:4620" })).toBe(200);
 });
 
-test("with a control token set, the control API needs it; the imitated API does not take it", async () => {
+test("with a control token set, the control API requires it and the imitated API does not accept it", async () => {
   const { worlds } = await createDouble();
   const controlToken = "a-token-of-the-control-api";
   const app = createApp({

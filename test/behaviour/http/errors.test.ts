@@ -12,7 +12,7 @@ const raw = (double: Double, method: string, path: string, init: RequestInit = {
     }),
   );
 
-test("every error is an object of request_id, code and message, under the request's own id", async () => {
+test("every error has request_id, code and message, with the id of the request", async () => {
   const double = await createDouble();
   const { path, projectId } = await createProject(double);
   await double.api("POST", `${path}/restart`);
@@ -34,7 +34,7 @@ test("every error is an object of request_id, code and message, under the reques
   }
 });
 
-test("X-Request-ID is taken from the request, or made; one that cannot be a header value's is made anew", async () => {
+test("X-Request-ID comes from the request if it is valid, otherwise a new one is generated", async () => {
   const double = await createDouble();
   const idOf = async (given?: string) => {
     const response = await raw(
@@ -52,7 +52,7 @@ test("X-Request-ID is taken from the request, or made; one that cannot be a head
   expect(await idOf()).not.toBe(await idOf());
 });
 
-test("an unknown path is 404, with a hint where /api/v2 is missing or doubled", async () => {
+test("an unknown path is 404, with a hint if /api/v2 is missing or repeated", async () => {
   const double = await createDouble();
   const messageOf = async (path: string) => {
     const response = await raw(double, "GET", path);
@@ -77,14 +77,14 @@ test("an unknown path is 404, with a hint where /api/v2 is missing or doubled", 
   expect(await messageOf("/")).toEqual([404, "UNKNOWN_PATH", expect.stringContaining("/api/v2")]);
 });
 
-test("a known path with another method is 405, naming those that are allowed", async () => {
+test("a known path with another method is 405 and lists the allowed methods", async () => {
   const double = await createDouble();
   const { status, headers, body } = await double.api("PUT", "/projects");
   expect([status, body.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
   expect(headers.get("allow")?.split(", ").sort()).toEqual(["GET", "POST"]);
 });
 
-test("a slash behind a known path is no wrong method", async () => {
+test("a trailing slash on a known path is never 405", async () => {
   const double = await createDouble();
   for (const path of ["/projects/", "/api_keys/", "/projects/shared/"]) {
     const { status, body } = await double.api("GET", path);
@@ -96,7 +96,7 @@ test("a slash behind a known path is no wrong method", async () => {
   }
 });
 
-test("every operation of the public document is answered, and what is not imitated is 501, naming it", async () => {
+test("every operation of the public API is answered; one that is not imitated is 501 with its name", async () => {
   const double = await createDouble();
   const missing: string[] = [];
   for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
@@ -142,7 +142,7 @@ const BODIES: readonly (readonly [string, string])[] = [
   ["a number", "7"],
 ];
 
-test.each(BODIES)("a body of %s is refused with 400", async (_, text) => {
+test.each(BODIES)("a body of %s is rejected with 400", async (_, text) => {
   const double = await createDouble();
   const before = await worldState(double);
   const response = await raw(double, "POST", "/api/v2/api_keys", {
@@ -154,7 +154,7 @@ test.each(BODIES)("a body of %s is refused with 400", async (_, text) => {
   expect(await worldState(double)).toBe(before);
 });
 
-test("a body of another type is refused, one with a charset or without a type is read", async () => {
+test("a body of another content type is rejected; one with a charset or without a type is read", async () => {
   const double = await createDouble();
   const statusOf = async (type: string | undefined) => {
     const headers = type === undefined ? {} : { "Content-Type": type };
@@ -168,7 +168,7 @@ test("a body of another type is refused, one with a charset or without a type is
   expect(await statusOf(undefined)).toBe(200);
 });
 
-test("a body of more than a mebibyte is 413, and changes nothing", async () => {
+test("a body above 1 MiB is 413 and changes nothing", async () => {
   const double = await createDouble();
   const before = await worldState(double);
   const bodyOf = (bytes: number) => {
@@ -180,7 +180,7 @@ test("a body of more than a mebibyte is 413, and changes nothing", async () => {
   expect(await worldState(double)).toBe(before);
 });
 
-test("all that does not fit is named at once", async () => {
+test("all invalid fields are reported at once", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", {
     project: { name: 7, pg_version: "new", store_passwords: "no" },
@@ -189,7 +189,7 @@ test("all that does not fit is named at once", async () => {
     expect(body.message).toContain(field);
 });
 
-test("successes: 201 for what is created, 200 for the rest", async () => {
+test("success is 201 for creation and 200 otherwise", async () => {
   const double = await createDouble({ operations: "immediate" });
   const { projectId, path } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);

@@ -46,7 +46,7 @@ test.each([
   Number.POSITIVE_INFINITY,
   1e21,
   "99999999999d",
-])("%j is no duration", (text) => {
+])("%j is not a duration", (text) => {
   expect(parseDuration(text)).toBeUndefined();
 });
 
@@ -63,7 +63,7 @@ test("timestamps are ISO 8601 in UTC with whole seconds, never rounded up", () =
   expect(timestamp(END_OF_TIME)).toBe("9999-12-31T23:59:59Z");
 });
 
-/** Every value of a JSON document under a name that tells an instant. */
+/** Every value of a JSON document whose name marks an instant. */
 function instantsIn(value: unknown, name = ""): [string, unknown][] {
   if (Array.isArray(value)) return value.flatMap((item) => instantsIn(item));
   if (typeof value === "object" && value !== null)
@@ -73,7 +73,7 @@ function instantsIn(value: unknown, name = ""): [string, unknown][] {
     : [];
 }
 
-test("every timestamp of the API is a string of that form; those of the control API have milliseconds", async () => {
+test("every timestamp of the API has that format; those of the control API have milliseconds", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);
   await createBranch(double, projectId, [{ type: "read_only" }]);
@@ -114,7 +114,7 @@ test("every timestamp of the API is a string of that form; those of the control 
   }
 });
 
-test("a compute's host is its id in its region, and the pooler's has -pooler behind the id", async () => {
+test("the host of a compute is its id and region; the pooler's has -pooler after the id", async () => {
   const double = await createDouble();
   for (const [region_id, proxy] of [
     ["aws-us-east-2", "us-east-2.aws.standin.localhost"],
@@ -131,7 +131,7 @@ test("a compute's host is its id in its region, and the pooler's has -pooler beh
   }
 });
 
-test("a connection URI leads through the branch's primary, through the endpoint that is named, or through the pooler", async () => {
+test("a connection URI uses the branch's primary, the named endpoint, or the pooler", async () => {
   const double = await createDouble();
   const { projectId, branchId, created, endpointId } = await createProject(double, {
     branch: { role_name: "a b", database_name: "x/y" },

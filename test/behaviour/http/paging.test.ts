@@ -14,7 +14,7 @@ async function createProjects(count: number) {
 
 const idsOf = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
-/** All pages of a list, by the cursor that `next` finds in each answer. */
+/** All pages of a list; `next` reads the cursor from each response. */
 async function walk(
   double: Double,
   path: string,
@@ -31,7 +31,7 @@ async function walk(
   return pages;
 }
 
-test("projects come ten at a time, oldest first, and a cursor leads through all of them", async () => {
+test("projects come in pages of ten, oldest first, and the cursor reaches all of them", async () => {
   const { double, ids } = await createProjects(25);
   const first = await double.api("GET", "/projects");
   expect(idsOf(first.body.projects)).toEqual(ids.slice(0, 10));
@@ -40,7 +40,7 @@ test("projects come ten at a time, oldest first, and a cursor leads through all 
   expect(pages).toEqual([ids.slice(0, 10), ids.slice(10, 20), ids.slice(20)]);
 });
 
-test("a walk neither skips nor repeats what is created and deleted meanwhile", async () => {
+test("paging neither skips nor repeats while projects are created and deleted", async () => {
   const { double, ids } = await createProjects(4);
   await double.advance("10s");
   const { body } = await double.api("GET", "/projects?limit=2");
@@ -50,7 +50,7 @@ test("a walk neither skips nor repeats what is created and deleted meanwhile", a
   expect(idsOf(rest.body.projects)).toEqual([ids[2], ids[3], added.body.project.id]);
 });
 
-test("a search finds projects by name or id, whatever the case, and pages what it finds", async () => {
+test("a search finds projects by name or id, ignoring case, and pages its results", async () => {
   const { double, ids } = await createProjects(12);
   const search = async (text: string) =>
     idsOf((await double.api("GET", `/projects?search=${text}`)).body.projects);
@@ -66,7 +66,7 @@ test("a search finds projects by name or id, whatever the case, and pages what i
   expect(pages).toEqual([[ids[1], ids[10]], [ids[11]]]);
 });
 
-test("a cursor opens nothing of another account", async () => {
+test("a cursor gives no access to another account", async () => {
   const { double } = await createProjects(3);
   const { body } = await double.api("GET", "/projects?limit=1");
   const { key } = await createAccount(double);
@@ -75,7 +75,7 @@ test("a cursor opens nothing of another account", async () => {
   ).toEqual([]);
 });
 
-test("operations come newest first, and a cursor leads through all of them", async () => {
+test("operations come newest first, and the cursor reaches all of them", async () => {
   const double = await createDouble({ operations: "immediate" });
   const { projectId, path } = await createProject(double);
   for (let round = 0; round < 5; round += 1) await double.api("POST", `${path}/restart`);
@@ -88,7 +88,7 @@ test("operations come newest first, and a cursor leads through all of them", asy
   expect(all.at(-1).action).toBe("create_timeline");
 });
 
-test("branches are sorted as asked for, and a cursor stays in its sort", async () => {
+test("branches are sorted as requested, and a cursor keeps its sort", async () => {
   const double = await createDouble({ operations: "immediate" });
   const { projectId, branchId } = await createProject(double);
   const ids = [branchId];
@@ -117,7 +117,7 @@ test("branches are sorted as asked for, and a cursor stays in its sort", async (
   expect(await sorted(`cursor=${body.pagination.next}`)).toEqual([charlie, delta, main]);
 });
 
-test("branches that were made at the same instant are sorted by age", async () => {
+test("branches created at the same instant are sorted by age", async () => {
   const double = await createDouble({ operations: "immediate" });
   const { projectId } = await createProject(double);
   const made = await Promise.all(
@@ -154,7 +154,7 @@ test.each(LISTS)("the limit of %s is 1 to %i", async (list, maximum) => {
   }
 });
 
-test.each(LISTS)("%s refuses a cursor that this list has never given", async (list) => {
+test.each(LISTS)("%s rejects a cursor that it has not issued", async (list) => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const pathOf = (name: string) => (name === "projects" ? "/projects" : `/projects/${projectId}/${name}`);
@@ -168,7 +168,7 @@ test.each(LISTS)("%s refuses a cursor that this list has never given", async (li
   }
 });
 
-test("a cursor leads on in its own list and its own order alone", async () => {
+test("a cursor is valid only for its own list and order", async () => {
   const double = await createDouble({ operations: "immediate" });
   const { projectId } = await createProject(double);
   const { projectId: otherId } = await createProject(double);
@@ -198,7 +198,7 @@ test("a cursor leads on in its own list and its own order alone", async () => {
 });
 
 test.each(["sort_by=size", "sort_order=random", "sort_by=", "include_deleted=maybe"])(
-  "branches refuse %s",
+  "branches reject %s",
   async (query) => {
     const double = await createDouble();
     const { projectId } = await createProject(double);

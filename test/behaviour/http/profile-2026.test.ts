@@ -56,7 +56,7 @@ test("sizes are autoscaled up to 16 CU and fixed up to 56", () => {
   ]);
 });
 
-test("a fixed size as a bound of a range is refused in words of its own", async () => {
+test("a fixed size as a bound of a range is rejected with a specific message", async () => {
   const double = await createDouble({ profile: "2026" });
   const { path } = await createProject(double);
   const patch = (endpoint: unknown) => double.api("PATCH", path, { endpoint });
@@ -115,7 +115,7 @@ test("autoscaling goes up to 16 CU", async () => {
   expect((await computeStats(double, endpointId)).current_size_cu).toBe(16);
 });
 
-test("every size carries nine tenths of itself in this profile too", async () => {
+test("every size carries a load of nine tenths of itself in this profile too", async () => {
   const double = await createDouble({ profile: "2026" });
   const { endpointId } = await createProject(double, {
     autoscaling_limit_min_cu: 0.25,
@@ -128,7 +128,7 @@ test("every size carries nine tenths of itself in this profile too", async () =>
   }
 });
 
-test("the delay has the same bounds, and is fixed at five minutes on the free plan", async () => {
+test("the suspend timeout has the same bounds, and is fixed at 5 min on the free plan", async () => {
   const double = await createDouble({ profile: "2026" });
   const { path } = await createProject(double);
   const patch = async (path: string, suspend_timeout_seconds: number, key?: string) => {
@@ -151,7 +151,7 @@ test("the delay has the same bounds, and is fixed at five minutes on the free pl
   ]).toEqual([422, 422, 200]);
 });
 
-test("a CU-hour has a published price by plan, which the profile of 2024 has not", () => {
+test("a CU-hour has a published price per plan, unlike in the 2024 profile", () => {
   expect(profile.pricePerCuHour).toEqual({ free: 0.106, paid: 0.222 });
   expect(PROFILES["2024"].pricePerCuHour).toEqual({});
 });
@@ -169,7 +169,7 @@ test("a world records its profile, and new projects take its Postgres version", 
   }
 });
 
-test("who is on it may scale to what it has", async () => {
+test("computes can scale to the sizes of the profile", async () => {
   const double = await createDouble({ profile: "2026" });
   expect((await double.api("GET", "/users/me")).body.max_autoscaling_limit).toBe(16);
 });

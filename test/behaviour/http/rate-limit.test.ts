@@ -10,12 +10,12 @@ const statusesOf = async (double: Double, count: number, path = "/projects", key
 };
 const served = (statuses: readonly number[]) => statuses.filter((status) => status === 200).length;
 
-test("there is no rate limit unless it is switched on", async () => {
+test("the rate limit is off by default", async () => {
   const double = await createDouble();
   expect(served(await statusesOf(double, 1_000))).toBe(1_000);
 });
 
-test("a route takes forty requests in a second, and refuses the next with 429 and Retry-After", async () => {
+test("a route accepts 40 requests in a second and rejects the next with 429 and Retry-After", async () => {
   const double = await createDouble({ rateLimit: true });
   expect(await statusesOf(double, 40)).toEqual(Array.from({ length: 40 }, () => 200));
   const { status, headers, body } = await double.api("GET", "/projects");
@@ -24,7 +24,7 @@ test("a route takes forty requests in a second, and refuses the next with 429 an
   expect(body.message).toContain("40");
 });
 
-test("after a second of the world's clock it takes forty more, not a millisecond before", async () => {
+test("after a second of simulated time it accepts 40 more, not a millisecond before", async () => {
   const double = await createDouble({ rateLimit: true });
   await statusesOf(double, 41);
   await double.advance("999");
@@ -33,7 +33,7 @@ test("after a second of the world's clock it takes forty more, not a millisecond
   expect(served(await statusesOf(double, 41))).toBe(40);
 });
 
-test("a route takes 700 requests in a minute, and says how long to wait", async () => {
+test("a route accepts 700 requests in a minute, then says how long to wait", async () => {
   const double = await createDouble({ rateLimit: true });
   let total = 0;
   for (let second = 0; second < 20; second += 1) {
@@ -50,7 +50,7 @@ test("a route takes 700 requests in a minute, and says how long to wait", async 
   expect((await double.api("GET", "/projects")).status).toBe(200);
 });
 
-test("what is refused does not count", async () => {
+test("rejected requests do not count", async () => {
   const double = await createDouble({ rateLimit: true });
   await statusesOf(double, 1_000);
   await double.advance("1s");
@@ -82,7 +82,7 @@ test("methods of one path are routes of their own", async () => {
   expect((await double.api("POST", "/projects", { project: {} })).status).toBe(201);
 });
 
-test("who is not authenticated is told so, however often", async () => {
+test("unauthenticated requests always get 401", async () => {
   const double = await createDouble({ rateLimit: true });
   expect(new Set(await statusesOf(double, 100, "/projects", "unknown"))).toEqual(new Set([401]));
   expect(served(await statusesOf(double, 40))).toBe(40);

@@ -25,7 +25,7 @@ async function requestsOf(double: Double, query = ""): Promise<any[]> {
 }
 
 describe.each(STORAGE_KINDS)("%s", (kind) => {
-  test("every request is kept, in order, with who asked for what and how it was answered", async () => {
+  test("every request is logged in order, with its caller, operation and status", async () => {
     const double = (await shelved(kind)).double();
     await double.api("GET", "/projects?limit=5");
     await double.api("GET", "/projects", undefined, "nobody");
@@ -97,7 +97,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     ]);
   });
 
-  test("of one that may change something, what it brought and the ids of what it made are kept", async () => {
+  test("a changing request is logged with its body and the ids that it created", async () => {
     const double = (await shelved(kind)).double();
     const { created, projectId, path } = await createProject(double, {
       name: "shop",
@@ -160,7 +160,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect((await double.sim("GET", "/requests?opperation_id=x")).status).toBe(400);
   });
 
-  test("only the newest are kept, across restarts and writes", async () => {
+  test("only the newest requests are retained, across restarts and writes", async () => {
     const made = await shelved(kind, { requestsLimit: 3 });
     for (let time = 0; time < 5; time += 1) await made.double().api("GET", "/projects");
     const numbers = async () => (await requestsOf(made.double())).map(({ number }) => number);
@@ -173,14 +173,14 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect(await numbers()).toEqual([25, 26, 27]);
   });
 
-  test("with a limit of 0 none is kept", async () => {
+  test("with a limit of 0 no request is logged", async () => {
     const double = (await shelved(kind, { requestsLimit: 0 })).double();
     await double.api("GET", "/projects");
     await double.fetch(new Request("http://localhost/projects"));
     expect((await double.sim("GET", "/requests")).body).toEqual({ requests: [], next_since: 0 });
   });
 
-  test("emptied, the journal begins anew", async () => {
+  test("after clearing, numbers restart at 1", async () => {
     const made = await shelved(kind);
     await made.double().api("GET", "/projects");
     await made.double().sim("GET", "/requests");
@@ -191,7 +191,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect(await requestsOf(made.double())).toMatchObject([{ number: 1, operation_id: "getActiveRegions" }]);
   });
 
-  test("a fork has the requests up to where it begins, and its own from there on", async () => {
+  test("a fork has the requests up to its fork point, and its own afterwards", async () => {
     const made = await shelved(kind);
     const double = made.double();
     await double.api("POST", "/api_keys", { key_name: "early" });
@@ -209,7 +209,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect(await requestsOf(double)).toHaveLength(2);
   });
 
-  test("secrets are in no request: passwords, keys, connection URIs, whatever the name they come under", async () => {
+  test("no log entry contains secrets: passwords, keys, connection URIs, under any field name", async () => {
     const made = await shelved(kind);
     const double = made.double();
     const secrets: string[] = [API_KEY];
@@ -225,7 +225,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
       await double.api("GET", `/projects/${projectId}/connection_uri?database_name=neondb&role_name=app`)
     ).body.uri;
     secrets.push(role.password, reset.password, revealed.password, key, uri);
-    // What a client sends that it should not.
+    // A client sends what it should not.
     const sent = {
       password: "hunter2-a",
       nested: [{ apiKey: "hunter2-b", note: "postgres://u:hunter2-c@h/d" }],
@@ -243,11 +243,11 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect((await requestsOf(double, "?path=limit%3D3"))[0].path).toBe(
       "/api/v2/projects?api_key=[removed]&search=[removed]&limit=3",
     );
-    // Whether passwords are stored is no password.
+    // The flag that says whether passwords are stored is not a password.
     const settings = { store_passwords: true, default_endpoint_settings: { pg_settings: { a: "b" } } };
     await double.api("POST", "/projects", { project: settings });
     expect((await requestsOf(double, "?operation_id=createProject"))[1].body).toEqual({ project: settings });
-    // Names that only sound alike stay.
+    // Fields with similar names stay.
     expect((await requestsOf(double, "?operation_id=createApiKey"))[0]).toMatchObject({
       body: { key_name: "ci" },
       answered: { id: expect.any(Number) },
@@ -261,7 +261,7 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
   });
 });
 
-test("a body is kept up to its bound, and one that is larger, or no JSON, by its size", async () => {
+test("a body is logged up to a limit; of a larger or non-JSON body only the size is logged", async () => {
   const double = await createDouble();
   onTestFinished(double.close);
   const named = (length: number) => JSON.stringify({ key_name: "n".repeat(length) });
@@ -278,7 +278,7 @@ test("a body is kept up to its bound, and one that is larger, or no JSON, by its
   expect(await bodyFor("{")).toEqual({ not_kept: "no JSON", characters: 1 });
 });
 
-test("a request that met a fault says which; of a response that was lost, what it had done", async () => {
+test("an entry names the matched fault; for a lost response it shows the effects", async () => {
   const double = await createDouble();
   onTestFinished(double.close);
   await double.sim("PUT", "/faults", [
@@ -299,14 +299,14 @@ test("a request that met a fault says which; of a response that was lost, what i
   ]);
 });
 
-test("what was only read is kept across a restart, too", async () => {
+test("reads are logged across a restart too", async () => {
   const made = await shelved("in files");
   await made.double().api("GET", "/projects");
   await made.reopen();
   expect(await requestsOf(made.double())).toMatchObject([{ number: 1, operation_id: "listProjects" }]);
 });
 
-test("an operation that there is none of is refused with the one that is nearest", async () => {
+test("an unknown operation is rejected with the closest known one", async () => {
   const double = await createDouble();
   const { status, body } = await double.sim("GET", "/requests?operation_id=creatProject");
   expect([status, body.message]).toEqual([

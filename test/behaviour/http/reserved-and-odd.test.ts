@@ -7,20 +7,20 @@ test.each([
   [{ database_name: "template1" }, "DATABASE_NAME_NOT_ALLOWED"],
   [{ role_name: "postgres" }, "ROLE_NAME_NOT_ALLOWED"],
   [{ role_name: "pg_reader" }, "ROLE_NAME_NOT_ALLOWED"],
-])("a project does not begin with %j, as no branch may have it later", async (branch, code) => {
+])("a project cannot be created with %j, which is not allowed later either", async (branch, code) => {
   const double = await createDouble();
   const { status, body } = await double.api("POST", "/projects", { project: { branch } });
   expect([status, body.code]).toEqual([422, code]);
   expect((await double.api("GET", "/projects")).body.projects).toEqual([]);
 });
 
-test("a project begins with names that look like reserved ones and are not", async () => {
+test("a project can be created with names that only resemble reserved ones", async () => {
   const double = await createDouble();
   const branch = { database_name: "postgres2", role_name: "pgreader" };
   expect((await double.api("POST", "/projects", { project: { branch } })).status).toBe(201);
 });
 
-test("names in a file of a world have at most 63 bytes, whatever their letters", () => {
+test("names in a seed file have at most 63 bytes, whatever their characters", () => {
   const fileWith = (role: string) => () =>
     parseSeedFile(
       JSON.stringify({
@@ -33,7 +33,7 @@ test("names in a file of a world have at most 63 bytes, whatever their letters",
   expect(fileWith("é".repeat(32))).toThrow("must be at most 63 bytes long");
 });
 
-test("the password of a role that cannot log in is not told, and the reason is the role", async () => {
+test("the password of a role that cannot log in is not returned, and the error names the role", async () => {
   const double = await createDouble();
   const { projectId, branchId } = await createProject(double);
   const roles = `/projects/${projectId}/branches/${branchId}/roles`;
@@ -58,7 +58,7 @@ const sent = async (body: string | Uint8Array<ArrayBuffer>) => {
 const bytes = (...values: number[]) =>
   new Uint8Array([...Buffer.from('{"key_name":"'), ...values, ...Buffer.from('"}')]);
 
-test("text that is not UTF-8 is refused, and nothing is made", async () => {
+test("text that is not UTF-8 is rejected, and nothing is created", async () => {
   expect(await sent(bytes(0xff, 0xfe))).toEqual({
     status: 400,
     message: "the request body is not valid UTF-8",
@@ -66,11 +66,11 @@ test("text that is not UTF-8 is refused, and nothing is made", async () => {
   });
 });
 
-test("the character that stands for undecodable bytes may itself be sent", async () => {
+test("the replacement character itself is allowed", async () => {
   expect(await sent(bytes(0xef, 0xbf, 0xbd))).toMatchObject({ status: 200, keys: 2 });
 });
 
-test("a NUL is refused wherever it stands; a backslash before u0000 is none", async () => {
+test("a NUL is rejected anywhere; an escaped backslash before u0000 is allowed", async () => {
   expect(await sent('{"key_name":"a\\u0000b"}')).toMatchObject({
     status: 400,
     message: expect.stringContaining("NUL"),
@@ -80,7 +80,7 @@ test("a NUL is refused wherever it stands; a backslash before u0000 is none", as
   expect(await sent('{"key_name":"a\\\\\\u0000b"}')).toMatchObject({ status: 400, keys: 1 });
 });
 
-test("keys are in the journal of requests nowhere, wherever a client put them", async () => {
+test("keys never appear in the request log, wherever a client puts them", async () => {
   const double = await createDouble();
   const { key } = (await double.api("POST", "/api_keys", { key_name: "ci" })).body;
   await double.api("GET", `/projects?search=${key}`);
@@ -97,7 +97,7 @@ test("keys are in the journal of requests nowhere, wherever a client put them", 
 });
 
 test.each(["start_fails", "start_slower"])(
-  "%s may name the one action that it strikes, and no other",
+  "%s can name only the action that it applies to",
   async (effect) => {
     const double = await createDouble();
     const put = (action: string) =>
@@ -109,12 +109,12 @@ test.each(["start_fails", "start_slower"])(
     const { status, body } = await put("suspend_compute");
     expect([status, body.message]).toEqual([
       400,
-      expect.stringContaining(`${effect} strikes start_compute alone, not suspend_compute`),
+      expect.stringContaining(`${effect} applies only to start_compute, not to suspend_compute`),
     ]);
   },
 );
 
-test("a limit that the world was given is not blamed on the plan", async () => {
+test("the error for a limit of the world does not name the plan", async () => {
   const double = await createDouble({ planLimits: { branches: 1 } });
   const { projectId } = await createProject(double);
   const { body } = await double.api("POST", `/projects/${projectId}/branches`, {});

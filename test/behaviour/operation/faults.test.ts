@@ -398,15 +398,15 @@ test.each([
   [{ effect: { answer: { status: 399 } } }, "effect.answer.status"],
   [{ effect: { answer: { status: 600 } } }, "effect.answer.status"],
   [{ effect: { latency: "soon" } }, "must be a duration like 3s"],
-  [{ when: { first: 1, every: 2 }, effect: "drop" }, "only one of first, every and probability"],
+  [{ when: { first: 1, every: 2 }, effect: "drop" }, "at most one of first, every and probability"],
   [{ when: { probability: 1.1 }, effect: "drop" }, "when.probability"],
   [{ when: { every: 0 }, effect: "drop" }, "when.every"],
   [{ on: { operation: "getProject" }, effect: "start_fails" }, "on.operation: start_fails"],
-  [{ on: { action: "start_compute" }, effect: "drop" }, "on.action: drop strikes requests"],
+  [{ on: { action: "start_compute" }, effect: "drop" }, "on.action: drop applies to requests"],
   [{ on: { match: { method: "GET" } }, effect: "start_fails" }, "on.match.method"],
-  [{ when: { every: 2 }, effect: { rate_limit: { requests: 1, per: "1s" } } }, "when: a rate_limit"],
+  [{ when: { every: 2 }, effect: { rate_limit: { requests: 1, per: "1s" } } }, "when: rate_limit"],
   [{ effect: { latency: "8d" } }, "must not be longer than 7d"],
-  [{ effect: { start_slower: {} } }, "must say by how much"],
+  [{ effect: { start_slower: {} } }, "must have by (a duration) or factor"],
   [{ effect: { operation_fails: { times: 0 } } }, "effect.operation_fails.times"],
   [{ effect: { operation_fails: { times: 1_001 } } }, "effect.operation_fails.times"],
 ])("an invalid fault is rejected with what is expected: %j", async (fault, message) => {
@@ -440,13 +440,16 @@ test.each([
   ],
   [
     { on: { operation: "listProjects" }, effect: "start_fails" },
-    "on.operation: start_fails strikes operations of the platform, by on.action",
+    "on.operation: start_fails applies to operations of the platform; use on.action instead",
   ],
   [
     { on: { match: { method: "GET" } }, effect: "start_fails" },
-    "on.match.method: an operation of the platform has none",
+    "on.match.method: operations of the platform do not have this field",
   ],
-  [{ on: { action: "start_compute" }, effect: "drop" }, "on.action: drop strikes requests, by on.operation"],
+  [
+    { on: { action: "start_compute" }, effect: "drop" },
+    "on.action: drop applies to requests; use on.operation instead",
+  ],
 ])("%j could never trigger and is rejected with the field name", async (fault, message) => {
   const double = await createDouble();
   expect((await double.sim("PUT", "/faults/f", fault)).body).toMatchObject({ code: "BAD_REQUEST", message });

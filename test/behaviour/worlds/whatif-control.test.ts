@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-/** A compute of two CU that sleeps after ten minutes, with three requests of a minute, an hour apart; and one that is as it was made. */
+/** A compute of 2 CU that suspends after 10 min, with three requests of 1 min, an hour apart; and one with defaults. */
 async function used() {
   const double = await createDouble();
   onTestFinished(() => double.close());
@@ -23,7 +23,7 @@ async function asked(double: Double, question = {}) {
   return body;
 }
 
-test("a compute that is deleted counts as it was last: nothing that it has cost is told otherwise", async () => {
+test("a deleted compute counts with its last settings, so its cost does not change", async () => {
   const { double, mine } = await used();
   const { input, ...before } = await asked(double);
   expect(input).toEqual({ notes: [] });
@@ -35,16 +35,16 @@ test("a compute that is deleted counts as it was last: nothing that it has cost 
   expect(await asked(double)).toEqual({ ...before, input });
 });
 
-test("what a forgotten history does not tell any more is noted", async () => {
+test("notes what truncated history does not contain", async () => {
   const { double, mine } = await used();
   await double.sim("POST", "/compact", { keep: "0s" });
   await double.sim("POST", "/activity", { endpoint_id: mine.endpointId, duration_ms: 60_000 });
   await double.advance("1h");
-  const forgotten = "the beginning of this world's history is forgotten: traffic before that is not seen";
+  const forgotten = "the beginning of this world's history has been removed: earlier traffic is not included";
   expect((await asked(double)).input.notes).toEqual([forgotten]);
   await double.api("DELETE", mine.path);
   const gone =
-    /^1 compute of the traffic is not in this world any more, nor in what is left of its history: taken for 1 CU with a delay of 300 s$/;
+    /^1 compute of the traffic is in neither this world nor its remaining history: counted as 1 CU with a delay of 300 s$/;
   expect((await asked(double)).input.notes).toEqual([forgotten, expect.stringMatching(gone)]);
 });
 
@@ -53,7 +53,7 @@ test.each([
   [{ from: "2026-01-01T01:30Z", to: "2026-01-01T03:30+01:00" }, 2],
   [{ from: "2026-01-01T02:30:00.000+01:00" }, 4],
   [{ profile: 2026 }, 6],
-])("what flags take a question takes, too: %j", async (question, requests) => {
+])("a question accepts what the flags accept: %j", async (question, requests) => {
   const { double } = await used();
   const { traffic, question: told } = await asked(double, question);
   expect(traffic.requests).toBe(requests);
@@ -69,7 +69,7 @@ test.each([
     { to: "2026-01-01T00:30:00Z" },
     "no compute of this world was used before 2026-01-01T00:30:00.000Z, so there is no traffic to replay",
   ],
-])("and what they refuse: %j", async (question, message) => {
+])("a question rejects what the flags reject: %j", async (question, message) => {
   const { double } = await used();
   const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", ...question });
   expect({ status, message: body.message }).toEqual({ status: 400, message });

@@ -12,29 +12,29 @@ import {
 } from "../../support/history-requests.ts";
 import { doubleOfWorld, STORAGE_KINDS } from "../../support/storage-double.ts";
 
-test.each(STORAGE_KINDS)("%s: where one place is left, one of many forks gets it", async (kind) => {
-  const double = (await createTestDouble(kind, { limits: { maxWorlds: 2 } })).double();
-  const answers = await Promise.all(
-    Array.from({ length: 5 }, (_, index) => requestFork(double, { name: `w${index}` })),
-  );
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422]);
-  expect(await worldNames(double)).toHaveLength(2);
-});
-
 test.each(STORAGE_KINDS)(
-  "%s: a snapshot that is being taken is no world, and takes no world's place",
+  "%s: when one more world is allowed, one of many concurrent forks succeeds",
   async (kind) => {
     const double = (await createTestDouble(kind, { limits: { maxWorlds: 2 } })).double();
-    const [snapshot, world] = await Promise.all([
-      double.sim("POST", "/snapshots", { name: "kept" }),
-      requestFork(double, { name: "copy" }),
-    ]);
-    expect([snapshot.status, world.status]).toEqual([201, 201]);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => requestFork(double, { name: `w${index}` })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422]);
+    expect(await worldNames(double)).toHaveLength(2);
   },
 );
 
+test.each(STORAGE_KINDS)("%s: a snapshot in progress does not count as a world", async (kind) => {
+  const double = (await createTestDouble(kind, { limits: { maxWorlds: 2 } })).double();
+  const [snapshot, world] = await Promise.all([
+    double.sim("POST", "/snapshots", { name: "kept" }),
+    requestFork(double, { name: "copy" }),
+  ]);
+  expect([snapshot.status, world.status]).toEqual([201, 201]);
+});
+
 test.each(STORAGE_KINDS)(
-  "%s: of two forks to one name at once, one comes about and the other one is told that the name is taken",
+  "%s: of two concurrent forks with one name, one succeeds and the other is rejected because the name exists",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -57,7 +57,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("%s: many forks of one world at once are all that world", async (kind) => {
+test.each(STORAGE_KINDS)("%s: many concurrent forks of one world all equal that world", async (kind) => {
   const kept = await createTestDouble(kind);
   const double = kept.double();
   await createProject(double);
@@ -69,25 +69,22 @@ test.each(STORAGE_KINDS)("%s: many forks of one world at once are all that world
   for (const name of names) expect(await worldState(kept.world(name))).toBe(origin);
 });
 
-test.each(STORAGE_KINDS)(
-  "%s: a fork that is asked for during a long advance is the world after it",
-  async (kind) => {
-    const double = (await createTestDouble(kind)).double();
-    await createBusyWorld(double);
-    const [advanced, asked] = await Promise.all([
-      double.world.advance({ by: 60 * DAY }),
-      requestFork(double, { name: "copy" }),
-    ]);
-    expect(advanced?.now).toBe(Date.parse("2026-03-02T00:00:10Z"));
-    expect(asked.status).toBe(201);
-    const copy = doubleOfWorld(double, "copy");
-    expect(await worldState(copy)).toBe(await worldState(double));
-    expect((await clockOf(copy)).now).toBe("2026-03-02T00:00:10.000Z");
-  },
-);
+test.each(STORAGE_KINDS)("%s: a fork requested during a long advance is the world after it", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await createBusyWorld(double);
+  const [advanced, asked] = await Promise.all([
+    double.world.advance({ by: 60 * DAY }),
+    requestFork(double, { name: "copy" }),
+  ]);
+  expect(advanced?.now).toBe(Date.parse("2026-03-02T00:00:10Z"));
+  expect(asked.status).toBe(201);
+  const copy = doubleOfWorld(double, "copy");
+  expect(await worldState(copy)).toBe(await worldState(double));
+  expect((await clockOf(copy)).now).toBe("2026-03-02T00:00:10.000Z");
+});
 
 test.each(STORAGE_KINDS)(
-  "%s: a fork into the past during a long advance is what it was in the past",
+  "%s: a fork at a past point during a long advance equals that past",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createBusyWorld(double);
@@ -102,7 +99,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a world that is deleted during a long advance of it ends that, and no other world notices",
+  "%s: deleting a world ends its long advance and does not affect other worlds",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createBusyWorld(double);
@@ -120,7 +117,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a fork of a world that is deleted meanwhile is there as a whole, or not at all",
+  "%s: a fork of a world that is deleted meanwhile is complete or does not exist",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();

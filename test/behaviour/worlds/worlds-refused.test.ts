@@ -26,8 +26,8 @@ test.each([
   [{ name: "../a" }, 400, "BAD_REQUEST", NAME_RULE],
   [{ name: "a\n" }, 400, "BAD_REQUEST", NAME_RULE],
   [{ name: "a".repeat(64) }, 400, "BAD_REQUEST", NAME_RULE],
-  [{ name: "default" }, 409, "WORLD_EXISTS", /^name: there is a world "default" already/],
-  [{ name: "taken" }, 409, "WORLD_EXISTS", /^name: there is a world "taken" already/],
+  [{ name: "default" }, 409, "WORLD_EXISTS", /^name: world "default" already exists/],
+  [{ name: "taken" }, 409, "WORLD_EXISTS", /^name: world "taken" already exists/],
   [{ name: "x", from: "No!" }, 400, "BAD_REQUEST", /^from: must be 1 to 63/],
   [{ name: "x", from: "nowhere" }, 404, "WORLD_NOT_FOUND", /"nowhere".*default, taken/],
   [{ name: "x", at: "2026-01-01T00:00:10.001Z" }, 422, "POINT_NOT_REACHED", /event 13/],
@@ -37,7 +37,7 @@ test.each([
     { name: "x", at: "2025-12-31T23:59:59.999Z" },
     422,
     "HISTORY_FORGOTTEN",
-    /before the beginning of the world/,
+    /before event 1, which created the world/,
   ],
   [{ name: "x", at: "yesterday" }, 400, "BAD_REQUEST", AT_RULE],
   [{ name: "x", at: "" }, 400, "BAD_REQUEST", AT_RULE],
@@ -55,7 +55,7 @@ test.each([
   [{ name: "x", seed: "7" }, 400, "BAD_REQUEST", /^seed: /],
   [{ name: "x", colour: "red" }, 400, "BAD_REQUEST", /colour/],
 ] as const)(
-  "to fork %j is refused with %i %s, naming the field, and nothing has changed",
+  "fork %j is rejected with %i %s and the field, and nothing changes",
   async (body, status, code, message) => {
     const double = (await createTestDouble("in memory")).double();
     await createProject(double);
@@ -77,34 +77,28 @@ test.each([
   [{ at: "2027-01-01T00:00:00Z" }, /^at: /],
   [{ at: 1_000 }, /^at: /],
   [{ from: "nowhere" }, /^from: /],
-] as const)(
-  "to fork with %j is refused with the field and with what would be right",
-  async (asked, message) => {
-    const double = (await createTestDouble("in memory")).double();
-    const { status, body } = await requestFork(double, { name: "x", ...asked });
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(status).toBeLessThan(500);
-    expect(body.message).toMatch(message);
-  },
-);
+] as const)("fork with %j is rejected with the field and what is expected", async (asked, message) => {
+  const double = (await createTestDouble("in memory")).double();
+  const { status, body } = await requestFork(double, { name: "x", ...asked });
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+  expect(body.message).toMatch(message);
+});
 
-test.each(["manual", "real"])(
-  "a factor beside the mode %s is refused, as where the clock is set",
-  async (mode) => {
-    const double = (await createTestDouble("in memory")).double();
-    expect((await double.sim("PUT", "/clock", { mode, factor: 60 })).status).toBe(400);
-    const { status, body } = await requestFork(double, { name: "x", clock: { mode, factor: 60 } });
-    expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
-  },
-);
+test.each(["manual", "real"])("a factor with mode %s is rejected, as in PUT /clock", async (mode) => {
+  const double = (await createTestDouble("in memory")).double();
+  expect((await double.sim("PUT", "/clock", { mode, factor: 60 })).status).toBe(400);
+  const { status, body } = await requestFork(double, { name: "x", clock: { mode, factor: 60 } });
+  expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
+});
 
-test.each(["a", "0", "a-b", "a--b", "a".repeat(63)])("%s is a good name for a world", async (name) => {
+test.each(["a", "0", "a-b", "a--b", "a".repeat(63)])("%s is a valid name for a world", async (name) => {
   const double = (await createTestDouble("in files")).double();
   const copy = await forkWorld(double, { name });
   expect((await copy.sim("GET", "/health")).body.world).toBe(name);
 });
 
-test("the default world cannot be deleted, by no way to it, and the refusal says what empties it", async () => {
+test("the default world cannot be deleted through any path, and the error says how to empty it", async () => {
   const double = (await createTestDouble("in memory")).double();
   await forkWorld(double, { name: "other" });
   const before = await fullState(double);
@@ -117,7 +111,7 @@ test("the default world cannot be deleted, by no way to it, and the refusal says
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: a server keeps as many worlds as it is told, counts the default one, and has room again when one goes",
+  "%s: the limit of worlds includes the default one, and deleting a world makes room",
   async (kind) => {
     const double = (await createTestDouble(kind, { limits: { maxWorlds: 3 } })).double();
     await forkWorld(double, { name: "one" });
@@ -125,14 +119,14 @@ test.each(STORAGE_KINDS)(
     const before = await fullState(double);
     const { status, body } = await requestFork(double, { name: "three" });
     expect([status, body.code]).toEqual([422, "WORLDS_LIMIT_EXCEEDED"]);
-    expect(body.message).toMatch(/at most 3 worlds \(--max-worlds\)/);
+    expect(body.message).toMatch(/limited to 3 worlds \(--max-worlds\)/);
     expect(await fullState(double)).toEqual(before);
     await double.sim("DELETE", "/worlds/one");
     await forkWorld(double, { name: "three" });
   },
 );
 
-test("a world that is larger than worlds may be is not forked, and the refusal tells both sizes", async () => {
+test("a world above the size limit cannot be forked, and the error has both sizes", async () => {
   const kept = await createTestDouble("in files", { limits: { maxWorldBytes: 100_000 } });
   const double = kept.double();
   await createProject(double);
@@ -142,7 +136,7 @@ test("a world that is larger than worlds may be is not forked, and the refusal t
     const { status, body } = await requestFork(double, { name: "copy", at });
     expect([status, body.code]).toEqual([422, "WORLD_TOO_LARGE"]);
     expect(body.message).toMatch(
-      new RegExp(`"default" has ${size_bytes} bytes, at most 100000 .*--max-world-size`),
+      new RegExp(`"default" has ${size_bytes} bytes; the limit for forking is 100000 .*--max-world-size`),
     );
   }
   expect(await fullState(double)).toEqual(before);

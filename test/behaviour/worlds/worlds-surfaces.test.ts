@@ -16,7 +16,7 @@ test.each([
   ["GET", "/w/nowhere/_sim/events/stream"],
   ["GET", "/_sim/worlds/nowhere"],
   ["DELETE", "/_sim/worlds/nowhere"],
-] as const)("%s %s names the world that is not there, and those that are", async (method, path) => {
+] as const)("%s %s names the unknown world and the existing ones", async (method, path) => {
   const double = (await createTestDouble("in memory")).double();
   await forkWorld(double, { name: "here" });
   const headers = path.includes("/api/v2") ? AUTHORIZED : {};
@@ -35,7 +35,7 @@ test.each([
   ["/w/here/projects", "did you mean /w/here/api/v2/projects?"],
   ["/w/here/v2/projects", "did you mean /w/here/api/v2/projects?"],
   ["/w/here/api/projects", "did you mean /w/here/api/v2/projects?"],
-] as const)("%s is no path, and the answer says what may have been meant", async (path, hint) => {
+] as const)("%s is not a path, and the error suggests one", async (path, hint) => {
   const double = (await createTestDouble("in memory")).double();
   await forkWorld(double, { name: "here" });
   const { status, body } = await callPath(double, "GET", path);
@@ -60,7 +60,9 @@ test("an unknown path within a surface of a world is answered as in the default 
   });
   const control = await callPath(double, "GET", "/w/here/_sim/nonsense");
   expect(control).toMatchObject({ status: 404, body: { code: "UNKNOWN_PATH" } });
-  expect(control.body.message).toMatch(/GET \/w\/here\/_sim\/nonsense; there are .*POST \/worlds/);
+  expect(control.body.message).toMatch(
+    /GET \/w\/here\/_sim\/nonsense; available under \/_sim: .*POST \/worlds/,
+  );
   expect((await callPath(double, "GET", "/w/here/api/v2/projects")).status).toBe(401);
 });
 
@@ -80,7 +82,7 @@ test("each world counts its own requests against the rate limit", async () => {
   expect(await statuses(double, 1)).toEqual([429]);
 });
 
-test("a world that takes a deleted one's name, at an earlier instant, begins with a count of its own", async () => {
+test("a world that reuses the name of a deleted one starts with a fresh rate limit", async () => {
   const double = (await createTestDouble("in memory", { rateLimit: true })).double();
   const first = await forkWorld(double, { name: "copy" });
   await first.advance("1h");
@@ -95,7 +97,7 @@ test("a world that takes a deleted one's name, at an earlier instant, begins wit
   expect(statuses).toEqual(statuses.map(() => 200));
 });
 
-test("the Date header and the hint of a refusal follow the clock of the world that was asked", async () => {
+test("the Date header and Retry-After follow the clock of the addressed world", async () => {
   const double = (await createTestDouble("in memory")).double();
   const { path } = await createProject(double);
   const manual = await forkWorld(double, { name: "manual" });
@@ -118,7 +120,7 @@ test("the Date header and the hint of a refusal follow the clock of the world th
   expect(hints).toEqual(['advance {"next":true}', 'advance {"next":true}', null]);
 });
 
-test("metrics carry the name of the world whose figures they are", async () => {
+test("metrics are labelled with the name of their world", async () => {
   const double = (await createTestDouble("in memory")).double();
   const copy = await forkWorld(double, { name: "copy" });
   await createProject(copy);
@@ -130,7 +132,7 @@ test("metrics carry the name of the world whose figures they are", async () => {
   expect(origin).not.toContain('world="copy"');
 });
 
-test("the control token and the guard hold for every world's control API, and tell nothing of which worlds there are", async () => {
+test("the control token and the guard apply to every world's control API and do not reveal which worlds exist", async () => {
   const double = (await createTestDouble("in memory")).double();
   await forkWorld(double, { name: "here" });
   const options = {

@@ -13,7 +13,7 @@ import {
 import { doubleOfWorld, STORAGE_KINDS } from "../../support/storage-double.ts";
 
 test.each(STORAGE_KINDS)(
-  "%s: a fork is the world as it is now, under a name and with a history id of its own",
+  "%s: a fork equals the current world, with its own name and history id",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -45,30 +45,27 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)(
-  "%s: a fork and its origin know nothing of what happens in the other",
-  async (kind) => {
-    const kept = await createTestDouble(kind);
-    const double = kept.double();
-    const { projectId } = await createProject(double);
-    const copy = await forkWorld(double, { name: "copy" });
-    const origin = await worldState(double);
-    await createProject(copy, { name: "only in the copy" });
-    await copy.api("DELETE", `/projects/${projectId}`);
-    await copy.advance("3h");
-    expect(await worldState(double)).toBe(origin);
-    const copied = await worldState(copy);
-    await double.api("PATCH", `/projects/${projectId}`, { project: { name: "only in the origin" } });
-    await double.advance("1h");
-    expect(await worldState(copy)).toBe(copied);
-    expect((await copy.api("GET", "/projects")).body.projects).toMatchObject([{ name: "only in the copy" }]);
-    for (const { ok, differences } of await kept.verify("default", "copy"))
-      expect({ ok, differences }).toEqual({ ok: true, differences: [] });
-  },
-);
+test.each(STORAGE_KINDS)("%s: a fork and its origin are independent", async (kind) => {
+  const kept = await createTestDouble(kind);
+  const double = kept.double();
+  const { projectId } = await createProject(double);
+  const copy = await forkWorld(double, { name: "copy" });
+  const origin = await worldState(double);
+  await createProject(copy, { name: "only in the copy" });
+  await copy.api("DELETE", `/projects/${projectId}`);
+  await copy.advance("3h");
+  expect(await worldState(double)).toBe(origin);
+  const copied = await worldState(copy);
+  await double.api("PATCH", `/projects/${projectId}`, { project: { name: "only in the origin" } });
+  await double.advance("1h");
+  expect(await worldState(copy)).toBe(copied);
+  expect((await copy.api("GET", "/projects")).body.projects).toMatchObject([{ name: "only in the copy" }]);
+  for (const { ok, differences } of await kept.verify("default", "copy"))
+    expect({ ok, differences }).toEqual({ ok: true, differences: [] });
+});
 
 test.each(STORAGE_KINDS)(
-  "%s: what was under way in the origin comes to the same end in a fork",
+  "%s: unfinished operations of the origin end the same way in a fork",
   async (kind) => {
     const kept = await createTestDouble(kind, {
       startDelay: { kind: "uniform", minMs: 1_000, maxMs: 9_000 },
@@ -89,7 +86,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a fork at an instant is the world as it was then, and its clock stands there",
+  "%s: a fork at an instant is the world as it was then, with its clock at that instant",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -106,39 +103,36 @@ test.each(STORAGE_KINDS)(
       expect(await clockOf(copy)).toMatchObject({ now: stands, mode: "manual" });
       expect(await worldState(copy)).toBe(await stateAt(double, stands));
     }
-    // And it goes on from there as it did here.
+    // It continues from there like the origin did.
     const copy = doubleOfWorld(double, "between");
     await copy.sim("POST", "/clock/advance", { to: "2026-01-01T01:00:10Z" });
     expect(await worldState(copy)).toBe(await worldState(double));
   },
 );
 
-test.each(STORAGE_KINDS)(
-  "%s: a fork at an event is the world after the whole of its decision",
-  async (kind) => {
-    const kept = await createTestDouble(kind);
-    const double = kept.double();
-    await createProject(double);
-    const { events } = (await double.sim("GET", "/events")).body;
-    const created = events.find(({ type }: any) => type === "BranchCreated");
-    const last = events.findLast(({ decision }: any) => decision === created.decision);
-    expect(last.seq).toBeGreaterThan(created.seq);
-    for (const [name, at] of [
-      ["as-a-number", created.seq],
-      ["as-text", String(created.seq)],
-      ["its-end", last.seq],
-    ] as const) {
-      const { body } = await requestFork(double, { name, at });
-      expect(body.world).toMatchObject({ seq: last.seq, now: last.at });
-      expect(await worldState(doubleOfWorld(double, name))).toBe(await stateAt(double, last.seq));
-    }
-    const { body } = await requestFork(double, { name: "the-next", at: last.seq + 1 });
-    expect(body.world.seq).toBeGreaterThan(last.seq);
-  },
-);
+test.each(STORAGE_KINDS)("%s: a fork at an event is the world after the whole decision", async (kind) => {
+  const kept = await createTestDouble(kind);
+  const double = kept.double();
+  await createProject(double);
+  const { events } = (await double.sim("GET", "/events")).body;
+  const created = events.find(({ type }: any) => type === "BranchCreated");
+  const last = events.findLast(({ decision }: any) => decision === created.decision);
+  expect(last.seq).toBeGreaterThan(created.seq);
+  for (const [name, at] of [
+    ["as-a-number", created.seq],
+    ["as-text", String(created.seq)],
+    ["its-end", last.seq],
+  ] as const) {
+    const { body } = await requestFork(double, { name, at });
+    expect(body.world).toMatchObject({ seq: last.seq, now: last.at });
+    expect(await worldState(doubleOfWorld(double, name))).toBe(await stateAt(double, last.seq));
+  }
+  const { body } = await requestFork(double, { name: "the-next", at: last.seq + 1 });
+  expect(body.world.seq).toBeGreaterThan(last.seq);
+});
 
 test.each(STORAGE_KINDS)(
-  "%s: a call to a world forks that world, unless it names another one",
+  "%s: a fork defaults to the addressed world, unless it names another one",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -158,17 +152,14 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)(
-  "%s: a fork of a fork can go back to before there was the first fork",
-  async (kind) => {
-    const double = (await createTestDouble(kind)).double();
-    await createProject(double);
-    const first = await forkWorld(double, { name: "first" });
-    await first.advance("1h");
-    const second = await forkWorld(double, { name: "second", at: "2026-01-01T00:00:02Z" }, first);
-    expect(await worldState(second)).toBe(await stateAt(double, "2026-01-01T00:00:02Z"));
-  },
-);
+test.each(STORAGE_KINDS)("%s: a fork of a fork can go back to before the first fork", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await createProject(double);
+  const first = await forkWorld(double, { name: "first" });
+  await first.advance("1h");
+  const second = await forkWorld(double, { name: "second", at: "2026-01-01T00:00:02Z" }, first);
+  expect(await worldState(second)).toBe(await stateAt(double, "2026-01-01T00:00:02Z"));
+});
 
 test.each([
   ["manual", { mode: "manual", factor: 0 }],
@@ -193,7 +184,7 @@ test.each([
     { mode: "scaled", factor: 3600 },
   ],
 ])(
-  "a fork whose clock is given as %j has that one, from where it leaves its origin, whose clock stays as it is",
+  "a fork with clock %j uses it from the fork point, and the clock of its origin does not change",
   async (clock, expected) => {
     for (const kind of STORAGE_KINDS) {
       const double = (await createTestDouble(kind)).double();
@@ -211,7 +202,7 @@ test.each([
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: forks draw what their origin would have drawn; with another seed, something else from then on",
+  "%s: forks draw what their origin would draw; with another seed, something else from then on",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -231,13 +222,13 @@ test.each(STORAGE_KINDS)(
     expect(ids.slice(0, 2)).toEqual([origin, origin]);
     expect(ids[2]).not.toBe(origin);
     expect(ids[3]).toBe(ids[2]);
-    // What was drawn before stays.
+    // Earlier draws stay.
     expect(await stateAt(others[0] as Double, history.seq)).toBe(await stateAt(double, history.seq));
   },
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a fork has its origin's keys and passwords, and each keeps its own from then on",
+  "%s: a fork has its origin's keys and passwords; later changes are independent",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     const { projectId, branchId } = await createProject(double);
@@ -260,7 +251,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("%s: a fork begins without snapshots, and keeps its own", async (kind) => {
+test.each(STORAGE_KINDS)("%s: a fork starts without snapshots and has its own", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   await double.sim("POST", "/snapshots", { name: "of-the-origin" });
   const copy = await forkWorld(double, { name: "copy" });
@@ -274,7 +265,7 @@ test.each(STORAGE_KINDS)("%s: a fork begins without snapshots, and keeps its own
   expect((await double.sim("POST", "/snapshots/of-the-copy/restore")).status).toBe(404);
 });
 
-test.each(STORAGE_KINDS)("%s: a fork that is emptied leaves its origin as it is", async (kind) => {
+test.each(STORAGE_KINDS)("%s: resetting a fork does not affect its origin", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   await createProject(double);
   const copy = await forkWorld(double, { name: "copy" });
@@ -284,33 +275,30 @@ test.each(STORAGE_KINDS)("%s: a fork that is emptied leaves its origin as it is"
   expect(await worldState(double)).toBe(before);
 });
 
-test.each(STORAGE_KINDS)(
-  "%s: all worlds are listed by name, from every one of them, and each tells the same of itself",
-  async (kind) => {
-    const double = (await createTestDouble(kind)).double();
-    await createProject(double);
-    for (const name of ["b", "a-1", "0"]) await forkWorld(double, { name });
-    await doubleOfWorld(double, "b").advance("1h");
-    const { worlds } = (await double.sim("GET", "/worlds")).body;
-    expect(worlds.map(({ name, api_url, now, open }: any) => ({ name, api_url, now, open }))).toEqual([
-      { name: "0", api_url: "http://localhost/w/0/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
-      { name: "a-1", api_url: "http://localhost/w/a-1/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
-      { name: "b", api_url: "http://localhost/w/b/api/v2", now: "2026-01-01T01:00:10.000Z", open: true },
-      { name: "default", api_url: "http://localhost/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
-    ]);
-    expect((await doubleOfWorld(double, "b").sim("GET", "/worlds")).body.worlds).toEqual(worlds);
-    for (const world of worlds) {
-      const { history } = (
-        await (world.name === "default" ? double : doubleOfWorld(double, world.name)).sim("GET", "/health")
-      ).body;
-      expect(world).toMatchObject({ seq: history.seq, history_id: history.id });
-      expect((await double.sim("GET", `/worlds/${world.name}`)).body).toEqual({ world });
-    }
-  },
-);
+test.each(STORAGE_KINDS)("%s: every world lists all worlds by name, with the same data", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await createProject(double);
+  for (const name of ["b", "a-1", "0"]) await forkWorld(double, { name });
+  await doubleOfWorld(double, "b").advance("1h");
+  const { worlds } = (await double.sim("GET", "/worlds")).body;
+  expect(worlds.map(({ name, api_url, now, open }: any) => ({ name, api_url, now, open }))).toEqual([
+    { name: "0", api_url: "http://localhost/w/0/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
+    { name: "a-1", api_url: "http://localhost/w/a-1/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
+    { name: "b", api_url: "http://localhost/w/b/api/v2", now: "2026-01-01T01:00:10.000Z", open: true },
+    { name: "default", api_url: "http://localhost/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
+  ]);
+  expect((await doubleOfWorld(double, "b").sim("GET", "/worlds")).body.worlds).toEqual(worlds);
+  for (const world of worlds) {
+    const { history } = (
+      await (world.name === "default" ? double : doubleOfWorld(double, world.name)).sim("GET", "/health")
+    ).body;
+    expect(world).toMatchObject({ seq: history.seq, history_id: history.id });
+    expect((await double.sim("GET", `/worlds/${world.name}`)).body).toEqual({ world });
+  }
+});
 
 test.each(STORAGE_KINDS)(
-  "%s: a deleted world is gone with its snapshots, its name is free, and the others stay",
+  "%s: deleting a world deletes its snapshots, frees its name, and does not affect others",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -339,7 +327,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: worlds come back when the server does: asleep until somebody asks, and with their clocks",
+  "%s: worlds survive a restart, with their clocks, and are opened on first use",
   async (kind) => {
     const kept = await createTestDouble(kind);
     await createProject(kept.double());
@@ -362,7 +350,7 @@ test.each(STORAGE_KINDS)(
       ["on-real", false],
       ["on-scaled", false],
     ]);
-    // One that nobody has asked for anything yet stands where it was left.
+    // A world that has not been used yet is where it was left.
     expect(worlds[1]).toMatchObject({
       api_url: "http://localhost/w/on-manual/api/v2",
       now: "2026-01-01T01:00:10.000Z",

@@ -8,7 +8,7 @@ const connectionId = fc.constantFrom(undefined, undefined, "a", "b");
 const durationMs = fc.constantFrom(undefined, 0, 1, 999, 4_000, 60_000, 400_000, 90_000_000);
 const blocks = fc.record({ hits: fc.nat(1_000), misses: fc.nat(1_000), writes: fc.nat(2_000_000) });
 
-/** Anything that a client does, now or later. */
+/** Any activity of a client, now or scheduled. */
 export const recordActivity: fc.Arbitrary<Command> = fc
   .record({
     index: fc.nat(60),
@@ -29,7 +29,7 @@ export const recordActivity: fc.Arbitrary<Command> = fc
     queries: fc.constantFrom(undefined, 0, 7),
   })
   .map(({ index, afterMs, kind, durationMs, connectionId: id, ...rest }) => {
-    // Who disconnects says from what.
+    // A disconnect names its connection.
     const connectionId = kind === "disconnect" ? (id ?? "a") : id;
     return command(
       `activity on compute ${index} after ${afterMs} ms: ${JSON.stringify({ kind, durationMs, connectionId, ...rest })}`,
@@ -69,7 +69,7 @@ export const recordActivity: fc.Arbitrary<Command> = fc
     );
   });
 
-/** More clients at once than there may be. */
+/** More concurrent clients than max_connections. */
 export const connectManyClients: fc.Arbitrary<Command> = fc
   .record({
     index: fc.nat(60),
@@ -86,7 +86,7 @@ export const connectManyClients: fc.Arbitrary<Command> = fc
           index,
         );
         const stats = await stage.double().sim("GET", `/endpoints/${endpoint.id}/stats`);
-        // Limits that an update has changed count from the restart on.
+        // Changed limits apply from the restart on.
         const changing = await isBusy(model, stage, endpoint.project);
         if (!changing) expect(stats.body.max_connections).toBe(maxConnections(endpoint));
         const room = Math.max(0, stats.body.max_connections - stats.body.connections.direct);

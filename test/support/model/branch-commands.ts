@@ -6,7 +6,7 @@ import { type Branch, branchesIn, isNameTaken, pick, predict } from "./platform-
 
 const BRANCHES_LIMIT = { free: 10, paid: 5_000 };
 const branchName = fc.constantFrom(undefined, "main", "dev", "preview/1", "test");
-/** Where the log of every project begins. */
+/** The first log position of every project. */
 const lsn = fc.constantFrom(undefined, undefined, "0/1E88838");
 const HISTORY_MS = 86_400_000;
 const types = fc.array(fc.constantFrom("read_write" as const, "read_write" as const, "read_only" as const), {
@@ -173,7 +173,7 @@ export const deleteBranch: fc.Arbitrary<Command> = fc.record({ index: fc.nat(40)
   ),
 );
 
-/** CI jobs leak branches until there are no more to be had (PLATFORM). */
+/** CI jobs leak branches until the limit is reached. */
 export const leakBranches: fc.Arbitrary<Command> = fc.nat(20).map((index) =>
   command(
     `create branches in project ${index} until its plan refuses`,

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { ModelHost } from "./model-command.ts";
 import type { PlatformModel } from "./platform-model.ts";
 
-/** Moves double and model on; all that happens on the way happens in order and at its due time. */
+/** Advances double and model. Due work runs in order, at its own instants. */
 export async function advance(
   model: PlatformModel,
   stage: ModelHost,

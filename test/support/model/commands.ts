@@ -22,7 +22,7 @@ import {
   waitForOperations,
 } from "./world-commands.ts";
 
-/** What happens most in a platform's day comes most. */
+/** Weights follow how often the requests occur on a platform. */
 const FREQUENT_COMMANDS: readonly fc.Arbitrary<Command>[] = [
   ...[
     createProject,
@@ -63,7 +63,7 @@ const FREQUENT_COMMANDS: readonly fc.Arbitrary<Command>[] = [
 ];
 const RARE_COMMANDS: readonly fc.Arbitrary<Command>[] = [leakBranches, createKey, revokeKey, reset];
 
-/** Sequences of commands; without keys, every one of them says the same in every world of the same seed. */
+/** Sequences of commands. Without API key commands, a sequence sends the same requests in all worlds of one seed. */
 export function commandSequences({ keys = true, restarts = false, maxCommands = 40 } = {}) {
   const rare = keys
     ? RARE_COMMANDS
@@ -74,7 +74,7 @@ export function commandSequences({ keys = true, restarts = false, maxCommands = 
 
 export type CommandSequence = Iterable<Command>;
 
-/** Plays them from a world on in which each account has a project that is up. */
+/** Runs them in a world in which each account has a project without unfinished operations. */
 export async function runCommands(
   commands: CommandSequence,
   host: ModelHost,

@@ -209,7 +209,7 @@ export const startSuspendRestart: fc.Arbitrary<Command> = fc
           (verb === "start" && state === "active") || (verb === "suspend" && state === "idle");
         const busy = await isBusy(model, stage, project);
         const refused = endpoint.disabled && verb !== "suspend";
-        // A call that has nothing to schedule conflicts with nothing; whether it is refused meanwhile is not documented.
+        // A call that schedules nothing causes no conflict. Whether it is rejected meanwhile is not documented.
         const predicted =
           busy && alreadySo && !refused && !isGone(endpoint)
             ? [200, 423]

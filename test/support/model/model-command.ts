@@ -11,14 +11,14 @@ import {
   type Project,
 } from "./platform-model.ts";
 
-/** What commands are played on: a double, and where its world is a file, a way to stop and start it. */
+/** The target of commands: a double and, if its world is a file, a way to restart it. */
 export type ModelHost = {
   readonly double: () => Double;
   readonly reopen?: (() => Promise<void>) | undefined;
 };
 export type Command = fc.AsyncCommand<PlatformModel, ModelHost>;
 
-/** Who calls: the owner of the project, the other account, or somebody whose key is revoked or never was. */
+/** The caller: the owner of the project, the other account, or one with a revoked or an unknown key. */
 export type CallerKind = "owner" | "stranger" | "revoked";
 export const as: fc.Arbitrary<CallerKind> = fc.oneof(
   { weight: 18, arbitrary: fc.constant("owner" as const) },
@@ -52,7 +52,7 @@ export async function modelOf(double: Double, durations: Durations): Promise<Pla
   };
 }
 
-/** A command; after each one, the double is as the model says, and nothing is wrong with it. */
+/** A command. After each one the double equals the model and its invariants hold. */
 export function command(
   text: string,
   check: (model: Readonly<PlatformModel>, host?: ModelHost) => boolean,
@@ -75,7 +75,7 @@ export type Call = {
   readonly as: CallerKind;
 };
 
-/** Calls the API on behalf of a project, and expects one of these statuses, which the caller of another kind never gets. */
+/** Calls the API for a project and expects one of these statuses, or 404 or 401 for other callers. */
 export async function callApi(
   model: PlatformModel,
   host: ModelHost,
@@ -122,7 +122,7 @@ async function expectMatchesModel(model: PlatformModel, double: Double): Promise
   await expectAutosuspends(model, double);
 }
 
-/** Nothing holds off an autosuspend but what was told of. */
+/** Only recorded activity holds off an autosuspend. */
 async function expectAutosuspends(model: PlatformModel, double: Double): Promise<void> {
   const { body } = await double.sim("GET", "/endpoints");
   for (const { endpoint_id, autosuspend } of body.endpoints) {

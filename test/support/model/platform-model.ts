@@ -1,5 +1,5 @@
-// The platform as a test understands it from its documents: who owns what, what is free and what is taken. It knows nothing of
-// how the double does it, and asks the double only what is unfinished.
+// A model of the platform from its documents: who owns what, and which names are taken. It is independent of the
+// implementation and asks the double only for unfinished operations.
 
 export type Account = { readonly id: string; readonly key: string; readonly plan: "paid" | "free" };
 export type Project = {
@@ -7,7 +7,7 @@ export type Project = {
   readonly account: Account;
   readonly defaultCu: number;
   readonly createdAt: number;
-  /** The last instant at which something may have set operations going. */
+  /** The last instant at which operations may have been scheduled. */
   stirredAt: number;
   gone: boolean;
 };
@@ -30,13 +30,13 @@ export type Endpoint = {
   maxCu: number;
   delayS: number;
   disabled: boolean;
-  /** No activity that it was told of lasts longer. */
+  /** The latest end of a recorded activity. */
   busyUntil: number;
   gone: boolean;
 };
 type Key = { readonly id: number; readonly account: Account; readonly secret: string; revoked: boolean };
 
-/** How long operations take: as the profile says, no time at all (over before the next command), or a start as chance has it. */
+/** Durations of operations: from the profile, zero (finished before the next command), or drawn for starts. */
 export type Durations = "fixed" | "none" | "drawn";
 
 export type PlatformModel = {
@@ -47,7 +47,7 @@ export type PlatformModel = {
   readonly branches: Branch[];
   readonly endpoints: Endpoint[];
   readonly keys: Key[];
-  /** Activities told ahead. */
+  /** Scheduled activities. */
   readonly scheduledActivities: {
     readonly at: number;
     readonly durationMs: number;
@@ -55,10 +55,10 @@ export type PlatformModel = {
   }[];
 };
 
-/** Longer than any chain of operations that one call sets going: a few seconds each. */
+/** Longer than any chain of operations from one call: a few seconds each. */
 export const LONGEST_OPERATIONS_MS = 20_000;
 
-/** The `index`-th of a list, going round. */
+/** The `index`-th item of a list, modulo its length. */
 export function pick<T>(list: readonly T[], index: number): T {
   return list[index % list.length] as T;
 }
@@ -128,7 +128,7 @@ export function isNameTaken(
 
 export type StatusCase = readonly [status: number, applies: boolean];
 
-/** PLATFORM, "Precedence": of the first group in which anything applies, any may be told; where none applies, it succeeds. */
+/** Any refusal of the first group in which one applies is allowed. If none applies, the call must succeed. */
 export function predict(success: number, ...groups: readonly (readonly StatusCase[])[]): number[] {
   for (const group of groups) {
     const statuses = group.filter(([, applies]) => applies).map(([status]) => status);

@@ -116,7 +116,7 @@ export const deleteProject: fc.Arbitrary<Command> = fc
     ),
   );
 
-/** Accounts and keys stay; all else is as in a new world. */
+/** Accounts and keys stay; everything else is as in a new world. */
 export const reset: fc.Arbitrary<Command> = fc.constant(
   command(
     "reset the world",

@@ -47,7 +47,7 @@ export const advanceToNext: fc.Arbitrary<Command> = fc.constant(
   ),
 );
 
-/** Time enough for what is under way, so that what comes next is not all refused. */
+/** Long enough for unfinished operations to finish, so that later commands are not all rejected. */
 export const waitForOperations: fc.Arbitrary<Command> = fc.constant(
   command(
     "wait until operations are over",
@@ -91,7 +91,7 @@ export const revokeKey: fc.Arbitrary<Command> = fc.nat(9).map((index) =>
   ),
 );
 
-/** The process ends and starts again: everything is found as it was. */
+/** The process restarts and finds everything unchanged. */
 export const reopen: fc.Arbitrary<Command> = fc.constant(
   command(
     "stop and start again",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Values that programs send by mistake or by malice. */
+/** Values that programs send by mistake or on purpose. */
 const text: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",
@@ -102,16 +102,16 @@ const change: fc.Arbitrary<Change> = fc.record({
   name: fc.constantFrom("name", "id", "__proto__", "extra", "pg_settings", "branch", "at", ""),
 });
 
-/** A body that would be accepted, with a few changes at random places. */
+/** A valid body with a few changes at random places. */
 export function mutated(valid: unknown): fc.Arbitrary<unknown> {
   return fc
     .array(change, { maxLength: 2 })
     .map((changes) => changes.reduce(applyChange, structuredClone(valid)));
 }
 
-/** One change at the `place`-th value of the tree, or of those that hold no others, going round. */
+/** One change at the `place`-th value of the tree, or of its leaves, modulo their number. */
 function applyChange(body: unknown, { place, leaf, how, value: drawn, text, number, name }: Change): unknown {
-  // What is drawn may be drawn again, and must not have grown into a body meanwhile.
+  // A drawn value may be drawn again, so it must not be shared with a body that changes.
   const value = structuredClone(drawn);
   const root = { body };
   const places: { readonly parent: Record<string, unknown>; readonly key: string }[] = [];
@@ -138,7 +138,7 @@ function applyChange(body: unknown, { place, leaf, how, value: drawn, text, numb
   return root.body;
 }
 
-/** What is no JSON, or more of it than anybody needs. */
+/** Invalid JSON, and oversized JSON. */
 export const malformed: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",

@@ -7,7 +7,7 @@ import { API_KEY, START } from "../double.ts";
 
 export const FREE_KEY = "f".repeat(64);
 
-/** What requests may name, that exists. */
+/** Existing objects that requests may name. */
 export type ResourceNames = {
   readonly project: string;
   readonly branch: string;
@@ -20,13 +20,13 @@ export type ResourceNames = {
 export type FuzzedWorld = {
   readonly app: Hono;
   readonly names: ResourceNames;
-  /** What ended in a 500, which its answer does not tell. */
+  /** The errors behind the answers with status 500. */
   readonly bugs: unknown[];
   state(): Promise<string>;
   close(): Promise<void>;
 };
 
-/** A whole app over SQLite, with something of everything in its world; the same at every call in an empty directory. */
+/** A complete app over SQLite with one of everything in its world. Identical for each call in an empty directory. */
 export async function createFuzzedWorld(path: string): Promise<FuzzedWorld> {
   const bugs: unknown[] = [];
   const directory = new DataDirectory(path, MIGRATIONS_FOLDER);

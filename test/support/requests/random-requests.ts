@@ -4,13 +4,13 @@ import { malformed, mutated } from "./bodies.ts";
 import { FREE_KEY, type ResourceNames } from "./fuzzed-world.ts";
 import { PUBLIC_ROUTES, ROUTES } from "./routes.ts";
 
-/** A request before the world is there whose ids it may name: `{…}` in path and body stand for them. */
+/** A request template. `{…}` in path and body stands for ids of the world that it is sent to. */
 export type RandomRequest = {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** As text, so that it may be anything. */
+  /** As text, so that it may be invalid JSON. */
   readonly body: string | undefined;
 };
 
@@ -172,11 +172,11 @@ const headers = fc
   )
   .map((fields) => {
     const { Origin, ...usual } = fields;
-    // Most callers are no pages of the web.
+    // Most callers are not web pages.
     return (fields["Last-Event-ID"] === "x" ? fields : usual) as Record<string, string>;
   });
 
-/** A route with a body that is the accepted one, or was. */
+/** A route with a valid body, or a changed one. */
 const likely = fc
   .oneof(
     { weight: 5, arbitrary: fc.constantFrom(...ROUTES.filter(([, , body]) => body !== undefined)) },
@@ -193,7 +193,7 @@ const likely = fc
     }),
   );
 
-/** Nothing that the boundary stops for its path or headers: what is wrong with it, if anything, is in its body. */
+/** Requests with valid path and headers: only the body may be wrong. */
 export const likelyRequest: fc.Arbitrary<RandomRequest> = likely.map((request) =>
   withDescription({ ...request, headers: GOOD_HEADERS }),
 );
@@ -228,7 +228,7 @@ function bodyFor(method: string, valid: unknown): fc.Arbitrary<string | undefine
   return fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: malformed });
 }
 
-/** The request as it goes out, its placeholders filled in; `undefined` where it is none that could be sent. */
+/** The request with its placeholders filled in; `undefined` if it cannot be sent. */
 export function requestOf(
   { method, path, query, headers, body }: RandomRequest,
   names: ResourceNames,

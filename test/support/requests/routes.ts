@@ -32,7 +32,7 @@ const project = {
   branch: { name: "main", role_name: "r" },
 };
 
-/** Requests that are accepted, for a start. */
+/** Valid requests to start from. */
 export const ROUTES: readonly Route[] = [
   [
     "POST",
@@ -125,7 +125,7 @@ export const ROUTES: readonly Route[] = [
   ].map((path): Route => ["GET", `/_sim/${path}`]),
 ];
 
-/** S: everything that the public document has, whether imitated or not. */
+/** S: all operations of the public document, imitated or not. */
 export const PUBLIC_ROUTES: readonly Route[] = PUBLIC_OPERATIONS.map(({ method, path }) => [
   method,
   `/api/v2${path.replaceAll("_id}", "}")}`,

@@ -10,14 +10,14 @@ const MINUTE = 60 * SECOND;
 function attribute(rows: readonly Row[], sources = 3) {
   const attributor = new Attributor(periodOf(HOUR), 300, sources);
   attributor.begin(new StartLatencies({ kind: "fixed", ms: 0 }, randomFrom(1), 0));
-  // In two parts, for that is how traces come.
+  // In two parts, as traces are read.
   attributor.add(requestsOf(rows.slice(0, 1)));
   attributor.add(requestsOf(rows.slice(1)));
   attributor.end();
   return attributor.attribution();
 }
 
-test("a health check every minute keeps a compute awake that its users would leave asleep", () => {
+test("a health check every minute keeps a compute active that its users would let suspend", () => {
   const checks = Array.from({ length: 60 }, (_, minute): Row => [minute * MINUTE, 0, HEALTH_CHECK]);
   const rows = [...checks, [30 * MINUTE, 2 * MINUTE, USERS] as Row].sort(([a], [b]) => a - b);
   const { all, shares } = attribute(rows);
@@ -31,7 +31,7 @@ test("a health check every minute keeps a compute awake that its users would lea
   ]);
 });
 
-test("two that come at the same time save nothing alone: shares are no sum", () => {
+test("two sources that send at the same times save nothing on their own: savings do not add up", () => {
   const rows = [0, 10, 20, 30].flatMap((minute): Row[] => [
     [minute * MINUTE, 0, USERS],
     [minute * MINUTE, 0, CRON],
@@ -41,7 +41,7 @@ test("two that come at the same time save nothing alone: shares are no sum", () 
   expect(shares.slice(1).map(({ without }) => all.activeMs - without.activeMs)).toEqual([0, 0]);
 });
 
-test("without a source the others' cold starts may be more", () => {
+test("removing a source can add cold starts to the others", () => {
   const { all, shares } = attribute([
     [0, 0, USERS],
     [4 * MINUTE, 0, CRON],
@@ -51,7 +51,7 @@ test("without a source the others' cold starts may be more", () => {
   expect(shares[CRON]?.without.coldStarts).toBe(1);
 });
 
-test("requests whose source nobody noted are of the first", () => {
+test("requests without a source belong to the first one", () => {
   const { shares } = attribute([[0], [10 * MINUTE]], 1);
   expect(shares).toMatchObject([
     { source: 0, arrivals: 2, without: { activeMs: 0 }, alone: { activeMs: 10 * MINUTE } },

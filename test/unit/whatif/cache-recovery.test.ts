@@ -5,7 +5,7 @@ import { StackDistances } from "../../../src/whatif/capacity/stack-distance.ts";
 const SECOND = 1_000;
 const MISS = Number.POSITIVE_INFINITY;
 
-test("a use tells its distance: none of a block that is not followed, infinite of one that a start lies before", () => {
+test("a use gives its distance: undefined for an untracked block, infinite for the first use since a start", () => {
   const distances = new StackDistances();
   expect([1, 2, 1, 2, 2].map((block) => distances.access(block))).toEqual([MISS, MISS, 1, 1, 0]);
   distances.restart();
@@ -18,7 +18,7 @@ test("a use tells its distance: none of a block that is not followed, infinite o
   expect(followed.length).toBeLessThan(600);
 });
 
-test("a read counts in the stretch of its time since the start, and hits in caches that are larger than its distance", () => {
+test("a read counts in the bucket of its time since the start, and hits in caches larger than its distance", () => {
   const recovery = new CacheRecovery([1, 10]);
   recovery.add(0, MISS);
   recovery.add(SECOND - 1, 0);
@@ -31,7 +31,7 @@ test("a read counts in the stretch of its time since the start, and hits in cach
   ]);
 });
 
-test("a cache has recovered when a stretch answers nine tenths of what the best one does; few reads say nothing", () => {
+test("a cache has recovered when a bucket reaches nine tenths of the best hit ratio; buckets with few reads are ignored", () => {
   const recovery = new CacheRecovery([1]);
   const read = (sinceMs: number, hits: number, misses: number) => {
     for (let i = 0; i < hits; i += 1) recovery.add(sinceMs, 0);

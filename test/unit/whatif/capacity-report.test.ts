@@ -42,24 +42,24 @@ function reportOf(
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-/** Every ten seconds one that takes a second: never asleep, and 0.25 CU have vCPUs enough. */
+/** One request of 1 s every 10 s: always on, and 0.25 CU has enough vCPUs. */
 const steady = Array.from({ length: 360 }, (_, index): Row => [index * 10 * SECOND, SECOND]);
 
-test("a range has the size that its working set asks for, and the cache of that size: what a simulated cache answers", () => {
+test("a range has the size that its working set needs, and the hit ratio of a simulated cache of that size", () => {
   const cache = { workingSetGb: 1, blocksPerRequest: 1_000, skew: 0 };
   const { sizes } = reportOf(steady, { cache });
-  // 1 GB is three quarters of 1.33 GB, which half a CU has at 4 GB a CU.
+  // 1 GB is three quarters of 1.33 GB, which 0.5 CU has at 4 GB per CU.
   expect(sizes.map(({ cu_hours }) => cu_hours)).toEqual([0.25, 0.5, 0.5]);
   expect(sizes.map(({ cache_gb }) => cache_gb)).toEqual([0.75, 1.5, 1.5]);
   const expected = sizes.map(({ cache_gb }) => {
     const source = randomFrom(1).stream("whatif-blocks", 0);
-    const kept = new Set<number>();
+    const cached = new Set<number>();
     let hits = 0;
     for (let use = 0; use < 360_000; use += 1) {
       const block = Math.floor(131_072 * uniform(source));
-      if (kept.delete(block)) hits += 1;
-      kept.add(block);
-      if (kept.size > cache_gb * 131_072) kept.delete(kept.values().next().value as number);
+      if (cached.delete(block)) hits += 1;
+      cached.add(block);
+      if (cached.size > cache_gb * 131_072) cached.delete(cached.values().next().value as number);
     }
     return hits / 360_000;
   });
@@ -68,55 +68,55 @@ test("a range has the size that its working set asks for, and the cache of that 
   expect(expected[1]).toBeGreaterThan(expected[0] as number);
 });
 
-test("the cheapest that carries all of it has 99 % of reads from the cache, where a working set was given", () => {
+test("with a working set, the cheapest sufficient size answers 99 % of reads from the cache", () => {
   const few = { workingSetGb: 1 / 1_024, blocksPerRequest: 100, skew: 0 };
   expect(capacityPage(reportOf(steady, { cache: few })).answer[0]).toMatch(
-    /^Cheapest that carries all of it, with nothing throttled, nobody refused and at least 99 % of reads from the cache: 0.25 CU, .* 99\.\d % of reads/,
+    /^Cheapest sufficient size, with no throttling, no rejected connections and at least 99 % of reads from the cache: 0.25 CU, .* 99\.\d % of reads/,
   );
   const much = { workingSetGb: 6, blocksPerRequest: 100, skew: 0 };
   const { answer } = capacityPage(reportOf(steady, { cache: much }));
   expect(answer[0]).toMatch(
-    /^None of these sizes answers the 99 % of reads from the cache that are advised for OLTP: .* comes nearest with \d/,
+    /^No size answers 99 % of reads from the cache, as recommended for OLTP\. .* comes closest with \d/,
   );
-  expect(answer[1]).toMatch(/^Cheapest with nothing throttled and nobody refused: 0.25 CU, /);
+  expect(answer[1]).toMatch(/^Cheapest with no throttling and no rejected connections: 0.25 CU, /);
   expect(capacityPage(reportOf(steady, {})).answer[0]).toMatch(
-    /with nothing throttled and nobody refused: 0.25 CU, /,
+    /with no throttling and no rejected connections: 0.25 CU, /,
   );
 });
 
-test("where all are throttled alike, what refuses fewer comes nearest, and of those the cheapest", () => {
+test("of equally throttled sizes the one with fewer rejections comes closest, then the cheapest", () => {
   const fixedSizes = [0.25, 0.5, 1].map((cu) => ({ minCu: cu, maxCu: cu }));
   const nearest = (rows: readonly Row[]) =>
     capacityPage(reportOf(rows, { loadPerRequest: 1 }, fixedSizes)).answer[0];
   expect(nearest(Array.from({ length: 300 }, (): Row => [0, SECOND]))).toMatch(
-    /^None of these sizes carries all of it\. 1 CU comes nearest: .* 0 connections refused/,
+    /^No size is sufficient\. 1 CU comes closest: .* 0 direct connections and \d+ pooled rejected/,
   );
   expect(
     nearest([
       [0, SECOND],
       [0, SECOND],
     ]),
-  ).toMatch(/^None of these sizes carries all of it\. 0.25 CU comes nearest: /);
+  ).toMatch(/^No size is sufficient\. 0.25 CU comes closest: /);
 });
 
-test("who is refused through the pool is refused: such a size does not carry all of it", () => {
-  // A pool of 93: one of 94 waits for five minutes, and nobody does for more than two.
+test("a size that rejects pooled connections is not sufficient", () => {
+  // A pool of 93 servers: the 94th would wait for five minutes, above the limit of two.
   const rows = Array.from({ length: 94 }, (): Row => [0, 300 * SECOND]);
   const report = reportOf(rows, { loadPerRequest: 0.001 }, [{ minCu: 0.25, maxCu: 0.25 }]);
   expect(report.sizes[0]).toMatchObject({ throttled_s: 0, direct_refused: 0, pooled_refused: 1 });
   const { answer, facts } = capacityPage(report);
   expect(answer[0]).toMatch(
-    /^None of these sizes carries all of it\. 0.25 CU comes nearest: .* 1 through the pool/,
+    /^No size is sufficient\. 0.25 CU comes closest: .* 0 direct connections and 1 pooled rejected/,
   );
-  expect(facts[0]?.note).toMatch(/0 refused, 1 through the pool$/);
+  expect(facts[0]?.note).toMatch(/0 rejected, 1 by the pooler$/);
 });
 
-test("a range follows the memory that requests take, too", () => {
+test("a range also scales with the memory that requests take", () => {
   const [, , range] = reportOf([[0, HOUR]], { memoryGbPerRequest: 6 }).sizes;
   expect(range?.cu_hours).toBe(2);
 });
 
-test("three requests of a second beside one of an hour throttle two CU for a second", () => {
+test("three requests of 1 s next to one of 1 h throttle 2 CU for 1 s", () => {
   const rows: Row[] = [
     [0, SECOND],
     [0, SECOND],
@@ -127,7 +127,7 @@ test("three requests of a second beside one of an hour throttle two CU for a sec
   expect(sizes[0]).toMatchObject({ throttled_s: 1, cu_hours: 2 });
 });
 
-test("through the pool come as many clients as the platform takes, and waits stand beside those of Erlang's formula", () => {
+test("the pooler accepts as many clients as the platform's, and Erlang's formula gives the expected waits", () => {
   const many = Array.from({ length: 12_000 }, (): Row => [0, 100]);
   const [row] = reportOf(many, {}, [{ minCu: 1, maxCu: 1 }]).sizes;
   expect(row).toMatchObject({
@@ -135,7 +135,8 @@ test("through the pool come as many clients as the platform takes, and waits sta
     pooled_refused: 2_000,
     pool_waited_share_erlang: expect.closeTo(0, 9),
   });
-  // Three servers for two vCPUs' worth of work: four ninths wait (validation 7), four ninths of a time of service in the mean.
+  // Three servers at a load of two: 4/9 of the requests wait (validation 7), 4/9 of a service time on
+  // average.
   const servers = { ...PROFILE, maxConnections: () => 4 };
   const busy = Array.from({ length: 7_200 }, (_, index): Row => [index * 499, SECOND]);
   const traffic = trafficOf(traceOf(HOUR, busy));
@@ -156,26 +157,26 @@ test("through the pool come as many clients as the platform takes, and waits sta
   });
 });
 
-test("each source may have a pool of its own, as the platform has for a user and a database", () => {
-  // At one instant 450 of each of two: a pool of 377, or two of them below the 412 that all may have.
+test("each source can have its own pool, as each user and database has on the platform", () => {
+  // 450 requests of each of two sources at once: one pool of 377, or two pools below the ceiling of 412.
   const rows = Array.from({ length: 900 }, (_, index): Row => [0, 100, index % 2]);
   const of = (poolBy: "compute" | "source") => reportOf(rows, { poolBy }, [{ minCu: 1, maxCu: 1 }]).sizes[0];
   expect(of("compute")?.pool_waited).toBe(900 - 377);
   expect(of("source")?.pool_waited).toBe(900 - 412);
 });
 
-test("what still runs when the trace ends has its size to its end, and its load counts within the trace", () => {
+test("a request that runs beyond the trace keeps its size to its end, but its load counts only within the trace", () => {
   const [row] = reportOf([[HOUR - SECOND, HOUR]], {}, [{ minCu: 1, maxCu: 1 }]).sizes;
   expect(row?.cu_hours).toBe(1);
-  // One of one connection: offered is a second of the hour.
+  // One connection: the offered load is one second of the hour.
   const offered = 1 / 3_600;
   const [few] = reportOf([[HOUR - SECOND, HOUR]], { reserved: 103 }, [{ minCu: 0.25, maxCu: 0.25 }]).sizes;
   expect(few?.direct_limit).toBe(1);
   expect(few?.direct_refused_share_erlang).toBeCloseTo(offered / (1 + offered), 12);
 });
 
-test("waits for the pool are those of who got a server: who gave up after two minutes waited for nothing", () => {
-  // One server, and a minute each: the second and the third are served, the other seven are not.
+test("pool waits are those of served requests only, not of those that gave up after two minutes", () => {
+  // One server and 1 min per request: the first three are served, the other seven are not.
   const one = reportOf(
     Array.from({ length: 10 }, (): Row => [0, 60 * SECOND]),
     { reserved: 103 },
@@ -190,7 +191,7 @@ test("waits for the pool are those of who got a server: who gave up after two mi
 });
 
 test.each<StartLatency>([NO_LATENCY, { kind: "fixed", ms: 45 * SECOND }, MEASURED_LATENCY])(
-  "a size alone is metered as a replay of it is, from the end of each start: %o",
+  "a fixed size is metered like a replay, from the end of each start: %o",
   (latency) => {
     const rows = Array.from(
       { length: 300 },

@@ -21,7 +21,7 @@ describe("Erlang's formulas (validation 7: known values, to the digits given)", 
     expect(meanWait(3, 2)).toBeCloseTo(4 / 9, 14);
   });
 
-  test("without servers all are blocked, without load nobody is, and a load as large as the servers makes all wait", () => {
+  test("without servers all arrivals are blocked, without load none; a load equal to the servers makes all wait", () => {
     expect([erlangB(0, 5), erlangB(5, 0), erlangC(5, 0), erlangC(2, 2), meanWait(2, 2)]).toEqual([
       1,
       0,
@@ -31,22 +31,22 @@ describe("Erlang's formulas (validation 7: known values, to the digits given)", 
     ]);
   });
 
-  test("thousands of servers neither overflow nor cancel", () => {
+  test("thousands of servers cause no overflow or cancellation", () => {
     expect(erlangB(4_000, 3_900)).toBeGreaterThan(0);
     expect(erlangB(4_000, 3_900)).toBeLessThan(0.01);
   });
 
   test.each([
-    [-1, 1, /servers: -1 must be a whole number/],
-    [1.5, 1, /servers: 1.5 must be/],
-    [1, -1, /offered: -1 must be/],
-    [1, Number.NaN, /offered: NaN must be/],
-  ])("%d servers with a load of %d are refused by the field's name", (servers, offered, message) => {
+    [-1, 1, /servers: expected .*, got -1$/],
+    [1.5, 1, /servers: expected .*, got 1.5$/],
+    [1, -1, /offered: expected .*, got -1$/],
+    [1, Number.NaN, /offered: expected .*, got NaN$/],
+  ])("%d servers with a load of %d are an error that names the field", (servers, offered, message) => {
     expect(() => erlangB(servers, offered)).toThrow(message);
   });
 });
 
-/** Poisson arrivals whose lengths have the same mean: always the same, exponential, or 1 to 19. */
+/** Poisson arrivals with durations of equal mean: fixed, exponential, or 1 to 19. */
 function sessions(offered: number, count: number, lengths: "fixed" | "exponential" | "mixed") {
   const meanMs = 60 * SECOND;
   const { requests } = poisson(meanMs / offered, count);
@@ -60,7 +60,7 @@ function sessions(offered: number, count: number, lengths: "fixed" | "exponentia
 }
 
 describe("direct connections", () => {
-  test("one is free again at the instant at which it ends", () => {
+  test("a connection is free again at the instant at which it ends", () => {
     expect(
       directConnections(
         requestsOf([
@@ -89,15 +89,18 @@ describe("direct connections", () => {
     ).toEqual({ sessions: 2, refused: 0, peak: 2 });
   });
 
-  test("the limit is the platform's by the minimum size, less what is kept back", () => {
+  test("the limit is the platform's for the minimum size, less reserved connections", () => {
     expect(directLimit(PROFILES["2024"], { minCu: 0.25, maxCu: 4 })).toBe(112);
     expect(directLimit(PROFILES["2024"], { minCu: 0.25, maxCu: 4 }, 7)).toBe(105);
     expect(directLimit(PROFILES["2026"], { minCu: 0.25, maxCu: 4 }, 1_000)).toBe(0);
   });
 
-  /** Blocking is correlated over some service times: with 400,000 arrivals at load 25 there are 16,000 of those, so 2 % at one error; three. */
+  /**
+   * Blocking is correlated over service times: 400,000 arrivals at load 25 have 16,000 of them, so the
+   * standard error is 2 %. Allows three.
+   */
   test.each(["fixed", "exponential", "mixed"] as const)(
-    "the share that is refused is Erlang's, though lengths are %s",
+    "the share of rejected arrivals is Erlang's for %s durations",
     (lengths) => {
       const { refused } = directConnections(sessions(25, 400_000, lengths), 30);
       expect(Math.abs(refused / 400_000 / erlangB(30, 25) - 1)).toBeLessThan(0.06);
@@ -113,7 +116,7 @@ describe("pooled connections", () => {
     waitLimitMs: POOL_WAIT_LIMIT_MS,
   });
 
-  test("the pooler takes so many clients, those that wait included, and refuses the next at once", () => {
+  test("the limit of clients includes waiting ones, and the next client is rejected at once", () => {
     const all = { at: new Float64Array(12_000).fill(BEGIN), durationMs: new Float64Array(12_000).fill(5) };
     const {
       refused,
@@ -123,8 +126,11 @@ describe("pooled connections", () => {
     expect([refused, peak, count]).toEqual([2_000, 800, 12_000]);
   });
 
-  /** Millisecond by millisecond: who has waited too long goes, who is done goes, who waits is served, who comes is let in or not. */
-  test.each([1, 2, 3, 4])("random requests get what looking at every millisecond gives them (%i)", (seed) => {
+  /**
+   * Reference, millisecond by millisecond: expire waits, end requests, serve waiting ones, accept or reject
+   * arrivals.
+   */
+  test.each([1, 2, 3, 4])("random requests have the outcome of a simulation by millisecond (%i)", (seed) => {
     const source = randomFrom(seed).stream("pool", 0);
     const rows = Array.from({ length: 300 }, (): Row => [source() % 700, source() % 20]).sort(
       ([a], [b]) => a - b,
@@ -161,7 +167,7 @@ describe("pooled connections", () => {
     expect(refused).toBeGreaterThan(10);
   });
 
-  test("who comes first is served first, and waits for the server that is free first", () => {
+  test("the first to arrive is served first, by the first free server", () => {
     const { waits, refused, peak } = pooledConnections(
       requestsOf([
         [0, 100],
@@ -175,7 +181,7 @@ describe("pooled connections", () => {
     expect([waits.waited, waits.sumMs, refused, peak]).toEqual([2, 40 + 35, 0, 2]);
   });
 
-  test("after exactly the limit one is still served, a millisecond later one is gone", () => {
+  test("a wait of exactly the limit is still served, one millisecond more is not", () => {
     expect(
       pooledConnections(
         requestsOf([
@@ -196,7 +202,7 @@ describe("pooled connections", () => {
     ).toMatchObject({ refused: 1 });
   });
 
-  test("pools do not wait for each other, until the ceiling holds all of them", () => {
+  test("pools do not wait for each other below the ceiling", () => {
     const rows: Row[] = [
       [0, 100, 0],
       [0, 100, 1],
@@ -206,7 +212,7 @@ describe("pooled connections", () => {
     expect(pooledConnections(requestsOf(rows), rules(1, 2)).waits.sumMs).toBe(90);
   });
 
-  test("where the ceiling holds them, the one who has waited longest is next, of whichever pool", () => {
+  test("at the ceiling the longest wait of any pool is served next", () => {
     const rows: Row[] = [
       [0, 100, 0],
       [5, 7, 2],
@@ -216,8 +222,11 @@ describe("pooled connections", () => {
     expect(pooledConnections(requestsOf(rows), rules(1, 1)).waits.sumMs).toBe(95 + 101);
   });
 
-  /** Waits are correlated: 400,000 arrivals at 80 % of 4 servers have about 10,000 busy periods, so 5 % at two errors of the mean. */
-  test("where callers are patient the waits are Erlang's", () => {
+  /**
+   * Waits are correlated: 400,000 arrivals at 80 % of 4 servers have about 10,000 busy periods, so 5 % is two
+   * standard errors.
+   */
+  test("when no client gives up, the waits are Erlang's", () => {
     const [servers, offered] = [4, 3.2];
     const { waits, sessions: count } = pooledConnections(sessions(offered, 400_000, "exponential"), {
       ...rules(servers),
@@ -228,26 +237,26 @@ describe("pooled connections", () => {
   });
 });
 
-describe("the cache by its size", () => {
+describe("cache hit ratio by size", () => {
   const read = (blocks: readonly (number | "start")[], rate?: number) => {
     const distances = new StackDistances(rate);
     for (const block of blocks) block === "start" ? distances.restart() : distances.access(block);
     return distances.histogram();
   };
 
-  test("a block is still there if fewer others were used since than the cache holds", () => {
+  test("a block is still cached if fewer distinct blocks were used since than the cache holds", () => {
     const histogram = read([1, 2, 3, 1]);
     expect(hitRatioOf(histogram, 2)).toBe(0);
     expect(hitRatioOf(histogram, 3)).toBe(0.25);
   });
 
-  test("a use that a start lies before is a miss in a cache of any size", () => {
+  test("the first use since a start is a miss in a cache of any size", () => {
     expect(hitRatioOf(read([1, "start", 1, 1]), 1_000)).toBe(1 / 3);
     expect(read([1, "start", 1]).misses).toBe(2);
     expect(hitRatioOf(read([]), 5)).toBe(0);
   });
 
-  /** A cache that is simulated for each size is the same, use by use. */
+  /** Compared with a simulated cache of each size, use by use. */
   test.each([1, 7, 50, 199])(
     "with %i blocks it hits what a simulated cache of that size hits, across many renumberings",
     (size) => {
@@ -272,16 +281,17 @@ describe("the cache by its size", () => {
   );
 
   /**
-   * Errors of hit ratios over 20 samples of one block in ten, each of other blocks. The tolerances are the errors of 300 further samples (root of the mean
-   * square), half as much again: of 20, that is three standard errors of it. Where half of all uses are of a quarter of the blocks, which blocks the sample
-   * has counts for most; followed always, the hottest tenth takes that away.
+   * Errors of hit ratios over 20 samples of one block in ten, each of other blocks. The tolerances are the
+   * errors of 300 further samples (root of the mean square), half as much again: of 20, that is three
+   * standard errors of it. Where half of all uses are of a quarter of the blocks, which blocks the sample has
+   * counts for most; followed always, the hottest tenth takes that away.
    */
   test.each([
     ["alike", 1, 0, [0.0059, 0.0163, 0.032, 0.0231]],
     ["unevenly", 2, 0, [0.0556, 0.0589, 0.0455, 0.0157]],
     ["unevenly, the hottest followed always", 2, 500, [0.0057, 0.0137, 0.0235, 0.0091]],
   ] as const)(
-    "samples of blocks that are used %s give nearly the same ratios",
+    "sampling blocks that are used %s gives nearly the same ratios",
     (_, skew, always, tolerances) => {
       const sizes = [250, 1_000, 2_500, 5_000];
       const squares = sizes.map(() => 0);
@@ -306,8 +316,8 @@ describe("the cache by its size", () => {
     },
   );
 
-  test.each([0, -1, 1.01, Number.NaN])("a rate of %d is refused", (rate) => {
-    expect(() => new StackDistances(rate)).toThrow(/^rate: .* must be above 0 and up to 1$/);
+  test.each([0, -1, 1.01, Number.NaN])("a rate of %d is an error", (rate) => {
+    expect(() => new StackDistances(rate)).toThrow(/^rate: expected a number above 0 and up to 1, got /);
   });
 });
 
@@ -317,7 +327,7 @@ describe("autoscaling", () => {
   const run = (rows: readonly Row[], demand: Demand, maxCu: number, lengthMs = minute) =>
     replayScaling(requestsOf(rows), demand, periodOf(lengthMs), { minCu: 1, maxCu }, profile);
 
-  test("a load above nine tenths of the size asks for the next one, until what ran is a minute ago", () => {
+  test("a load above nine tenths of the size needs the next one, until one minute after it ended", () => {
     expect(run([[0, 10 * SECOND]], { loadPerRequest: 0.9 }, 4, 2 * minute)).toEqual({
       cuMs: 2 * minute,
       throttledS: 0,
@@ -339,7 +349,7 @@ describe("autoscaling", () => {
     expect(run([[0, 10 * SECOND]], { loadPerRequest: 2 }, 2).throttledS).toBe(0);
   });
 
-  test("three short requests beside a long one are a load while they run, and not until the long one ends", () => {
+  test("short requests next to a long one are a load only while they run", () => {
     const rows: Row[] = [
       [0, SECOND],
       [0, SECOND],
@@ -347,57 +357,54 @@ describe("autoscaling", () => {
       [0, 60 * minute],
     ];
     expect(run(rows, { loadPerRequest: 1 }, 2, 60 * minute).throttledS).toBe(1);
-    // Two vCPUs for a second, believed for a minute; then half a one.
+    // Two vCPUs for 1 s, a reading valid for 1 min; then half a vCPU.
     expect(run(rows, { loadPerRequest: 0.5 }, 4, 60 * minute).cuMs).toBe(
       3 * 61 * SECOND + 1 * (60 * minute - 61 * SECOND),
     );
   });
 
-  test("memory and working set ask for a size of which they fill three quarters, and throttle nothing", () => {
+  test("memory and working set need a size of which they fill three quarters, and throttle nothing", () => {
     const all = (demand: Partial<Demand>) => run([[0, minute]], { loadPerRequest: 0, ...demand }, 4);
     expect(all({ memoryGbPerRequest: 3 }).cuMs).toBe(minute);
     expect(all({ memoryGbPerRequest: 3.01 }).cuMs).toBe(2 * minute);
     expect(all({ workingSetGb: 6.01 }).cuMs).toBe(3 * minute);
     expect(all({ workingSetGb: 60 })).toMatchObject({ cuMs: 4 * minute, throttledS: 0, scaleEvents: 0 });
-    // The working set is asked for while nothing runs, memory is not.
+    // While nothing runs the working set still counts; memory does not.
     expect(run([], { loadPerRequest: 0, memoryGbPerRequest: 9, workingSetGb: 6 }, 4).cuMs).toBe(2 * minute);
   });
 
-  /** Second by second: what runs, the most that ran within the last minute, and by that the size. */
-  test.each([1, 2, 3, 4, 5])(
-    "random requests get the sizes that looking at every second gives them (%i)",
-    (seed) => {
-      const source = randomFrom(seed).stream("scaling", 0);
-      const rows = Array.from(
-        { length: 60 },
-        (): Row => [SECOND * (source() % 900), SECOND * ([0, 0, 1, 3, 20, 90][source() % 6] as number)],
-      );
-      rows.sort(([a], [b]) => a - b);
-      const demand = { loadPerRequest: 0.8, memoryGbPerRequest: 2.9, workingSetGb: 1 };
-      const range = { minCu: 0.25, maxCu: 4 };
-      const seconds = Array.from({ length: 1_000 }, (_, index) => index * SECOND);
-      const running = seconds.map(
-        (at) => rows.filter(([from, length = 0]) => from <= at && at < from + length).length,
-      );
-      let [cuMs, throttledS, scaleEvents, former] = [0, 0, 0, 0.5];
-      for (const [index, at] of seconds.entries()) {
-        const instants = rows.filter(([from, length]) => length === 0 && from <= at && at - from < minute);
-        // What ran in the last second of a minute ago ran until this one began.
-        const seen = [
-          ...running.slice(Math.max(0, index - 60), index + 1),
-          ...instants.map(([from]) => 1 + (running[from / SECOND] as number)),
-        ];
-        const most = Math.max(...seen);
-        const goal = Math.max((most * 0.8) / 0.9, (most * 2.9) / 0.75 / 4, 1 / 0.75 / 4);
-        const size = [0.25, 0.5, 1, 2, 3, 4].find((cu) => cu >= goal) ?? 4;
-        cuMs += size * SECOND;
-        if ((running[index] as number) * 0.8 > size) throttledS += 1;
-        if (size !== former) scaleEvents += 1;
-        former = size;
-      }
-      const outcome = replayScaling(requestsOf(rows), demand, periodOf(1_000 * SECOND), range, profile);
-      expect(outcome).toEqual({ cuMs, throttledS, scaleEvents });
-      expect(scaleEvents).toBeGreaterThan(5);
-    },
-  );
+  /** Reference, second by second: running requests, their maximum in the last minute, and the size for it. */
+  test.each([1, 2, 3, 4, 5])("random requests have the sizes of a simulation by second (%i)", (seed) => {
+    const source = randomFrom(seed).stream("scaling", 0);
+    const rows = Array.from(
+      { length: 60 },
+      (): Row => [SECOND * (source() % 900), SECOND * ([0, 0, 1, 3, 20, 90][source() % 6] as number)],
+    );
+    rows.sort(([a], [b]) => a - b);
+    const demand = { loadPerRequest: 0.8, memoryGbPerRequest: 2.9, workingSetGb: 1 };
+    const range = { minCu: 0.25, maxCu: 4 };
+    const seconds = Array.from({ length: 1_000 }, (_, index) => index * SECOND);
+    const running = seconds.map(
+      (at) => rows.filter(([from, length = 0]) => from <= at && at < from + length).length,
+    );
+    let [cuMs, throttledS, scaleEvents, previous] = [0, 0, 0, 0.5];
+    for (const [index, at] of seconds.entries()) {
+      const instants = rows.filter(([from, length]) => length === 0 && from <= at && at - from < minute);
+      // A request that ran in the second one minute ago ran until this second began.
+      const seen = [
+        ...running.slice(Math.max(0, index - 60), index + 1),
+        ...instants.map(([from]) => 1 + (running[from / SECOND] as number)),
+      ];
+      const most = Math.max(...seen);
+      const goal = Math.max((most * 0.8) / 0.9, (most * 2.9) / 0.75 / 4, 1 / 0.75 / 4);
+      const size = [0.25, 0.5, 1, 2, 3, 4].find((cu) => cu >= goal) ?? 4;
+      cuMs += size * SECOND;
+      if ((running[index] as number) * 0.8 > size) throttledS += 1;
+      if (size !== previous) scaleEvents += 1;
+      previous = size;
+    }
+    const outcome = replayScaling(requestsOf(rows), demand, periodOf(1_000 * SECOND), range, profile);
+    expect(outcome).toEqual({ cuMs, throttledS, scaleEvents });
+    expect(scaleEvents).toBeGreaterThan(5);
+  });
 });

@@ -9,7 +9,7 @@ import { GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { DAY, HOUR, SECOND, traceOf } from "../../support/traces.ts";
 
-test("clients are written by kind and options; what is left out has a default", () => {
+test("a client is a kind with options; omitted options have defaults", () => {
   expect(parseClient("subscriber:reconnect=5s").create(3)).toEqual({
     kind: "subscriber",
     compute: 3,
@@ -26,17 +26,17 @@ test("clients are written by kind and options; what is left out has a default", 
 });
 
 test.each([
-  ["sleeper", /^client: "sleeper" is not known; known are subscriber:/],
+  ["sleeper", /^client: "sleeper" is not known; expected one of: subscriber:/],
   ["loop:think=1s:retry=2s", /is not known/],
   ["subscriber", /^client: "subscriber" needs reconnect/],
-  ["subscriber:after=5s", /^client: "after" in "subscriber:after=5s" is no option; there are reconnect$/],
-  ["check:every=0s", /^client: every in "check:every=0s" must be a duration/],
+  ["subscriber:after=5s", /^client: unknown option "after" in "subscriber:after=5s"; expected reconnect$/],
+  ["check:every=0s", /^client: every in "check:every=0s": expected a duration such as 5s or 10m, got "0s"$/],
   ["check:every=often", /^client: every in /],
-])("%s is refused, and the field is named", (text, message) => {
+])("%s is an error that names the field", (text, message) => {
   expect(() => parseClient(text)).toThrow(message);
 });
 
-/** A request an hour of two computes, and a third one without any. */
+/** Two computes with a request per hour each, and one without any. */
 const TRACE = traceOf(
   DAY,
   ...[0, 5].map((minute) =>
@@ -61,19 +61,19 @@ function simulated(
     arrivals: curve.arrivals,
     pointAt: (delay: DelayChoice) => pointAt(curve, delay as SuspendDelay),
   };
-  const asked = { delays, clients: clients.map(parseClient) };
-  const work = simulateDelays(traffic, questionFrom({ startLatency }), exact, asked, randomFrom(1));
+  const input = { delays, clients: clients.map(parseClient) };
+  const work = simulateDelays(traffic, questionFrom({ startLatency }), exact, input, randomFrom(1));
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-test("without clients and with starts that take no time the simulation is the curve, at every delay", () => {
+test("without clients and start latency the simulation equals the curve at every delay", () => {
   for (const { difference } of simulated([0, 60, 3_599, 3_600, 86_400, "never"], []))
     expect(difference).toEqual({ cold_starts: 0, active_s: 0, requests: 0 });
 });
 
-test("a subscriber that comes back at once keeps awake what the curve lets sleep, and starts it anew each time", () => {
+test("a subscriber that reconnects at once restarts a compute that is suspended on the curve", () => {
   const [minute] = simulated([60], ["subscriber:reconnect=1s"]);
-  // Awake but for a second in 61: 1,416 times a day and compute, and the compute that nobody uses has none.
+  // Active except for 1 s in 61: 1,416 starts per day and compute. The compute without requests has none.
   expect(minute?.difference.cold_starts).toBeGreaterThan(2 * 1_300);
   expect(minute?.active_s).toBeGreaterThan(2 * 86_400 * 0.98);
   const [never] = simulated(["never"], ["subscriber:reconnect=1s"]);

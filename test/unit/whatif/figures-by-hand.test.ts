@@ -4,9 +4,13 @@ import { SECOND } from "../../support/traces.ts";
 
 // Figures of every kernel for small traces, computed by hand.
 
-// Requests at 0 (for 5 s), 1 s, 65 s, 125.001 s, 500 s (for an hour); the period ends at 600 s. The gaps are 60 s, 60.001 s and 374.999 s.
-// With a latency of 10 s the first ends at 15 s, and the others' gaps are 50 s, 60.001 s (and a start) and 364.999 s.
-// At deadlines (latency 10 s): 75 s is one to the millisecond, 135.001 s a millisecond behind one, 420 s one again; 420.5 s follows at once.
+// Requests at 0 (for 5 s), 1 s, 65 s, 125.001 s and 500 s (for an hour); the period ends at 600 s. The gaps
+// are 60 s,
+// 60.001 s and 374.999 s. With a latency of 10 s the first request ends at 15 s, and the other gaps are 50 s,
+// 60.001 s
+// (plus a start) and 364.999 s. At deadlines (latency 10 s): 75 s is exactly one, 135.001 s is a millisecond
+// after
+// one, 420 s is one again, and 420.5 s follows at once.
 const EXPECTED: Readonly<Record<string, number>> = {
   "cold starts of the curve at 60 s": 2,
   "at 61 s": 1,
@@ -33,7 +37,8 @@ const EXPECTED: Readonly<Record<string, number>> = {
   "randomised delay": 300 * Math.log(1 + 0.5 * (Math.E - 1)),
   "Erlang B": 0.4,
   "Erlang C": 4 / 9,
-  // Blocks 1 2 3 1 1 2: at the second 1 two others were used since, at the third none, at the second 2 two.
+  // Blocks 1 2 3 1 1 2: two other blocks are used before the second 1, none before the third, two before the
+  // second 2.
   "cache: hits of one block": 1,
   "cache: hits of two blocks": 1,
   "cache: hits of three blocks": 3,
@@ -41,55 +46,57 @@ const EXPECTED: Readonly<Record<string, number>> = {
   "cache: hits of two, of two in turns": 2_998,
   "cache: hits after a start": 1,
   "cache: uses that samples stand for": 200,
-  // Five at 0 that end at 50, 40, 30, 20, 10: at 20 two have ended, so of three the last is refused.
+  // Five at 0 that end at 50, 40, 30, 20 and 10. At 20 two have ended, so the last of three is rejected.
   "connections: peak": 5,
   "connections: refused": 1,
-  // At 25 two come in, at 35 and at 45 one each.
+  // Two are admitted at 25, and one each at 35 and 45.
   "connections: freed again": 0,
-  // The third waits from 10 to 50, the fourth from 20 to 55; with three clients it is refused.
+  // The third waits from 10 to 50, the fourth from 20 to 55. With three clients the fourth is rejected.
   "pool: waits": 40 + 35,
   "pool: refused as one client too many": 1,
   "pool: refused at the limit of the wait": 0,
   "pool: refused behind it": 1,
-  // From 5 to 100, from 6 to 107; with a pool each, only the second of the first pool waits, from 7 to 100.
+  // From 5 to 100 and from 6 to 107. With a pool each, only the second of the first pool waits, from 7 to
+  // 100.
   "pool: waits for the ceiling": 95 + 101,
   "pool: waits in two pools": 93,
-  // Four vCPUs for a second, then one: of 1 CU. By halves: 2 vCPUs ask for 3 CU until a minute after them.
+  // Four vCPUs for a second, then one, at 1 CU. At half a vCPU per request, 2 vCPUs require 3 CU until a
+  // minute later.
   "sizes: throttled": 1,
   "sizes: CU-seconds by load": 3 * 61 + (3_600 - 61),
   "sizes: changes": 2,
   "sizes: CU-seconds by memory": 2 * 3_600,
   "sizes: CU-seconds by the working set": 2 * 3_600,
   "sizes: CU-seconds of a moment": 2 * 60 + (3_600 - 60),
-  // One start after another, of ten seconds each: of who came at 0, at 1 s and at 2 s.
+  // One start after another, ten seconds each, for requests at 0, 1 s and 2 s.
   "starts: most under way": 1,
   "starts: waits for turns": 10_000 + 19_000 + 28_000,
   "starts: longest wait": 28_000,
   "starts: waits for turns behind the end": 10_000 + 19_000 + 28_000,
   "starts: prepared again": 2,
   "starts: not prepared again": 1,
-  // 5 s of one, then both: half a millisecond above 25 s is used up within the next one.
+  // 5 s of one compute, then both: half a millisecond above 25 s is used up within the next millisecond.
   "quota: reached": 15_001,
   "quota: reached as it is as much": 25_000,
   "quota: refused": 2,
   "quota: refused until the next month": 1,
   "quota: seconds of the next month": 10 + 60,
-  // At 0, 50 s (of the second) and 100 s, with a delay of 60 s.
+  // Requests at 0, 50 s (of the second source) and 100 s, with a delay of 60 s.
   "attribution: all": 160 * SECOND,
   "attribution: without the first": 60 * SECOND,
   "attribution: without the second": 120 * SECOND,
   "attribution: the first alone": 120 * SECOND,
   "attribution: requests of the first": 2,
-  // Of 100 idle times the fifth is in minute 10, the 99th in minute 20.
+  // Of 100 idle times, the fifth is in minute 10 and the 99th in minute 20.
   "hybrid: fallback": 300 * SECOND,
   "hybrid: resumes": 0.9 * 600 * SECOND,
   "hybrid: holds": 1.15 * 1_260 * SECOND - 540 * SECOND,
   "hybrid: resumes far away": 0.85 * 5.3 * 3_600 * SECOND,
-  // In a week at 10:20, ten minutes before.
+  // A week later at 10:20, ten minutes ahead.
   "predictive: resumes": (7 * 24 + 10) * 3_600 * SECOND + 600 * SECOND,
   "predictive: holds": 900 * SECOND,
   "predictive: resumes when it came once in four weeks": 0,
-  // Bins grow by 7 %: 30 s are in the 51st. To wait for the one of 1000 s is dearer than to start for it.
+  // Bins grow by 7 %, so 30 s is in the 51st. Staying active for the gap of 1000 s costs more than a start.
   "hazard: of nine": 60 * SECOND,
   "hazard: of ten": Math.ceil(1.07 ** 51 * SECOND),
 };

@@ -16,7 +16,7 @@ function gapsOf({ at, durationMs }: ComputeArrivals): number[] {
 }
 
 test.each(Object.keys(FLEET_PATTERNS) as FleetPattern[])(
-  "a fleet of %s has requests within its period, in order",
+  "a fleet of pattern %s has ordered requests within its period",
   (pattern) => {
     const fleet = fleetOf(pattern, 4);
     expect(fleet.some(({ at }) => at.length > 0)).toBe(true);
@@ -27,24 +27,24 @@ test.each(Object.keys(FLEET_PATTERNS) as FleetPattern[])(
   },
 );
 
-test("preview branches come and go: each is there for a part of the time, and builds at once with many requests", () => {
+test("each preview branch exists for a part of the period and has bursts of many requests", () => {
   const used = fleetOf("preview-branch").filter(({ at }) => at.length > 0);
   expect(used.length).toBeGreaterThan(20);
   const days = used.map(({ at }) => ((at.at(-1) as number) - (at[0] as number)) / DAY);
   const mean = days.reduce((sum, value) => sum + value, 0) / days.length;
   expect(mean).toBeGreaterThan(0.5);
   expect(mean).toBeLessThan(5);
-  // Made at any time: some late in the period, some early.
+  // Created at any time: some early in the period, some late.
   const begins = used.map(({ at }) => ((at[0] as number) - BEGIN) / DAY);
   expect([Math.min(...begins) < 7, Math.max(...begins) > 21]).toEqual([true, true]);
   expect(Math.max(...used.map((requests) => directConnections(requests).peak))).toBeGreaterThan(5);
 });
 
-test("a larger fleet of preview branches begins with the smaller one", () => {
+test("a larger fleet of preview branches begins with the computes of a smaller one", () => {
   expect(fleetOf("preview-branch", 12).slice(0, 5)).toEqual(fleetOf("preview-branch", 5));
 });
 
-test("a subscriber is back after every five silent minutes: the delay under which it was recorded lets it sleep each time", () => {
+test("a subscriber reconnects after each 5 min of silence, so the delay under which it was recorded suspends it each time", () => {
   for (const requests of fleetOf("subscriber", 3)) {
     const gaps = gapsOf(requests);
     expect(Math.min(...gaps)).toBeGreaterThan(300 * SECOND);
@@ -52,7 +52,7 @@ test("a subscriber is back after every five silent minutes: the delay under whic
   }
 });
 
-test("bursts are what they are said to be: twenty requests of a second, every two seconds one", () => {
+test("a burst is 20 requests of 1 s, 2 s apart", () => {
   for (const requests of fleetOf("bursts", 2)) {
     expect(directConnections(requests).peak).toBe(1);
     expect(gapsOf(requests).filter((gap) => gap === SECOND).length / requests.at.length).toBeGreaterThan(0.9);

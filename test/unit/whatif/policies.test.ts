@@ -29,7 +29,7 @@ function run(name: string, rows: readonly Row[], lengthMs: number, coldStartS = 
   );
 }
 
-/** A request every so often. */
+/** Requests at a constant interval. */
 function every(ms: number, count: number): Row[] {
   return Array.from({ length: count }, (_, index): Row => [index * ms]);
 }
@@ -39,9 +39,9 @@ describe("ski rental", () => {
   const BREAK_EVEN = 300;
   const burden = (gap: number, delay: number) => (gap > delay ? delay + BREAK_EVEN : gap);
 
-  // A sum of 200,000 strips in place of the integral: the jump lies in one strip, which is worth 2·B/200,000.
+  // A sum of 200,000 strips instead of the integral: the jump is within one strip, worth 2·B/200,000.
   test.each([1, 30, 150, 299, 300, 301, 10_000])(
-    "a randomised one bears 1.5820 × min(gap, B) for a gap of %i s",
+    "the randomised policy costs 1.5820 × min(gap, B) for a gap of %i s",
     (gap) => {
       const strips = 200_000;
       let sum = 0;
@@ -52,8 +52,8 @@ describe("ski rental", () => {
     },
   );
 
-  // Of n draws the mean burden has an error below B/√n: 0.7 % of B for 20,000; four of them.
-  test.each([300, 600])("so it does in a replay of gaps of %i s", (gap) => {
+  // The mean cost of n draws has a standard error below B/√n: 0.7 % of B for 20,000. Allows four.
+  test.each([300, 600])("and so it does in a replay of gaps of %i s", (gap) => {
     const count = 20_000;
     const outcome = run(
       "ski-rental:randomised",
@@ -65,7 +65,7 @@ describe("ski rental", () => {
     expect(Math.abs(ratio - Math.E / (Math.E - 1))).toBeLessThan(0.03);
   });
 
-  test("a deterministic one bears twice as much just above B, and as much as who knows the future up to it", () => {
+  test("the deterministic policy costs the optimum for gaps up to B, and twice that just above", () => {
     const bear = (gapMs: number) =>
       weightedCostMs(run("ski-rental", [[0], [gapMs]], gapMs + 1, BREAK_EVEN), BREAK_EVEN) - 1;
     expect(bear(BREAK_EVEN * SECOND + 1)).toBe(2 * BREAK_EVEN * SECOND);
@@ -74,22 +74,23 @@ describe("ski rental", () => {
 });
 
 describe("the hybrid histogram", () => {
-  // 30 minutes lie in the bin from 30 to 31: up at 27, and until 31 × 1.15.
-  test("with idle times of half an hour it is up before it is needed, from the time that the histogram says so", () => {
+  // 30 min is in the bin from 30 to 31: resumes at 27 min, active until 31 × 1.15.
+  test("with idle times of 30 min it resumes before the next request once the histogram is representative", () => {
     const outcome = run("hybrid", every(30 * MINUTE, 101), 50 * HOUR + 1, 60);
     expect(outcome).toMatchObject({ coldStarts: 1, resumesUsed: 99, resumesWasted: 0 });
-    // The first gap is waited for by the fallback, the others from the resume to the arrival.
+    // The fallback applies to the first gap; for the others the compute is active from the resume to the
+    // arrival.
     expect(outcome.activeMs).toBe(5 * MINUTE + 99 * 3 * MINUTE);
   });
 
-  test("a resume that nobody comes to is wasted, and who comes then finds it asleep", () => {
+  test("a resume without a request is wasted, and the next request is a cold start", () => {
     const rows: Row[] = [...every(30 * MINUTE, 51), [25 * HOUR + 60 * MINUTE]];
     const outcome = run("hybrid", rows, 27 * HOUR, 60);
-    // Of the hour before the end it has learned: then it holds on beyond it.
+    // It has learned the gap of one hour, so the last resume is still active at the end.
     expect(outcome).toMatchObject({ resumesWasted: 1, coldStarts: 2 });
   });
 
-  test("idle times shorter than a minute let it stay awake", () => {
+  test("idle times below one minute keep it active", () => {
     expect(run("hybrid", every(30 * SECOND, 101), 50 * MINUTE + 1)).toMatchObject({
       coldStarts: 0,
       resumesUsed: 0,
@@ -97,14 +98,14 @@ describe("the hybrid histogram", () => {
     });
   });
 
-  test("idle times beyond the range are foretold by smoothing, 15 % to both sides", () => {
+  test("idle times beyond the range are predicted by smoothing, with a margin of 15 % on both sides", () => {
     const outcome = run("hybrid:range=1h", every(2 * HOUR, 51), 100 * HOUR + 1);
     expect(outcome).toMatchObject({ coldStarts: 2, resumesUsed: 48, resumesWasted: 0 });
-    // Twice the fallback, then each time from 85 % of two hours on.
+    // The fallback twice, then active from 85 % of two hours on.
     expect(outcome.activeMs).toBe(2 * 5 * MINUTE + 48 * 18 * MINUTE + 0);
   });
 
-  test("idle times of all lengths tell nothing, so it falls back", () => {
+  test("with evenly spread idle times it uses the fallback", () => {
     const keeper = parsePolicy("hybrid:fallback=10m").createState({
       ...replaySetting(),
       number: 0,
@@ -120,15 +121,15 @@ describe("the hybrid histogram", () => {
 });
 
 describe("the learned hazard", () => {
-  test("learns that waiting is in vain where all idle times are longer than a cold start is worth", () => {
+  test("learns not to wait if all idle times are longer than a cold start is worth", () => {
     const outcome = run("hazard", every(HOUR, 1_001), 1_000 * HOUR + 1, 60);
-    // Ten times the ski rental's delay, and nothing from then on.
+    // Ten times the delay of ski rental, then no delay.
     expect(outcome).toMatchObject({ coldStarts: 1_000, activeMs: 10 * MINUTE + 1 - 1 });
   });
 
-  test("learns to stay awake for idle times that are worth it, within the 7 % of its bins", () => {
+  test("learns to stay active for idle times that are worth it, within the 7 % of its bins", () => {
     const rows: Row[] = [];
-    // Nine of ten idle times are of 50 s, one of an hour.
+    // Nine of ten idle times are 50 s, one is 1 h.
     for (let index = 0, at = 0; index < 2_000; index += 1, at += index % 10 === 0 ? HOUR : 50 * SECOND)
       rows.push([at]);
     const end = (rows.at(-1)?.[0] ?? 0) + 1;
@@ -139,16 +140,16 @@ describe("the learned hazard", () => {
 });
 
 describe("predictive resume", () => {
-  /** Working days from nine to ten, a request a minute, for four weeks. */
+  /** A request per minute from nine to ten on working days, for four weeks. */
   const office: Row[] = [0, 1, 2, 3].flatMap((week) =>
     [0, 1, 2, 3, 4].flatMap((day) =>
       every(MINUTE, 60).map(([at]): Row => [week * WEEK + day * DAY + 9 * HOUR + 10 * SECOND + at]),
     ),
   );
 
-  test("is up ahead of the hours of the week that it knows, and says what was right, wasted and missed", () => {
+  test("resumes ahead of the hours of the week that it knows, and counts used, wasted and missed resumes", () => {
     const outcome = run("predictive", office, 4 * WEEK);
-    // The first week it knows nothing; a Monday's first request is none that ends an idle time.
+    // It knows nothing in the first week. The very first request ends no idle time.
     expect(outcome.firstStarts).toBe(1);
     expect(outcome.coldStarts).toBeGreaterThanOrEqual(4);
     expect(outcome.coldStarts).toBeLessThanOrEqual(9);
@@ -156,7 +157,7 @@ describe("predictive resume", () => {
     expect(outcome.coldStarts + outcome.resumesUsed).toBe(19);
   });
 
-  test("resumes in vain in a week of holidays, once for each hour that it expected", () => {
+  test("wastes one resume per expected hour in a week of holidays", () => {
     const withHolidays = office.filter(([at]) => at < 2 * WEEK || at >= 3 * WEEK);
     const outcome = run("predictive", withHolidays, 4 * WEEK);
     expect(outcome.resumesWasted).toBeGreaterThanOrEqual(5);
@@ -165,7 +166,7 @@ describe("predictive resume", () => {
     );
   });
 
-  test("with a lead that is longer than a start nobody waits who was expected, with a shorter one they do", () => {
+  test("expected requests wait only if the lead is shorter than the start", () => {
     const waited = (name: string) => {
       const { waits, firstStarts, coldStarts } = run(name, office, 4 * WEEK, 60, 3_000);
       return waits.waited - firstStarts - coldStarts;
@@ -175,15 +176,15 @@ describe("predictive resume", () => {
   });
 });
 
-describe("who knows the future", () => {
-  test("and may resume is up just when somebody comes, whatever the latency", () => {
+describe("perfect foresight", () => {
+  test("with resumes is ready exactly at each arrival, whatever the latency", () => {
     const outcome = run("clairvoyant:resume", every(HOUR, 11), 10 * HOUR + 1, 60, 3_000);
     expect(outcome).toMatchObject({ coldStarts: 0, firstStarts: 1, resumesUsed: 10 });
     expect(outcome.waits.waited).toBe(1);
   });
 });
 
-test("best fixed delays are those that a search finds: one for all, and one for each", () => {
+test("best fixed delays, for the fleet and by compute, are those that a search finds", () => {
   const trace = traceOf(10 * HOUR, every(100 * SECOND, 200), every(1_000 * SECOND, 30));
   const bear = (name: string) => weightedCostMs(replayTrace(trace, parsePolicy(name), replaySetting(90)), 90);
   const fixed = Array.from({ length: 1_200 }, (_, index) => bear(`fixed:${60 + index}`));
@@ -191,9 +192,9 @@ test("best fixed delays are those that a search finds: one for all, and one for 
   expect(bear("best-fixed:compute")).toBeLessThan(bear("best-fixed:fleet"));
 });
 
-describe("a policy as it is written", () => {
+describe("parsing a policy", () => {
   test.each(POLICY_FORMS.map(({ form }) => form.replace("SECONDS", "300")))(
-    "%s is known, and its name is the text",
+    "%s is known, and its name is the form",
     (form) => {
       for (const text of [form.replace(/\[.*\]/, ""), form.replace(/[[\]]/g, "")])
         expect(parsePolicy(text).name).toBe(text);
@@ -203,26 +204,26 @@ describe("a policy as it is written", () => {
   test("fixed:0 is immediate", () => expect(parsePolicy("fixed:0").name).toBe("immediate"));
 
   test.each([
-    ["fast", /^policy: "fast" is not known; known are fixed:SECONDS, never, .*clairvoyant:resume$/],
+    ["fast", /^policy: "fast" is not known; expected one of: fixed:SECONDS, never, .*clairvoyant:resume$/],
     ["", /^policy: "" is not known/],
     ["never:1", /is not known/],
     ["toString", /is not known/],
-    ["fixed", /"fixed" needs a delay of whole seconds from 0 to 604800, as in fixed:300/],
-    ["fixed:604801", /needs a delay of whole seconds/],
-    ["fixed:1.5", /needs a delay of whole seconds/],
-    ["hybrid:bin=60", /"bin" in "hybrid:bin=60" is no option; there are range, fallback/],
-    ["hybrid:range=5h", /range in "hybrid:range=5h" must be 1h to 4h/],
-    ["hybrid:range=59m", /must be 1h to 4h/],
-    ["hybrid:fallback=0", /fallback in "hybrid:fallback=0" must be a duration of at least a second/],
-    ["predictive:lead=soon", /lead in "predictive:lead=soon" must be a duration/],
-    ["predictive:share=0", /share in "predictive:share=0" must be a number above 0 and up to 1/],
-    ["predictive:share=1.1", /must be a number above 0/],
-  ])("%j is refused, and told what would be right", (text, message) => {
+    ["fixed", /^policy: "fixed": expected whole seconds from 0 to 604800, such as fixed:300$/],
+    ["fixed:604801", /expected whole seconds/],
+    ["fixed:1.5", /expected whole seconds/],
+    ["hybrid:bin=60", /unknown option "bin" in "hybrid:bin=60"; expected range, fallback/],
+    ["hybrid:range=5h", /range in "hybrid:range=5h": expected 1h to 4h/],
+    ["hybrid:range=59m", /expected 1h to 4h/],
+    ["hybrid:fallback=0", /fallback in "hybrid:fallback=0": expected a duration of at least 1s/],
+    ["predictive:lead=soon", /lead in "predictive:lead=soon": expected a duration/],
+    ["predictive:share=0", /share in "predictive:share=0": expected a number above 0 and up to 1/],
+    ["predictive:share=1.1", /expected a number above 0/],
+  ])("%j is an error that says what is expected", (text, message) => {
     expect(() => parsePolicy(text)).toThrow(message);
   });
 });
 
-test("a policy that would resume before it sleeps, or for no time for ever, is a bug and is named", () => {
+test("a policy that resumes before it suspends, or repeatedly for no time, throws", () => {
   const replayed = (plan: SleepSchedule) => {
     const replay = new PolicyReplay(periodOf(DAY));
     const latencies = new StartLatencies({ kind: "fixed", ms: 0 }, replaySetting().random, 0);
@@ -240,7 +241,7 @@ test("a policy that would resume before it sleeps, or for no time for ever, is a
     return () => replay.add(requestsOf([[0], [HOUR]]));
   };
   expect(replayed({ sleepAt: 10, resumeAt: 9, holdMs: 0 })).toThrow(
-    /resumes at \d+, before it sleeps at \d+/,
+    /resumes at \d+, before it suspends at \d+/,
   );
-  expect(replayed({ sleepAt: 10, resumeAt: 10, holdMs: 0 })).toThrow(/resumes at \d+ for no time at all/);
+  expect(replayed({ sleepAt: 10, resumeAt: 10, holdMs: 0 })).toThrow(/resumes at \d+ for no time/);
 });

@@ -18,16 +18,16 @@ import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../
 
 const at = (text: string) => Date.parse(text);
 
-describe("how traffic goes on", () => {
-  test("a day counts as recorded if not more than an hour of it is missing", () => {
+describe("traffic after the end of a trace", () => {
+  test("a day counts as recorded if at most an hour of it is missing", () => {
     const whole = { startAt: BEGIN + HOUR, endAt: BEGIN + 2 * DAY - HOUR };
     expect(recordedDays(whole)).toEqual([BEGIN, BEGIN + DAY]);
     expect(recordedDays({ ...whole, startAt: whole.startAt + 1 })).toEqual([BEGIN + DAY]);
     expect(recordedDays({ ...whole, endAt: whole.endAt - 1 })).toEqual([BEGIN]);
   });
 
-  test("workdays come again as workdays and weekends as weekends, each at its own hour, and the end of the trace is where they begin", () => {
-    // A week from Monday to Sunday that ends at 23:30, drawn out by four weeks.
+  test("workdays repeat workdays and weekend days weekend days, at the same hour, from the end of the trace on", () => {
+    // A week from Monday to Sunday that ends at 23:30, extended by four weeks.
     const period = { startAt: BEGIN, endAt: BEGIN + 7 * DAY - HOUR / 2 };
     const until = BEGIN + 35 * DAY;
     const drawn = new Set<number>();
@@ -49,7 +49,7 @@ describe("how traffic goes on", () => {
     expect(spans.at(-1)?.[1]).toBe(until);
   });
 
-  test("the same seed draws the same days, another one others; one day alone is repeated without chance", () => {
+  test("the same seed draws the same days and another seed other days; a single recorded day needs no draw", () => {
     const period = periodOf(7 * DAY);
     const draw = (seed: number) => bootstrapBlocks(period, BEGIN + 60 * DAY, randomFrom(seed));
     expect(draw(1)).toEqual(draw(1));
@@ -62,7 +62,7 @@ describe("how traffic goes on", () => {
     expect(() => bootstrapBlocks(periodOf(20 * HOUR), BEGIN + DAY, randomFrom(1))).toThrow("no whole day");
   });
 
-  test("what comes again are the requests of the stretch, later", () => {
+  test("the requests of a block repeat later", () => {
     const requests = requestsOf([
       [0, 5],
       [HOUR, 6],
@@ -85,8 +85,8 @@ describe("how traffic goes on", () => {
   });
 });
 
-describe("where the next replication lies", () => {
-  test("39 give 95 % by their least and greatest, 79 by the second ones, one gives nothing", () => {
+describe("the prediction interval", () => {
+  test("39 replications give 95 % from least to greatest, 79 from second to second to last, one gives no interval", () => {
     const values = (n: number) => Array.from({ length: n }, (_, index) => ((index * 7) % n) + 1);
     expect(predictionInterval(values(39))).toEqual({ low: 1, median: 20, high: 39, confidence: 0.95 });
     expect(predictionInterval(values(79))).toEqual({ low: 2, median: 40, high: 78, confidence: 0.95 });
@@ -95,8 +95,11 @@ describe("where the next replication lies", () => {
     expect(() => predictionInterval([])).toThrow(/^replications: /);
   });
 
-  /** 4,000 times 39 log-normal values and one more: the share is binomial, one standard error 0.34 %; three of them. */
-  test("the interval covers the next value in 95 of 100 cases", () => {
+  /**
+   * 4,000 times 39 log-normal values and one more. The share is binomial: the bound is three standard errors
+   * of 0.34 %.
+   */
+  test("the interval contains the next value in 95 of 100 cases", () => {
     const source = randomFrom(11).stream("prediction", 0);
     const draw = () =>
       Math.exp(3 * Math.sqrt(-2 * Math.log(1 - uniform(source))) * Math.cos(2 * Math.PI * uniform(source)));
@@ -126,7 +129,7 @@ describe("months under a quota", () => {
     durationMs: Float64Array.from(list, ([, duration]) => duration),
   });
 
-  test("use counts from the end of the start, in the month in which it is; the quota is reached to the millisecond", () => {
+  test("usage counts from the end of the start, in its own month; the quota is reached to the millisecond", () => {
     const requests = [
       rows(
         ["2026-01-31T23:00:00Z", 2 * HOUR],
@@ -135,7 +138,7 @@ describe("months under a quota", () => {
       ),
       rows(["2026-02-01T04:00:00Z", 0], ["2026-02-01T05:00:00Z", 0]),
     ];
-    // Two CU-hours a month: 0.5 × (1 h − 10 s) in January.
+    // Two CU-hours per month: 0.5 × (1 h − 10 s) in January.
     const [january, february] = quotaMonths(
       fleet(at("2026-01-31T00:00:00Z"), at("2026-03-01T00:00:00Z"), requests),
       2 * 3_600,
@@ -146,13 +149,13 @@ describe("months under a quota", () => {
       arrivals: 1,
       refused: 0,
     });
-    // In February: until 1:00:10 and its delay, from 3:00:10 on, and twice a minute of the other one.
+    // February: until 1:00:10 plus the delay, from 3:00:10 on, and twice a minute of the other compute.
     const others = (3_610 + 60) * 0.5 + 2 * 60 * 0.5;
     const reachedAt = at("2026-02-01T03:00:10Z") + ((2 * 3_600 - others) / 0.5) * SECOND;
     expect(february).toEqual({ reachedAt, usedCuHours: expect.closeTo(2, 9), arrivals: 4, refused: 1 });
   });
 
-  test("a compute that is starting when the quota is reached does not make it be reached later", () => {
+  test("a compute that is starting when the quota is reached does not change when it is reached", () => {
     const requests = [rows(["2026-02-01T00:00:00Z", HOUR]), rows(["2026-02-01T00:00:55Z", 0])];
     const [february] = quotaMonths(
       fleet(at("2026-02-01T00:00:00Z"), at("2026-02-02T00:00:00Z"), requests),
@@ -161,7 +164,7 @@ describe("months under a quota", () => {
     expect(february?.reachedAt).toBe(at("2026-02-01T00:01:00Z"));
   });
 
-  test("a period touches each month that one instant of it is in", () => {
+  test("a period includes every month that it overlaps by at least one instant", () => {
     expect(monthsOf({ startAt: at("2026-01-31T23:59:59Z"), endAt: at("2026-02-01T00:00:00Z") })).toHaveLength(
       1,
     );
@@ -173,14 +176,16 @@ describe("months under a quota", () => {
 
 describe("the report", () => {
   const START = at("2026-01-01T00:00:00Z");
-  /** An hour of work on each of 14 days, by two computes: with 60 s of delay 2 × (3,600 + 60) s a day at 1 CU. */
+  /**
+   * Two computes work an hour on each of 14 days. With a delay of 60 s: 2 × (3,600 + 60) s per day at 1 CU.
+   */
   const hours = (from: number): Row[] =>
     Array.from({ length: 14 }, (_, index): Row => [START - BEGIN + index * DAY + from, HOUR]);
   const traffic = trafficOf({
     period: { startAt: START, endAt: START + 14 * DAY },
     computes: [9, 15].map((hour) => ({ id: `app-${hour}`, arrivals: requestsOf(hours(hour * HOUR)) })),
   });
-  const asked = (quotaHours: number, more: Partial<QuotaQuestion> = {}): QuotaQuestion => ({
+  const input = (quotaHours: number, more: Partial<QuotaQuestion> = {}): QuotaQuestion => ({
     delays: [60],
     projects: [{ project: "shop", computes: [0, 1], computeSeconds: quotaHours * 3_600 }],
     monthsAhead: 1,
@@ -200,11 +205,13 @@ describe("the report", () => {
     }
   };
 
-  test("days that are all alike use up the quota at the same time in every replication", () => {
-    const summary = report(asked(40));
+  test("identical days use up the quota at the same time in every replication", () => {
+    const summary = report(input(40));
     expect(summary).toMatchObject({ month: "2026-01", replications: 39, days_recorded: 14 });
     const [{ projects: [project] = [] } = { projects: [] }] = summary.delays;
-    // 2 × 3,660 s a day: 19 days are 139,080 of 144,000 CU-seconds; the rest of the 20th are 3,660 s in the morning and 1,260 s after 15:00.
+    // 2 × 3,660 s per day: 19 days use 139,080 of 144,000 CU-seconds. On the 20th, 3,660 s in the morning and
+    // 1,260 s
+    // after 15:00 use the rest.
     const reached = "2026-01-20T15:21:00.000Z";
     expect(project?.months[0]?.reached_at).toEqual({
       median: reached,
@@ -223,17 +230,17 @@ describe("the report", () => {
       refused: { mean: 16 },
     });
     expect(quotaPage(summary).answer[0]).toMatch(
-      /^With a delay of 1 min: the quota of 40 CU-hours is used up on 2026-01-20 15:21 \(95 %: .*; then 22 of 62 requests of 2026-01 are refused\.$/,
+      /^With a delay of 1 min: the quota of 40 CU-hours is used up on 2026-01-20 15:21 \(95 % interval: .*\)\. After that, 22 of 62 requests in 2026-01 are rejected\.$/,
     );
   });
 
-  test("computes that do not share it use it up later, and the soonest project comes first", () => {
+  test("computes with a quota of their own use it up later; the project that uses it up first comes first", () => {
     const each = [0, 1].map((compute) => ({
       project: `own-${compute}`,
       computes: [compute],
       computeSeconds: 20 * 3_600,
     }));
-    const [{ projects } = { projects: [] }] = report(asked(0, { projects: each })).delays;
+    const [{ projects } = { projects: [] }] = report(input(0, { projects: each })).delays;
     expect(projects.map(({ project }) => project)).toEqual(["own-0", "own-1"]);
     expect(projects.map(({ months }) => months[0]?.reached_at.median)).toEqual([
       "2026-01-20T09:41:00.000Z",
@@ -241,8 +248,8 @@ describe("the report", () => {
     ]);
   });
 
-  test("of the recorded time alone nothing is drawn, and what is not reached is told", () => {
-    const summary = report(asked(40, { monthsAhead: undefined }));
+  test("the recorded time alone needs no draw, and a quota that is not reached is reported", () => {
+    const summary = report(input(40, { monthsAhead: undefined }));
     expect(summary).toMatchObject({ replications: 1, month: null, limits: { simulated: [] } });
     expect(summary.delays[0]?.projects[0]?.months).toMatchObject([
       {
@@ -252,19 +259,19 @@ describe("the report", () => {
       },
     ]);
     expect(quotaPage(summary).answer[0]).toMatch(
-      /the quota is not used up, 28\.5 of 40 CU-hours used in 2026-01\.$/,
+      /the quota is not used up: 28\.5 of 40 CU-hours used in 2026-01\.$/,
     );
   });
 
-  test("who has no quota is counted, and not run", () => {
+  test("a project without a quota is counted and not simulated", () => {
     const none = { project: "free", computes: [1], computeSeconds: undefined };
-    const summary = report(asked(40, { projects: [none] }));
+    const summary = report(input(40, { projects: [none] }));
     expect(summary).toMatchObject({ projects_without_quota: 1, delays: [{ projects: [] }] });
     expect(quotaPage(summary).answer[0]).toMatch(/^No project has a quota/);
   });
 
-  test("from less than a day nothing is foretold", () => {
+  test("less than a whole day of traffic cannot be extended", () => {
     const short = trafficOf({ period: { startAt: START, endAt: START + HOUR }, computes: [] });
-    expect(() => quotaReport(short, question, asked(1), randomFrom).next()).toThrow(RangeError);
+    expect(() => quotaReport(short, question, input(1), randomFrom).next()).toThrow(RangeError);
   });
 });

@@ -33,7 +33,7 @@ function outcomeOf(rows: readonly Row[], delay: number, latency: StartLatency = 
 }
 
 describe("a start", () => {
-  test("who arrives during it waits for what is left of it, who arrives at its end does not", () => {
+  test("a request during a start waits for the rest of it, one at its end does not wait", () => {
     const { waits, arrivals: requests } = outcomeOf(
       [[0], [4 * SECOND], [10 * SECOND - 1], [10 * SECOND]],
       60,
@@ -44,19 +44,19 @@ describe("a start", () => {
     ]);
   });
 
-  test("what waited runs from its end, and the delay counts from there", () => {
+  test("a request that waited runs from the end of the start, and the delay counts from the end of the request", () => {
     const atDeadline = 10 * SECOND + 5 * SECOND + 60 * SECOND;
     expect(outcomeOf([[0], [SECOND, 5 * SECOND], [atDeadline]], 60).coldStarts).toBe(0);
     expect(outcomeOf([[0], [SECOND, 5 * SECOND], [atDeadline + 1]], 60).coldStarts).toBe(1);
   });
 
-  test("counts as active, and the platform meters from its end", () => {
+  test("a start counts as active; metering begins at its end", () => {
     const outcome = outcomeOf([[0, 5 * SECOND]], 60);
     expect(outcome).toMatchObject({ activeMs: 75 * SECOND, startingMs: 10 * SECOND });
     expect(meteredMs(outcome)).toBe(65 * SECOND);
   });
 
-  test("goes on behind the end of the period, as what has come is served to its end; the idle time does not", () => {
+  test("a start and its requests continue after the period, idle time does not", () => {
     const all = { activeMs: 10 * SECOND + HOUR, startingMs: 10 * SECOND };
     expect(outcomeOf([[0, HOUR]], 60, LATENCY, 4 * SECOND)).toMatchObject(all);
     expect(outcomeOf([[0, HOUR]], 60, LATENCY, 14 * SECOND)).toMatchObject(all);
@@ -64,20 +64,20 @@ describe("a start", () => {
   });
 });
 
-test("active time is told by the day, and what crosses midnight is split there", () => {
+test("active time is reported by day and split at midnight", () => {
   const { activeByDay, activeMs } = outcomeOf([[DAY - 30 * SECOND], [DAY + HOUR]], 60, LATENCY, 2 * DAY);
   expect([...activeByDay]).toEqual([30 * SECOND, 110 * SECOND]);
   expect(activeMs).toBe(140 * SECOND);
 });
 
-test("of a period of more days than are told one by one no day is told", () => {
+test("a period longer than the maximum has no active time by day", () => {
   const last = 3_660 * DAY;
   expect(outcomeOf([[0], [last - 1]], 60, NO_LATENCY, last).activeByDay).toHaveLength(3_660);
   const longer = outcomeOf([[0], [last]], 60, NO_LATENCY, 8_000 * 365 * DAY);
   expect([longer.activeByDay.length, longer.activeMs]).toEqual([0, 120 * SECOND]);
 });
 
-test("a compute that is deleted costs nothing behind that, under any delay", () => {
+test("a deleted compute costs nothing after its deletion, under any delay", () => {
   const period = periodOf(DAY);
   const rows: Row[] = [
     [0, SECOND],
@@ -101,20 +101,21 @@ test("a compute that is deleted costs nothing behind that, under any delay", () 
   }
 });
 
-test("computes without a request have no start and no time", () => {
+test("a compute without requests has no start and no active time", () => {
   expect(replayTrace(traceOf(DAY, [], []), fixed(60), replaySetting())).toEqual(emptyOutcome(periodOf(DAY)));
 });
 
-test("a replay that was given no compute to replay says so", () => {
+test("a replay without a compute throws", () => {
   const replay = new FixedReplay(periodOf(DAY), 60);
   expect(() => replay.add({ at: new Float64Array([BEGIN]), durationMs: new Float64Array(1) })).toThrow(
-    "a replay begins with a compute",
+    "begin() must be called before add()",
   );
 });
 
 /**
- * Validation 2. Cycles are renewals. With 2,000,000 arrivals there are about 259,000 cycles; a start rate from n cycles has a relative
- * standard error of c/√n, with c (the cycle's coefficient of variation) below 1 here: 0.2 %. Four of them, for a fixed seed.
+ * Validation 2. Cycles are renewals. With 2,000,000 arrivals there are about 259,000 cycles; a start rate
+ * from n cycles has a relative standard error of c/√n, with c (the cycle's coefficient of variation) below 1
+ * here: 0.2 %. Four of them, for a fixed seed.
  */
 test("Poisson with a start latency: λ = 1/30, T = 60, L = 10 gives 15.5392 starts an hour and a mean added wait of 1.51076 s", () => {
   const [lambda, delay, latency, count] = [1 / 30, 60, 10, 2_000_000];
@@ -141,24 +142,21 @@ test("Poisson with a start latency: λ = 1/30, T = 60, L = 10 gives 15.5392 star
   expect(Math.abs(outcome.waits.mean(outcome.arrivals) / SECOND / expected.waitS - 1)).toBeLessThan(within);
 });
 
-/** Validation 3: nothing of chance, so exact. */
-describe("one request every so often", () => {
+/** Validation 3: nothing is random, so the results are exact. */
+describe("requests at a constant interval", () => {
   const [count, period] = [1_000, 300 * SECOND];
   const rows: Row[] = Array.from({ length: count }, (_, index) => [index * period]);
 
-  test.each([60, 299])(
-    "with a delay of %i s every one is cold, and the compute active for the delay of each",
-    (delay) => {
-      const { coldStarts, firstStarts, activeMs } = outcomeOf(
-        rows,
-        delay,
-        { kind: "fixed", ms: 0 },
-        count * period,
-      );
-      expect(coldStarts + firstStarts).toBe(count);
-      expect(activeMs / (count * period)).toBe((delay * SECOND) / period);
-    },
-  );
+  test.each([60, 299])("with a delay of %i s each request is a cold start and costs one delay", (delay) => {
+    const { coldStarts, firstStarts, activeMs } = outcomeOf(
+      rows,
+      delay,
+      { kind: "fixed", ms: 0 },
+      count * period,
+    );
+    expect(coldStarts + firstStarts).toBe(count);
+    expect(activeMs / (count * period)).toBe((delay * SECOND) / period);
+  });
 
   test.each([300, 301])("with a delay of %i s there is one start", (delay) => {
     const { coldStarts, firstStarts, activeMs } = outcomeOf(
@@ -178,14 +176,14 @@ describe("start latencies", () => {
     return Array.from({ length: 20_000 }, (_, index) => latencies.at(BEGIN + 977 * index));
   };
 
-  test("a start at an instant takes the same time whatever started before it", () => {
+  test("a start at an instant takes the same time, whatever started before it", () => {
     const latencies = new StartLatencies(MEASURED_LATENCY, randomFrom(1), 0);
     const first = latencies.at(BEGIN);
     latencies.at(BEGIN + 1);
     expect(latencies.at(BEGIN)).toBe(first);
   });
 
-  test("another instant, another compute and another seed draw another one", () => {
+  test("another instant, compute or seed draws another latency", () => {
     const [one, two, three] = [
       draws(MEASURED_LATENCY),
       draws(MEASURED_LATENCY, 1),
@@ -198,7 +196,7 @@ describe("start latencies", () => {
     }
   });
 
-  test("a pool is missed as often as it is said to be", () => {
+  test("a pool is empty for the configured share of starts", () => {
     const latency = {
       kind: "pool",
       hit: { kind: "fixed", ms: 300 },
@@ -206,14 +204,15 @@ describe("start latencies", () => {
       missShare: 0.1,
     } as const;
     const misses = draws(latency).filter((ms) => ms === 4_000).length / 20_000;
-    // Four standard errors of a share of 0.1 among 20,000.
+    // Within four standard errors of a share of 0.1 among 20,000.
     expect(Math.abs(misses - 0.1)).toBeLessThan(0.0085);
   });
 
-  test("log-normal ones have the median and the spread that they are said to have", () => {
+  test("log-normal latencies have the configured median and spread", () => {
     const sorted = draws(MEASURED_LATENCY).sort((a, b) => a - b);
     const quantile = (share: number) => Math.log((sorted[Math.floor(share * 20_000)] ?? 0) / 1_000);
-    // The error of a quantile of 20,000 is σ√(q(1 − q)/n)/φ: 0.012 for the median, 0.018 for the others; four of them.
+    // A quantile of 20,000 has the standard error σ√(q(1 − q)/n)/φ: 0.012 for the median, 0.018 for the
+    // others. Allows four.
     expect(Math.abs(quantile(0.5) - 0.296)).toBeLessThan(0.05);
     expect(Math.abs(quantile(0.8413) - 0.296 - 1.326)).toBeLessThan(0.075);
     expect(Math.abs(quantile(0.1587) - 0.296 + 1.326)).toBeLessThan(0.075);
@@ -221,7 +220,7 @@ describe("start latencies", () => {
 });
 
 describe("added waits", () => {
-  test("those that did not wait are the first in line", () => {
+  test("requests that did not wait count in quantiles", () => {
     const waits = new WaitHistogram();
     waits.add(0);
     waits.add(5);
@@ -230,7 +229,7 @@ describe("added waits", () => {
     expect(new WaitHistogram().mean(0)).toBe(0);
   });
 
-  test("waits of hours are told to a thousandth, and the mean and the longest exactly, out of parts and workers, too", () => {
+  test("waits of hours are exact to a thousandth, mean and longest wait are exact, also when merged from parts and workers", () => {
     const [part, waits] = [new WaitHistogram(), new WaitHistogram()];
     for (let minute = 1; minute <= 300; minute += 1) (minute % 2 === 0 ? part : waits).add(minute * 60_007);
     waits.merge(WaitHistogram.from(part.plain()));
@@ -244,7 +243,7 @@ describe("added waits", () => {
     }
   });
 
-  test("histograms of parts add up, whichever is the longer", () => {
+  test("histograms of parts add up, whichever is longer", () => {
     const [short, long] = [new WaitHistogram(), new WaitHistogram()];
     short.add(3);
     long.add(500_000);

@@ -22,19 +22,19 @@ describe("an interval", () => {
     expect(confidenceInterval([4, 6])).toMatchObject({ mean: 5, replications: 2 });
   });
 
-  test("of one replication is infinitely wide, and of none there is none", () => {
+  test("of one replication is infinitely wide; none is an error", () => {
     expect(confidenceInterval([3])).toEqual({
       mean: 3,
       halfWidth: Number.POSITIVE_INFINITY,
       replications: 1,
     });
-    expect(() => confidenceInterval([])).toThrow("replications: there is no mean of none");
+    expect(() => confidenceInterval([])).toThrow("replications: expected at least 1, got 0");
     expect(() => pairedDifference([1], [1, 2])).toThrow("replications: 1 cannot be paired with 2");
   });
 
   /**
-   * Validation 9: of 1,000 experiments the share that covers has a standard error of 0.69 %, so 93.5–96.5 % is two of them to both sides.
-   * The seed is fixed; of seeds drawn anew one in twenty would fail.
+   * Validation 9: of 1,000 experiments the share that covers has a standard error of 0.69 %, so 93.5–96.5 %
+   * is two of them to both sides. The seed is fixed; of seeds drawn anew one in twenty would fail.
    */
   test("of 95 % covers the truth in 93.5 to 96.5 % of 1,000 experiments", () => {
     const source = randomFrom(9).stream("coverage", 0);
@@ -47,8 +47,8 @@ describe("an interval", () => {
     expect(covering).toBeLessThanOrEqual(0.965);
   });
 
-  /** The same of the simulator itself, whose truth is known: validation 2 without a latency. */
-  test("so it does for cold starts of Poisson arrivals", () => {
+  /** The same for the simulator itself, with a known true value: validation 2 without latency. */
+  test("covers the cold starts of Poisson arrivals as often", () => {
     const [count, delay, meanS] = [200, 60, 60];
     const truth = Math.exp(-delay / meanS);
     const covering = replicate(1_000, 1_000, (seed) =>
@@ -70,7 +70,7 @@ describe("an interval", () => {
   });
 });
 
-test("common random numbers make the difference of two policies narrower than the policies themselves are known", () => {
+test("common random numbers make the interval of a difference narrower than those of the two policies", () => {
   const waits = (policy: string) =>
     replicate(20, 50, (seed) => {
       const { requests, period } = poisson(100 * SECOND, 500, randomFrom(seed));

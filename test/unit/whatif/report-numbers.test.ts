@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import {
   amount,
+  currentDelayPhrase,
+  delayPhrase,
   delayText,
   millisText,
   money,
@@ -21,8 +23,21 @@ test.each([
   [3_600, "1 h"],
   [90_061, "1 d 1 h 1 min 1 s"],
   [604_800, "7 d"],
-] as const)("a delay of %s is told exactly, as %s", (delay, text) => {
+] as const)("a delay of %s is shown exactly, as %s", (delay, text) => {
   expect(delayText(delay)).toBe(text);
+});
+
+test("phrases name a delay, each compute's own delay, and autosuspend that is off", () => {
+  expect([delayPhrase(300), delayPhrase("own"), delayPhrase("never")]).toEqual([
+    "a delay of 5 min",
+    "each compute's own delay",
+    "autosuspend off",
+  ]);
+  expect([currentDelayPhrase(300), currentDelayPhrase("own"), currentDelayPhrase("never")]).toEqual([
+    "the current delay of 5 min",
+    "the computes' current delays",
+    "the current setting (autosuspend off)",
+  ]);
 });
 
 test.each([
@@ -35,11 +50,11 @@ test.each([
   expect(amount(value)).toBe(text);
 });
 
-test("money has a sign before the dollar, and no cents where there are thousands", () => {
+test("money has its sign before the dollar, and no cents from a thousand dollars on", () => {
   expect([money(0), money(-1.5), money(12_345.6)]).toEqual(["$0.00", "−$1.50", "$12,346"]);
 });
 
-test("a difference has its sign; against nothing there is no share", () => {
+test("a difference has its sign; there is no percentage of zero", () => {
   expect([percentOf(5, 10), percentOf(-5, 10), percentOf(0, 0), percentOf(3, 0), percentOf(-3, 0)]).toEqual([
     "+50 %",
     "−50 %",
@@ -50,7 +65,7 @@ test("a difference has its sign; against nothing there is no share", () => {
   expect([signed(2), signed(-2), signed(0)]).toEqual(["+2", "−2", "±0"]);
 });
 
-test("spans and waits have the unit that one reads", () => {
+test("spans and waits use a readable unit", () => {
   expect([spanText(90), spanText(120), spanText(7_200), spanText(200_000)]).toEqual([
     "90 s",
     "2 min",
@@ -60,7 +75,7 @@ test("spans and waits have the unit that one reads", () => {
   expect([millisText(0), millisText(999), millisText(1_000)]).toEqual(["0 ms", "999 ms", "1 s"]);
 });
 
-test("one is one", () => {
+test("one is singular", () => {
   expect([plural(1, "cold start"), plural(1_000, "cold start")]).toEqual([
     "1 cold start",
     "1,000 cold starts",

@@ -28,7 +28,10 @@ const HOUR = 3_600_000;
 const EVIL = `<img src=x onerror="alert('&')">`;
 const QUESTION = questionFrom({ present: 3_600 });
 
-/** Three computes with a request every 10, 30 and 90 minutes for two days; the first one has a name that is markup. */
+/**
+ * Three computes with a request every 10, 30 and 90 minutes for two days. The name of the first one is
+ * markup.
+ */
 function threeComputes(): Traffic {
   const period = { startAt: START, endAt: START + 48 * HOUR };
   const computes = [10, 30, 90].map((minutes, index) => {
@@ -58,7 +61,7 @@ function answered(traffic = threeComputes()) {
 
 const plain = (_: string, text: string) => text;
 
-test("computes that are read in parts give the same curve as at once, whatever the parts", () => {
+test("computes read in parts give the same curve as computes read at once, whatever the parts", () => {
   const traffic = threeComputes();
   const part = (from: number, to: number) => complete(readCurve(traffic, { ...OPTIONS, from, to }));
   const whole = part(0, 3);
@@ -75,23 +78,23 @@ test("computes that are read in parts give the same curve as at once, whatever t
   }
 });
 
-test("the search for a delay within a wait tells how far it is after each compute, and what it replays is not replayed again", () => {
+test("the search for a delay within a wait reports its progress after each compute, and its replays are stored", () => {
   const { answer } = answered();
   const limits = { maxWaitP99Ms: 500 };
-  const told: number[] = [];
+  const reported: number[] = [];
   const search = answer.search(limits);
   let step = search.next();
-  for (; step.done !== true; step = search.next()) told.push(step.value);
+  for (; step.done !== true; step = search.next()) reported.push(step.value);
   const computes = threeComputes().computes.length;
-  expect(told.length % computes).toBe(0);
-  expect(told.length).toBeGreaterThan(5 * computes);
-  expect(told).toEqual([...told].sort((a, b) => a - b));
-  expect(told.at(-1)).toBeLessThanOrEqual(MAX_DELAYS_TRIED * computes);
+  expect(reported.length % computes).toBe(0);
+  expect(reported.length).toBeGreaterThan(5 * computes);
+  expect(reported).toEqual([...reported].sort((a, b) => a - b));
+  expect(reported.at(-1)).toBeLessThanOrEqual(MAX_DELAYS_TRIED * computes);
   expect([...answer.search(limits)]).toEqual([]);
   expect(answer.summary(limits).cheapest_within?.delay_s).toBe(step.value?.delay);
 });
 
-test("the best delay is no dearer than the present one, and no cheaper than the bound; saving is their difference", () => {
+test("the weighted cost of the best delay lies between the bound and the current delay; the saving is the difference", () => {
   const { present, best, clairvoyant, saving, never, busy_s } = answered().summary;
   expect(best.burden_s).toBeLessThan(present.burden_s);
   expect(clairvoyant.burden_s).toBeLessThanOrEqual(best.burden_s);
@@ -101,7 +104,7 @@ test("the best delay is no dearer than the present one, and no cheaper than the 
   expect(busy_s).toBe((288 + 96 + 32) * 2);
 });
 
-test("computes are ranked by what a delay of their own would gain, and it is that of the figures", () => {
+test("computes are ranked by what a delay of their own would gain, in accordance with their figures", () => {
   const { computes = [] } = answered().summary;
   expect(computes.map(({ compute }) => compute)).toHaveLength(3);
   const gains = computes.map(({ gain_s }) => gain_s);
@@ -112,7 +115,7 @@ test("computes are ranked by what a delay of their own would gain, and it is tha
   }
 });
 
-test("in the terminal, the answer comes first, and the lines keep to the width", () => {
+test("terminal text begins with the answer and is wrapped to the width", () => {
   const text = terminalText(curvePage(answered().summary), 80, plain);
   expect(text).toMatch(/^Best delay: /);
   const sentences = text.split("\n\n")[0] ?? "";
@@ -120,7 +123,7 @@ test("in the terminal, the answer comes first, and the lines keep to the width",
   expect(text).toMatch(/^● 1 h /m);
 });
 
-test("where the present delay is the best, the answer says so and claims no saving", () => {
+test("if the current delay is the best, the answer says so and claims no saving", () => {
   const traffic = threeComputes();
   const { summary } = answered(traffic);
   const question = questionFrom({ present: summary.best.delay_s as SuspendDelay });
@@ -128,11 +131,11 @@ test("where the present delay is the best, the answer says so and claims no savi
     readCurve(traffic, { ...OPTIONS, currentDelay: question.currentDelay, from: 0, to: 3 }),
   );
   const again = new CurveAnswer(traffic, reading, question, randomFrom(1)).summary({});
-  expect(curvePage(again).answer[0]).toMatch(/^The present delay of .* is the best/);
+  expect(curvePage(again).answer[0]).toMatch(/^The current delay of .* is the best/);
   expect(again.saving).toMatchObject({ cu_hours: 0, cold_starts: 0, share: 0 });
 });
 
-test("nothing that a trace is called becomes markup, in the page or in a drawing", () => {
+test("names from a trace do not become markup, in the page or in a chart", () => {
   const { answer, summary } = answered();
   const charts = curveCharts(
     summary,
@@ -146,7 +149,7 @@ test("nothing that a trace is called becomes markup, in the page or in a drawing
   for (const chart of charts) expect(standaloneSvg(chart)).not.toContain("<img");
 });
 
-test("a drawing stands alone: XML with colours for light and dark", () => {
+test("a standalone chart is XML with colours for light and dark", () => {
   const { answer, summary } = answered();
   for (const chart of curveCharts(summary, (delay) => answer.figuresAt(delay), new Map())) {
     const svg = standaloneSvg(chart);
@@ -158,7 +161,7 @@ test("a drawing stands alone: XML with colours for light and dark", () => {
   }
 });
 
-test("traffic of a part begins with the first arrival at its start, and ends before its end", () => {
+test("the start of a period is inclusive and its end exclusive", () => {
   const period = { startAt: START + HOUR, endAt: START + 2 * HOUR };
   const within = trafficWithin(threeComputes(), period);
   expect([...collectParts(within.arrivals(0)).at]).toEqual(
@@ -170,7 +173,7 @@ test("traffic of a part begins with the first arrival at its start, and ends bef
   ).toHaveLength(0);
 });
 
-test("a part is asked for by its bounds, which may lie where nothing came; what leaves nothing of the trace is none", () => {
+test("bounds of a period may lie outside the trace, but must leave something of it", () => {
   const known = { startAt: START, endAt: START + HOUR };
   expect(selectPeriod(known, {})).toEqual(known);
   expect(selectPeriod(known, { to: START + 2 * HOUR })).toEqual({ startAt: START, endAt: START + 2 * HOUR });
@@ -187,7 +190,7 @@ test("a part is asked for by its bounds, which may lie where nothing came; what 
     expect(selectPeriod(known, bounds)).toBeUndefined();
 });
 
-test("the best of a comparison knows no future; what cannot be set on the platform is told apart", () => {
+test("the best policy of a comparison does not know the future; the best one that the platform offers is named separately", () => {
   const traffic = threeComputes();
   const jobs = comparisonJobs(["clairvoyant", "immediate", "fixed:60"], QUESTION, 5);
   const work = { jobs, from: 0, to: traffic.computes.length, fleetGaps: undefined };
@@ -204,12 +207,12 @@ test("the best of a comparison knows no future; what cannot be set on the platfo
     ["immediate", 1],
     ["fixed:60", 1],
   ]);
-  expect(page.answer[0]).toMatch(/^Least burden: immediate\. /);
-  expect(page.answer[1]).toMatch(/^Of what can be set on the platform: fixed:60\. /);
-  expect(page.tables[0]?.rows.map(({ mark }) => mark)).toEqual(["present", "bound", "best", undefined]);
+  expect(page.answer[0]).toMatch(/^Lowest weighted cost: immediate\. /);
+  expect(page.answer[1]).toMatch(/^Best policy that the platform itself offers: fixed:60\. /);
+  expect(page.tables[0]?.rows.map(({ mark }) => mark)).toEqual(["current", "bound", "best", undefined]);
 });
 
-test("of more sources than are kept, the busiest have their names, and the others are one", () => {
+test("beyond the maximum number of sources, the busiest keep their names and the others are combined", () => {
   const source = Uint16Array.from([0, 1, 2, 2, 3, 3, 3]);
   const at = Float64Array.from(source, (_, index) => START + index * 1_000);
   const requests = { at, durationMs: new Float64Array(source.length), source };
@@ -224,7 +227,7 @@ test("of more sources than are kept, the busiest have their names, and the other
   expect(mergeSources(traffic, 4)).toBe(traffic);
 });
 
-test("where chance is involved, differences have their interval beside them, and where it is not, none is made up", () => {
+test("differences have an interval if randomness is involved, and none otherwise", () => {
   const traffic = threeComputes();
   const pageOf = (startLatency: StartLatency) => {
     const question = questionFrom({ present: 3_600, startLatency });
@@ -236,7 +239,7 @@ test("where chance is involved, differences have their interval beside them, and
   };
   const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 60_000 });
   const row = drawn.tables[0]?.rows[1]?.cells ?? [];
-  expect(drawn.tables[0]?.headings.slice(3, 5)).toEqual(["active h", "to present"]);
+  expect(drawn.tables[0]?.headings.slice(3, 5)).toEqual(["active h", "vs. current"]);
   expect(row[4]).toMatch(/^−[\d.]+ % ± [\d.]+ %$/);
   expect(drawn.answer.join(" ")).toMatch(/ % ± [\d.]+ %\)/);
   const fixed = pageOf({ kind: "fixed", ms: 1_000 });

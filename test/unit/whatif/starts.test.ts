@@ -9,7 +9,7 @@ import { type StartsQuestion, startsReport, startsSteps } from "../../../src/wha
 import { type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
 import { BEGIN, DAY, HOUR, periodOf, SECOND, traceOf } from "../../support/traces.ts";
 
-describe("starts that are told in any order", () => {
+describe("starts added in any order", () => {
   const times = new StartTimes();
   for (const [at, readyAt] of [
     [70_000, 80_000],
@@ -19,7 +19,7 @@ describe("starts that are told in any order", () => {
   ] as const)
     times.add(BEGIN + at, BEGIN + readyAt);
 
-  test("one that is ready at an instant is not under way with one that begins then", () => {
+  test("a start that ends at an instant does not overlap one that begins then", () => {
     const { starts, mostUnderWay, mostUnderWayAt, perMinute } = times.load(periodOf(3 * 60 * SECOND));
     expect({ starts, mostUnderWay, mostUnderWayAt }).toEqual({
       starts: 4,
@@ -30,13 +30,13 @@ describe("starts that are told in any order", () => {
     expect(times.maxConcurrentPerSlice(periodOf(40_000 * 4), 4)).toEqual([2, 1, 0, 0]);
   });
 
-  test("more than there is room for at first are all kept", () => {
+  test("starts beyond the initial capacity are stored", () => {
     const many = new StartTimes();
     for (let i = 0; i < 5_000; i += 1) many.add(BEGIN + i * SECOND, BEGIN + i * SECOND + 2_500);
     expect(many.load(periodOf(5_000 * SECOND))).toMatchObject({ starts: 5_000, mostUnderWay: 3 });
   });
 
-  test("quantiles are of all minutes, those without a start included", () => {
+  test("quantiles are over all minutes, including those without a start", () => {
     const perMinute = Uint32Array.from({ length: 100 }, (_, minute) =>
       minute === 7 ? 50 : minute === 9 ? 3 : 0,
     );
@@ -44,14 +44,14 @@ describe("starts that are told in any order", () => {
   });
 });
 
-describe("everybody at nine", () => {
-  /** Fifty computes that all get a request at nine on two days. */
+describe("all computes at nine", () => {
+  /** Fifty computes with one request each at nine on two days. */
   const traffic: Traffic = trafficOf(
     traceOf(2 * DAY, ...Array.from({ length: 50 }, () => [[9 * HOUR], [DAY + 9 * HOUR]] as const)),
   );
   const tenSeconds: StartLatency = { kind: "fixed", ms: 10 * SECOND };
-  const answer = (asked: Partial<StartsQuestion>, startLatency: StartLatency = tenSeconds) => {
-    const question = { delay: 300, concurrent: [], ...asked };
+  const answer = (input: Partial<StartsQuestion>, startLatency: StartLatency = tenSeconds) => {
+    const question = { delay: 300, concurrent: [], ...input };
     const work = startsReport(traffic, questionFrom({ startLatency }), question, randomFrom(1));
     for (let [step, done] = [work.next(), 0]; ; step = work.next()) {
       if (step.done !== true) {
@@ -63,7 +63,7 @@ describe("everybody at nine", () => {
     }
   };
 
-  test("with nothing shared all start at once, and each waits for its own start", () => {
+  test("without limits all start at once, and each request waits for its own start", () => {
     const { rows, busiest_minutes } = answer({}).report;
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({
@@ -79,7 +79,7 @@ describe("everybody at nine", () => {
     expect(busiest_minutes.map(({ starts }) => starts)).toEqual([50, 50]);
   });
 
-  test("at most ten at once: five go one after another, and the last ten wait for fifty seconds", () => {
+  test("with at most ten at once they start in five rounds, and the last ten wait fifty seconds", () => {
     const [, ten] = answer({ concurrent: [10] }).report.rows;
     expect(ten).toMatchObject({
       most_under_way: 10,
@@ -103,10 +103,10 @@ describe("everybody at nine", () => {
     });
   });
 
-  test("a trace that ends at nine has all their waits: turns come behind its end", () => {
-    const cut = trafficWithin(traffic, periodOf(9 * HOUR + 1));
+  test("waits of starts queued beyond the end of the trace are counted in full", () => {
+    const truncated = trafficWithin(traffic, periodOf(9 * HOUR + 1));
     const question = { delay: 300, concurrent: [10] };
-    const work = startsReport(cut, questionFrom({ startLatency: tenSeconds }), question, randomFrom(1));
+    const work = startsReport(truncated, questionFrom({ startLatency: tenSeconds }), question, randomFrom(1));
     let step = work.next();
     while (step.done !== true) step = work.next();
     const [, ten] = step.value.report.rows;
@@ -126,7 +126,7 @@ describe("everybody at nine", () => {
     });
   });
 
-  test("a limit that nobody meets changes nothing, whatever starts take", () => {
+  test("a limit that is never reached changes nothing, whatever the start latency", () => {
     const [alone, all] = answer(
       { concurrent: [50] },
       { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 },
@@ -134,7 +134,7 @@ describe("everybody at nine", () => {
     expect({ ...all, max_concurrent_starts: null, difference: null }).toEqual(alone);
   });
 
-  test("a pool of twenty serves twenty, is full again the next day, and serves twenty more", () => {
+  test("a pool of twenty serves twenty starts, is full again the next day, and serves twenty more", () => {
     const pool = { size: 20, refillMs: 60 * SECOND, latency: { kind: "fixed", ms: 300 } } as const;
     const [, pooled] = answer({ pool }).report.rows;
     expect(pooled).toMatchObject({
@@ -150,14 +150,14 @@ describe("everybody at nine", () => {
     expect(pooled?.difference?.cu_hours).toBe(0);
   });
 
-  test("the page answers in its first lines, and each limit has a line; drawings are the same every time", () => {
+  test("the answer has one sentence without limits and one per limit; charts are reproducible", () => {
     const both = answer({ concurrent: [10, 25] });
     const { answer: lines, tables } = startsPage(both.report);
     expect(lines[0]).toBe(
-      "At most 50 starts under way at once, at 2026-01-05T09:00:00.000Z; in the busiest minute, from 2026-01-05T09:00Z on, 50 starts (p50 0, p99 0 of all minutes).",
+      "At most 50 concurrent starts, first at 2026-01-05T09:00:00.000Z. The busiest minute, 2026-01-05T09:00Z, has 50 starts (over all minutes: p50 0, p99 0).",
     );
     expect(lines[1]).toMatch(
-      /^With at most 10: up to 40 wait for their turn; the p99 of the added wait is 50 s in place of 10 s/,
+      /^With at most 10 at once: up to 40 starts in the queue; the p99 of the added wait is 50 s instead of 10 s/,
     );
     expect(lines).toHaveLength(3);
     expect(tables.map(({ name }) => name)).toEqual(["starts", "waits", "differences", "minutes"]);
@@ -166,7 +166,7 @@ describe("everybody at nine", () => {
     expect(startsCharts(answer({ concurrent: [10, 25] }), traffic.period)).toEqual(charts);
   });
 
-  test("of no request nothing is told", () => {
+  test("without requests nothing starts", () => {
     const work = startsReport(
       trafficOf(traceOf(DAY, [])),
       questionFrom({}),
@@ -180,6 +180,6 @@ describe("everybody at nine", () => {
       most_under_way_at: null,
       per_minute_max_at: null,
     });
-    expect(startsPage(step.value.report).answer).toEqual(["Nothing starts: there is no request."]);
+    expect(startsPage(step.value.report).answer).toEqual(["There are no requests, so nothing starts."]);
   });
 });

@@ -19,7 +19,7 @@ import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { DAY, traceOf } from "../../support/traces.ts";
 
 const MINUTE = 60_000;
-/** Each compute: three requests of a minute, half an hour apart. */
+/** Each compute has three requests of a minute, half an hour apart. */
 const ROWS = [0, 30, 60].map((minute) => [minute * MINUTE, MINUTE] as const);
 const TRAFFIC = trafficOf(traceOf(DAY, ROWS, ROWS));
 const SETTINGS = { profile: "2024", operations: "timed" } as const;
@@ -28,12 +28,12 @@ function computeWith(id: string, minCu: number, suspendTimeoutSeconds: number, m
   return { id, range: { minCu, maxCu }, suspendTimeoutSeconds };
 }
 
-/** One of a quarter that sleeps after a minute, one of two CU after ten. */
+/** One of 0.25 CU that suspends after a minute, and one of 2 CU that suspends after ten. */
 const TWO = [computeWith("compute-0", 0.25, 60), computeWith("compute-1", 2, 600)];
 
-function askedOf(computes = TWO, asked = {}): Question {
+function questionOf(computes = TWO, input = {}): Question {
   return questionFrom(
-    { startLatency: { kind: "fixed", ms: 0 }, ...asked },
+    { startLatency: { kind: "fixed", ms: 0 }, ...input },
     worldDefaults(SETTINGS, computes, TRAFFIC.computes).setting,
   );
 }
@@ -43,14 +43,14 @@ function complete<T>(work: Generator<unknown, T>): T {
 }
 
 function curveFor(question: Question) {
-  const { currentDelay: present, ownDelays, costs } = question;
+  const { currentDelay, ownDelays, costs } = question;
   const reading = complete(
-    readCurve(TRAFFIC, { currentDelay: present, ownDelays, costs, byCompute: true, from: 0, to: 2 }),
+    readCurve(TRAFFIC, { currentDelay, ownDelays, costs, byCompute: true, from: 0, to: 2 }),
   );
   return new CurveAnswer(TRAFFIC, reading, question, randomFrom(1));
 }
 
-test("a question takes from the world what nobody has said: profile, start latency, size and delay", () => {
+test("omitted settings come from the world: profile, start latency, size and delay", () => {
   const one = [computeWith("compute-0", 0.25, 0), computeWith("compute-1", 0.25, 300)];
   const { setting, notes } = worldDefaults(SETTINGS, one, ["compute-0", "compute-1"]);
   expect(notes).toEqual([]);
@@ -64,11 +64,11 @@ test("a question takes from the world what nobody has said: profile, start laten
   expect(question.costs.pricePerCuHour).toBeUndefined();
   expect(question.fromWorld).toEqual(["profile", "present", "cu", "start_latency"]);
   expect(fromWorldText(question)).toBe(
-    "as the world has it: profile 2024, a delay of 5 min, 0.25 CU, starts of 3000ms",
+    "from the world's settings: profile 2024, a delay of 5 min, 0.25 CU, a start latency of 3000ms",
   );
 });
 
-test("flags come before the world; a profile that is asked for brings its own start latency", () => {
+test("flags override the world; a profile given by a flag also determines the start latency", () => {
   const question = questionFrom(
     { profile: "2026", cu: 1, present: 60 },
     worldDefaults(SETTINGS, TWO, TRAFFIC.computes).setting,
@@ -83,7 +83,7 @@ test("flags come before the world; a profile that is asked for brings its own st
   });
 });
 
-test("a world's starts take as long as it was told, or no time where its operations take none", () => {
+test("a world's starts take its start delay, or no time if its operations are immediate", () => {
   const own = { kind: "uniform", minMs: 1_000, maxMs: 5_000 } as const;
   const latency = (settings: Parameters<typeof worldDefaults>[0]) =>
     worldDefaults(settings, [], []).setting.latency;
@@ -94,20 +94,20 @@ test("a world's starts take as long as it was told, or no time where its operati
   });
 });
 
-test("what scales counts with its smallest size, what is gone has the preset delay, and both are told", () => {
+test("an autoscaling compute counts with its smallest size, an unknown one has the default delay, and notes say so", () => {
   const { setting, notes } = worldDefaults(SETTINGS, [computeWith("a", 0.5, -1, 4)], ["a", "gone"]);
   expect(setting).toMatchObject({ delays: ["never", "preset"], cu: [0.5, 1] });
   expect(notes).toEqual([
-    "1 compute of this world can scale: each counts with its smallest size",
-    "1 compute of the traffic is not in this world any more, nor in what is left of its history: taken for 1 CU with a delay of 300 s",
+    "1 compute of this world autoscales: each counts with its smallest size",
+    "1 compute of the traffic is in neither this world nor its remaining history: counted as 1 CU with a delay of 300 s",
   ]);
 });
 
-test("computes of different sizes and delays: the present is what each has, and costs what its size costs", () => {
-  const question = askedOf();
+test("with different sizes and delays, the current setting is each compute's own, billed at its own size", () => {
+  const question = questionOf();
   expect(question).toMatchObject({ currentDelay: "own", ownDelays: [60, 600], costs: { cu: [0.25, 2] } });
   const summary = curveFor(question).summary({});
-  // Three busy minutes each; the first is awake for a minute after each of them, the other for ten.
+  // Three busy minutes each. The first stays active for a minute after each of them, the other for ten.
   const [first, second] = [3 + 3, 3 + 30];
   expect(summary.present).toMatchObject({ delay_s: "own", cold_starts: 4, active_s: (first + second) * 60 });
   expect(summary.present.cu_hours).toBeCloseTo((first * 0.25 + second * 2) / 60, 9);
@@ -124,23 +124,23 @@ test("computes of different sizes and delays: the present is what each has, and 
   expect(sizes.get("compute-0")).toEqual([0.25, 60, 1.5]);
   expect(sizes.get("compute-1")).toEqual([2, 600, 66]);
   expect(curvePage(summary).answer[0]).toMatch(
-    /in place of 1\.13 CU-hours with the delays that the computes have now: /,
+    /instead of 1\.13 CU-hours with the computes' current delays \(/,
   );
 });
 
-test("read in parts, sizes and delays of their own add up to the same bytes", () => {
-  const question = askedOf();
-  const { currentDelay: present, ownDelays, costs } = question;
+test("with different sizes and delays, parts merge to the same bytes as the whole", () => {
+  const question = questionOf();
+  const { currentDelay, ownDelays, costs } = question;
   const part = (from: number, to: number) =>
-    complete(readCurve(TRAFFIC, { currentDelay: present, ownDelays, costs, byCompute: true, from, to }));
+    complete(readCurve(TRAFFIC, { currentDelay, ownDelays, costs, byCompute: true, from, to }));
   const [whole, merged] = [part(0, 2), mergeReadings([part(0, 1), part(1, 2)])];
   const summary = (reading: typeof whole) =>
     new CurveAnswer(TRAFFIC, reading, question, randomFrom(1)).summary({});
   expect(JSON.stringify(summary(merged))).toBe(JSON.stringify(summary(whole)));
 });
 
-test("replays bill each compute at its size, under its own delay: compare, attribute, starts and clients agree with the curve", () => {
-  const question = askedOf();
+test("replays bill each compute at its own size and delay: compare, attribute, starts and clients agree with the curve", () => {
+  const question = questionOf();
   const { present } = curveFor(question).summary({});
   const jobs = comparisonJobs(["present", "fixed:60", "clairvoyant"], question, 1);
   expect(jobs.map(({ policy }) => policy)).toEqual(["present", "fixed:60", "clairvoyant"]);
@@ -171,10 +171,10 @@ test("replays bill each compute at its size, under its own delay: compare, attri
     expect(difference).toEqual({ cold_starts: 0, active_s: 0, requests: 0 });
 });
 
-test("delays of their own are replayed with starts that take their time, too", () => {
-  const question = askedOf(TWO, { startLatency: { kind: "fixed", ms: 2_000 } });
+test("each compute's own delay is replayed with start latency", () => {
+  const question = questionOf(TWO, { startLatency: { kind: "fixed", ms: 2_000 } });
   const [own] = curveFor(question).summary({}).with_latency;
-  // Metered from the end of each start: as long as without it.
+  // Metered from the end of each start, so the metered time is the same as without latency.
   expect(own).toMatchObject({
     delay_s: "own",
     cold_starts: 4,
@@ -185,7 +185,7 @@ test("delays of their own are replayed with starts that take their time, too", (
   expect(own?.cu_hours).toBeCloseTo((6 * 0.25 + 33 * 2) / 60, 9);
 });
 
-test("profiles are compared with the sizes and delays that the world has; a preset delay is that of each profile", () => {
+test("profiles are compared with the world's sizes and delays; a default delay is that of each profile", () => {
   const like = PROFILES["2026"];
   const hasty = { ...like, suspendTimeout: { ...like.suspendTimeout, defaultS: 120 } };
   const profiles = [
@@ -194,7 +194,7 @@ test("profiles are compared with the sizes and delays that the world has; a pres
   ];
   const reportOf = (computes: typeof TWO, more = {}) => {
     const world = worldDefaults(SETTINGS, computes, TRAFFIC.computes).setting;
-    const asked = {
+    const input = {
       profiles,
       delay: undefined,
       cu: undefined,
@@ -204,19 +204,19 @@ test("profiles are compared with the sizes and delays that the world has; a pres
       seed: 1,
       ...more,
     };
-    return complete(profilesReport(TRAFFIC, asked, randomFrom(1)));
+    return complete(profilesReport(TRAFFIC, input, randomFrom(1)));
   };
   const own = reportOf(TWO);
-  const { present } = curveFor(askedOf(TWO, { profile: "2026" })).summary({});
+  const { present } = curveFor(questionOf(TWO, { profile: "2026" })).summary({});
   expect(own.question).toMatchObject({ delay_s: "own", cu: "own", from_world: ["delay", "cu"] });
   for (const row of own.profiles) {
     expect(row).toMatchObject({ delay_s: "own", ram_gb: null, max_connections: null });
     expect(row.figures.cu_hours).toBeCloseTo(present.cu_hours, 9);
     expect(row.figures.cost).toBeCloseTo(present.cost ?? 0, 9);
   }
-  expect(profilesPage(own).subject).toContain("each compute's own size · a delay of their own");
+  expect(profilesPage(own).subject).toContain("each compute's own size · each compute's own delay");
   expect(profilesPage(own).tables[0]?.rows.flatMap(({ cells }) => cells[0])).not.toContain(
-    "RAM GB of own CU",
+    "RAM GB at own CU",
   );
   const preset = reportOf([computeWith("compute-0", 0.5, 0), computeWith("compute-1", 0.5, 0)]);
   expect(preset.question).toMatchObject({ delay_s: null, cu: 0.5 });
@@ -224,7 +224,7 @@ test("profiles are compared with the sizes and delays that the world has; a pres
     [300, 2],
     [120, 2],
   ]);
-  // Three minutes, and three times the delay of each profile: of the one compute, and of the other.
+  // Both computes: three minutes plus three times the delay of the profile.
   expect(preset.profiles.map(({ figures }) => figures.cu_hours * 60)).toEqual([
     (3 + 15) * 2 * 0.5,
     (3 + 6) * 2 * 0.5,

@@ -1,10 +1,15 @@
+/**
+ * Children per position. Four rather than two: half the levels, and the children of a position lie next to
+ * each other.
+ */
 const ARITY = 4;
 
 /**
- * The next event of each of a fixed number of nodes, earliest first: an indexed heap of four branches on typed arrays. A node without
- * one is at infinity. Of events at one instant the node with the lowest number comes first, so the order depends on nothing else.
+ * One instant per node, earliest first: an indexed heap on typed arrays. Nodes are numbered from 0 and their
+ * number is fixed. A node that waits for nothing is at infinity, as every node is at first. At equal instants
+ * the lowest node comes first, so the order never depends on what was moved before.
  */
-export class EventHeap {
+export class IndexedHeap {
   /** By position in the heap: the instant, and the node. */
   readonly #at: Float64Array;
   readonly #node: Int32Array;
@@ -12,35 +17,30 @@ export class EventHeap {
   readonly #position: Int32Array;
 
   constructor(nodes: number) {
-    if (nodes < 1) throw new RangeError("nodes: a heap has at least one");
+    if (nodes < 1) throw new RangeError(`nodes: expected at least 1, got ${nodes}`);
     this.#at = new Float64Array(nodes).fill(Number.POSITIVE_INFINITY);
     this.#node = Int32Array.from({ length: nodes }, (_, index) => index);
     this.#position = this.#node.slice();
   }
 
-  /** The node of the earliest event. */
+  /** The node with the earliest instant. */
   get first(): number {
     return this.#node[0] as number;
   }
 
-  /** When that is. */
   get firstAt(): number {
     return this.#at[0] as number;
   }
 
-  atOf(node: number): number {
-    return this.#at[this.#position[node] as number] as number;
-  }
-
-  /** Moves the event of a node to another instant, be it earlier or later. */
+  /** Moves a node to another instant, earlier or later. */
   set(node: number, at: number): void {
     const position = this.#position[node] as number;
-    const before = this.#at[position] as number;
-    if (at < before) this.#rise(position, node, at);
-    else if (at > before) this.#sink(position, node, at);
+    const previousAt = this.#at[position] as number;
+    if (at < previousAt) this.#siftUp(position, node, at);
+    else if (at > previousAt) this.#siftDown(position, node, at);
   }
 
-  #rise(from: number, node: number, at: number): void {
+  #siftUp(from: number, node: number, at: number): void {
     const [ats, nodes, positions] = [this.#at, this.#node, this.#position];
     let position = from;
     while (position > 0) {
@@ -58,30 +58,30 @@ export class EventHeap {
     positions[node] = position;
   }
 
-  #sink(from: number, node: number, at: number): void {
+  #siftDown(from: number, node: number, at: number): void {
     const [ats, nodes, positions] = [this.#at, this.#node, this.#position];
     const length = ats.length;
     let position = from;
     for (let child = ARITY * position + 1; child < length; child = ARITY * position + 1) {
-      let least = child;
-      let leastAt = ats[child] as number;
+      let earliest = child;
+      let earliestAt = ats[child] as number;
       const end = Math.min(child + ARITY, length);
       for (let other = child + 1; other < end; other += 1) {
         const otherAt = ats[other] as number;
         if (
-          otherAt < leastAt ||
-          (otherAt === leastAt && (nodes[other] as number) < (nodes[least] as number))
+          otherAt < earliestAt ||
+          (otherAt === earliestAt && (nodes[other] as number) < (nodes[earliest] as number))
         ) {
-          least = other;
-          leastAt = otherAt;
+          earliest = other;
+          earliestAt = otherAt;
         }
       }
-      const leastNode = nodes[least] as number;
-      if (at < leastAt || (at === leastAt && node < leastNode)) break;
-      ats[position] = leastAt;
-      nodes[position] = leastNode;
-      positions[leastNode] = position;
-      position = least;
+      const earliestNode = nodes[earliest] as number;
+      if (at < earliestAt || (at === earliestAt && node < earliestNode)) break;
+      ats[position] = earliestAt;
+      nodes[position] = earliestNode;
+      positions[earliestNode] = position;
+      position = earliest;
     }
     ats[position] = at;
     nodes[position] = node;

@@ -1,0 +1,36 @@
+import type { ReportLimits } from "../report/page-layout.ts";
+import { isInstant, type Question, sizeSentence } from "../report/question.ts";
+import { AFTER_TRACE_END } from "../trace/traffic-summary.ts";
+
+/** `clients`: those that are simulated, if any. */
+export function curveLimits({ latency, costs }: Question, clients: readonly string[]): ReportLimits {
+  const hasClients = clients.length > 0;
+  return {
+    exact: [
+      "Cold starts and active time of every delay, if starts take no time and requests arrive as recorded: counted from the gaps between requests, not estimated.",
+      ...(isInstant(latency)
+        ? []
+        : [
+            "The added wait next to them counts one start of mean length for each arrival at a suspended compute, first starts included. Only replays include requests that arrive during a start.",
+          ]),
+    ],
+    simulated: [
+      ...(isInstant(latency)
+        ? []
+        : [
+            "Figures with start latency come from replays, in which requests that arrive during a start wait until it ends.",
+          ]),
+      ...(hasClients
+        ? [
+            `With clients: each compute that has requests also gets one of each: ${clients.join(", ")}. Each delay shown with clients is simulated once, event by event.`,
+          ]
+        : []),
+    ],
+    left_out: [
+      `${hasClients ? "In the curve: clients" : "Clients that reconnect after a suspend or wait for responses"}, queries slowed by a cold cache, quotas, and start limits. With these, the gaps would depend on the delay.`,
+      "Every compute is suspended before its first request of the period. That start counts as a first start, under every delay.",
+      `${sizeSentence(costs)} Storage, history and transfer are not included in the cost.`,
+      AFTER_TRACE_END,
+    ],
+  };
+}

@@ -1,0 +1,45 @@
+import { isoInstant } from "../../platform/core/calendar.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
+import type { ReportLimits } from "../report/page-layout.ts";
+import { type Question, sizeSentence } from "../report/question.ts";
+
+/** `horizon`: the simulated period. `days`: the number of whole recorded days. */
+export function quotaLimits(
+  { costs, deletedAt = [] }: Question,
+  recorded: Period,
+  horizon: Period,
+  days: number,
+): ReportLimits {
+  const isExtended = horizon.endAt > recorded.endAt;
+  return {
+    exact: [
+      "Usage counts from the end of each start, by calendar month in UTC. In the millisecond in which it reaches the quota, all computes of the project are suspended, and requests are rejected until the month ends. The simulation applies the same rules as `standin serve`, event by event.",
+    ],
+    simulated: isExtended
+      ? [
+          `After ${isoInstant(recorded.endAt)}, each day repeats ${days === 1 ? "the one recorded whole day" : `one of the ${days} recorded whole days`}, drawn anew in each replication and the same for all computes (a bootstrap by days). If both were recorded, workdays repeat workdays and weekend days repeat weekend days.`,
+          "The interval of the date is a prediction interval: from the earliest to the latest replication, or narrower if there are more than 39. ± is half the width of a 95 % interval of the mean.",
+        ]
+      : [],
+    left_out: [
+      ...(isExtended
+        ? [
+            "Growth, busy weeks, and anything that was not recorded. Days are drawn independently, so the interval is too narrow if busy days come in a row.",
+            ...(deletedAt.some((at) => at !== undefined)
+              ? [
+                  "Deletions after the end of the trace: a repeated day includes the requests to computes that were deleted later.",
+                ]
+              : []),
+            ...(days < 7
+              ? [
+                  `Only ${days === 1 ? "one whole day was" : `${days} whole days were`} recorded, which is little to draw from.`,
+                ]
+              : []),
+          ]
+        : []),
+      "Usage before the trace begins: the month in which it begins is counted from there.",
+      "Clients that retry after a rejection, and quotas other than that of compute time.",
+      sizeSentence(costs),
+    ],
+  };
+}

@@ -1,0 +1,91 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
+import { enableHourlyUsageBeforeDue } from "../enable-hourly-usage.ts";
+import { type AdvanceResult, type AdvanceTarget, StoreUnavailable } from "../world-handle.ts";
+import type { ExclusiveGate } from "./exclusive-gate.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
+
+/** Number of events after which due work is committed and other requests get a turn. */
+export const EVENTS_PER_COMMIT = 5_000;
+/** Number of events that the answer to an advance contains at most. */
+const EVENTS_PER_ADVANCE = 1_000;
+
+/** Moves the clock of a world forward, running due work and arrivals on the way. */
+export class Advancer {
+  readonly #lifecycle: WorldLifecycle;
+  readonly #commits: GroupCommit;
+  readonly #gate: ExclusiveGate;
+  #arrivals: ArrivalSource = NO_ARRIVALS;
+
+  constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate) {
+    this.#lifecycle = lifecycle;
+    this.#commits = commits;
+    this.#gate = gate;
+  }
+
+  /** Sets what arrives during every later `advance`. */
+  attachArrivals(arrivals: ArrivalSource): void {
+    this.#arrivals = arrivals;
+  }
+
+  advance(target: AdvanceTarget): Promise<AdvanceResult | undefined> {
+    return this.#gate.run(async () => {
+      await this.runDueUntil(this.#now());
+      const { simulation, clock } = this.#lifecycle.requireLive();
+      const now = clock.now();
+      const to =
+        "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
+      if (to < now || to > END_OF_TIME) return undefined;
+      const since = simulation.world.seq;
+      await this.#runUntil(this.#arrivals, now, to);
+      clock.advanceTo(to);
+      this.#commits.now();
+      const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
+      const last = events.at(-1)?.seq ?? since;
+      return { now: clock.now(), events, nextSince: last < simulation.world.seq ? last : undefined };
+    });
+  }
+
+  advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void> {
+    return this.#gate.run(async () => {
+      if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
+      const from = this.#now();
+      await this.#runUntil(arrivals, from, Math.max(from, to));
+      this.#lifecycle.requireLive().clock.advanceTo(to);
+      this.#commits.now();
+    });
+  }
+
+  /** Runs the work that is due now, when it is too much for one transaction. */
+  catchUp(): Promise<void> {
+    return this.#gate.run(() => this.runDueUntil(this.#now()));
+  }
+
+  /** Runs due work up to and including `to`. The caller holds the gate. */
+  runDueUntil(to: SimTime): Promise<void> {
+    return this.#runUntil(NO_ARRIVALS, to, to);
+  }
+
+  /** Runs due work and arrivals up to and including `to`, in portions: a kill loses at most one portion. */
+  async #runUntil(arrivals: ArrivalSource, from: SimTime, to: SimTime): Promise<void> {
+    for (;;) {
+      const { simulation, clock } = this.#lifecycle.requireLive();
+      for (const event of enableHourlyUsageBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
+      const done = simulation.runWithArrivals(arrivals, from, to, EVENTS_PER_COMMIT);
+      clock.advanceTo(simulation.world.at);
+      if (simulation.hasUncommittedEvents) this.#commits.now();
+      if (done) return;
+      await nextTurn();
+      if (this.#lifecycle.isShuttingDown)
+        throw new StoreUnavailable(
+          `world "${this.#lifecycle.name}" is closing; the advance stopped at its last commit`,
+        );
+    }
+  }
+
+  #now(): SimTime {
+    return this.#lifecycle.requireLive().clock.now();
+  }
+}

@@ -1,0 +1,48 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { DurationMs } from "../../platform/core/time.ts";
+import type { Result } from "../../platform/refusals.ts";
+import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import type { PointSelector } from "../../simulation/replay.ts";
+import { type PastView, StoreUnavailable } from "../world-handle.ts";
+import { messageOf } from "./store-failure.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
+
+/** Truncates history older than `maxAge` of simulated time, and prunes all of it before it resolves. */
+export async function compactHistory(
+  lifecycle: WorldLifecycle,
+  maxAge: DurationMs,
+  viewAt: (point: PointSelector) => Promise<Result<PastView>>,
+): Promise<void> {
+  const live = lifecycle.requireLive();
+  const { journal } = live.simulation;
+  const { oldest } = journal;
+  const horizon = live.clock.now() - maxAge;
+  const past =
+    horizon < Math.max(oldest.at, live.simulation.world.settings.startAt)
+      ? undefined
+      : await viewAt({ at: horizon });
+  if (past?.ok === false) throw new Error(past.refusal.message);
+  const checkStillOpen = () => {
+    if (lifecycle.live !== live)
+      throw new StoreUnavailable(`world "${lifecycle.name}" was reopened during the compaction; try again`);
+  };
+  try {
+    checkStillOpen();
+    const headSeq = past?.value.head.seq ?? 0;
+    if (past !== undefined && headSeq > journal.oldest.seq)
+      await journal.storeCheckpoint(takeCheckpoint(past.value.world));
+    checkStillOpen();
+    journal.truncate({ eventsUpTo: Math.max(headSeq, journal.oldest.seq), operationsBefore: horizon });
+    while (!journal.prune()) {
+      await nextTurn();
+      checkStillOpen();
+    }
+  } catch (error) {
+    lifecycle.reportFailure(error);
+    throw error instanceof StoreUnavailable
+      ? error
+      : new StoreUnavailable(`world "${lifecycle.name}" could not be compacted: ${messageOf(error)}`, {
+          cause: error,
+        });
+  }
+}

@@ -1,0 +1,121 @@
+import type { RecordedEvent } from "../../platform/events.ts";
+import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import { applyRetention, nextCheckpointSeq, type Retention } from "../retention.ts";
+import { StoreUnavailable } from "../world-handle.ts";
+import type { LiveWorld } from "./live-world.ts";
+import { runInBackground } from "./store-failure.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
+
+/**
+ * Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time.
+ */
+const FLUSH_EVERY_MS = 1_000;
+
+type Deferred = {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Commits everything that one turn of the event loop decided at once, then notifies the subscribers. When a
+ * commit fails, everybody who waits for it fails, and the world is dropped from memory.
+ */
+export class GroupCommit {
+  readonly #lifecycle: WorldLifecycle;
+  readonly #retention: Retention;
+  readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  #next: Deferred | undefined;
+  #flushTimer: NodeJS.Timeout | undefined;
+
+  constructor(lifecycle: WorldLifecycle, retention: Retention) {
+    this.#lifecycle = lifecycle;
+    this.#retention = retention;
+  }
+
+  /** Resolves when everything that has happened so far is durable. */
+  next(): Promise<void> {
+    if (this.#next === undefined) {
+      this.#next = deferred();
+      setImmediate(() => {
+        try {
+          this.now();
+        } catch {
+          // Everybody who waits for this commit has been rejected.
+        }
+      });
+    }
+    return this.#next.promise;
+  }
+
+  /** Commits at once. Throws `StoreUnavailable` when the commit fails. */
+  now(): void {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    const { live } = this.#lifecycle;
+    if (live === undefined) {
+      this.#reject(new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`));
+      return;
+    }
+    let events: readonly RecordedEvent[];
+    try {
+      events = live.simulation.commit(live.clock.state(), live.clock.now(), live.requests?.take());
+    } catch (error) {
+      this.#lifecycle.reportFailure(error);
+      throw this.fail(live, error);
+    }
+    this.#next?.resolve();
+    this.#next = undefined;
+    if (events.length === 0) return;
+    if (live.simulation.world.seq >= live.checkpointDueAt) runInBackground(() => this.#storeCheckpoint(live));
+    for (const listener of this.#listeners) listener(events);
+  }
+
+  /** Drops the world from memory and rejects everybody who waits for its commit. */
+  fail(live: LiveWorld, error: unknown): StoreUnavailable {
+    const failure = this.#lifecycle.fail(live, error);
+    this.#reject(failure);
+    return failure;
+  }
+
+  /** Commits soon, for changes that no answer waits for. */
+  schedule(): void {
+    this.#flushTimer ??= setTimeout(() => {
+      this.#flushTimer = undefined;
+      runInBackground(() => this.now());
+    }, FLUSH_EVERY_MS).unref();
+  }
+
+  subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Makes subscribers check the world again after something other than an event has changed it. */
+  notify(): void {
+    for (const listener of this.#listeners) listener([]);
+  }
+
+  #reject(failure: StoreUnavailable): void {
+    this.#next?.reject(failure);
+    this.#next = undefined;
+  }
+
+  async #storeCheckpoint(live: LiveWorld): Promise<void> {
+    const { simulation, clock } = live;
+    const { world, journal } = simulation;
+    live.checkpointDueAt = nextCheckpointSeq(journal, world.seq, world, this.#retention);
+    await journal.storeCheckpoint(takeCheckpoint(world));
+    if (this.#lifecycle.live === live) applyRetention(journal, world.seq, clock.now(), this.#retention);
+  }
+}
+
+function deferred(): Deferred {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,58 @@
+import { PendingRequests } from "../../simulation/request-log.ts";
+import { Simulation } from "../../simulation/simulation.ts";
+import { type ClockState, type WallClock, WorldClock } from "../../simulation/world-clock.ts";
+import { CorruptFile } from "../../store/tables/checksum.ts";
+import { nextCheckpointSeq, type Retention } from "../retention.ts";
+import { StoreUnavailable } from "../world-handle.ts";
+import type { History, OpenHistory } from "../world-storage.ts";
+import { describeCorruption, messageOf } from "./store-failure.ts";
+
+export type HostedWorldOptions = {
+  readonly name: string;
+  readonly open: OpenHistory;
+  readonly wallClock: WallClock;
+  /** The clock of a world that has not been created yet. */
+  readonly initialClock: ClockState;
+  readonly retention: Retention;
+  /** Number of requests that the request log retains; 0 turns it off. */
+  readonly requestsLimit: number;
+  readonly onFailure: (error: unknown) => void;
+};
+
+/** A world in memory, with its history open. */
+export type LiveWorld = {
+  readonly history: History;
+  readonly simulation: Simulation;
+  readonly clock: WorldClock;
+  readonly requests: PendingRequests | undefined;
+  /** The next checkpoint is taken once the world has reached this sequence number. */
+  checkpointDueAt: number;
+};
+
+/**
+ * Opens the history and builds the world from it. Throws `StoreUnavailable` when the history cannot be
+ * opened.
+ */
+export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
+  const { name, open, wallClock, initialClock, requestsLimit, retention } = options;
+  try {
+    const history = open();
+    const { journal, world, clock } = history;
+    const state = clock?.state ?? initialClock;
+    const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
+    const simulation = new Simulation(world, journal);
+    return {
+      history,
+      simulation,
+      clock: new WorldClock(state, wallClock, floor),
+      requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
+      checkpointDueAt: nextCheckpointSeq(journal, journal.newestCheckpoint, world, retention),
+    };
+  } catch (error) {
+    const reason =
+      error instanceof CorruptFile
+        ? describeCorruption(name, error)
+        : `world "${name}" cannot be opened: ${messageOf(error)}`;
+    throw new StoreUnavailable(reason, { cause: error });
+  }
+}

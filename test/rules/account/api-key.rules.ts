@@ -1,0 +1,85 @@
+import { test } from "vitest";
+import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
+import { type CommandOf, given, NOW } from "../../support/rules.ts";
+
+const createKey: CommandOf<"CreateApiKey"> = {
+  type: "CreateApiKey",
+  accountId: "owner",
+  name: "ci",
+  hash: "0123",
+};
+const createOrganizationKey = { ...createKey, scope: { organizationId: ORGANIZATION } };
+const createProjectKey = { ...createKey, scope: { organizationId: ORGANIZATION, projectId: "shop" } };
+const revokeKey: CommandOf<"RevokeApiKey"> = { type: "RevokeApiKey", accountId: "owner", keyId: 1 };
+
+test("a new API key is recorded with the hash of its secret", () => {
+  given(worldWithAccount())
+    .when(createKey)
+    .then([
+      {
+        type: "ApiKeyCreated",
+        apiKey: { id: 1, accountId: "owner", name: "ci", hash: "0123", createdAt: NOW },
+      },
+    ]);
+});
+
+test("an API key can belong to an organization", () => {
+  given(worldWithAccount())
+    .when(createOrganizationKey)
+    .then([{ type: "ApiKeyCreated", apiKey: { id: 1, scope: { organizationId: ORGANIZATION } } }]);
+});
+
+test("an API key can belong to one project of an organization", () => {
+  given(worldWithProject())
+    .when(createProjectKey)
+    .then([
+      { type: "ApiKeyCreated", apiKey: { scope: { organizationId: ORGANIZATION, projectId: "shop" } } },
+    ]);
+});
+
+test("creating an API key for an unknown account is refused", () => {
+  given(worldWithAccount())
+    .when({ ...createKey, accountId: "nobody" })
+    .thenRefused("ACCOUNT_NOT_FOUND");
+});
+
+test("creating an API key for an unknown organization is refused", () => {
+  given(worldWithAccount())
+    .when({ ...createKey, scope: { organizationId: "org-unknown" } })
+    .thenRefused("ORGANIZATION_NOT_FOUND");
+});
+
+test("creating an API key for a project of another organization is refused", () => {
+  given(worldWithProject(), createOther)
+    .when({ ...createKey, scope: { organizationId: "org-other-2", projectId: "shop" } })
+    .thenRefused("PROJECT_NOT_FOUND");
+});
+
+test("creating a second API key with the same secret is refused, even after the first was revoked", () => {
+  given(worldWithAccount(), createKey).when(createKey).thenRefused("API_KEY_EXISTS");
+  given(worldWithAccount(), createKey, revokeKey).when(createKey).thenRefused("API_KEY_EXISTS");
+});
+
+test("an account revokes its API key", () => {
+  given(worldWithAccount(), createKey)
+    .when(revokeKey)
+    .then([{ type: "ApiKeyRevoked", keyId: 1 }]);
+});
+
+test("revoking an unknown or a revoked API key is refused", () => {
+  given(worldWithAccount()).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
+  given(worldWithAccount(), createKey, revokeKey).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
+});
+
+test("revoking the API key of another account is refused", () => {
+  given(worldWithAccount(), createOther, createKey)
+    .when({ ...revokeKey, accountId: "other" })
+    .thenRefused("API_KEY_NOT_FOUND");
+});
+
+test("a key of an organization is revoked through the organization only", () => {
+  given(worldWithAccount(), createOrganizationKey)
+    .when({ ...revokeKey, organizationId: ORGANIZATION })
+    .then([{ type: "ApiKeyRevoked", keyId: 1 }]);
+  given(worldWithAccount(), createOrganizationKey).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
+});
