@@ -35,6 +35,9 @@ const ROOMS = {
     packages: ["hono", "zod", "@neondatabase/api-client"],
     node: true,
   },
+  remote: { rooms: ["platform"], packages: [], node: true },
+  mirror: { rooms: ["remote", "scenario", "platform"], packages: ["yaml", "zod"], node: false },
+  drift: { rooms: ["remote", "api"], packages: [], node: false },
   control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
 };
 /** Of a room that others may import only as an interface, the files that are it. */

@@ -1,4 +1,4 @@
-// Writes src/api/public-operations.ts: every operation of the public document, so that what is not imitated can say its name.
+// Writes src/api/coverage/public-operations.ts: every operation of the public document, so that a 501 can name the operation.
 // Run it after updating @neondatabase/api-client: `node scripts/public-operations.mjs`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

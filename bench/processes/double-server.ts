@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { createApp, memoryStorage, openWorlds } from "../../src/app/compose.ts";
+import { createApp } from "../../src/app/create-app.ts";
+import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import "./probe.ts";

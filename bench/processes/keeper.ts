@@ -2,7 +2,7 @@ import { constants, promises } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openWorlds } from "../../src/app/compose.ts";
+import { openWorlds } from "../../src/app/open-worlds.ts";
 import type { Command } from "../../src/platform/commands.ts";
 import { MINUTE } from "../../src/platform/core/time.ts";
 import type { World } from "../../src/platform/core/world.ts";

@@ -5,8 +5,11 @@ import { servedOperations } from "./coverage/served-operations.ts";
 import { type ApiOptions, RouteHandlers } from "./http/request-context.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { branchRestoreRoutes } from "./routes/branch-restore.ts";
+import { branchSchemaRoutes } from "./routes/branch-schema.ts";
 import { snapshotRoutes } from "./routes/branch-snapshots.ts";
 import { branchRoutes } from "./routes/branches.ts";
+import { connectionUriRoutes } from "./routes/connection-uri.ts";
 import { consumptionRoutes } from "./routes/consumption.ts";
 import { databaseRoutes } from "./routes/databases.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
@@ -20,13 +23,16 @@ import { roleRoutes } from "./routes/roles.ts";
 import { transferRoutes } from "./routes/transfers.ts";
 import { vpcEndpointRoutes } from "./routes/vpc-endpoints.ts";
 
-/** The routes of the imitated API, a list of them for every resource family. */
+/** The routes of the imitated API, by resource family. */
 export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
   return [
     apiKeyRoutes(handlers),
     projectRoutes(handlers),
+    connectionUriRoutes(handlers),
     endpointRoutes(handlers),
     branchRoutes(handlers),
+    branchRestoreRoutes(handlers),
+    branchSchemaRoutes(handlers),
     roleRoutes(handlers),
     databaseRoutes(handlers),
     snapshotRoutes(handlers),
@@ -56,7 +62,7 @@ export function createApi(options: ApiOptions): Hono {
       path.replaceAll(/\{(\w+)\}/g, ":$1"),
       handlers.errorRoute(() =>
         notImitated(
-          `${operationId} (${method} ${path}) is not imitated; imitated are ${[...served].sort().join(", ")}`,
+          `${operationId} (${method} ${path}) is not imitated; imitated operations: ${[...served].sort().join(", ")}`,
         ),
       ),
     );
@@ -68,7 +74,7 @@ export function createApi(options: ApiOptions): Hono {
   return app;
 }
 
-/** 405 where the path is known by other methods, else 404 with a hint at what is often meant. */
+/** 405 if the path exists with other methods, else 404 with a hint for common mistakes. */
 function unknownPathFailure(method: string, path: string): ErrorResponse {
   const allowed = [
     ...new Set(
@@ -81,16 +87,16 @@ function unknownPathFailure(method: string, path: string): ErrorResponse {
     return {
       status: 405,
       code: "METHOD_NOT_ALLOWED",
-      message: `${method} is not allowed for ${path}; allowed are ${allowed.join(", ")}`,
+      message: `${method} is not allowed for ${path}; allowed: ${allowed.join(", ")}`,
       headers: { Allow: allowed.join(", ") },
     };
   }
   const hasDoubledBase = /^\/api\/v2(\/|$)/.test(path);
   const hasTrailingSlash = path.length > 1 && path.endsWith("/");
   const hint = hasTrailingSlash
-    ? `; paths have no slash at their end: ${path.replace(/\/+$/, "")}`
+    ? `; remove the trailing slash: ${path.replace(/\/+$/, "")}`
     : hasDoubledBase
-      ? "; /api/v2 is in it twice: the base URL ends in it already"
+      ? "; it contains /api/v2 twice: the base URL already ends in /api/v2"
       : "";
   return { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} in this API${hint}` };
 }
@@ -99,7 +105,7 @@ function pathPattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 }
 
-/** The path behind the base URL, that of the default world or of another one. */
+/** The path after the base URL of the default world or of a named one. */
 function relativePath(path: string): string {
   return path.replace(/^(\/w\/[^/]+)?\/api\/v2/, "") || "/";
 }

@@ -2,54 +2,50 @@ import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import * as z from "zod";
-import { instant } from "../control/http/control-fields.ts";
-import { SECRET_PATTERN, SECRET_RULE } from "../platform/account/api-key.ts";
-import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
-import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/core/hosts.ts";
-import { CLOCK_RULE, parseClockSetting } from "../simulation/world-clock.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
-import {
-  createApp,
-  MIGRATIONS_FOLDER,
-  memoryStorage,
-  openWorlds,
-  type ServerOptions,
-  WorldMismatch,
-} from "./compose.ts";
+import { createApp } from "./create-app.ts";
+import { memoryStorage, openWorlds, type ServerOptions, WorldMismatch } from "./open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "./package-root.ts";
+import { parseStandinOptions } from "./standin-options.ts";
 
-/** What is asked of a stand-in. What is left out makes the same world every time. */
+/** Options of a stand-in. The defaults are fixed, so a new world is the same every time. */
 export type StandinOptions = {
-  /** Decides every id and every duration. 1 where a world is made. */
+  /** Decides every id and every duration. Default for a new world: 1. */
   readonly seed?: number;
-  /** `manual`, `real`, or a factor like `60x`. Manual where a world is made. */
+  /** `manual`, `real`, or a factor like `60x`. Default for a new world: `manual`. */
   readonly clock?: string;
-  /** Where the clock begins: ISO 8601. 2026-01-01T00:00:00Z where a world is made. */
+  /** The instant at which the clock starts, ISO 8601. Default for a new world: 2026-01-01T00:00:00Z. */
   readonly startAt?: string;
-  /** The platform's numbers of this year. */
+  /** Use the platform's numbers of this year. */
   readonly profile?: "2024" | "2026";
   /** Plan of accounts that are created without one. */
   readonly plan?: "paid" | "free";
-  /** Whether operations take their time. */
+  /** Whether operations take time. */
   readonly operations?: "timed" | "immediate";
-  /** How long a start takes: `3s`, `1s..5s` or `3s~0.5`; of a world that has such a delay, `profile` makes it the profile's again. */
+  /**
+   * Time that a suspended compute needs to start: `3s`, `1s..5s` or `3s~0.5`. `profile` restores the
+   * profile's value.
+   */
   readonly startDelay?: string;
-  /** In the place of the limits of the plan: projects of an account, and the others of a project; `plan` makes one the plan's again. */
+  /**
+   * Override limits of the plan: projects per account, the others per project. `plan` restores the plan's
+   * limit.
+   */
   readonly limits?: {
     readonly projects?: number | "plan";
     readonly branches?: number | "plan";
     readonly endpoints?: number | "plan";
     readonly snapshots?: number | "plan";
   };
-  /** What the host names of computes end in. */
+  /** The domain of the host names of computes. */
   readonly hostDomain?: string;
-  /** A key that is valid from the start; without it, one is made. */
+  /** An API key that is valid from the start. Default: a new key. */
   readonly apiKey?: string;
-  /** Answer 429 beyond the platform's limits. */
+  /** Answer 429 above the rate limits of the platform. Default: false. */
   readonly rateLimit?: boolean;
-  /** A directory for the worlds' files; without it, they end with the process. */
+  /** A directory for the files of the worlds. Default: in memory, until the process ends. */
   readonly data?: string;
-  /** A port of 127.0.0.1, 0 for a free one; `false` for no socket at all, only `fetch`. 0 where it is left out. */
+  /** A port of 127.0.0.1; 0 for a free one; `false` for no socket, only `fetch`. Default: 0. */
   readonly port?: number | false;
 };
 
@@ -58,7 +54,7 @@ export type HistoryPoint = string | number;
 
 export type StandinEvent = {
   readonly seq: number;
-  /** The instant at which it happened, ISO 8601. */
+  /** The instant of the event, ISO 8601. */
   readonly at: string;
   readonly type: string;
   /** Sequence number of the first event of the same decision. */
@@ -87,7 +83,7 @@ export type ActivityOutcome = {
   readonly woke?: boolean;
   readonly waited_ms?: number;
   readonly connection_id?: string;
-  /** Why it was refused. */
+  /** Why the activity was refused. */
   readonly code?: string;
   readonly message?: string;
 };
@@ -101,10 +97,10 @@ export type StandinSnapshot = {
 
 export type ForkOptions = {
   readonly name?: string;
-  /** Where it leaves its origin's history, included; the head where it is left out. */
+  /** The last point of the origin's history that the fork shares. Default: the newest event. */
   readonly at?: HistoryPoint;
   readonly clock?: string;
-  /** What it draws by from then on. */
+  /** Seed of everything that the fork draws. Default: that of the origin. */
   readonly seed?: number;
 };
 
@@ -116,7 +112,7 @@ export type Invariants = {
 
 export type Explanation = {
   readonly at: string;
-  /** The whole answer, in words. */
+  /** The explanation in sentences. */
   readonly summary: string;
   readonly reasons: readonly {
     readonly about: string;
@@ -126,38 +122,52 @@ export type Explanation = {
   readonly events: readonly StandinEvent[];
 };
 
-/** A world of this process, as a test holds it. Whatever is refused rejects with a `StandinError`. */
+/**
+ * A world in this process, for tests. Methods reject with a `StandinError` if the control API refuses the
+ * call.
+ */
 export interface Standin {
-  /** Base URL of the imitated API, for clients. Without a socket, `fetch` alone understands it. */
+  /** Base URL of the imitated API. Without a socket, it works only with `fetch` of this object. */
   readonly url: string;
   /** Base URL of the control API. */
   readonly controlUrl: string;
   /** A key of the first account. */
   readonly apiKey: string;
-  /** As the global one, but in this process; a path is one of this server, and a call without a key gets the first one. */
+  /**
+   * Like the global `fetch`, but in this process. Accepts a path of this server; adds `apiKey` to API calls
+   * without a key.
+   */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** Moves the clock on: for a while like `5m`, to an instant, or to the next due work. Gives all that happened on the way. */
+  /**
+   * Advances the clock by a duration like `5m`, to an instant, or to the next due work. Returns the events on
+   * the way.
+   */
   advance(
     target: string | { readonly to: string } | { readonly next: true },
   ): Promise<{ readonly now: string; readonly events: StandinEvent[] }>;
-  /** Tells one activity, or many at once. */
+  /** Reports one activity, or many at once. */
   activity(activity: StandinActivity): Promise<ActivityOutcome>;
   activity(activities: readonly StandinActivity[]): Promise<ActivityOutcome[]>;
   snapshot(name: string): Promise<StandinSnapshot>;
-  /** Takes the world back; what it was is kept as a snapshot, whose name is given. */
+  /** Restores a snapshot. Returns the name of a new snapshot of the state before. */
   restore(name: string): Promise<string>;
-  /** A world of its own from a point of this one's history. It ends with its `close`, or with this one's. */
+  /**
+   * A separate world from a point of this world's history. Ends with its own `close` or with the `close` of
+   * this world.
+   */
   fork(options?: ForkOptions): Promise<Standin>;
-  /** The journal above `since`. */
+  /** All events after the sequence number `since`. */
   events(since?: number): Promise<StandinEvent[]>;
   state(): Promise<Record<string, unknown>>;
-  /** Why a compute or an operation is as it is, or was at a point. */
+  /** Why a compute or an operation is in its state, now or at a point in history. */
   explain(id: string, at?: HistoryPoint): Promise<Explanation>;
   invariants(): Promise<Invariants>;
   close(): Promise<void>;
 }
 
-/** What the control API refuses, with its code: `POINT_NOT_REACHED`, `SNAPSHOT_EXISTS`, `BAD_REQUEST` … */
+/**
+ * An error answer of the control API, with its code: `POINT_NOT_REACHED`, `SNAPSHOT_EXISTS`, `BAD_REQUEST` …
+ */
 export class StandinError extends Error {
   override readonly name: string = "StandinError";
   readonly code: string;
@@ -169,37 +179,7 @@ export class StandinError extends Error {
   }
 }
 
-const planLimit = (minimum: number) => {
-  const rule = `must be a whole number from ${minimum}, or plan`;
-  return z.union([z.literal("plan"), z.int(rule).min(minimum, rule)], rule);
-};
-
-const options = z.strictObject({
-  seed: z.int().min(0).optional(),
-  clock: parsedText(parseClockSetting, CLOCK_RULE).optional(),
-  startAt: instant.optional(),
-  profile: z.enum(["2024", "2026"]).optional(),
-  plan: z.enum(["paid", "free"]).optional(),
-  operations: z.enum(["timed", "immediate"]).optional(),
-  startDelay: z
-    .union([z.literal("profile"), parsedText(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)])
-    .optional(),
-  limits: z
-    .strictObject({
-      projects: planLimit(0).exactOptional(),
-      branches: planLimit(1).exactOptional(),
-      endpoints: planLimit(1).exactOptional(),
-      snapshots: planLimit(0).exactOptional(),
-    })
-    .optional(),
-  hostDomain: z.string().regex(HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE).optional(),
-  apiKey: z.string().regex(SECRET_PATTERN, SECRET_RULE).optional(),
-  rateLimit: z.boolean().default(false),
-  data: z.string().min(1).optional(),
-  port: z.union([z.int().min(0).max(65_535), z.literal(false)]).default(0),
-});
-
-/** Where a world is made and nothing else is said: so the same test finds the same world on every day. */
+/** Fixed, so that a test finds the same world on every run. */
 const NEW_WORLD_DEFAULTS = {
   seed: 1,
   clock: { mode: "manual", factor: 0 },
@@ -207,12 +187,15 @@ const NEW_WORLD_DEFAULTS = {
 } as const satisfies ServerOptions;
 
 const HOST = "127.0.0.1";
-/** Where there is no socket: a name that nobody else has. */
+/** The origin without a socket: a name that no server has. */
 const IN_PROCESS_ORIGIN = "http://standin.localhost";
 const VERSION_IN_PROCESS = "in-process";
 const EVENTS_PER_CALL = 10_000;
 
-/** Makes a stand-in in this process, or opens one that has files. Rejects with a `StandinError` where an option is not understood. */
+/**
+ * Creates a stand-in in this process, or opens one from its files. Rejects with a `StandinError` if an option
+ * is invalid.
+ */
 export async function createStandin(input: StandinOptions = {}): Promise<Standin> {
   const { data, port, rateLimit, limits: planLimits, ...rest } = parseOptions(input);
   const worldOptions = { ...rest, planLimits };
@@ -237,7 +220,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     });
     const fetchInProcess = async (request: Request): Promise<Response> => {
       const response = await app.fetch(request);
-      // Here, unlike over a socket, a bug can show where it is.
+      // In process, a bug can reject with its own stack instead of a 500.
       if (response.status === 500 && bugs.length > 0) throw bugs[0];
       return response;
     };
@@ -272,31 +255,19 @@ function openDirectory(path: string): DataDirectory {
   }
 }
 
-/** What a directory or the world in it stands against is refused like all else. */
+/** Gives errors of the directory and of its world a code, like those of the control API. */
 function toStandinError(error: unknown): unknown {
   if (error instanceof DirectoryInUse) return new StandinError("DIRECTORY_IN_USE", error.message, 409);
   return error instanceof WorldMismatch ? new StandinError("WORLD_MISMATCH", error.message, 409) : error;
 }
 
-function parsedText<T>(parse: (text: string) => T | undefined, rule: string) {
-  return z.string().transform((text, context): T => {
-    const value = parse(text);
-    if (value !== undefined) return value;
-    context.addIssue({ code: "custom", message: rule });
-    return z.NEVER;
-  });
-}
-
 function parseOptions(input: StandinOptions) {
-  const result = options.safeParse(input);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map(
-    ({ path, message }) => `${path.length === 0 ? "options" : path.join(".")}: ${message}`,
-  );
-  throw new StandinError("BAD_REQUEST", issues.join("; "), 400);
+  const { options, problem } = parseStandinOptions(input);
+  if (options === undefined) throw new StandinError("BAD_REQUEST", problem, 400);
+  return options;
 }
 
-/** Nobody can tell a key that was made before: a world that comes from a file gets another one. */
+/** A stored world has only hashes of its keys, so it gets a new key. */
 async function createApiKey(
   fetchInProcess: (request: Request) => Promise<Response>,
   origin: string,
@@ -316,7 +287,7 @@ class InProcessStandin implements Standin {
   readonly #origin: string;
   readonly #fetchInProcess: (request: Request) => Promise<Response>;
   readonly #onClose: () => Promise<void>;
-  /** Those that are not closed yet. */
+  /** Forks that are not closed. */
   readonly #forks = new Set<InProcessStandin>();
 
   constructor(
@@ -383,7 +354,7 @@ class InProcessStandin implements Standin {
       async () => {
         this.#forks.delete(fork);
         await this.#call("DELETE", `/worlds/${name}`).catch((error: unknown) => {
-          // Somebody has deleted it already.
+          // It has been deleted already.
           if (!(error instanceof StandinError) || error.code !== "WORLD_NOT_FOUND") throw error;
         });
       },

@@ -17,29 +17,19 @@ import { isRestoreCall } from "../scenario/file/check-times.ts";
 import { Labels } from "../scenario/file/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";
 import { isClosedLoop } from "../scenario/file/traffic-schema.ts";
-import { accountDescriptions, type ProjectDescription } from "../scenario/file/world-description.ts";
+import { accountDescriptions } from "../scenario/file/world-description.ts";
 import {
   CannotRunError,
-  CONNECTION_LOST,
   type ScenarioTarget,
   type TargetRequest,
   type TargetResponse,
 } from "../scenario/run/target.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
-
-export type RemoteServer = { readonly url: string; readonly controlToken?: string | undefined };
-
-type WithId = { readonly id: string };
-/** What answers to creations have in them. */
-type CreationResponse = {
-  readonly project: WithId;
-  readonly branch: WithId;
-  readonly endpoint: WithId;
-  readonly endpoints: readonly [WithId, ...WithId[]];
-};
+import { HttpConnection, type RemoteServer } from "./http-connection.ts";
+import { HttpLayout } from "./http-layout.ts";
 
 type SubmittedArrival = { readonly activity: Activity; readonly at: SimTime };
-/** What becomes of arrivals; of those that are yet to come, history will tell. */
+/** Outcomes of arrivals. The outcome of a scheduled arrival comes later, as an event. */
 type ActivityResponse = {
   readonly activities: readonly {
     readonly outcome: string;
@@ -51,7 +41,10 @@ type ActivityResponse = {
 const ARRIVALS_PER_CALL = 5_000;
 const EVENTS_PER_CALL = 10_000;
 
-/** A running double, with what the scenario needs laid out in it beside what it has. Its clock must be manual: it is moved from here. */
+/**
+ * Creates the world of the scenario in a running server, beside what it has. Its clock must be manual: the
+ * run advances it.
+ */
 export async function openHttpTarget(scenario: Scenario, server: RemoteServer): Promise<ScenarioTarget> {
   const httpTarget = new HttpTarget(server);
   rejectUnsupported(scenario);
@@ -62,56 +55,60 @@ export async function openHttpTarget(scenario: Scenario, server: RemoteServer): 
 function rejectUnsupported({ steps, traffic, world, state }: Scenario): void {
   if (world.file !== undefined)
     throw new CannotRunError(
-      `it begins with the world of ${world.file}, and a running double has one of its own`,
+      `world.file: a scenario that begins with the world of ${world.file} cannot run on a server, which has its own world`,
     );
   if (state !== undefined)
-    throw new CannotRunError("it must end in a certain state, and a running double has more in it");
-  if ([...everyStep(steps)].some(({ restart }) => restart !== undefined))
     throw new CannotRunError(
-      "a step restarts the world, which cannot be done to a running double from outside",
+      "state: the end state cannot be compared on a server, whose world has other content too",
     );
+  if ([...everyStep(steps)].some(({ restart }) => restart !== undefined))
+    throw new CannotRunError("steps: restart cannot be done on a server from outside");
   const closedLoop = traffic.find((source) => isClosedLoop(source));
   if (closedLoop !== undefined) {
     throw new CannotRunError(
-      `the source ${closedLoop.name} answers to what the world does at the same instant, which cannot be done over HTTP`,
+      `traffic: the closed-loop source ${closedLoop.name} reacts within an instant, which is not possible over HTTP`,
     );
   }
 }
 
 class HttpTarget implements ScenarioTarget {
   readonly labels = new Labels();
-  readonly #server: RemoteServer;
-  readonly #base: string;
+  readonly #connection: HttpConnection;
   readonly #keys = new Map<string, string>();
-  /** What its events fold to here. */
+  /** The world of the server, folded from its events. */
   #world: World = emptyWorld();
   #now: SimTime = 0;
   #events: RecordedEvent[] = [];
-  /** The newest event of the layout: what was set after it is of this scenario. */
+  /** The newest event of the layout. Faults set later belong to this scenario. */
   #layoutSeq = 0;
   readonly #snapshots = new Set<string>();
 
   constructor(server: RemoteServer) {
-    this.#server = server;
-    this.#base = server.url.replace(/\/(api\/v2|_sim)?\/?$/, "");
+    this.#connection = new HttpConnection(server);
   }
 
   async open(description: WorldDescription): Promise<void> {
-    const { mode } = (await this.#control("GET", "/clock")) as { mode: string };
+    const { mode } = (await this.#connection.control("GET", "/clock")) as { mode: string };
     if (mode !== "manual")
       throw new CannotRunError(
-        `the clock of ${this.#base} is ${mode}; a scenario moves it, so it must be manual`,
+        `the clock of ${this.#connection.base} is ${mode}, but a scenario needs a manual clock; run: standin clock set manual`,
       );
     await this.#syncEvents();
     this.#checkSettings(description);
+    const layout = new HttpLayout(
+      this.#connection,
+      this.labels,
+      (account) => this.keyOf(account),
+      () => this.#finishOperations(),
+    );
     for (const { label, plan, projects } of accountDescriptions(description)) {
-      const created = (await this.#control("POST", "/accounts", { name: label, plan })) as {
+      const created = (await this.#connection.control("POST", "/accounts", { name: label, plan })) as {
         account: { id: string };
         api_key: { key: string };
       };
       this.#keys.set(label, created.api_key.key);
       this.labels.add({ kind: "account", label, id: created.account.id, account: label });
-      for (const project of projects) await this.#createProject(label, project);
+      for (const project of projects) await layout.createProject(label, project);
     }
     await this.#syncEvents();
     this.#layoutSeq = this.#world.seq;
@@ -133,11 +130,11 @@ class HttpTarget implements ScenarioTarget {
   }
 
   async request(call: TargetRequest): Promise<TargetResponse> {
-    const response = await this.#fetch(call);
+    const response = await this.#connection.fetch(call);
     if (call.surface === "control" && call.path === "/snapshots" && response.status === 201)
       this.#snapshots.add((call.body as { name: string }).name);
     const isRestored = call.surface === "control" && isRestoreCall(call) && response.status < 300;
-    // A world that was taken back has another history, all of which has been seen.
+    // The history of a restored world begins anew, and all of its events have been observed.
     if (isRestored) {
       this.#world = emptyWorld();
       this.#snapshots.add((response.body as { former_kept_as: string }).former_kept_as);
@@ -153,12 +150,12 @@ class HttpTarget implements ScenarioTarget {
       const submitted: SubmittedArrival[] = [];
       const rejected: (SubmittedArrival & { readonly refusal: Refusal })[] = [];
       while (arrivals.at <= to && submitted.length + rejected.length < ARRIVALS_PER_CALL) {
-        // What a call has held up arrives when it is over.
+        // A call may have advanced the clock past the arrival; it then arrives now.
         const at = Math.max(arrivals.at, this.#now);
         const activity = arrivals.take();
         const { endpointId, durationMs, connectionId, ...rest } = activity;
         const reachable = findReachableCompute(this.#world, endpointId);
-        // One that the double does not know would have it refuse all that are told with it.
+        // The server would reject the whole batch because of one unknown compute.
         if (!reachable.ok) {
           rejected.push({ activity, at, refusal: reachable.refusal });
           continue;
@@ -168,12 +165,14 @@ class HttpTarget implements ScenarioTarget {
           endpoint_id: endpointId,
           at: isoInstant(at),
           ...rest,
-          ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
-          ...(connectionId === undefined ? {} : { connection_id: connectionId }),
+          duration_ms: durationMs,
+          connection_id: connectionId,
         });
       }
       const { activities } = (
-        payload.length === 0 ? { activities: [] } : await this.#control("POST", "/activity", payload)
+        payload.length === 0
+          ? { activities: [] }
+          : await this.#connection.control("POST", "/activity", payload)
       ) as ActivityResponse;
       for (const [index, { outcome, code = "", message = "" }] of activities.entries()) {
         const arrival = submitted[index];
@@ -188,9 +187,10 @@ class HttpTarget implements ScenarioTarget {
         }
       };
       const isLast = arrivals.at > to;
-      // Not beyond what has not been told yet.
+      // Not to the next arrival, which has not been sent yet.
       const advanceTo = isLast ? to : arrivals.at - 1;
-      if (advanceTo > this.#now) await this.#control("POST", "/clock/advance", { to: isoInstant(advanceTo) });
+      if (advanceTo > this.#now)
+        await this.#connection.control("POST", "/clock/advance", { to: isoInstant(advanceTo) });
       await this.#syncEvents((event) => {
         reportRejectedBefore(event.at);
         arrivals.observe(event);
@@ -205,17 +205,17 @@ class HttpTarget implements ScenarioTarget {
   }
 
   async restart(): Promise<void> {
-    throw new CannotRunError("a running double is not restarted from outside");
+    throw new CannotRunError("restart cannot be done on a server from outside");
   }
 
   async digest(): Promise<string> {
     return createHash("sha256")
-      .update(JSON.stringify(await this.#control("GET", "/state")))
+      .update(JSON.stringify(await this.#connection.control("GET", "/state")))
       .digest("hex")
       .slice(0, 16);
   }
 
-  /** What this scenario has set and kept is taken away again: it would be in the way of whoever plays next. */
+  /** Deletes the faults and snapshots of this scenario, so that the next run does not find them. */
   async close(): Promise<void> {
     const faults = [...this.#world.faults.values()].filter(({ number }) => number > this.#layoutSeq);
     const paths = [
@@ -224,30 +224,33 @@ class HttpTarget implements ScenarioTarget {
     ];
     try {
       for (const [of, name = ""] of paths)
-        await this.#fetch({
+        await this.#connection.fetch({
           surface: "control",
           method: "DELETE",
           path: `/${of}/${encodeURIComponent(name)}`,
         });
     } catch (error) {
-      // Where the double is gone, there is nothing left to take away.
+      // The server is gone, and its faults with it.
       if (!(error instanceof CannotRunError)) throw error;
     }
   }
 
-  /** Takes in what has happened since the last time; `each` is told of an event when the world here has taken all of its decision in. */
+  /**
+   * Folds the events since the last call. Calls `onEvent` for the events of a decision once all of them are
+   * folded.
+   */
   async #syncEvents(onEvent: (event: RecordedEvent) => void = () => undefined): Promise<RecordedEvent[]> {
     const synced: RecordedEvent[] = [];
     let decision: RecordedEvent[] = [];
     for (;;) {
       const path = `/events?since=${this.#world.seq}&limit=${EVENTS_PER_CALL}`;
-      const { events, forgotten_seq } = (await this.#control("GET", path)) as {
+      const { events, forgotten_seq } = (await this.#connection.control("GET", path)) as {
         events: unknown[];
         forgotten_seq?: number;
       };
       if (forgotten_seq !== undefined)
         throw new CannotRunError(
-          `the history of ${this.#base} is forgotten up to event ${forgotten_seq}; a fork of an empty world has all of its own`,
+          `the history of ${this.#connection.base} is truncated up to event ${forgotten_seq}; use a new world, which has all of its events`,
         );
       for (const record of events) {
         const event = parseObject(record) as RecordedEvent;
@@ -263,11 +266,11 @@ class HttpTarget implements ScenarioTarget {
       if (events.length < EVENTS_PER_CALL) break;
     }
     decision.forEach(onEvent);
-    this.#now = Date.parse(((await this.#control("GET", "/clock")) as { now: string }).now);
+    this.#now = Date.parse(((await this.#connection.control("GET", "/clock")) as { now: string }).now);
     return synced;
   }
 
-  /** What shapes a world is given when it is made. */
+  /** Settings that apply only when a world is created must be those of the scenario. */
   #checkSettings({ profile, operations, start_delay, limits }: WorldDescription): void {
     const { settings } = this.#world;
     const expected = {
@@ -285,121 +288,14 @@ class HttpTarget implements ScenarioTarget {
             ? formatDistribution(value as DurationDistribution)
             : JSON.stringify(value);
       throw new CannotRunError(
-        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, and ${this.#base} has ${format(settings[key])}`,
+        `world.${key === "startDelay" ? "start_delay" : key}: the scenario wants ${format(expected[key])}, but ${this.#connection.base} has ${format(settings[key])}`,
       );
     }
   }
 
-  async #createProject(account: string, { label, branches, ...fields }: ProjectDescription): Promise<void> {
-    const key = this.keyOf(account);
-    const [first, ...otherBranches] = Object.entries(branches);
-    const [name, description] = first ?? ["main", { computes: {}, protected: undefined }];
-    const created = await this.#api(key, "POST", "/projects", {
-      project: { ...fields, name: label, branch: { name } },
-    });
-    const { id } = created.project;
-    const path = `/projects/${id}`;
-    this.labels.add({ kind: "project", label, id, account });
-    this.labels.add({ kind: "branch", label: `${label}/${name}`, id: created.branch.id, account });
-    await this.#finishOperations();
-    const computes = Object.entries(description.computes);
-    const primary = computes.find(([, compute]) => compute.type === "read_write");
-    const createdEndpointId = created.endpoints[0].id;
-    if (primary === undefined) await this.#api(key, "DELETE", `${path}/endpoints/${createdEndpointId}`);
-    else {
-      const { type: _, ...settings } = primary[1];
-      if (Object.keys(settings).length > 0)
-        await this.#api(key, "PATCH", `${path}/endpoints/${createdEndpointId}`, { endpoint: settings });
-      this.labels.add({
-        kind: "compute",
-        label: `${label}/${name}/${primary[0]}`,
-        id: createdEndpointId,
-        account,
-      });
-    }
-    await this.#finishOperations();
-    for (const compute of computes) {
-      if (compute !== primary)
-        await this.#createCompute(
-          account,
-          id,
-          created.branch.id,
-          `${label}/${name}/${compute[0]}`,
-          compute[1],
-        );
-    }
-    for (const [branch, { parent, computes: branchComputes, protected: isProtected }] of otherBranches) {
-      const parentId = parent === undefined ? undefined : this.labels.get(`${label}/${parent}`)?.id;
-      const child = await this.#api(key, "POST", `${path}/branches`, {
-        branch: { name: branch, parent_id: parentId, protected: isProtected },
-      });
-      this.labels.add({ kind: "branch", label: `${label}/${branch}`, id: child.branch.id, account });
-      await this.#finishOperations();
-      for (const [compute, settings] of Object.entries(branchComputes)) {
-        await this.#createCompute(account, id, child.branch.id, `${label}/${branch}/${compute}`, settings);
-      }
-    }
-    if (description.protected === true)
-      await this.#api(key, "PATCH", `${path}/branches/${created.branch.id}`, { branch: { protected: true } });
-  }
-
-  async #createCompute(
-    account: string,
-    projectId: string,
-    branchId: string,
-    label: string,
-    compute: object,
-  ): Promise<void> {
-    const created = await this.#api(this.keyOf(account), "POST", `/projects/${projectId}/endpoints`, {
-      endpoint: { ...compute, branch_id: branchId },
-    });
-    this.labels.add({ kind: "compute", label, id: created.endpoint.id, account });
-    await this.#finishOperations();
-  }
-
-  /** Lets the operations of the layout end. */
+  /** Advances the clock until all operations have finished. */
   async #finishOperations(): Promise<void> {
     for (await this.#syncEvents(); this.#world.operations.size > 0; await this.#syncEvents())
-      await this.#control("POST", "/clock/advance", { next: true });
-  }
-
-  async #api(key: string, method: string, path: string, body?: unknown): Promise<CreationResponse> {
-    return (await this.#requestOrThrow({ surface: "api", method, path, body, key })) as CreationResponse;
-  }
-
-  async #control(method: string, path: string, body?: unknown): Promise<unknown> {
-    return this.#requestOrThrow({ surface: "control", method, path, body });
-  }
-
-  async #requestOrThrow(call: TargetRequest): Promise<unknown> {
-    const { status, body } = await this.#fetch(call);
-    if (status < 300) return body;
-    throw new CannotRunError(
-      `${this.#base} answered ${call.method} ${call.path} with ${status}: ${String((body as { message?: unknown } | null)?.message)}`,
-    );
-  }
-
-  async #fetch({ surface, method, path, body, key }: TargetRequest): Promise<TargetResponse> {
-    const token = surface === "control" ? this.#server.controlToken : key;
-    const headers = {
-      "Content-Type": "application/json",
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-    };
-    const url = `${this.#base}${surface === "api" ? "/api/v2" : "/_sim"}${path}`;
-    try {
-      const response = await fetch(url, {
-        method,
-        headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
-    } catch (error) {
-      const { code } = ((error instanceof Error ? error.cause : undefined) as NodeJS.ErrnoException) ?? {};
-      if (surface === "api" && (code === "ECONNRESET" || code === "UND_ERR_SOCKET")) return CONNECTION_LOST;
-      throw new CannotRunError(
-        `${url} does not answer: ${error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)}`,
-      );
-    }
+      await this.#connection.control("POST", "/clock/advance", { next: true });
   }
 }

@@ -1,24 +1,22 @@
-import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hono } from "hono";
-import { renderState } from "../control/routes/state.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import { validApiKeys } from "../platform/account/decide-api-key.ts";
 import { parseDistribution } from "../platform/core/distribution.ts";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import { emptyWorld, type World } from "../platform/core/world.ts";
+import type { World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import { Labels } from "../scenario/file/labels.ts";
+import type { Labels } from "../scenario/file/labels.ts";
 import {
   everyStep,
   type Scenario,
   type Step,
   type WorldDescription,
 } from "../scenario/file/scenario-schema.ts";
-import { applySeedFile, type SeedFile } from "../scenario/file/seed-file.ts";
-import { accountDescriptions } from "../scenario/file/world-description.ts";
+import { applySeedFile } from "../scenario/file/seed-file.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,
@@ -33,11 +31,18 @@ import { vacuumCopy } from "../store/file/open-read-only.ts";
 import { redactSecrets } from "../store/file/redact-secrets.ts";
 import { DataDirectory, DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import { hashSecret } from "../worlds/secrets.ts";
-import { createApp, MIGRATIONS_FOLDER, memoryStorage, type OpenedWorlds, openWorlds } from "./compose.ts";
+import { createApp } from "./create-app.ts";
+import { memoryStorage, type OpenedWorlds, openWorlds } from "./open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "./package-root.ts";
+import { addLabels, createLabels, keyOf, placeholderKey, seedFileOf } from "./scenario-world.ts";
+import { worldDigest } from "./world-digest.ts";
 
-/** So many events of a world in memory are kept where a step may ask for them: some hundreds of megabytes, however long a run is. */
+/** Bounds the memory of a long run to some hundreds of megabytes. */
 const MAX_EVENTS_IN_MEMORY = 1_000_000;
-/** Those that look at what was, or go back to it. What led to a failure is told without: a run watches every event as it comes. */
+/**
+ * Steps that read history or go back in it. Reporting a failure does not need history: a run observes every
+ * event.
+ */
 const NEEDS_HISTORY = [
   "request",
   "control",
@@ -48,8 +53,8 @@ const MANUAL = { mode: "manual", factor: 0 } as const;
 const ORIGIN = "http://standin.localhost";
 
 /**
- * A world of a scenario in this process: in memory, or in files of the directory `data`. Where it begins with a world that is there
- * already, that is a copy of `worldFile`, and needs a directory.
+ * Opens the world of a scenario in this process: in memory, or in files of the directory `data`. With
+ * `worldDatabase`, the world begins as a copy of that file; this needs `data`.
  */
 export async function openInProcessTarget(
   { world, steps }: Scenario,
@@ -65,7 +70,7 @@ export async function openInProcessTarget(
   return target;
 }
 
-/** A directory of its own for a run whose files nobody wants to keep; gives what removes it. */
+/** A new directory for the files of one run, and a function that removes it. */
 export function temporaryDirectory(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "standin-run-"));
   return { path: join(path, "data"), remove: () => rmSync(path, { recursive: true, force: true }) };
@@ -81,8 +86,8 @@ class InProcessTarget implements ScenarioTarget {
   #app: Hono | undefined;
   #world: World | undefined;
   #events: RecordedEvent[] = [];
-  #isPlaying = false;
-  /** The newest event that a feed was told of during a call. */
+  #isAdvancing = false;
+  /** The newest event that the arrival source observed during a request. */
   #lastObservedSeq = 0;
   #isImported = false;
 
@@ -141,13 +146,13 @@ class InProcessTarget implements ScenarioTarget {
     await this.#refreshWorld();
     if (this.#isImported) addLabels(this.labels, this.world());
     world.subscribe((events) => {
-      if (!this.#isPlaying) this.#events.push(...events.filter(({ seq }) => seq > this.#lastObservedSeq));
+      if (!this.#isAdvancing) this.#events.push(...events.filter(({ seq }) => seq > this.#lastObservedSeq));
     });
     if (bugs.length > 0) throw bugs[0];
   }
 
   world(): World {
-    if (this.#world === undefined) throw new Error("the stage is not open");
+    if (this.#world === undefined) throw new Error("the target is not open");
     return this.#world;
   }
 
@@ -158,7 +163,10 @@ class InProcessTarget implements ScenarioTarget {
   keyOf(account: string): string {
     if (!this.#isImported) return keyOf(account);
     const [first] = validApiKeys(this.world(), this.labels.get(account)?.id ?? account);
-    if (first === undefined) throw new CannotRunError(`account ${account} has no key in this world`);
+    if (first === undefined)
+      throw new CannotRunError(
+        `account ${account} has no valid API key in the imported world; create one before exporting it`,
+      );
     return placeholderKey(first.id);
   }
 
@@ -168,12 +176,16 @@ class InProcessTarget implements ScenarioTarget {
   ): Promise<TargetResponse> {
     const headers = {
       "Content-Type": "application/json",
-      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      ...omitUndefined({ Authorization: key === undefined ? undefined : `Bearer ${key}` }),
     };
     const url = `${ORIGIN}${surface === "api" ? "/api/v2" : "/_sim"}${path}`;
     this.#hostedWorld().attachArrivals(this.#withEarlierEvents(arrivals));
     const response = await this.#fetch(
-      new Request(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
+      new Request(url, {
+        method,
+        headers,
+        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body) }),
+      }),
     );
     await this.#refreshWorld();
     this.#hostedWorld().attachArrivals(NO_ARRIVALS);
@@ -183,7 +195,7 @@ class InProcessTarget implements ScenarioTarget {
     return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
   }
 
-  /** Tells a feed first of what the call has brought about before it moved the clock. */
+  /** Lets the source first observe the events that the request caused before it advanced the clock. */
   #withEarlierEvents(arrivals: ArrivalSource): ArrivalSource {
     return {
       get at() {
@@ -199,9 +211,9 @@ class InProcessTarget implements ScenarioTarget {
     };
   }
 
-  /** `undefined` where a fault loses the connection. */
+  /** `undefined` if a fault drops the connection. */
   async #fetch(request: Request): Promise<Response | undefined> {
-    if (this.#app === undefined) throw new Error("the stage is not open");
+    if (this.#app === undefined) throw new Error("the target is not open");
     try {
       return await this.#app.fetch(request);
     } catch (error) {
@@ -211,11 +223,11 @@ class InProcessTarget implements ScenarioTarget {
   }
 
   async runUntil(arrivals: ArrivalSource, to: SimTime): Promise<void> {
-    this.#isPlaying = true;
+    this.#isAdvancing = true;
     try {
       await this.#hostedWorld().advanceWithArrivals(arrivals, to);
     } finally {
-      this.#isPlaying = false;
+      this.#isAdvancing = false;
     }
   }
 
@@ -223,10 +235,10 @@ class InProcessTarget implements ScenarioTarget {
     return this.#events.splice(0);
   }
 
-  /** What a process that dies now leaves behind is opened in its place. */
+  /** Opens the files as they are now, as after a crash. */
   async restart(): Promise<void> {
     const data = this.#data;
-    if (data === undefined) throw new Error("a world in memory has nothing to be opened again from");
+    if (data === undefined) throw new Error("a world in memory cannot be restarted");
     const crashCopy = `${data}.left`;
     cpSync(data, crashCopy, { recursive: true, filter: (path) => !path.endsWith("standin.lock") });
     await this.close();
@@ -245,110 +257,17 @@ class InProcessTarget implements ScenarioTarget {
     this.#opened = undefined;
   }
 
-  /** The world may be another object after any call: it is opened anew where something fails, and by a restore. */
+  /** A failure or a restore reopens the world, so any call may replace the object. */
   async #refreshWorld(): Promise<void> {
     this.#world = await this.#hostedWorld().transact((transaction) => transaction.world);
   }
 
   #hostedWorld() {
-    if (this.#opened === undefined) throw new Error("the stage is not open");
+    if (this.#opened === undefined) throw new Error("the target is not open");
     return this.#opened.world;
   }
 }
 
 function rethrow(error: unknown): never {
   throw error;
-}
-
-/** The same for every run, so that the same scenario makes the same world. Nobody else has a world of these keys. */
-function keyOf(account: string): string {
-  return `key-of-${account}`;
-}
-
-/** What a world has come to, in few characters. */
-export function worldDigest(world: World): string {
-  const { hourlyUsage } = world;
-  // Of these there may be hundreds of thousands, and each is a few numbers.
-  const hours = hourlyUsage
-    .toArray()
-    .map(({ of, hour, activeMs, cuMs }) => `${of} ${hour} ${activeMs} ${cuMs}`)
-    .sort();
-  const rest = renderState({ ...world, hourlyUsage: emptyWorld().hourlyUsage });
-  return createHash("sha256").update(JSON.stringify(rest)).update(hours.join()).digest("hex").slice(0, 16);
-}
-
-/** Of a key that somebody else knew. */
-export function placeholderKey(keyId: number): string {
-  return `recorded-key-${keyId}`;
-}
-
-/** What is in a world that was not made for a scenario: accounts and projects by their ids, the rest below them by name where it has one. */
-function addLabels(labels: Labels, world: World): void {
-  for (const { id } of world.accounts.values()) labels.add({ kind: "account", label: id, id, account: id });
-  for (const { id, accountId } of world.projects.values())
-    labels.add({ kind: "project", label: id, id, account: accountId });
-  for (const { id, projectId, name } of world.branches.values()) {
-    labels.add({
-      kind: "branch",
-      label: `${projectId}/${name}`,
-      id,
-      account: world.projects.get(projectId)?.accountId ?? "",
-    });
-  }
-  for (const { id, projectId, branchId } of world.computes.values()) {
-    const branch = world.branches.get(branchId)?.name ?? branchId;
-    labels.add({
-      kind: "compute",
-      label: `${projectId}/${branch}/${id}`,
-      id,
-      account: world.projects.get(projectId)?.accountId ?? "",
-    });
-  }
-}
-
-const branchId = (project: string, branch: string) => `br-${project}-${branch}`;
-const computeId = (project: string, branch: string, compute: string) => `ep-${project}-${branch}-${compute}`;
-
-function createLabels(description: WorldDescription): Labels {
-  const labels = new Labels();
-  for (const { label: account, projects } of accountDescriptions(description)) {
-    labels.add({ kind: "account", label: account, id: account, account });
-    for (const { label: project, branches } of projects) {
-      labels.add({ kind: "project", label: project, id: project, account });
-      for (const [branch, { computes }] of Object.entries(branches)) {
-        labels.add({ kind: "branch", label: `${project}/${branch}`, id: branchId(project, branch), account });
-        for (const compute of Object.keys(computes)) {
-          labels.add({
-            kind: "compute",
-            label: `${project}/${branch}/${compute}`,
-            id: computeId(project, branch, compute),
-            account,
-          });
-        }
-      }
-    }
-  }
-  return labels;
-}
-
-/** The description as a world file, whose ids say the labels. */
-function seedFileOf(description: WorldDescription): SeedFile {
-  return {
-    version: 1,
-    accounts: accountDescriptions(description).map(({ label: account, plan, projects }) => ({
-      ...{ id: account, name: account, plan },
-      keys: [{ name: "scenario", key: keyOf(account) }],
-      projects: projects.map(({ label: project, branches, ...rest }) => ({
-        ...{ ...rest, id: project, name: project },
-        branches: Object.entries(branches).map(([branch, { parent, computes, ...branchFields }]) => ({
-          ...{ ...branchFields, id: branchId(project, branch), name: branch },
-          ...(parent === undefined ? {} : { parent: branchId(project, parent) }),
-          endpoints: Object.entries(computes).map(([compute, fields]) => ({
-            ...fields,
-            id: computeId(project, branch, compute),
-          })),
-        })),
-      })),
-    })),
-  };
 }

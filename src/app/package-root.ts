@@ -1,10 +1,14 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const CANDIDATES = ["../", "../../"];
 
-/** Where package.json and migrations/ are: two levels above these sources, one above the bundle. */
+/** The directory of package.json and migrations/: two levels above these sources, one above the bundle. */
 export const PACKAGE_ROOT: string = findPackageRoot();
+
+/** The SQL migrations of world files, as drizzle-kit writes them. */
+export const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, "migrations");
 
 function findPackageRoot(): string {
   for (const candidate of CANDIDATES) {
@@ -12,5 +16,5 @@ function findPackageRoot(): string {
     if (existsSync(new URL("package.json", root)) && existsSync(new URL("migrations", root)))
       return fileURLToPath(root);
   }
-  throw new Error(`no package.json with migrations/ beside it above ${import.meta.url}`);
+  throw new Error(`found no package.json and migrations/ above ${import.meta.url}; reinstall the package`);
 }

@@ -24,10 +24,13 @@ import type { WorldHandle } from "../worlds/world-handle.ts";
 
 const EVENTS_PER_READ = 5_000;
 const STEPS_PER_YIELD = 50;
-/** Each is held in memory until all are done, and this server has others to serve. */
+/** The results of all replays are held in memory until the last one is done. */
 const MAX_REPLAYS = 20_000;
 
-/** What `POST /_sim/whatif` answers: the same as `standin whatif compare` of this world. Others are served in between. */
+/**
+ * Answers `POST /_sim/whatif` like `standin whatif compare` of this world. Yields to other requests
+ * meanwhile.
+ */
 export const answerWhatIf: AskWhatIf = async (world, input) => {
   const {
     policies,
@@ -54,11 +57,11 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
   const jobs = comparisonJobs(policies, question, replications);
   if (jobs.length > MAX_REPLAYS)
     throw new RangeError(
-      `policy, replications: they come to ${jobs.length} replays, and ${MAX_REPLAYS} are made at most`,
+      `policy, replications: need ${jobs.length} replays, but at most ${MAX_REPLAYS} are allowed; ask for fewer`,
     );
   if (traffic.computes.length === 0) {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
-    throw new RangeError(`nobody has used a compute of this world ${when}: there is no traffic to look at`);
+    throw new RangeError(`no compute of this world was used ${when}, so there is no traffic to replay`);
   }
   const fleetGaps = needsFleetGaps(jobs) ? fleetGapsOf(traffic, question.deletedAt) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, randomFrom);
@@ -68,7 +71,7 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
   }
 };
 
-/** A flag's meaning. Throws a RangeError that names the field. */
+/** The parsed value of a field. Throws a RangeError that names the field. */
 function parseField<T>(
   field: string,
   text: string | undefined,
@@ -103,6 +106,6 @@ async function readWorld(world: WorldHandle, until: SimTime | undefined) {
 
 function clipTraffic(traffic: Traffic, from: number | undefined, to: number | undefined): Traffic {
   const period = selectPeriod(traffic.period, { from, to });
-  if (period === undefined) throw new RangeError("from, to: they leave nothing of what this world has seen");
+  if (period === undefined) throw new RangeError("from, to: this world has no traffic in this period");
   return trafficWithin(traffic, period);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from "commander";
 import { RecordingError } from "../recordings/rows/recording-error.ts";
+import { UserError } from "../remote/user-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
 
@@ -26,9 +27,9 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
-  } else if (error instanceof CliError) {
+  } else if (error instanceof UserError) {
     process.stderr.write(`standin: ${error.message}\n`);
-    process.exitCode = error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
+    process.exitCode = error instanceof CliError && error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
   } else if (error instanceof RecordingError) {
     // The checksum of a block is verified only when the block is read, so a corrupt trace may be found late.
     process.stderr.write(`standin: ${error.message}\n`);

@@ -1,5 +1,5 @@
 import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
-import type { ControlClient } from "../cli/client/client.ts";
+import type { ControlApi } from "../remote/control-api.ts";
 import { canBeFilled, type ReadCall } from "./read-calls.ts";
 
 type RequestsPage = {
@@ -10,7 +10,7 @@ type RequestsPage = {
 const REQUESTS_PER_PAGE = 10_000;
 const PATHS = new Map(PUBLIC_OPERATIONS.map(({ operationId, path }) => [operationId, path]));
 
-/** What a parameter of the query names, where it names something that each side has of its own. */
+/** Placeholders for query parameters whose values differ between the servers. */
 const PLACEHOLDER_OF_PARAMETER: Readonly<Record<string, string>> = {
   org_id: "org_id",
   project_id: "project_id",
@@ -22,8 +22,10 @@ const PLACEHOLDER_OF_PARAMETER: Readonly<Record<string, string>> = {
   role_name: "role_name",
 };
 
-/** The calls of a double's journal of requests that read and were answered, each kind once, with placeholders for what they named. */
-export async function journaledCalls(server: ControlClient): Promise<ReadCall[]> {
+/**
+ * The successful GET calls of a server's request log, each route and query once, with placeholders for ids.
+ */
+export async function journaledCalls(server: ControlApi): Promise<ReadCall[]> {
   const templates = new Set<string>();
   for (let since = 0; ; ) {
     const { requests, next_since } = await server.call<RequestsPage>(
@@ -39,7 +41,9 @@ export async function journaledCalls(server: ControlClient): Promise<ReadCall[]>
   }
 }
 
-/** `undefined` for what only its own side can be asked again: a later page, or an object that no list tells of. */
+/**
+ * `undefined` for calls that the other server cannot repeat: a later page, or an object that is in no list.
+ */
 function templateOf(path: string, route: string | undefined): string | undefined {
   if (route === undefined || !canBeFilled(route)) return undefined;
   const query = new URLSearchParams(path.split("?")[1] ?? "");

@@ -1,13 +1,13 @@
-import type { PublicApi, PublicResponse } from "../cli/client/public-api.ts";
-import { CliError } from "../cli/terminal/cli-error.ts";
+import type { PublicApi, PublicResponse } from "../remote/public-api.ts";
+import { UserError } from "../remote/user-error.ts";
 
-/** A call that reads, by its path with `{project_id}` and the like in the place of ids. */
+/** A GET call. Its path has placeholders such as `{project_id}` for ids. */
 export type ReadCall = { readonly template: string; readonly withoutKey?: true };
 
 const PROJECT = "/projects/{project_id}";
 const BRANCH = `${PROJECT}/branches/{branch_id}`;
 
-/** An account, from the outside in; then what a client meets when it is wrong. */
+/** An account from the outside in, then two calls that fail. */
 export const DEFAULT_CALLS: readonly ReadCall[] = [
   { template: "/users/me" },
   { template: "/users/me/organizations" },
@@ -28,7 +28,7 @@ export const DEFAULT_CALLS: readonly ReadCall[] = [
 
 type PlaceholderSource = { readonly list: string; readonly listKey: string; readonly field: string };
 
-/** Where the value of a placeholder is found: the list that has it, and the field of its elements, or of what is in them. */
+/** Where the values of placeholders come from: a list, and the field of its elements. */
 const PLACEHOLDER_SOURCES: Readonly<Record<string, PlaceholderSource>> = {
   project_id: { list: "/projects", listKey: "projects", field: "id" },
   branch_id: { list: `${PROJECT}/branches`, listKey: "branches", field: "id" },
@@ -42,7 +42,9 @@ const PLACEHOLDER_SOURCES: Readonly<Record<string, PlaceholderSource>> = {
   region_id: { list: "/regions", listKey: "regions", field: "region_id" },
 };
 
-/** Reads a list of calls: `GET /path` or `/path` a line, comments behind `#`. All mistakes are told at once. */
+/**
+ * Parses a list of calls: `GET /path` or `/path` per line, comments after `#`. Reports all mistakes at once.
+ */
 export function parseCallList(text: string, fileName: string): ReadCall[] {
   const problems: string[] = [];
   const calls: ReadCall[] = [];
@@ -54,23 +56,26 @@ export function parseCallList(text: string, fileName: string): ReadCall[] {
     if (problem === undefined) calls.push({ template });
     else problems.push(`${fileName}:${index + 1}: ${problem}`);
   }
-  if (problems.length > 0) throw new CliError(problems.join("\n"), true);
-  if (calls.length === 0) throw new CliError(`${fileName}: there is no call in it`, true);
+  if (problems.length > 0) throw new UserError(problems.join("\n"));
+  if (calls.length === 0)
+    throw new UserError(
+      `${fileName}: contains no calls; write one path per line, such as /projects/{project_id}/branches`,
+    );
   return calls;
 }
 
 function callProblem(method: string, template: string): string | undefined {
-  if (method.toUpperCase() !== "GET") return `${method} changes things; only GET is replayed`;
+  if (method.toUpperCase() !== "GET") return `${method} is not allowed; only GET is sent`;
   if (!/^\/[\x21-\x7e]*$/.test(template))
-    return "a line is a path like /projects/{project_id}/branches, with GET before it or nothing";
-  if (/^\/api\/v2(\/|$)/.test(template)) return "/api/v2 is in the base URL already; leave it out";
+    return "expected a path such as /projects/{project_id}/branches, optionally with GET before it";
+  if (/^\/api\/v2(\/|$)/.test(template)) return "remove /api/v2 from the path; the base URL contains it";
   const unknown = placeholdersOf(template).find((name) => PLACEHOLDER_SOURCES[name] === undefined);
   return (
-    unknown && `{${unknown}} cannot be filled in; known are ${Object.keys(PLACEHOLDER_SOURCES).join(", ")}`
+    unknown && `unknown placeholder {${unknown}}; known are ${Object.keys(PLACEHOLDER_SOURCES).join(", ")}`
   );
 }
 
-/** Whether each of its placeholders is one that a list gives. */
+/** Whether a list exists for each of its placeholders. */
 export function canBeFilled(template: string): boolean {
   return placeholdersOf(template).every((name) => PLACEHOLDER_SOURCES[name] !== undefined);
 }
@@ -81,19 +86,22 @@ function placeholdersOf(template: string): string[] {
 
 type FilledPaths = { readonly paths: readonly string[] } | { readonly lacks: string };
 
-/** One of the two servers, with its own ids in the place of placeholders. What was read once is not read again. */
+/** One of the two servers. Fills placeholders with its own ids; caches what it read. */
 export class ComparedServer {
   readonly #api: PublicApi;
   readonly #projects: number;
   readonly #responses = new Map<string, PublicResponse>();
 
-  /** Calls inside a project are made for the first `projects` of them. */
+  /** `projects`: for how many projects a call inside a project is made. */
   constructor(api: PublicApi, projects: number) {
     this.#api = api;
     this.#projects = projects;
   }
 
-  /** The answers to a call, one for each project where it is inside one; or which kind of id this account has none of. */
+  /**
+   * The answers to a call, one per project if it is inside a project, or the placeholder for which the
+   * account has no id.
+   */
   async read({
     template,
     withoutKey,
@@ -139,7 +147,7 @@ export class ComparedServer {
     if (source === undefined) return [];
     const ids = await this.#listIds(source, known);
     if (name !== "project_id" || ids.length > 0) return ids;
-    // Where a key may only list what is in an organization, a list without one is refused.
+    // A key that may only list projects of an organization needs `org_id`.
     return this.#listIds({ ...source, list: `${source.list}?org_id={org_id}` }, known);
   }
 

@@ -1,34 +1,34 @@
-/** What a JSON value is, with the format of a string where it has one that clients read. */
+/** The type of a JSON value; for strings, the format that clients may parse. */
 type JsonKind = "null" | "boolean" | "number" | "array" | "object" | StringFormat;
 type StringFormat = "timestamp" | "uuid" | "id" | "text" | "empty text";
 
-/** The union of the shapes of values that stood at one place. */
+/** The union of the shapes of all values at one path. */
 export type Shape = {
   readonly kinds: ReadonlySet<JsonKind>;
-  /** So many of the values were objects with fields, an empty one included. */
+  /** Number of values that were objects with fields, including empty objects. */
   readonly objects: number;
   readonly fields: ReadonlyMap<string, ShapeField>;
-  /** What stood in maps, objects whose keys are no fields; absent where none had an entry. */
+  /** Shape of the values in maps, objects whose keys are not fields; absent if all maps were empty. */
   readonly entries?: Shape;
-  /** What stood in arrays; absent where all were empty. */
+  /** Shape of the items of arrays; absent if all arrays were empty. */
   readonly items?: Shape;
 };
 type ShapeField = { readonly shape: Shape; readonly seen: number };
 
-/** One thing that is not alike, by its path in the answer. */
+/** One difference, by its path in the answer. */
 export type ShapeDifference = {
   readonly path: string;
-  /** `sometimes` and `not compared` are remarks: what differs there may be the content alone. */
+  /** `sometimes` and `not compared` are remarks: different content may explain them. */
   readonly kind: "missing here" | "missing there" | "type" | "format" | "sometimes" | "not compared";
   readonly here: string;
   readonly there: string;
 };
 
 const ABSENT = "absent";
-/** Below that no answer is looked at; the public document nests six deep. */
+/** Deeper values are ignored. The public document nests six levels deep. */
 const MAX_DEPTH = 50;
 
-/** Objects of these names are keyed by ids or by whatever users like, so that their keys are no fields (S). */
+/** S: objects of these names are maps: their keys are ids or chosen by users. */
 const USER_KEYED = new Set([
   "annotations",
   "applications",
@@ -38,7 +38,7 @@ const USER_KEYED = new Set([
   "value",
 ]);
 
-/** Fields that the document requires nowhere and that are there only while something is so (S): a branch may have no parent. */
+/** S: optional fields that depend on the state of an object: a branch may have no parent. */
 const STATE_DEPENDENT_FIELDS = new Set([
   ...[
     "parent_id",
@@ -66,7 +66,7 @@ const STATE_DEPENDENT_FIELDS = new Set([
   ],
 ]);
 
-/** The shape of all these values together: a field that only some of them have is one that is there sometimes. */
+/** The combined shape of all values. A field that only some objects have is present sometimes. */
 export function shapeOf(values: readonly unknown[]): Shape {
   const shape = emptyShape();
   for (const value of values) addValue(shape, value, "", 0);
@@ -77,7 +77,7 @@ export function isRemark({ kind }: ShapeDifference): boolean {
   return kind === "sometimes" || kind === "not compared";
 }
 
-/** What differs between two shapes, in the order of the fields here, then of those that are only there. */
+/** The differences of two shapes, in the order of the fields here, then of the fields only there. */
 export function compareShapes(here: Shape, there: Shape, path = ""): ShapeDifference[] {
   const types = [typesOf(here), typesOf(there)] as const;
   const location = path === "" ? "the answer" : path;
@@ -144,7 +144,7 @@ function isMap(name: string, fields: readonly (readonly [string, unknown])[]): b
   return USER_KEYED.has(name) || (fields.length > 0 && fields.every(([key]) => looksLikeId(key)));
 }
 
-/** Fields are written with underscores, ids with hyphens or as numbers. */
+/** Field names have underscores; ids have hyphens or are numbers. */
 function looksLikeId(key: string): boolean {
   return /^[a-z0-9]+(-[a-z0-9]+)+$/i.test(key) || /^\d+$/.test(key);
 }
@@ -156,7 +156,7 @@ function kindOf(value: unknown, name: string): JsonKind {
   return typeof value as "boolean" | "number" | "object";
 }
 
-/** A name may look like an id, so only what the field says is an id is taken for one. */
+/** A name may look like an id, so only fields named `id` or `…_id` have the format `id`. */
 function formatOf(text: string, name: string): StringFormat {
   if (text === "") return "empty text";
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return "timestamp";
@@ -170,7 +170,7 @@ function typesOf({ kinds }: Shape): Set<string> {
   return new Set([...kinds].map((kind) => (FORMATS.has(kind) || kind === "empty text" ? "string" : kind)));
 }
 
-/** An empty text has any format. */
+/** An empty text matches every format. */
 function compareFormats(here: Shape, there: Shape, path: string): ShapeDifference[] {
   const [ours, theirs] = [here, there].map(
     ({ kinds }) => new Set([...kinds].filter((kind) => FORMATS.has(kind))),
@@ -196,7 +196,7 @@ function compareFields(here: Shape, there: Shape, path: string): ShapeDifference
       presenceOf(theirs, there),
       ours === undefined,
     );
-    // S: a page of nothing has no cursor to go on from.
+    // S: an empty page has no cursor.
     const isContent =
       STATE_DEPENDENT_FIELDS.has(name) ||
       (name === "pagination" && (isEmptyPage(here) || isEmptyPage(there)));
@@ -242,7 +242,7 @@ function comparePresence(
   return a.always === b.always ? [] : [{ path, kind: "sometimes", here: a.text, there: b.text }];
 }
 
-/** What stands in an empty list nobody knows. */
+/** The items of an empty list are unknown, so they are not compared. */
 function compareContents(here: Shape | undefined, there: Shape | undefined, path: string): ShapeDifference[] {
   if (here !== undefined && there !== undefined) return compareShapes(here, there, path);
   if (here === undefined && there === undefined) return [];

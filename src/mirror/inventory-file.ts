@@ -1,9 +1,10 @@
 import { stringify } from "yaml";
-import { CliError } from "../cli/terminal/cli-error.ts";
 import { PLANS } from "../platform/catalog/plan.ts";
 import { PROFILES, type ProfileName } from "../platform/catalog/profile.ts";
 import { REGIONS } from "../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../platform/catalog/sizes.ts";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import { UserError } from "../remote/user-error.ts";
 import { parseSeedFile, SeedFileError } from "../scenario/file/seed-file.ts";
 import {
   type BranchCopy,
@@ -15,32 +16,35 @@ import {
   type ProjectCopy,
 } from "./inventory.ts";
 
-/** S: how the public document calls the plans without payment. */
+/** S: names of the free plans in the public document. */
 const FREE_PLAN = /^free/;
 const LOWEST_PG_VERSION = 14;
 const HIGHEST_PG_VERSION = 18;
 const SMALLEST_CU = 0.25;
 
-/** S: what a project keeps of its history where nobody says. */
+/** S: the default of `history_retention_seconds`. */
 const DEFAULT_HISTORY_RETENTION_S = 86_400;
 
-/** A file for `--seed-file`, and the profile that a world needs to know its sizes. */
+/** A file for `--seed-file`, and the oldest profile that has its compute sizes. */
 export type InventoryFile = { readonly text: string; readonly profile: ProfileName };
 
-/** An inventory as a seed file, under the ids that it has; what such a file cannot say goes to `leftOut`. */
+/**
+ * The inventory as a seed file with the original ids. What such a file cannot express is added to
+ * `omissions`.
+ */
 export function inventoryFile(inventory: Inventory, omissions: Omission[]): InventoryFile {
   const { id, plan } = inventory.account;
   const projects = inventory.projects.map((project) => projectLayout(project, omissions));
   const file = {
     version: 1,
-    accounts: [{ id, ...(plan !== undefined && FREE_PLAN.test(plan) ? { plan: "free" } : {}), projects }],
+    accounts: [{ id, ...omitUndefined({ plan: FREE_PLAN.test(plan ?? "") ? "free" : undefined }), projects }],
   };
   const text = stringify(file, { lineWidth: 0 });
   try {
     parseSeedFile(text, "the inventory");
   } catch (error) {
     if (error instanceof SeedFileError)
-      throw new CliError(`this inventory cannot be a seed file: ${error.message}`);
+      throw new UserError(`this account cannot be written as a seed file: ${error.message}`);
     throw error;
   }
   const endpoints = inventory.projects.flatMap(({ branches }) =>
@@ -58,22 +62,28 @@ function projectLayout(project: ProjectCopy, omissions: Omission[]) {
   const isKnownRegion = REGIONS.some(({ id }) => id === project.region_id);
   const isKnownVersion = project.pg_version >= LOWEST_PG_VERSION && project.pg_version <= HIGHEST_PG_VERSION;
   if (!isKnownRegion)
-    omitPart(`region ${project.region_id}`, "the double has no such region; it takes its default one");
+    omitPart(`region ${project.region_id}`, "standin does not have this region; the default region is used");
   if (!isKnownVersion)
-    omitPart(`Postgres ${project.pg_version}`, "the double has no such version; it takes its default one");
+    omitPart(
+      `Postgres ${project.pg_version}`,
+      "standin does not have this version; the default version is used",
+    );
   for (const part of nonDefaultSettings(project)) omitPart(part, "a seed file has no field for it");
   for (const branch of project.branches) omitBranchParts(branch, root, omitPart);
   return {
     id: project.id,
     name: project.name,
-    ...(isKnownRegion ? { region_id: project.region_id } : {}),
-    ...(isKnownVersion ? { pg_version: project.pg_version } : {}),
-    ...(database === undefined ? {} : { database: database.name, role: database.owner_name }),
+    ...omitUndefined({
+      region_id: isKnownRegion ? project.region_id : undefined,
+      pg_version: isKnownVersion ? project.pg_version : undefined,
+      database: database?.name,
+      role: database?.owner_name,
+    }),
     branches: project.branches.map((branch) => branchLayout(branch, root, omitPart)),
   };
 }
 
-/** What a project has that differs from a project that nobody has set up. */
+/** The settings of a project that differ from the defaults. */
 function nonDefaultSettings(project: ProjectCopy): string[] {
   const defaults = Object.entries(project.default_endpoint_settings ?? {}).filter(
     ([, value]) => !isUnset(value),
@@ -101,30 +111,29 @@ function omitBranchParts(branch: BranchCopy, root: BranchCopy | undefined, omitP
   const part = `branch ${branch.name}`;
   const isRoot = branch === root;
   if (isDefault(branch) && !isRoot)
-    omitPart(`${part}: that it is the default one`, "in a seed file that is the one without a parent");
-  if (isSchemaOnly(branch) && !isRoot)
-    omitPart(`${part}: that it has no parent`, "a seed file has no field for it");
+    omitPart(`${part}: default branch`, "in a seed file, the branch without a parent is the default branch");
+  if (isSchemaOnly(branch) && !isRoot) omitPart(`${part}: no parent`, "a seed file has no field for it");
   if (branch.expires_at != null) omitPart(`${part}: expires_at`, "a seed file has no field for it");
   if (branch.current_state === "archived")
-    omitPart(`${part}: that it is archived`, "a seed file has no field for it");
-  // A branch has what its parent has; what it has on top of the first database and its owner cannot be said.
+    omitPart(`${part}: archived state`, "a seed file has no field for it");
+  // A branch inherits from its parent. A seed file has only the first database of a project and its owner.
   const first = root?.databases[0];
   const inherited = { roles: new Set([first?.owner_name]), databases: new Set([first?.name]) };
   for (const { name } of branch.roles)
-    if (!inherited.roles.has(name)) omitPart(`${part}: role ${name}`, "a seed file has one role a project");
+    if (!inherited.roles.has(name)) omitPart(`${part}: role ${name}`, "a seed file has one role per project");
   for (const { name } of branch.databases)
     if (!inherited.databases.has(name))
-      omitPart(`${part}: database ${name}`, "a seed file has one database a project");
+      omitPart(`${part}: database ${name}`, "a seed file has one database per project");
   for (const { name, authentication_method } of branch.roles)
     if (inherited.roles.has(name) && authentication_method === "no_login")
       omitPart(`${part}: role ${name}: no_login`, "a seed file has no field for it");
   if (first !== undefined && !branch.databases.some(({ name }) => name === first.name))
-    omitPart(`${part}: no database ${first.name}`, "in a seed file every branch has that of its project");
-  if (isRoot && !branch.endpoints.some(({ type }) => type === "read_write")) {
     omitPart(
-      `${part}: that it has no primary compute`,
-      "a project begins with one, under an id that is drawn",
+      `${part}: no database ${first.name}`,
+      "in a seed file, every branch has the database of its project",
     );
+  if (isRoot && !branch.endpoints.some(({ type }) => type === "read_write")) {
+    omitPart(`${part}: no primary compute`, "a new project has a primary compute, with a generated id");
   }
 }
 
@@ -136,18 +145,21 @@ function branchLayout(branch: BranchCopy, root: BranchCopy | undefined, omitPart
   return {
     id: branch.id,
     name: branch.name,
-    ...(parent === undefined ? {} : { parent }),
-    ...(branch.protected === true ? { protected: true } : {}),
-    ...(branch.endpoints.length === 0
-      ? {}
-      : { endpoints: branch.endpoints.flatMap((endpoint) => endpointLayout(endpoint, omitPart)) }),
+    ...omitUndefined({
+      parent,
+      protected: branch.protected === true ? true : undefined,
+      endpoints:
+        branch.endpoints.length === 0
+          ? undefined
+          : branch.endpoints.flatMap((endpoint) => endpointLayout(endpoint, omitPart)),
+    }),
   };
 }
 
 function endpointLayout(endpoint: EndpointCopy, omitPart: OmitPart) {
   const part = `endpoint ${endpoint.id}`;
   if (endpoint.type !== "read_write" && endpoint.type !== "read_only") {
-    omitPart(part, `the double has no computes of type ${endpoint.type}`);
+    omitPart(part, `standin does not have computes of type ${endpoint.type}`);
     return [];
   }
   for (const name of ["settings", "pooler_enabled", "passwordless_access"] as const) {
@@ -157,26 +169,28 @@ function endpointLayout(endpoint: EndpointCopy, omitPart: OmitPart) {
   return [
     {
       id: endpoint.id,
-      ...(endpoint.type === "read_write" ? {} : { type: endpoint.type }),
-      ...(typeof endpoint.name === "string" ? { name: endpoint.name } : {}),
+      ...omitUndefined({
+        type: endpoint.type === "read_write" ? undefined : endpoint.type,
+        name: endpoint.name ?? undefined,
+      }),
       ...sizeFields(endpoint, part, omitPart),
       ...delayFields(endpoint, part, omitPart),
-      ...(endpoint.disabled === true ? { disabled: true } : {}),
+      ...omitUndefined({ disabled: endpoint.disabled === true ? true : undefined }),
     },
   ];
 }
 
-/** A size that no profile has would have the whole file refused. */
+/** Omits a size that no profile has: the whole file would be rejected. */
 function sizeFields(endpoint: EndpointCopy, part: string, omitPart: OmitPart) {
   const { autoscaling_limit_min_cu: minCu, autoscaling_limit_max_cu: maxCu } = endpoint;
   if (minCu == null || maxCu == null) return {};
   if (profilesSupporting(endpoint).length > 0)
     return { autoscaling_limit_min_cu: minCu, autoscaling_limit_max_cu: maxCu };
-  omitPart(`${part}: ${minCu} to ${maxCu} CU`, "no profile has that size; it takes the default one");
+  omitPart(`${part}: ${minCu} to ${maxCu} CU`, "no profile has this size; the default size is used");
   return {};
 }
 
-/** The profiles in which a compute of this size can be made, the oldest first. */
+/** The profiles that have this compute size, oldest first. */
 function profilesSupporting({
   autoscaling_limit_min_cu: min,
   autoscaling_limit_max_cu: max,
@@ -194,7 +208,7 @@ function delayFields({ suspend_timeout_seconds: seconds }: EndpointCopy, part: s
     return { suspend_timeout_seconds: seconds };
   omitPart(
     `${part}: an autosuspend delay of ${seconds} s`,
-    `the double knows ${minimumS} to ${maximumS} s, and -1 for never`,
+    `allowed are ${minimumS} s to ${maximumS} s, and -1 for never`,
   );
   return {};
 }

@@ -1,6 +1,6 @@
-import type { ControlClient } from "../cli/client/client.ts";
-import { apiErrorOf, type PublicApi, type PublicResponse } from "../cli/client/public-api.ts";
-import { CliError } from "../cli/terminal/cli-error.ts";
+import type { ControlApi } from "../remote/control-api.ts";
+import { apiErrorOf, type PublicApi, type PublicResponse } from "../remote/public-api.ts";
+import { UserError } from "../remote/user-error.ts";
 import {
   type BranchCopy,
   type EndpointCopy,
@@ -20,25 +20,28 @@ import {
 } from "./inventory-parts.ts";
 
 const POLL_MS = 50;
-/** Operations of a change are over long before. */
+/** Two minutes; operations of a change finish long before. */
 const MAX_POLLS = 2_400;
 const OPERATIONS_PER_PAGE = 100;
 const UNFINISHED_STATUSES = new Set(["scheduling", "running"]);
 
-/** Lays projects out in a running double, through the API that it imitates. Its ids are drawn there: nobody can choose them. */
+/** Creates projects in a running server through its public API. The server generates new ids. */
 export class InventoryWriter {
   readonly omissions: Omission[] = [];
-  /** What each thing that was laid out is called in the double, by its id there. */
+  /** New ids in the server, by original id. */
   readonly ids: Record<string, string> = {};
   readonly #api: PublicApi;
-  readonly #control: ControlClient;
+  readonly #control: ControlApi;
 
-  constructor(api: PublicApi, control: ControlClient) {
+  constructor(api: PublicApi, control: ControlApi) {
     this.#api = api;
     this.#control = control;
   }
 
-  /** Makes a project with all that is in it, and waits until its operations are over. What is refused is left out; gives whether it was made. */
+  /**
+   * Creates a project with its content and waits for its operations. Omits what the server rejects. Returns
+   * whether the project was created.
+   */
   async writeProject(project: ProjectCopy): Promise<boolean> {
     const what = `project ${project.name} (${project.id})`;
     const [root] = project.branches;
@@ -60,22 +63,23 @@ export class InventoryWriter {
       if (branch === root) await this.#configureRootBranch(path, branch, createdProject, what);
       else await this.#createBranch(path, branch, root, what);
     }
-    // Only now: a branch that came later would have from its parent what that had got by then.
+    // After all branches: a branch created later would inherit the new roles and databases of its parent.
     for (const branch of project.branches) await this.#createRolesAndDatabases(path, branch, what);
     for (const branch of project.branches) await this.#finishBranch(path, branch, root, what);
     return true;
   }
 
-  /** Where a project is refused for its region or its version, it is made in the default one. */
+  /** Falls back to the default region or version if the server rejects those of the project. */
   async #createProject(project: ProjectCopy, what: string): Promise<PublicResponse> {
     const [root] = project.branches;
     const database = root?.databases[0];
     const fields = {
       name: project.name,
-      ...(project.store_passwords == null ? {} : { store_passwords: project.store_passwords }),
+      store_passwords: project.store_passwords ?? undefined,
       branch: {
-        ...(root === undefined ? {} : { name: root.name }),
-        ...(database === undefined ? {} : { database_name: database.name, role_name: database.owner_name }),
+        name: root?.name,
+        database_name: database?.name,
+        role_name: database?.owner_name,
       },
     };
     const { region_id, pg_version } = project;
@@ -127,12 +131,12 @@ export class InventoryWriter {
     const parent = this.ids[branch.parent_id ?? root?.id ?? ""];
     const label = `${what}, branch ${branch.name}`;
     if (parent === undefined)
-      return void this.omissions.push({ what: label, because: "its parent is left out" });
+      return void this.omissions.push({ what: label, because: "its parent was not copied" });
     const created = await this.#change(path, "POST", `${path}/branches`, {
       branch: {
         name: branch.name,
         parent_id: parent,
-        ...(isSchemaOnly(branch) ? { init_source: "schema-only" } : {}),
+        init_source: isSchemaOnly(branch) ? "schema-only" : undefined,
       },
     });
     if (!isSuccess(created)) return this.#omit(label, created);
@@ -140,7 +144,10 @@ export class InventoryWriter {
     for (const endpoint of branch.endpoints) await this.#createEndpoint(path, branch, endpoint, what);
   }
 
-  /** The roles and databases of a branch, which has those of the project's creation and no others. */
+  /**
+   * The branch has the roles and databases that it inherited. Creates the missing ones and deletes the
+   * others.
+   */
   async #createRolesAndDatabases(path: string, branch: BranchCopy, what: string): Promise<void> {
     const id = this.ids[branch.id];
     if (id === undefined) return;
@@ -151,13 +158,13 @@ export class InventoryWriter {
       await this.#namesOf(branchPath, "databases"),
     ];
     const copied = { roles: namesIn(branch.roles), databases: namesIn(branch.databases) };
-    // What owns a database cannot go, nor what it belongs to come later.
+    // Order: a role that owns a database cannot be deleted, and a database needs its owner.
     for (const name of databases)
       if (!copied.databases.has(name))
         await this.#remove(path, `${branchPath}/databases`, name, `${label}: no database ${name}`);
     for (const { name, authentication_method } of branch.roles) {
       if (roles.has(name)) continue;
-      const role = { name, ...(authentication_method === "no_login" ? { no_login: true } : {}) };
+      const role = { name, no_login: authentication_method === "no_login" ? true : undefined };
       const response = await this.#change(path, "POST", `${branchPath}/roles`, { role });
       if (!isSuccess(response)) this.#omit(`${label}: role ${name}`, response);
     }
@@ -190,7 +197,7 @@ export class InventoryWriter {
     let created = await this.#change(path, "POST", `${path}/endpoints`, {
       endpoint: deepMerge([{ ...where }, ...parts.map(({ fields }) => fields)]),
     });
-    // Refused for one of its settings, perhaps: without them, each can be offered by itself.
+    // Perhaps rejected for one setting: create it without settings, then apply each.
     if (!isSuccess(created))
       created = await this.#change(path, "POST", `${path}/endpoints`, { endpoint: where });
     if (!isSuccess(created)) return this.#omit(label, created);
@@ -199,7 +206,7 @@ export class InventoryWriter {
     await this.#applyParts(path, `${path}/endpoints/${endpoint.id}`, "endpoint", parts, endpoint, label);
   }
 
-  /** What hinders other changes comes last. */
+  /** Sets what would prevent other changes, so it comes last. */
   async #finishBranch(
     path: string,
     branch: BranchCopy,
@@ -212,18 +219,18 @@ export class InventoryWriter {
     const label = `${what}, branch ${branch.name}`;
     if (isDefault(branch) && branch !== root) {
       const response = await this.#change(path, "POST", `${branchPath}/set_as_default`);
-      if (!isSuccess(response)) this.#omit(`${label}: that it is the default one`, response);
+      if (!isSuccess(response)) this.#omit(`${label}: default branch`, response);
     }
     await this.#applyParts(path, branchPath, "branch", branchParts(branch), { protected: false }, label);
     if (branch.current_state === "archived") {
       this.omissions.push({
-        what: `${label}: that it is archived`,
+        what: `${label}: archived state`,
         because: "no call of the public API archives a branch",
       });
     }
   }
 
-  /** Changes what is not yet so: all of it at once or, where that is refused, each part by itself. */
+  /** Applies the parts that differ: in one request or, if that is rejected, one by one. */
   async #applyParts(
     project: string,
     path: string,
@@ -247,7 +254,7 @@ export class InventoryWriter {
     }
   }
 
-  /** One change in a project, when all that came before is over, and until it is over itself. */
+  /** One change in a project. Waits for the operations before and after it. */
   async #change(project: string, method: string, path: string, body?: unknown): Promise<PublicResponse> {
     let response = await this.#send(method, path, body);
     for (let polls = 0; response.status === 423 && polls < MAX_POLLS; polls += 1) {
@@ -258,7 +265,10 @@ export class InventoryWriter {
     return response;
   }
 
-  /** A refusal is an answer; what nobody can leave out ends the work. */
+  /**
+   * Returns rejections as answers. Rejects if the whole run cannot succeed: no access, rate limit or server
+   * error.
+   */
   async #send(method: string, path: string, body?: unknown): Promise<PublicResponse> {
     const response = await this.#api.call(method, path, body);
     if (
@@ -267,12 +277,12 @@ export class InventoryWriter {
       (response.status < 500 || response.status === 501)
     )
       return response;
-    throw new CliError(
+    throw new UserError(
       `${method} ${this.#api.url}${path}: ${response.status} ${apiErrorOf(response).message ?? ""}`.trimEnd(),
     );
   }
 
-  /** Waits for the end of a project's operations; on a manual clock, which nobody else moves, it does so itself. */
+  /** Waits for the operations of a project. Advances a manual clock itself. */
   async #waitForOperations(path: string): Promise<void> {
     for (let polls = 0; polls < MAX_POLLS; polls += 1) {
       const response = await this.#send("GET", `${path}/operations?limit=${OPERATIONS_PER_PAGE}`);
@@ -282,13 +292,13 @@ export class InventoryWriter {
       if (mode === "manual") await this.#control.call("POST", "/clock/advance", { next: true });
       else await this.#api.pause(POLL_MS);
     }
-    throw new CliError(`the operations of ${path} do not come to an end`);
+    throw new UserError(`${this.#api.url}${path}: operations did not finish after ${MAX_POLLS} polls`);
   }
 
   #omit(what: string, response: PublicResponse): void {
     this.omissions.push({
       what,
-      because: apiErrorOf(response).message ?? `the double answered ${response.status}`,
+      because: apiErrorOf(response).message ?? `the server answered ${response.status}`,
     });
   }
 }

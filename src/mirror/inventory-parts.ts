@@ -2,10 +2,10 @@ import type { BranchCopy, EndpointCopy, ProjectCopy } from "./inventory.ts";
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** A part of a thing that may be refused by itself: fields of a request, and what to call them. */
+/** Fields of a request that may be rejected on their own, and their name for the user. */
 export type RequestPart = { readonly what: string; readonly fields: JsonFields };
 
-/** The bounds of a size go together. */
+/** Both limits of a size form one part: one alone may be invalid. */
 function sizeParts(fields: JsonFields): RequestPart[] {
   const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max } = fields;
   if (typeof min !== "number" || typeof max !== "number") return [];
@@ -72,7 +72,7 @@ export function deepMerge(all: readonly JsonFields[]): JsonFields {
   return merged;
 }
 
-/** Whether everything that is asked for is so already. */
+/** Whether `current` already has all the expected fields with their values. */
 export function contains(current: unknown, expected: unknown): boolean {
   if (!isObject(expected)) return JSON.stringify(current) === JSON.stringify(expected);
   return isObject(current) && Object.entries(expected).every(([key, value]) => contains(current[key], value));

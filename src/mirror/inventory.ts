@@ -1,9 +1,8 @@
 import * as z from "zod";
-import { apiErrorOf, type PublicApi, type PublicResponse } from "../cli/client/public-api.ts";
-import { CliError } from "../cli/terminal/cli-error.ts";
-import type { ProgressDisplay } from "../cli/terminal/progress-display.ts";
+import { apiErrorOf, type PublicApi, type PublicResponse } from "../remote/public-api.ts";
+import { UserError } from "../remote/user-error.ts";
 
-// What is copied of an account. Anything else in an answer, secrets above all, is dropped where it is read.
+// The fields that are copied. Parsing drops all other fields of an answer, in particular secrets.
 
 const anyRecord = z.record(z.string(), z.unknown());
 
@@ -59,51 +58,51 @@ export type ProjectCopy = z.output<typeof projectSchema> & {
   readonly branches: readonly BranchCopy[];
 };
 
-/** The inventory of an account: what it has, without its data and its secrets. */
+/** The projects of an account, without data and secrets. */
 export type Inventory = {
   readonly account: { readonly id: string; readonly plan: string | undefined };
   readonly projects: readonly ProjectCopy[];
 };
 
-/** Something that is not carried over, and why. */
+/** Something that is not copied, and why. */
 export type Omission = { readonly what: string; readonly because: string };
 
 const PROJECTS_PER_PAGE = 400;
 const BRANCHES_PER_PAGE = 1_000;
-/** A server that pages without end is ended. */
+/** Bound for servers whose lists never end. */
 const MAX_PAGES = 10_000;
 
-/** Reads an account through its public API, with nothing but GET. What goes away meanwhile is left out. */
+/** Reads an account through its public API, with GET only. Omits projects that are deleted meanwhile. */
 export async function readInventory(
   api: PublicApi,
   omissions: Omission[],
-  progress: ProgressDisplay,
+  onProgress: (done: number, of: number) => Promise<void>,
 ): Promise<Inventory> {
   const account = await readAccount(api);
   const projectList = await listProjects(api);
   const projects: ProjectCopy[] = [];
   for (const [index, { id, name }] of projectList.entries()) {
-    await progress.report(index, projectList.length);
+    await onProgress(index, projectList.length);
     const what = `project ${name} (${id})`;
     const copy = await readProject(api, id, what, omissions);
     if (copy === undefined)
-      omissions.push({ what, because: "it went away while it was read, or has no branches" });
+      omissions.push({ what, because: "it was deleted during the read, or has no branches" });
     else projects.push(copy);
   }
-  await progress.report(projectList.length, projectList.length);
+  await onProgress(projectList.length, projectList.length);
   return { account, projects };
 }
 
-/** Keys of an organization may not ask who they are. */
+/** A key of an organization cannot read `/users/me`; the account then gets a fixed id. */
 async function readAccount(api: PublicApi): Promise<Inventory["account"]> {
   const response = await api.get("/users/me");
   if (response.status === 401)
-    throw new CliError(`${api.url} does not accept the key that --from-key or STANDIN_FROM_KEY gives (401)`);
+    throw new UserError(`${api.url} rejected the key of --from-key or STANDIN_FROM_KEY (401)`);
   const { data } = z.object({ id: z.string(), plan: z.string().nullish() }).safeParse(response.body);
   return { id: data?.id ?? "mirrored", plan: data?.plan ?? undefined };
 }
 
-/** Where an account may only list what is in an organization, all of its organizations are listed. */
+/** Lists the projects of all organizations if the server requires an organization. */
 export async function listProjects(api: PublicApi): Promise<z.output<typeof projectSchema>[]> {
   const response = await api.get(`/projects?limit=${PROJECTS_PER_PAGE}`);
   if (response.status !== 400)
@@ -181,18 +180,18 @@ function orderParentsFirst(
   for (const root of roots.slice(1)) {
     if (!isSchemaOnly(root))
       omissions.push({
-        what: `${what}, branch ${root.name}: that it has no parent`,
-        because: "it is made from the default branch",
+        what: `${what}, branch ${root.name}: no parent`,
+        because: "it is created from the default branch",
       });
   }
   const ordered = [...roots];
-  // Grows while it is walked: each branch brings its children.
+  // Grows during the loop: each branch adds its children.
   for (const { id } of ordered)
     ordered.push(...branches.filter((child) => child.parent_id === id && !isRoot(child)));
   return ordered;
 }
 
-/** S: `schema-only` makes a further branch without a parent, with the schema of another. */
+/** S: `schema-only` creates another branch without a parent, with the schema of an existing one. */
 export function isSchemaOnly({
   init_source,
   parent_id,
@@ -200,7 +199,7 @@ export function isSchemaOnly({
   return init_source === "schema-only" && parent_id == null;
 }
 
-/** R, S: older answers call the default branch primary. */
+/** R, S: older servers call the default branch primary. */
 export function isDefault({
   default: isMarkedDefault,
   primary,
@@ -208,7 +207,10 @@ export function isDefault({
   return isMarkedDefault ?? primary ?? false;
 }
 
-/** All pages of a list; S: the cursor is `pagination.cursor` for projects, `pagination.next` for branches, and the last page has none or is empty. */
+/**
+ * All pages of a list. S: the cursor is `pagination.cursor` or, for branches, `pagination.next`; the last
+ * page has none or is empty.
+ */
 async function fetchAllPages<T extends z.ZodType>(
   api: PublicApi,
   path: string,
@@ -237,10 +239,10 @@ async function fetchAllPages<T extends z.ZodType>(
     if (elements.length === 0 || next === undefined || next === cursor) return all;
     cursor = next;
   }
-  throw new CliError(`${api.url}${path} has more than ${MAX_PAGES} pages`);
+  throw new UserError(`GET ${api.url}${path}: the list has more than ${MAX_PAGES} pages`);
 }
 
-/** What was asked for, or an error that names the call and what is wrong with its answer. */
+/** The parsed answer, or an error that names the call and the problem. */
 function parseResponse<T extends z.ZodType>(
   api: PublicApi,
   path: string,
@@ -249,14 +251,14 @@ function parseResponse<T extends z.ZodType>(
 ): z.output<T> {
   if (response.status !== 200) {
     const { message } = apiErrorOf(response);
-    throw new CliError(
+    throw new UserError(
       `GET ${api.url}${path}: ${response.status}${message === undefined ? "" : ` ${api.sanitize(message)}`}`,
     );
   }
   const parsed = schema.safeParse(response.body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new CliError(
-    `GET ${api.url}${path}: the answer is not as the public document says: ${issue?.path.join(".")}: ${issue?.message}`,
+  throw new UserError(
+    `GET ${api.url}${path}: the answer does not match the public document: ${issue?.path.join(".")}: ${issue?.message}`,
   );
 }

@@ -3,18 +3,18 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: where branches come from, what becomes of them, and how they come back.
+// The public client against `standin serve`: creating, changing, deleting and restoring branches.
 
 const { advance, client, sim } = await startServedClient();
 
-/** What a call answers, once the operations that it scheduled are over. */
+/** The answer of a call, after its operations have finished. */
 async function settled<T>(call: Promise<{ readonly data: T }>): Promise<T> {
   const { data } = await call;
   await advance("20s");
   return data;
 }
 
-/** A project, a branch of it with a compute, and an instant at which nothing was under way; it is over. */
+/** A project, a branch with a compute, and a past instant without running operations. */
 async function createShop() {
   const { project, branch: main } = await settled(client.createProject({ project: { name: "shop" } }));
   const endpoints = [{ type: EndpointType.ReadWrite }];
@@ -51,7 +51,7 @@ async function namesIn(projectId: string, includeDeleted = false): Promise<strin
   return branches.map(({ name }) => name).sort();
 }
 
-test("a reset branch has what its parent has, and its compute comes back by itself", async () => {
+test("a reset branch has the content of its parent, and its compute restarts", async () => {
   const { projectId, mainId, devId } = await createShop();
   await addDatabase(projectId, devId, "mine");
   await addDatabase(projectId, mainId, "theirs");
@@ -79,7 +79,7 @@ test("a reset branch has what its parent has, and its compute comes back by itse
   expect(endpoints).toMatchObject([{ current_state: "active" }]);
 });
 
-test("a branch goes back to an instant of its own, and what it was is kept under a name, with its children", async () => {
+test("a branch can be restored to its own past, and its content is preserved under a name, with its children", async () => {
   const { projectId, mainId, devId, now } = await createShop();
   await addDatabase(projectId, mainId, "mistake");
   const toItself = { source_branch_id: mainId, source_timestamp: now };
@@ -106,7 +106,7 @@ test("a branch goes back to an instant of its own, and what it was is kept under
   expect((await client.getProjectBranch(projectId, devId)).data.branch.parent_id).toBe(branch.parent_id);
 });
 
-test("a branch begins at an instant that its parent has, and at no other", async () => {
+test("a branch can begin only at an instant in its parent's history", async () => {
   const { projectId, mainId, now } = await createShop();
   await addDatabase(projectId, mainId, "later");
   const create = (parent_timestamp: string) =>
@@ -123,7 +123,7 @@ test("a branch begins at an instant that its parent has, and at no other", async
   expect(await databasesOf(projectId, branch.id)).toEqual(["neondb"]);
 });
 
-test("a branch begins at a place in the log of its parent, which every other branch of it tells", async () => {
+test("a branch can begin at a log sequence number of its parent", async () => {
   const { projectId, mainId, devId } = await createShop();
   const { branch: early } = await settled(
     client.createProjectBranch(projectId, { branch: { parent_id: mainId } }),
@@ -160,7 +160,7 @@ test("a branch begins at a place in the log of its parent, which every other bra
   expect((await errorOf(schema)).code).toBe("PARENT_LSN_NOT_ALLOWED");
 });
 
-test("a branch that expires is deleted on time, can be recovered for a week, and then is gone", async () => {
+test("an expiring branch is deleted on time, can be recovered for a week, and is then purged", async () => {
   const { projectId, devId } = await createShop();
   const expires_at = new Date(Date.parse(await nowOf()) + 3_600_000).toISOString();
   const { data } = await client.updateProjectBranch(projectId, devId, { branch: { expires_at } });
@@ -189,7 +189,7 @@ test("a branch that expires is deleted on time, can be recovered for a week, and
   });
 });
 
-test("a branch that is deleted for good does not come back", async () => {
+test("a hard-deleted branch cannot be recovered", async () => {
   const { projectId, devId } = await createShop();
   await settled(client.deleteProjectBranch({ projectId, branchId: devId, hard_delete: true }));
   expect(await namesIn(projectId, true)).toEqual(["main"]);
@@ -199,7 +199,7 @@ test("a branch that is deleted for good does not come back", async () => {
   });
 });
 
-test("a protected branch is neither restored nor deleted nor does it expire", async () => {
+test("a protected branch cannot be restored, deleted or given an expiration", async () => {
   const { projectId, mainId, devId } = await createShop();
   await client.updateProjectBranch(projectId, devId, { branch: { protected: true } });
   const refusals = [
@@ -216,7 +216,7 @@ test("a protected branch is neither restored nor deleted nor does it expire", as
   ]);
 });
 
-test("schemas are told of databases that a branch held at an instant, and are empty and alike", async () => {
+test("schemas of databases that a branch had at an instant are empty and equal", async () => {
   const { projectId, mainId, devId, now } = await createShop();
   await addDatabase(projectId, devId, "app");
   const ofDev = { projectId, branchId: devId, db_name: "app" };

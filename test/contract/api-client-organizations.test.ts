@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: what belongs to organizations and projects beside branches and computes.
+// The public client against `standin serve`: organizations, and settings records of projects.
 
 const { advance, client, clientWith, sim } = await startServedClient(["--operations", "immediate"]);
 const made = await sim("POST", "/accounts", { name: "other", email: "other@standin.example" });
@@ -16,7 +16,7 @@ async function createProject(name: string): Promise<{ id: string; branchId: stri
   return { id: data.project.id, branchId: data.branch.id };
 }
 
-test("an organization has its account as a first member, who rules it", async () => {
+test("the account of an organization is its first member and admin", async () => {
   const { members } = (await client.getOrganizationMembers({ orgId: organizationId })).data;
   expect(members).toMatchObject([{ member: { role: "admin", org_id: organizationId } }]);
   const id = members[0]?.member.id ?? "";
@@ -28,7 +28,7 @@ test("an organization has its account as a first member, who rules it", async ()
   expect((await errorOf(other.getOrganizationMembers({ orgId: organizationId }))).status).toBe(404);
 });
 
-test("who has an account joins at once, who has none once he has one and accepts", async () => {
+test("an invited account joins at once; a person without one joins after creating it and accepting", async () => {
   await client.createOrganizationInvitations(organizationId, {
     invitations: [{ email: "other@standin.example", role: MemberRole.Member }],
   });
@@ -54,7 +54,7 @@ test("who has an account joins at once, who has none once he has one and accepts
   expect((await joined.getOrganization(organizationId)).data.id).toBe(organizationId);
 });
 
-test("an organization's keys act for it alone, or for one project of it", async () => {
+test("an organization's keys act for the organization or for one of its projects", async () => {
   const project = await createProject("scoped");
   const elsewhere = await createProject("elsewhere");
   const whole = (await client.createOrgApiKey(organizationId, { key_name: "whole" })).data;
@@ -77,7 +77,7 @@ test("an organization's keys act for it alone, or for one project of it", async 
   expect((await errorOf(client.revokeOrgApiKey(organizationId, whole.id))).status).toBe(404);
 });
 
-test("a spending limit is set, told and taken away", async () => {
+test("a spending limit can be set, read and removed", async () => {
   expect((await client.getOrganizationSpendingLimit(organizationId)).data.spending_limit_cents).toBeNull();
   expect(
     (await client.setOrganizationSpendingLimit(organizationId, { spending_limit_cents: 500 })).data
@@ -90,7 +90,7 @@ test("a spending limit is set, told and taken away", async () => {
   ).toBe(400);
 });
 
-test("a project is shared by a permission, and no longer when that is revoked", async () => {
+test("a permission shares a project until it is revoked", async () => {
   const project = await createProject("shared");
   expect((await errorOf(other.getProject(project.id))).status).toBe(404);
   const { id } = (await client.grantPermissionToProject(project.id, { email: "other@standin.example" })).data;
@@ -105,7 +105,7 @@ test("a project is shared by a permission, and no longer when that is revoked", 
   expect((await errorOf(other.getProject(project.id))).status).toBe(404);
 });
 
-test("key sets and preload libraries of a project are kept and told", async () => {
+test("key sets and preload libraries of a project are stored and listed", async () => {
   const project = await createProject("jwks");
   const { jwks } = (
     await client.addProjectJwks(project.id, {
@@ -145,7 +145,7 @@ test("VPC endpoints belong to the organization, and projects are restricted to t
   expect((await client.listOrganizationVpcEndpointsAllRegions(organizationId)).data.endpoints).toEqual([]);
 });
 
-test("a project goes to who accepts its transfer, and between organizations that one rules", async () => {
+test("a project can be transferred to an account that accepts it, and between organizations of an admin", async () => {
   const project = await createProject("handed over");
   const request = (await client.createProjectTransferRequest(project.id, { ttl_seconds: 3_600 })).data;
   expect((await errorOf(other.getProject(project.id))).status).toBe(404);
@@ -161,7 +161,7 @@ test("a project goes to who accepts its transfer, and between organizations that
   await other.transferProjectsFromOrgToOrg(otherOrganizationId, move);
   expect((await client.getProject(project.id)).data.project.org_id).toBe(organizationId);
   const back = { destination_org_id: otherOrganizationId, project_ids: [project.id] };
-  // What is in another's organization is no project of one's own, though one may rule it.
+  // A project of another organization is not an own project, even for an admin of that organization.
   expect((await errorOf(other.transferProjectsFromUserToOrg(back))).status).toBe(404);
   expect((await client.transferProjectsFromUserToOrg(back).catch(({ response }) => response)).status).toBe(
     404,

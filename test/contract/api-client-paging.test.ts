@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { startServedClient } from "../support/served-client.ts";
 
-// Walking lists to their end with the public client: each thing once, none left out, whatever the size of a page.
+// Reading all pages of a list with the public client: every element exactly once, for any page size.
 
 const PROJECTS = 23;
 const BRANCHES = 12;
@@ -16,12 +16,12 @@ for (let number = 0; number < PROJECTS; number += 1) {
   );
 }
 const projectId = projectIds[0] ?? "";
-// Made at the same instant: the sort has ties to decide.
+// Created at the same instant, so the sort has ties.
 for (let number = 1; number < BRANCHES; number += 1) await client.createProjectBranch(projectId, {});
 
 type Page = { readonly ids: readonly string[]; readonly next: string | undefined };
 
-/** All ids of a list, page by page, until the list says that it ends. */
+/** All ids of a list, page by page, to the last page. */
 async function walk(
   pageAfter: (cursor: string | undefined) => Promise<Page>,
   between: () => Promise<unknown> = async () => undefined,
@@ -73,17 +73,17 @@ const branchesBy =
   };
 
 describe.each([1, 2, 5, 22, 23, 24, 400])("in pages of %i", (limit) => {
-  test("all projects come, in the order in which they were made", async () => {
+  test("all projects are listed in the order of their creation", async () => {
     expect(await walk(projectsBy(limit))).toEqual(projectIds);
   });
 
-  test("of searched projects only those that fit come", async () => {
+  test("a search lists only matching projects", async () => {
     expect(await walk(projectsBy(limit, "odd"))).toEqual(projectIds.filter((_, index) => index % 2 === 1));
   });
 
-  test("all operations come, newest first", async () => {
+  test("all operations are listed, newest first", async () => {
     const { operations } = (await client.listProjectOperations({ projectId, limit: 1000 })).data;
-    // create_timeline and start_compute, and one for each further branch.
+    // create_timeline, start_compute, and one operation per further branch.
     expect(operations).toHaveLength(2 + (BRANCHES - 1));
     expect(await walk(operationsBy(limit))).toEqual(operations.map(({ id }) => id));
   });
@@ -92,7 +92,7 @@ describe.each([1, 2, 5, 22, 23, 24, 400])("in pages of %i", (limit) => {
     (["name", "created_at", "updated_at"] as const).flatMap((sort_by) =>
       (["asc", "desc"] as const).map((sort_order) => ({ sort_by, sort_order })),
     ),
-  )("all branches come, by $sort_by $sort_order", async (sort) => {
+  )("all branches are listed by $sort_by $sort_order", async (sort) => {
     const { branches } = (await client.listProjectBranches({ projectId, ...sort })).data;
     expect(new Set(branches.map(({ id }) => id)).size).toBe(BRANCHES);
     const keys = branches.map((branch) => branch[sort.sort_by]);
@@ -111,24 +111,24 @@ test("the last page of branches carries no further cursor", async () => {
   expect((await branchesBy(BRANCHES - 1)(undefined)).next).toEqual(expect.any(String));
 });
 
-test("operations that come while somebody walks do not shift the pages", async () => {
+test("operations created between pages do not shift the pages", async () => {
   const other = (await client.createProject({ project: {} })).data;
   const before = await walk(operationsBy(1000, other.project.id));
   const restart = () => client.restartProjectEndpoint(other.project.id, other.endpoints[0]?.id ?? "");
   expect(await walk(operationsBy(1, other.project.id), restart)).toEqual(before);
 });
 
-test("projects that are deleted while somebody walks do not hide others", async () => {
+test("projects deleted between pages do not hide others", async () => {
   const mine = [];
   for (let number = 0; number < 6; number += 1)
     mine.push((await client.createProject({ project: { name: "fleeting" } })).data.project.id);
   const left = [...mine];
   const deleteOldest = () => client.deleteProject(left.shift() ?? "");
-  // The first goes when the first page has been read, and so on: each has been seen before it goes.
+  // After each page, one project that has been listed is deleted.
   expect(await walk(projectsBy(1, "fleeting"), deleteOldest)).toEqual(mine);
 });
 
-test("projects that are made while somebody walks come at the end", async () => {
+test("projects created between pages come last", async () => {
   const first = (await client.createProject({ project: { name: "growing" } })).data.project.id;
   const made: string[] = [];
   const make = async () => {

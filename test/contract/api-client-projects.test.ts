@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: projects that come back, reach their quota and stand at the limits of a plan.
+// The public client against `standin serve`: recovery, quotas and plan limits of projects.
 
 const { advance, client, clientWith, sim } = await startServedClient();
 
@@ -13,11 +13,11 @@ async function createShop() {
   return { projectId: data.project.id, branchId: data.branch.id, endpointId: data.endpoints[0]?.id ?? "" };
 }
 
-/** Everything that can be recovered, oldest first. */
+/** Recoverable projects, oldest first. */
 const recoverable = async () =>
   (await client.listProjects({ recoverable: true, limit: 400 })).data.projects.map(({ id }) => id);
 
-test("a deleted project comes back within a week as it was, and not when that is over", async () => {
+test("a deleted project can be recovered unchanged within a week, but not later", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const at = { projectId, database_name: "neondb", role_name: "neondb_owner" };
   const { uri } = (await client.getConnectionUri(at)).data;
@@ -45,7 +45,7 @@ test("a deleted project comes back within a week as it was, and not when that is
   });
 });
 
-test("a project with a protected branch is not deleted", async () => {
+test("a project with a protected branch cannot be deleted", async () => {
   const { projectId, branchId } = await createShop();
   await client.updateProjectBranch(projectId, branchId, { branch: { protected: true } });
   expect(await errorOf(client.deleteProject(projectId))).toMatchObject({
@@ -54,7 +54,7 @@ test("a project with a protected branch is not deleted", async () => {
   });
 });
 
-test("a quota that is reached suspends the computes and lets none start, until it is raised", async () => {
+test("an exhausted quota suspends the computes and prevents starts until it is raised", async () => {
   const { projectId, endpointId } = await createShop();
   const limit = (active_time_seconds: number) =>
     client.updateProject(projectId, { project: { settings: { quota: { active_time_seconds } } } });
@@ -94,7 +94,7 @@ test("new computes of a project have its default settings", async () => {
   });
 });
 
-test("a plan ends somewhere: with projects, branches, snapshots, replicas", async () => {
+test("a plan limits projects, branches, snapshots and replicas", async () => {
   const made = await sim("POST", "/accounts", { name: "frugal", plan: "free" });
   const frugal = clientWith(made.api_key.key);
   const { data } = await frugal.createProject({ project: {} });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: what a branch holds, changed through its compute.
+// The public client against `standin serve`: roles and databases.
 
 const { advance, client } = await startServedClient();
 
@@ -13,20 +13,20 @@ const BUSY = {
 };
 const settle = () => advance("10s");
 
-/** What a call answers, once the operations that it scheduled are over. */
+/** The answer of a call, after its operations have finished. */
 async function settled<T>(call: Promise<{ readonly data: T }>): Promise<T> {
   const { data } = await call;
   await settle();
   return data;
 }
 
-/** The path of a new project's branch, as arguments, and that of its compute. */
+/** The arguments that name the branch of a new project, and those that name its compute. */
 async function createShop(project: { store_passwords?: boolean } = {}) {
   const created = await settled(client.createProject({ project }));
   return { at: [created.project.id, created.branch.id] as const, endpointId: created.endpoints[0]?.id ?? "" };
 }
 
-test("a role is made with a password, which is revealed, reset and used to connect", async () => {
+test("a role has a password, which can be revealed, reset and used to connect", async () => {
   const { at } = await createShop();
   const created = await client.createProjectBranchRole(...at, { role: { name: "alice" } });
   expect(created.status).toBe(201);
@@ -49,7 +49,7 @@ test("a role is made with a password, which is revealed, reset and used to conne
   expect(new URL(uri)).toMatchObject({ username: "alice", password: reset.role.password });
 });
 
-test("a role's name is taken or reserved, and a role that cannot log in has no password", async () => {
+test("a role needs a free name that is not reserved; a role that cannot log in has no password", async () => {
   const { at } = await createShop();
   expect(await errorOf(client.createProjectBranchRole(...at, { role: { name: "neondb_owner" } }))).toEqual({
     status: 409,
@@ -72,7 +72,7 @@ test("a role's name is taken or reserved, and a role that cannot log in has no p
   });
 });
 
-test("passwords that a project does not store are told once and never again", async () => {
+test("passwords that a project does not store are shown only once", async () => {
   const { at } = await createShop({ store_passwords: false });
   const { role } = await settled(client.createProjectBranchRole(...at, { role: { name: "alice" } }));
   expect(role.password).toMatch(/^\S{8,}$/);
@@ -83,7 +83,7 @@ test("passwords that a project does not store are told once and never again", as
   ).toMatchObject(refused);
 });
 
-test("a database is made, given away, renamed and deleted, and its owner cannot go before it", async () => {
+test("a database can be created, given a new owner, renamed and deleted; its owner cannot be deleted before it", async () => {
   const { at } = await createShop();
   await settled(client.createProjectBranchRole(...at, { role: { name: "alice" } }));
   const created = await client.createProjectBranchDatabase(...at, {
@@ -118,7 +118,7 @@ test("a database is made, given away, renamed and deleted, and its owner cannot 
   });
 });
 
-test("a database needs a free name and an owner that is there", async () => {
+test("a database needs a free name and an existing owner", async () => {
   const { at } = await createShop();
   const create = (name: string, owner_name: string) =>
     client.createProjectBranchDatabase(...at, { database: { name, owner_name } });
@@ -134,7 +134,7 @@ test("a database needs a free name and an owner that is there", async () => {
   });
 });
 
-test("what a branch holds is changed through its compute: an idle one is started, and meanwhile nothing else is", async () => {
+test("changing roles and databases starts an idle compute and makes the project busy", async () => {
   const { at, endpointId } = await createShop();
   await settled(client.suspendProjectEndpoint(at[0], endpointId));
   const { data } = await client.createProjectBranchDatabase(...at, {

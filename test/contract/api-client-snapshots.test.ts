@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`: snapshots of branches, taken by hand and by a schedule, and what is restored from them.
+// The public client against `standin serve`: manual and scheduled snapshots of branches, and restores from
+// them.
 
 const { advance, client, sim } = await startServedClient();
 
@@ -52,7 +53,7 @@ test("a snapshot is taken, renamed and deleted", async () => {
   expect(await errorOf(client.restoreSnapshot({ projectId, snapshotId: data.snapshot.id }))).toEqual(missing);
 });
 
-test("a snapshot is gone at the instant of its expiration, and not a millisecond before", async () => {
+test("a snapshot is deleted exactly at its expiration, not a millisecond before", async () => {
   const { projectId, branchId } = await createShop();
   const expires_at = await fromNow(3_600_000);
   const { snapshot } = (await client.createSnapshot({ projectId, branchId, name: "brief", expires_at })).data;
@@ -68,7 +69,7 @@ test("a snapshot is gone at the instant of its expiration, and not a millisecond
   });
 });
 
-test("a snapshot shows an instant that the branch has, and no other", async () => {
+test("a snapshot can be taken only of an instant in the branch's history", async () => {
   const { projectId, branchId } = await createShop();
   const before = await fromNow(0);
   await advance("1");
@@ -92,7 +93,7 @@ test("a snapshot shows an instant that the branch has, and no other", async () =
   });
 });
 
-test("what is restored stands beside its source until it takes its place, compute and name", async () => {
+test("a restored branch exists beside its source until it replaces it, with its compute and name", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const { snapshot } = (await client.createSnapshot({ projectId, branchId })).data;
   await addDatabase(projectId, branchId, "mistake");
@@ -128,7 +129,7 @@ test("what is restored stands beside its source until it takes its place, comput
   });
 });
 
-test("a restore takes the place of its source at once where that is asked for", async () => {
+test("a restore replaces its source at once with finalize_restore", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const { snapshot } = (await client.createSnapshot({ projectId, branchId })).data;
   const { branch } = (
@@ -174,7 +175,7 @@ test.each([true, false])(
   },
 );
 
-test("a schedule takes snapshots on time, which are gone when they have been kept as long as it says", async () => {
+test("a schedule takes snapshots on time and deletes them after their retention", async () => {
   const { projectId, branchId } = await createShop();
   expect((await client.getSnapshotSchedule(projectId, branchId)).data.schedule).toEqual([]);
   const schedule = [

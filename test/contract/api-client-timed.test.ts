@@ -3,15 +3,15 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`, where operations take their time on a clock that the test holds.
+// The public client against `standin serve` with timed operations on a manual clock.
 
 const { client, sim } = await startServedClient();
 
 const advance = (target: { by: string } | { next: true }) => sim("POST", "/clock/advance", target);
-const told = (operations: readonly Operation[]) =>
+const reported = (operations: readonly Operation[]) =>
   operations.map(({ action, status }) => `${action} ${status}`);
 
-/** A project whose operations are over, on a paid plan's defaults. */
+/** A project on a paid plan, after its operations have finished. */
 async function createSettled() {
   const { data } = await client.createProject({ project: { name: "shop" } });
   await advance({ by: "4s" });
@@ -22,12 +22,12 @@ async function endpointOf(projectId: string, endpointId: string) {
   return (await client.getProjectEndpoint(projectId, endpointId)).data.endpoint;
 }
 
-test("created is not usable: whoever polls the operations sees them run one after the other, and the compute become active", async () => {
+test("after a creation, polling shows the operations run in order and the compute become active", async () => {
   const { data } = await client.createProject({ project: {} });
   const projectId = data.project.id;
   const endpointId = data.endpoints[0]?.id ?? "";
-  const poll = async () => told((await client.listProjectOperations({ projectId })).data.operations);
-  expect(told(data.operations)).toEqual(["create_timeline running", "start_compute scheduling"]);
+  const poll = async () => reported((await client.listProjectOperations({ projectId })).data.operations);
+  expect(reported(data.operations)).toEqual(["create_timeline running", "start_compute scheduling"]);
   expect(await endpointOf(projectId, endpointId)).toMatchObject({
     current_state: "init",
     pending_state: "active",
@@ -42,7 +42,7 @@ test("created is not usable: whoever polls the operations sees them run one afte
   expect(endpoint).not.toHaveProperty("last_active");
 });
 
-test("a client that meets 423 gets through as soon as the clock has moved", async () => {
+test("a client that got 423 succeeds once the clock has advanced", async () => {
   const { data } = await client.createProject({ project: {} });
   const projectId = data.project.id;
   const create = () =>
@@ -60,12 +60,15 @@ test("a client that meets 423 gets through as soon as the clock has moved", asyn
     refusals += 1;
     await advance({ next: true });
   }
-  // create_timeline and start_compute stood in the way.
+  // create_timeline and start_compute made the project busy.
   expect(refusals).toBe(2);
-  expect(told(created?.data.operations ?? [])).toEqual(["create_branch running", "start_compute scheduling"]);
+  expect(reported(created?.data.operations ?? [])).toEqual([
+    "create_branch running",
+    "start_compute scheduling",
+  ]);
 });
 
-test("a compute sleeps five minutes after it became active, not a millisecond before, and a query wakes it", async () => {
+test("a compute suspends exactly five minutes after it became active, and a query starts it", async () => {
   const { projectId, endpointId } = await createSettled();
   await advance({ by: "299999" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
@@ -74,14 +77,14 @@ test("a compute sleeps five minutes after it became active, not a millisecond be
   const { activities } = await sim("POST", "/activity", { endpoint_id: endpointId });
   expect(activities[0]).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3000 });
   const { operations } = (await client.listProjectOperations({ projectId, limit: 2 })).data;
-  expect(told(operations)).toEqual(["start_compute running", "suspend_compute finished"]);
+  expect(reported(operations)).toEqual(["start_compute running", "suspend_compute finished"]);
   await advance({ by: "3s" });
   const woken = await endpointOf(projectId, endpointId);
   expect(woken.current_state).toBe("active");
   expect(Date.parse(woken.last_active ?? "")).toBeGreaterThan(Date.parse(woken.suspended_at ?? ""));
 });
 
-test("an update leaves the state as it is, and the compute comes back by itself", async () => {
+test("an update restarts an active compute, and its state stays the same meanwhile", async () => {
   const { projectId, endpointId } = await createSettled();
   const { data } = await client.updateProjectEndpoint(projectId, endpointId, {
     endpoint: { autoscaling_limit_max_cu: 2 },
@@ -91,7 +94,7 @@ test("an update leaves the state as it is, and the compute comes back by itself"
     pending_state: "idle",
     autoscaling_limit_max_cu: 2,
   });
-  expect(told(data.operations)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  expect(reported(data.operations)).toEqual(["apply_config running", "suspend_compute scheduling"]);
   expect(await errorOf(client.restartProjectEndpoint(projectId, endpointId))).toMatchObject({ status: 423 });
   await advance({ by: "2s" });
   expect(await endpointOf(projectId, endpointId)).toMatchObject({
@@ -102,7 +105,7 @@ test("an update leaves the state as it is, and the compute comes back by itself"
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
 });
 
-test("a change of the delay needs no restart, and acts at once", async () => {
+test("a change of the delay applies at once without a restart", async () => {
   const { projectId, endpointId } = await createSettled();
   await advance({ by: "2m" });
   const { data } = await client.updateProjectEndpoint(projectId, endpointId, {
@@ -117,27 +120,27 @@ test("suspend, start and restart take their operations, in order", async () => {
   const { projectId, endpointId } = await createSettled();
   const suspended = (await client.suspendProjectEndpoint(projectId, endpointId)).data;
   expect(suspended.endpoint).toMatchObject({ current_state: "active", pending_state: "idle" });
-  expect(told(suspended.operations)).toEqual(["suspend_compute running"]);
+  expect(reported(suspended.operations)).toEqual(["suspend_compute running"]);
   await advance({ next: true });
   const started = (await client.startProjectEndpoint(projectId, endpointId)).data;
   expect(started.endpoint).toMatchObject({ current_state: "idle", pending_state: "active" });
-  expect(told(started.operations)).toEqual(["start_compute running"]);
+  expect(reported(started.operations)).toEqual(["start_compute running"]);
   await advance({ by: "3s" });
   const restarted = (await client.restartProjectEndpoint(projectId, endpointId)).data;
   expect(restarted.endpoint).toMatchObject({ current_state: "active", pending_state: "active" });
-  expect(told(restarted.operations)).toEqual(["suspend_compute running", "start_compute scheduling"]);
+  expect(reported(restarted.operations)).toEqual(["suspend_compute running", "start_compute scheduling"]);
   await advance({ by: "1s" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("idle");
   await advance({ by: "3s" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
 });
 
-test("what is deleted is gone at once, though its operations still run", async () => {
+test("a deleted resource is gone at once, although its operations still run", async () => {
   const { projectId, branchId } = await createSettled();
   const { data: created } = await client.createProjectBranch(projectId, { branch: { parent_id: branchId } });
   await advance({ by: "1s" });
   const { data } = await client.deleteProjectBranch({ projectId, branchId: created.branch.id });
-  expect(told(data.operations)).toEqual(["delete_timeline running"]);
+  expect(reported(data.operations)).toEqual(["delete_timeline running"]);
   expect(await errorOf(client.getProjectBranch(projectId, created.branch.id))).toMatchObject({ status: 404 });
   expect(await errorOf(client.deleteProject(projectId))).toMatchObject({ status: 423 });
   await advance({ by: "1s" });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// The public client against `standin serve`, where operations end before the next command.
+// The public client against `standin serve` with immediate operations.
 
 const { client, clientWith, sim } = await startServedClient(["--operations", "immediate"]);
 
@@ -14,7 +14,7 @@ async function createShop() {
   return { projectId: data.project.id, branchId: data.branch.id, endpointId: endpoint.id };
 }
 
-test("a project comes with a branch, a primary compute, a role, a database and a way to connect", async () => {
+test("a new project has a branch, a primary compute, a role, a database and a connection URI", async () => {
   const { status, data } = await client.createProject({
     project: { name: "whole", pg_version: 17, region_id: "aws-eu-central-1" },
   });
@@ -73,7 +73,7 @@ test("a project is found, changed and deleted, and then is not there", async () 
   expect((await client.listProjects({ search: "renamed" })).data.projects).toEqual([]);
 });
 
-test("a branch is made with a compute, renamed, made the default, and deleted when it is not", async () => {
+test("a branch can be created with a compute, renamed, made the default, and deleted if it is not the default", async () => {
   const { projectId, branchId } = await createShop();
   const created = await client.createProjectBranch(projectId, {
     branch: { name: "feature", parent_id: branchId },
@@ -117,7 +117,7 @@ test("a branch is made with a compute, renamed, made the default, and deleted wh
   ).toEqual([branchId]);
 });
 
-test("annotations are kept, those of a new project's branch as those of a further one", async () => {
+test("annotations are stored for the branch of a new project and for other branches", async () => {
   const annotations = { owner: "alice" };
   const { data: created } = await client.createProject({
     project: { branch: { name: "trunk", annotations } },
@@ -135,7 +135,7 @@ test("annotations are kept, those of a new project's branch as those of a furthe
   }
 });
 
-test("a compute is made, resized, moved, suspended, started, restarted and deleted", async () => {
+test("a compute can be created, resized, moved, suspended, started, restarted and deleted", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const replica = await client.createProjectEndpoint(projectId, {
     endpoint: { branch_id: branchId, type: EndpointType.ReadOnly },
@@ -190,7 +190,7 @@ test("a compute is made, resized, moved, suspended, started, restarted and delet
   ).toEqual([id]);
 });
 
-test("a branch takes no second primary, and a connection string leads through the one it has", async () => {
+test("a branch rejects a second primary, and its connection URI leads to the first", async () => {
   const { projectId, branchId, endpointId } = await createShop();
   const second = client.createProjectEndpoint(projectId, {
     endpoint: { branch_id: branchId, type: EndpointType.ReadWrite },
@@ -232,7 +232,7 @@ test("a project's operations are listed newest first, and each is found by its i
   }
 });
 
-test("a key works until it is revoked, and not a request longer", async () => {
+test("a key works until it is revoked", async () => {
   const { data: created } = await client.createApiKey({ key_name: "ci" });
   const withKey = clientWith(created.key);
   expect((await withKey.getCurrentUserInfo()).status).toBe(200);
@@ -251,7 +251,7 @@ test("a key works until it is revoked, and not a request longer", async () => {
   expect(await errorOf(client.revokeApiKey(created.id))).toMatchObject({ status: 404 });
 });
 
-test("an account sees itself, its organization and the regions", async () => {
+test("an account can read itself, its organization and the regions", async () => {
   const { data: user } = await client.getCurrentUserInfo();
   const { data: auth } = await client.getAuthDetails();
   expect(auth).toEqual({ account_id: user.id, auth_method: "api_key_user" });
@@ -266,7 +266,7 @@ test("an account sees itself, its organization and the regions", async () => {
   expect((await client.createProject({ project: { org_id } })).data.project.org_id).toBe(org_id);
 });
 
-test("two accounts of one world are blind to each other", async () => {
+test("two accounts of one world cannot see each other's resources", async () => {
   const { projectId } = await createShop();
   const { api_key } = await sim("POST", "/accounts", { name: "stranger" });
   const stranger = clientWith(api_key.key);
@@ -276,7 +276,7 @@ test("two accounts of one world are blind to each other", async () => {
   expect((await stranger.listApiKeys()).data.map(({ id }) => id)).toEqual([api_key.id]);
 });
 
-test("what is not imitated says so", async () => {
+test("an operation that is not imitated gets 501", async () => {
   const { projectId, branchId } = await createShop();
   const refused = await errorOf(client.createProjectBranchDataApi(projectId, branchId, "neondb", {}));
   expect(refused).toMatchObject({

@@ -5,7 +5,7 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { expectRejected } from "../support/refused-request.ts";
 
-// PLATFORM, "Answers": what does not fit is 400, which names the field and what is allowed.
+// Invalid input gets 400, which names the field and what is allowed.
 
 const document = loadPublicDocument();
 const BAD = { status: 400, code: "BAD_REQUEST" };
@@ -35,7 +35,7 @@ for (const operation of served) {
     test(`${operation.operationId} refuses a ${name} that cannot be one`, async () => {
       const scene = await createScene();
       for (const id of ["Not_An_Id", "-1.5", "a b", "x".repeat(61), "é"]) {
-        // Any of these letters may stand in an id.
+        // These characters are all allowed in an id.
         if (id === "-1.5" && name !== "key_id") continue;
         await expectRejected(
           document,
@@ -52,13 +52,13 @@ for (const operation of served) {
 describe.each(taking)("%s", (operationId) => {
   const operation = document.operation(operationId);
 
-  test("refuses a body that is no JSON object", async () => {
+  test("rejects a body that is not a JSON object", async () => {
     const scene = await createScene();
     for (const body of ["{", "{'a':1}", "[]", '"text"', "1", "true", "null"])
       await expectRejected(document, scene, operation, { body }, BAD);
   });
 
-  test("refuses a body that is not called JSON", async () => {
+  test("rejects a body with another Content-Type", async () => {
     const headers = {
       Authorization: `Bearer ${API_KEY}`,
       "Content-Type": "application/x-www-form-urlencoded",
@@ -72,14 +72,14 @@ describe.each(taking)("%s", (operationId) => {
     );
   });
 
-  test("refuses a wrong body before it looks for the object", async () => {
+  test("rejects an invalid body before it looks for the resource", async () => {
     await expectRejected(document, await createScene(), operation, { ids: UNKNOWN_IDS, body: "{" }, BAD);
   });
 
   // S: a branch can be created without a body.
   if (operationId === "createProjectBranch") return;
 
-  test("refuses to go without a body, or with an empty one", async () => {
+  test("rejects a missing or empty body", async () => {
     const scene = await createScene();
     for (const body of [undefined, "{}"]) await expectRejected(document, scene, operation, { body }, BAD);
   });
@@ -94,7 +94,7 @@ const WINDOW = "project.settings.maintenance_window";
 const LSN = "0/1E88838";
 const INSTANT = "2026-01-01T00:00:05Z";
 
-/** Bodies that do not fit, each with the field that the answer must name. */
+/** Invalid bodies, each with the field that the error must name. */
 const BODIES: Readonly<Record<string, readonly (readonly [unknown, string])[]>> = {
   createApiKey: [
     [{ key_name: "" }, "key_name"],
@@ -252,7 +252,7 @@ for (const [operationId, bodies] of Object.entries(BODIES)) {
 
 const PLACE = "&database_name=d&role_name=r";
 
-/** Query strings that do not fit, each with the parameter that the answer must name. */
+/** Invalid query strings, each with the parameter that the error must name. */
 const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   listProjects: [
     ...["0", "401", "-1", "1.5", "ten", "", "99999999999"].map(
@@ -322,7 +322,7 @@ for (const [operationId, queries] of Object.entries(QUERIES)) {
   });
 }
 
-test("a list refuses the cursor of another list", async () => {
+test("a list rejects the cursor of another list", async () => {
   const { double, ids } = await createScene();
   const headers = { Authorization: `Bearer ${API_KEY}` };
   const { body } = await send(double, "GET", "/projects?limit=1", { headers });

@@ -4,7 +4,7 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { expectRejected, type RequestDifference, sendExample } from "../support/refused-request.ts";
 
-// PLATFORM, "Operations": public clients retry exactly this answer.
+// Public clients retry on exactly this answer.
 
 const document = loadPublicDocument();
 const BUSY = {
@@ -13,7 +13,7 @@ const BUSY = {
   message: "project already has running conflicting operations, scheduling of new ones is prohibited",
 };
 
-/** Those that schedule operations in a project that is there. */
+/** Operations that schedule work in an existing project. */
 const SCHEDULING = [
   "deleteProject",
   "createProjectBranch",
@@ -36,10 +36,10 @@ const SCHEDULING = [
   "updateProjectBranchDatabase",
   "deleteProjectBranchDatabase",
 ];
-/** What is deleted has no operation but those of its deletion. */
+/** A deleted project has only the operations of its deletion. */
 const RECOVERING = "recoverProject";
 
-/** A project with an operation under way, ready for the first example of an operation. */
+/** A project with a running operation, ready for the first example of an operation. */
 async function busyScene(operationId?: string): Promise<Scene> {
   const scene = await createScene();
   if (operationId !== undefined) await EXAMPLES[operationId]?.[0]?.before?.(scene);
@@ -70,7 +70,7 @@ const unhindered = document.operations.filter(
 );
 
 test.each(unhindered.map(({ operationId }) => operationId))(
-  "%s does not mind an operation that runs in the project",
+  "%s succeeds while an operation runs in the project",
   async (operationId) => {
     const scene = await busyScene(operationId);
     const { status, body } = await sendExample(scene, document.operation(operationId));
@@ -79,7 +79,7 @@ test.each(unhindered.map(({ operationId }) => operationId))(
   },
 );
 
-test("another project does not mind either", async () => {
+test("calls to another project succeed too", async () => {
   const scene = await busyScene();
   const { project_id, endpoint_id } = scene.others.ids;
   const { status } = await scene.double.api(
@@ -91,7 +91,7 @@ test("another project does not mind either", async () => {
   expect(status).toBe(200);
 });
 
-test("on a manual clock, 423 carries the hint that moves it", async () => {
+test("on a manual clock, 423 carries a hint how to advance it", async () => {
   const scene = await busyScene();
   const { headers } = await sendExample(scene, document.operation("restartProjectEndpoint"));
   expect(headers.get("x-standin-hint")).toBe('advance {"next":true}');
@@ -99,9 +99,9 @@ test("on a manual clock, 423 carries the hint that moves it", async () => {
   expect((await sendExample(scene, document.operation("restartProjectEndpoint"))).status).toBe(200);
 });
 
-test("on a clock that moves by itself, 423 carries no hint", async () => {
+test("on a real or scaled clock, 423 carries no hint", async () => {
   const scene = await busyScene();
-  // So slow that nothing ends while this test looks.
+  // So slow that no operation ends during this test.
   await scene.double.sim("PUT", "/clock", { mode: "scaled", factor: 0.000_001 });
   const { status, headers } = await sendExample(scene, document.operation("restartProjectEndpoint"));
   expect(status).toBe(423);
@@ -109,7 +109,7 @@ test("on a clock that moves by itself, 423 carries no hint", async () => {
   await scene.double.close();
 });
 
-// PLATFORM, "Answers": precedence 401, path, 400, object, 409 or 422, 423.
+// The order of errors: 401; path; 400; resource; 409 or 422; 423.
 const FIRST: readonly (readonly [string, string, (scene: Scene) => RequestDifference, number])[] = [
   ["an invalid key", "restartProjectEndpoint", () => ({ headers: { Authorization: "Bearer nobody" } }), 401],
   ["a wrong body", "updateProjectEndpoint", () => ({ body: "{" }), 400],
@@ -136,7 +136,7 @@ const FIRST: readonly (readonly [string, string, (scene: Scene) => RequestDiffer
 ];
 
 test.each(FIRST)(
-  "%s is refused for what it is, also while an operation runs",
+  "%s gets its own error, not 423, while an operation runs",
   async (_, operationId, difference, status) => {
     const scene = await busyScene();
     await expectRejected(document, scene, document.operation(operationId), difference(scene), { status });

@@ -9,7 +9,7 @@ const readings = document.operations.filter(
   ({ operationId, method }) => method === "GET" && operationId in EXAMPLES,
 );
 
-/** What the free plan does not have, and how it is refused. */
+/** What the free plan does not allow, and the error codes for it. */
 const PAID_ONLY: Readonly<Record<string, number>> = {
   getConsumptionHistoryPerProject: 403,
   getConsumptionHistoryPerProjectV2: 403,
@@ -17,7 +17,7 @@ const PAID_ONLY: Readonly<Record<string, number>> = {
   getOrganizationSpendingLimit: 422,
 };
 
-/** Reads all that can be read; gives what the document holds against it. */
+/** Calls every operation that reads; returns the violations of the document. */
 async function faultsOf(scene: Scene, plan: DoubleOptions["plan"]): Promise<string[]> {
   const faults: string[] = [];
   for (const operation of readings) {
@@ -35,7 +35,7 @@ async function faultsOf(scene: Scene, plan: DoubleOptions["plan"]): Promise<stri
   return faults;
 }
 
-/** What moves a compute from one stage of its life into the next. */
+/** Calls that change the state of a compute. */
 const STAGES: readonly (readonly [string, (scene: Scene) => readonly [string, string, unknown?]])[] = [
   [
     "at work",

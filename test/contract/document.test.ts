@@ -6,7 +6,7 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 
 const document = loadPublicDocument();
-/** PLATFORM, "Answers". A created key is answered 200 in the document. */
+/** S: status codes of creations. The document answers the creation of a key with 200. */
 const CREATING: readonly string[] = [
   "createProject",
   "createProjectBranch",
@@ -16,7 +16,7 @@ const CREATING: readonly string[] = [
   "addProjectJWKS",
   "createProjectTransferRequest",
 ];
-/** S: its operations may be under way when it is answered. */
+/** S: answered while its operations may still run. */
 const ACCEPTING: readonly string[] = ["deleteSnapshot"];
 /** S: answered without a body. */
 const WITHOUT_BODY: Readonly<Record<string, number>> = {
@@ -36,13 +36,13 @@ function statusOf(operationId: string): number {
 const served = document.operations.filter(({ operationId }) => operationId in EXAMPLES);
 const notServed = document.operations.filter(({ operationId }) => !(operationId in EXAMPLES));
 
-test("the double knows the operations of the public document, all and no others", () => {
+test("the list of operations equals that of the public document", () => {
   const inOrder = (operations: readonly { readonly operationId: string }[]) =>
     [...operations].sort((a, b) => (a.operationId < b.operationId ? -1 : 1));
   expect(inOrder(PUBLIC_OPERATIONS)).toEqual(inOrder(document.operations));
 });
 
-test("what is served is what the examples show: an operation without an example, or an example without an operation, fails here", async () => {
+test("every served operation has an example, and every example a served operation", async () => {
   const double = await createDouble();
   const answering = [];
   for (const operation of document.operations) {
@@ -107,7 +107,7 @@ test("an operation that is not served answers 501, with its name and what there 
   }
 });
 
-test("an operation that is not served is not told to a caller without a valid key", async () => {
+test("a caller without a valid key gets 401 for an operation that is not served", async () => {
   const { double, ids, revokedKey } = await createScene();
   for (const operation of notServed) {
     for (const headers of [

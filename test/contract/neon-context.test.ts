@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { CommandScene } from "../support/command-scene.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
-// The newer of the public CLIs remembers a project and a branch in a file, and passes any call on.
+// The newer public CLI stores a project and a branch in a file, and can send any call.
 
 let scene: CommandScene;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close("link", "checkout", "diff"));
 
-test("neon passes calls on, links a directory, checks branches out and compares them", async () => {
+test("neon sends raw calls, links a directory, checks out branches and compares them", async () => {
   const home = temporaryDirectory();
   const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
@@ -40,7 +40,7 @@ test("neon passes calls on, links a directory, checks branches out and compares 
   home.remove();
 });
 
-test("what asks for storage ends with the sentence of the 501, and writes nothing", async () => {
+test("a command that needs storage fails with the message of the 501 and writes nothing", async () => {
   const home = temporaryDirectory();
   const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CommandScene } from "../support/command-scene.ts";
 
-// Only the newer of the public CLIs knows snapshots.
+// Only the newer public CLI has snapshot commands.
 
 let scene: CommandScene;
 beforeAll(async () => {

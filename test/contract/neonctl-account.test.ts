@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandScene } from "../support/command-scene.ts";
 import { CLIS } from "../support/neonctl.ts";
 
-// Who one is, in which organization, and by which keys: both public CLIs, and what only the newer one has.
+// User, organization and keys: commands of both public CLIs, and those of the newer one only.
 
 let scene: CommandScene;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => scene.close("me", "orgs", "api-keys"));
 
 describe.each(CLIS)("%s", (cli) => {
-  test("it tells who one is and which organization one is in", async () => {
+  test("it shows the user and its organization", async () => {
     const { command, orgId } = await scene.newAccount(cli);
     expect(await command.json("me")).toMatchObject({
       name: "newcomer",
@@ -22,7 +22,7 @@ describe.each(CLIS)("%s", (cli) => {
   });
 });
 
-test("neon makes, lists and revokes keys of the account", async () => {
+test("neon creates, lists and revokes keys of the account", async () => {
   const { command, client } = await scene.newAccount("neon");
   const made = await command.json("api-keys", "create", "--name", "ci");
   expect(made).toMatchObject({ name: "ci", key: expect.stringMatching(/^\w{64}$/) });
@@ -34,7 +34,7 @@ test("neon makes, lists and revokes keys of the account", async () => {
   expect((await client.listApiKeys()).data.map(({ id }) => id)).not.toContain(made.id);
 });
 
-test("neon makes, lists and revokes keys of an organization, and one for a project alone", async () => {
+test("neon creates, lists and revokes keys of an organization and of a project", async () => {
   const { command, client, orgId } = await scene.newAccount("neon");
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   const narrow = await command.json("api-keys", "create", "--name", "narrow", "--project-id", project.id);
@@ -47,7 +47,7 @@ test("neon makes, lists and revokes keys of an organization, and one for a proje
   expect((await client.listOrgApiKeys(orgId)).data).toEqual([]);
 });
 
-test("what is not imitated ends neon with code 1 and the sentence of the 501", async () => {
+test("neon ends with code 1 and the message of the 501 for an operation that is not imitated", async () => {
   const { command, client, orgId } = await scene.newAccount("neon");
   const { project, branch } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   const refused = await command.complaint(

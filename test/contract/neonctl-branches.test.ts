@@ -16,7 +16,7 @@ async function shop(cli: (typeof CLIS)[number]) {
 }
 
 describe.each(CLIS)("%s", (cli) => {
-  test("it creates, gets, renames, lists and deletes branches, makes one the default, and gives it an end", async () => {
+  test("it creates, gets, renames, lists and deletes branches, and sets the default and an expiration", async () => {
     const { command, client, project, main, at } = await shop(cli);
     const { branch, endpoints, connection_uris } = await command.json(
       "branches",
@@ -68,7 +68,7 @@ describe.each(CLIS)("%s", (cli) => {
 
   test("it adds computes to a branch: replicas in any number, one primary", async () => {
     const { command, client, project, main, at } = await shop(cli);
-    // C: both send the branch as they were given it for the name of the compute, whatever `--name` says.
+    // C: both send the given branch as the name of the compute and ignore `--name`.
     expect(await command.json("branches", "add-compute", main.id, "--cu", "0.25-1", ...at)).toMatchObject({
       type: "read_only",
       name: main.id,
@@ -80,7 +80,7 @@ describe.each(CLIS)("%s", (cli) => {
     expect(endpoints.map(({ type }) => type).sort()).toEqual(["read_only", "read_write"]);
   });
 
-  test("it resets a branch to its parent, restores it to its own past, and keeps what it replaced under a name", async () => {
+  test("it resets a branch to its parent and restores it to its own past, preserving the replaced content", async () => {
     const { command, client, project, main, at } = await shop(cli);
     const { branch } = (await client.createProjectBranch(project.id, { branch: { name: "dev" } })).data;
     const databases = async (id: string) =>
@@ -126,7 +126,7 @@ describe.each(CLIS)("%s", (cli) => {
     expect(names.sort()).toEqual(["before-reset", "before-restore", "dev", "main"]);
   });
 
-  // There is no data here: every schema is empty, and what is left of the diff is its header.
+  // There is no data, so every schema is empty and the diff consists of its header.
   test("it finds no difference between the schemas of a branch and its parent", async () => {
     const { command, client, project, main, at } = await shop(cli);
     const { branch } = (await client.createProjectBranch(project.id, { branch: { name: "dev" } })).data;

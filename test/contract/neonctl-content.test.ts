@@ -5,7 +5,7 @@ import { CommandScene } from "../support/command-scene.ts";
 import { CLIS } from "../support/neonctl.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
-// What a branch holds, the way to it, and the context that saves one from saying which.
+// Roles, databases, connection URIs, and the context file.
 
 let scene: CommandScene;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => scene.close("databases", "roles", "operations", "connection-string", "set-context"));
 
 describe.each(CLIS)("%s", (cli) => {
-  test("it creates, lists and deletes roles and databases, and connects by them", async () => {
+  test("it creates, lists and deletes roles and databases, and gives their connection URIs", async () => {
     const { command, client, orgId } = await scene.newAccount(cli);
     const { project, branch, endpoints } = (
       await client.createProject({ project: { name: "shop", org_id: orgId } })
@@ -56,7 +56,7 @@ describe.each(CLIS)("%s", (cli) => {
     ]);
   });
 
-  test("it keeps the project in a file, and works on it from then on", async () => {
+  test("it stores the project in a file and uses it in later commands", async () => {
     const home = temporaryDirectory();
     const { command, client, orgId } = await scene.newAccount(cli, home.path);
     const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;

@@ -59,7 +59,7 @@ describe.each(CLIS)("%s", (cli) => {
     expect((await client.listProjects({})).data.projects).toMatchObject([{ id: project.id }]);
   });
 
-  test("it keeps the list of addresses that may connect", async () => {
+  test("it changes the IP allowlist", async () => {
     const { command, client, orgId } = await scene.newAccount(cli);
     const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
     const at = ["--project-id", project.id];

@@ -3,9 +3,9 @@ import { Neonctl } from "../support/neonctl.ts";
 import { serve, temporaryDirectory } from "../support/process.ts";
 import { control } from "../support/public-client.ts";
 
-// C: on 423 the public command line waits three seconds and asks again, five times; for projects it fails at once.
+// C: on 423, the public CLI retries five times, every three seconds; for projects, it fails at once.
 
-test("it waits out 423 for a branch until the operations are over, and does not wait for a project", async () => {
+test("it retries a branch after 423 until the operations finish, but not a project", async () => {
   const [directory, home] = [temporaryDirectory(), temporaryDirectory()];
   const served = await serve(directory.path, ["--clock", "manual", "--seed", "1"]);
   const neonctl = new Neonctl(served.ready.api_url, served.ready.api_key ?? "", home.path);
@@ -15,7 +15,7 @@ test("it waits out 423 for a branch until the operations are over, and does not 
     "project already has running conflicting operations",
   );
 
-  // The clock moves when it says that it has been refused.
+  // The test advances the clock when the CLI reports the 423.
   const waits: string[] = [];
   const { code, stdout } = await neonctl.run(
     ["branches", "create", "--name", "dev", "--project-id", project.id],

@@ -3,7 +3,7 @@ import { Neonctl } from "../support/neonctl.ts";
 import { type ServerProcess, serve, temporaryDirectory } from "../support/process.ts";
 import { control } from "../support/public-client.ts";
 
-// The public command line against `standin serve`, where operations end before the next command.
+// The public CLI against `standin serve` with immediate operations.
 
 const START = "2026-01-01T00:00:00Z";
 const home = temporaryDirectory();
@@ -29,7 +29,7 @@ afterAll(async () => {
   home.remove();
 });
 
-/** The command with the key of an account that nobody else has. */
+/** Runs the command with the key of a new account. */
 async function newcomer(): Promise<Neonctl> {
   const { api_key } = await control(served.ready.control_url, "POST", "/accounts", { name: "newcomer" });
   return new Neonctl(served.ready.api_url, api_key.key, home.path);
@@ -46,7 +46,7 @@ test("it gives connection strings that lead to the compute, directly and through
   };
   const direct = { username: role, password, hostname: host, pathname: `/${database}` };
   expect(await connect("main", "--project-id", project.id)).toMatchObject(direct);
-  // The account has one project, and the project one branch: nothing needs to be said.
+  // The account has one project with one branch, so no arguments are needed.
   expect(await connect()).toMatchObject(direct);
   expect(await connect("--pooled", "--role-name", role, "--database-name", database)).toMatchObject({
     ...direct,
@@ -56,7 +56,7 @@ test("it gives connection strings that lead to the compute, directly and through
   expect(await neonctl.complaint("connection-string", "bare")).toMatch(/No +endpoint found for the branch/);
 });
 
-test("it walks all pages of the projects", async () => {
+test("it reads all pages of the projects", async () => {
   const { api_key } = await control(served.ready.control_url, "POST", "/accounts", { name: "collector" });
   const collector = new Neonctl(served.ready.api_url, api_key.key, home.path);
   const create = (name: string) =>
@@ -66,7 +66,7 @@ test("it walks all pages of the projects", async () => {
       body: JSON.stringify({ project: { name } }),
     });
   const namesOf = ({ projects }: { projects: { name: string }[] }) => projects.map(({ name }) => name);
-  // Its pages have 100: a full last page, and one project more.
+  // The CLI reads pages of 100: a full last page, and one project more.
   const names = Array.from({ length: 100 }, (_, number) => `shop ${number}`);
   for (const name of names) await create(name);
   expect(namesOf(await collector.json("projects", "list"))).toEqual(names);
@@ -74,7 +74,7 @@ test("it walks all pages of the projects", async () => {
   expect(namesOf(await collector.json("projects", "list"))).toEqual([...names, "one more"]);
 });
 
-test("what is refused ends it with code 1 and the platform's sentence", async () => {
+test("it ends with code 1 and the platform's message if a call is rejected", async () => {
   const neonctl = await newcomer();
   const { project } = await neonctl.json("projects", "create", "--name", "shop");
   const at = ["--project-id", project.id];
@@ -86,7 +86,7 @@ test("what is refused ends it with code 1 and the platform's sentence", async ()
   );
 });
 
-test("with a key that nobody has it fails", async () => {
+test("it fails with an unknown key", async () => {
   const stranger = new Neonctl(served.ready.api_url, "x".repeat(64), home.path);
   expect((await stranger.run(["me"])).code).toBe(1);
 });

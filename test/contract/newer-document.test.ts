@@ -3,18 +3,19 @@ import { createScene, pathOf } from "../support/contract-scene.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 
-// The document grows. Where a newer one requires what is not served yet, the contract tests must fail: here the net is tested itself.
+// If a newer document requires fields that are not served, the contract tests must fail. This tests that
+// check itself.
 
 type Answer = { readonly status: number; readonly body: unknown };
 
 const document = loadPublicDocument();
 const served = document.operations.filter(({ operationId }) => operationId in EXAMPLES);
-/** Answered without a body, so that nothing can be missing in it. */
+/** Answered without a body, so no field can be missing. */
 const withoutBody = served
   .filter(({ operationId }) => document.schemasOf(operationId).length === 0)
   .map(({ operationId }) => operationId);
 const withBody = served.filter(({ operationId }) => !withoutBody.includes(operationId));
-/** Of optional properties that are never served: nobody can miss anything in them. */
+/** Schemas of optional properties that are never served, so no field can be missing. */
 const NEVER_SERVED: readonly string[] = [
   "BillingAccount",
   "BranchRestrictedAction",
@@ -39,7 +40,7 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-/** Whether some answer of the operation is refused by a document that requires more of this schema. */
+/** Whether a document that requires more of this schema rejects an answer of the operation. */
 function isCaught(operationId: string, schema: string): boolean {
   const newer = document.requiringMore(schema);
   return (answers.get(operationId) ?? []).some(
@@ -48,7 +49,7 @@ function isCaught(operationId: string, schema: string): boolean {
 }
 
 test.each(withBody.map(({ operationId }) => operationId))(
-  "of %s a newer document can require no more unnoticed",
+  "a field of %s that a newer document requires makes this check fail",
   (operationId) => {
     const [own = ""] = document.schemasOf(operationId);
     for (const { status, body } of answers.get(operationId) ?? [])
@@ -57,7 +58,7 @@ test.each(withBody.map(({ operationId }) => operationId))(
   },
 );
 
-test("of any schema that an answer is made of, a newer document can require no more unnoticed", () => {
+test("a field of any answer that a newer document requires makes this check fail", () => {
   const schemas = new Set(withBody.flatMap(({ operationId }) => document.schemasOf(operationId)));
   const unnoticed = [...schemas].filter(
     (schema) =>

@@ -4,7 +4,7 @@ import { EXAMPLES } from "../support/operation-examples.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { expectRejected, sendExample } from "../support/refused-request.ts";
 
-// PLATFORM, "Answers": unknown, and another account's, are both 404.
+// Unknown resources and those of another account both get 404.
 
 const document = loadPublicDocument();
 
@@ -26,9 +26,15 @@ const CODES: Ids = {
   source_org_id: "ORGANIZATION_NOT_FOUND",
   snapshot_id: "SNAPSHOT_NOT_FOUND",
 };
-/** Every branch has a role and a database of these names, and all accounts are in the same regions. */
+/**
+ * Parameters that name nothing of an account: every branch has this role and database, and regions are
+ * global.
+ */
 const NAMES: readonly string[] = ["role_name", "database_name", "region_id"];
-/** Assigning makes what is named; accepting is for those who know another account's request (see transfers.test.ts). */
+/**
+ * Assigning creates the named endpoint; accepting needs the request of another account (see
+ * transfers.test.ts).
+ */
 const MAKING: readonly string[] = ["assignOrganizationVPCEndpoint", "assignProjectVPCEndpoint"];
 const CLAIMING = "acceptProjectTransferRequest";
 
@@ -60,7 +66,7 @@ for (const operation of onObjects) {
       });
     }
 
-    test("does not find what is another account's altogether", async () => {
+    test("does not find resources of another account", async () => {
       const scene = await createScene();
       const { ids } = scene.others;
       await expectRejected(
@@ -74,19 +80,19 @@ for (const operation of onObjects) {
   });
 }
 
-test("another account's objects look exactly like those that are not there", async () => {
+test("resources of another account and missing ones get the same answer", async () => {
   const scene = await createScene();
   for (const operation of onObjects) {
     const [first] = parametersOf(operation.path);
     if (first === undefined) continue;
     const others = await sendExample(scene, operation, { ids: { [first]: scene.others.ids[first] } });
     const unknown = await sendExample(scene, operation, { ids: { [first]: UNKNOWN_IDS[first] } });
-    const told = (answer: typeof others, id: string) => ({
+    const reported = (answer: typeof others, id: string) => ({
       ...answer.body,
       message: answer.body.message.replace(id, "…"),
       request_id: "",
     });
-    expect(told(others, scene.others.ids[first])).toEqual(told(unknown, UNKNOWN_IDS[first]));
+    expect(reported(others, scene.others.ids[first])).toEqual(reported(unknown, UNKNOWN_IDS[first]));
   }
 });
 
@@ -182,7 +188,7 @@ test.each([
   ],
   ["updateProjectBranchDatabase", { body: { database: { owner_name: UNKNOWN_IDS.role_name } } }, "role_name"],
 ] as const)(
-  "%s does not find what the branch does not hold: %j",
+  "%s gets 404 for what the branch does not have: %j",
   async (operationId, difference, parameter) => {
     const expected = { status: 404, code: CODES[parameter] };
     await expectRejected(
@@ -195,7 +201,7 @@ test.each([
   },
 );
 
-test("a connection string is only for a branch, an endpoint on it, a role and a database that are there", async () => {
+test("a connection URI needs an existing branch, endpoint, role and database", async () => {
   const operation = document.operation("getConnectionURI");
   const scene = await createScene();
   const { ids, childId } = scene;

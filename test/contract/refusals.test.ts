@@ -4,7 +4,7 @@ import type { DoubleOptions } from "../support/double.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { expectRejected, type RequestDifference } from "../support/refused-request.ts";
 
-// PLATFORM, "Answers": what is understood and not allowed, each in the documented form and without any effect.
+// Valid requests that are not allowed: each error has the documented format and changes nothing.
 
 const document = loadPublicDocument();
 
@@ -87,7 +87,7 @@ const withDisabled: Before = (scene) =>
 const withQuotaReached: Before = (scene) =>
   done(scene, "PATCH", "", { project: { settings: { quota: { active_time_seconds: 1 } } } });
 
-/** S: as many as the plan allows are there. */
+/** Creates as many snapshots as the plan allows. */
 async function withAllProjects({ double }: Scene): Promise<void> {
   const { projects_limit } = (await double.api("GET", "/users/me")).body;
   for (let count = 1; count < projects_limit; count += 1)
@@ -133,8 +133,8 @@ refuses(
   "it asks for two primaries",
   computes({ type: "read_write" }, { type: "read_write" }),
 );
-refuses("createProjectBranch", TAKEN, "the name is taken", branch({ name: "main" }));
-refuses("updateProjectBranch", TAKEN, "the name is taken", ({ childId }) => ({
+refuses("createProjectBranch", TAKEN, "the name is in use", branch({ name: "main" }));
+refuses("updateProjectBranch", TAKEN, "the name is in use", ({ childId }) => ({
   ...branch({ name: "main" })(),
   ids: { branch_id: childId },
 }));
@@ -163,14 +163,14 @@ refuses("updateProject", LIBRARY, "a library is not available", project(unknownL
 refuses(
   "createProject",
   { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" },
-  "the plan has no more",
+  "the plan limit is reached",
   project({}),
   withAllProjects,
 );
 refuses(
   "updateProject",
   SIZE,
-  "the sizes are upside down",
+  "the minimum is above the maximum",
   defaults({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }),
 );
 refuses(
@@ -185,7 +185,7 @@ refuses("deleteProject", PROTECTED, "a branch is protected", nothing, withChildP
 refuses(
   "createProjectBranch",
   { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" },
-  "the plan has no more",
+  "the plan limit is reached",
   branch({}),
   withAllBranches,
 );
@@ -198,13 +198,13 @@ refuses(
 refuses(
   "createProjectBranch",
   HISTORY,
-  "the parent was not yet there",
+  "the parent did not exist yet",
   branch({ parent_timestamp: "2025-12-31T23:59:59Z" }),
 );
 refuses(
   "createProjectBranch",
   SIZE,
-  "a compute has no such size",
+  "the compute size does not exist",
   computes({ type: "read_only", autoscaling_limit_min_cu: 0 }),
 );
 refuses(
@@ -256,7 +256,7 @@ refuses(
 refuses(
   "updateProjectEndpoint",
   SIZE,
-  "the sizes are upside down",
+  "the minimum is above the maximum",
   change({ autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 2 }),
 );
 refuses(
@@ -307,33 +307,33 @@ const LONG_AGO = "2025-12-31T23:59:59Z";
 refuses(
   "restoreProjectBranch",
   TAKEN,
-  "the name for what it was is taken",
+  "preserve_under_name is in use",
   restored({ preserve_under_name: "main" }),
 );
 refuses("restoreProjectBranch", PROTECTED, "it is protected", restored({}), withChildProtected);
 refuses(
   "restoreProjectBranch",
   HISTORY,
-  "the source was not yet there",
+  "the source did not exist yet",
   restored({ source_timestamp: LONG_AGO }),
 );
 refuses(
   "restoreProjectBranch",
   NO_RESTORE,
-  "it has children and no name for what it was",
+  "it has children, but preserve_under_name is missing",
   restored({}),
   withChildOfChild,
 );
 refuses(
   "restoreProjectBranch",
   NO_RESTORE,
-  "its own head is what it is",
+  "it is its own source without an instant",
   restored({ preserve_under_name: "before" }, "itself"),
 );
 refuses(
   "restoreProjectBranch",
   { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" },
-  "the plan has no more",
+  "the plan limit is reached",
   restored({ preserve_under_name: "b" }),
   withAllBranches,
 );
@@ -343,22 +343,27 @@ refuses("finalizeRestoreBranch", NO_RESTORE, "it was not restored", ({ childId }
 refuses("finalizeRestoreBranch", TAKEN, "the name for what it replaces is taken", () => ({
   body: { name: "main" },
 }));
-refuses("restoreSnapshot", TAKEN, "the name is taken", () => ({ body: { name: "main" } }));
+refuses("restoreSnapshot", TAKEN, "the name is in use", () => ({ body: { name: "main" } }));
 refuses(
   "restoreSnapshot",
   { status: 422, code: "BRANCHES_LIMIT_EXCEEDED" },
-  "the plan has no more",
+  "the plan limit is reached",
   nothing,
   withAllBranches,
 );
 refuses("createSnapshot", HISTORY, "the branch was not yet there", () => ({
   query: `?timestamp=${LONG_AGO}`,
 }));
-refuses("createSnapshot", { status: 422, code: "SNAPSHOTS_LIMIT_EXCEEDED" }, "the plan has no more", nothing);
+refuses(
+  "createSnapshot",
+  { status: 422, code: "SNAPSHOTS_LIMIT_EXCEEDED" },
+  "the plan limit is reached",
+  nothing,
+);
 refuses(
   "createSnapshot",
   { status: 422, code: "SNAPSHOT_EXPIRATION_NOT_ALLOWED" },
-  "it would be gone already",
+  "the expiration is in the past",
   () => ({
     query: `?expires_at=${LONG_AGO}`,
   }),
@@ -386,7 +391,7 @@ const withAnotherDatabase: Before = (scene) =>
   });
 const withRoleOfNobody: Before = (scene) =>
   done(scene, "POST", `/branches/${scene.ids.branch_id}/roles`, role("readers", { no_login: true })().body);
-refuses("createProjectBranchRole", ROLE_TAKEN, "the name is taken", role("neondb_owner"));
+refuses("createProjectBranchRole", ROLE_TAKEN, "the name is in use", role("neondb_owner"));
 refuses(
   "createProjectBranchRole",
   { status: 422, code: "ROLE_NAME_NOT_ALLOWED" },
@@ -406,17 +411,17 @@ refuses(
   () => ({ ids: { role_name: "readers" } }),
   withRoleOfNobody,
 );
-refuses("createProjectBranchDatabase", DATABASE_TAKEN, "the name is taken", database("neondb"));
+refuses("createProjectBranchDatabase", DATABASE_TAKEN, "the name is in use", database("neondb"));
 refuses(
   "createProjectBranchDatabase",
   { status: 422, code: "DATABASE_NAME_NOT_ALLOWED" },
-  "the name is Postgres' own",
+  "the name is reserved by Postgres",
   database("postgres"),
 );
 refuses(
   "updateProjectBranchDatabase",
   DATABASE_TAKEN,
-  "the name is taken",
+  "the name is in use",
   () => ({ ids: { database_name: "app" }, body: { database: { name: "neondb" } } }),
   withAnotherDatabase,
 );
@@ -435,7 +440,7 @@ const withDeletedParent: Before = async (scene) => {
 refuses(
   "recoverProjectBranch",
   { status: 409, code: "BRANCH_ALREADY_EXISTS", message: 'branch already exists; branch_name:"child"' },
-  "the name is taken meanwhile",
+  "the name is in use meanwhile",
   nothing,
   withTakenName,
 );
@@ -449,7 +454,7 @@ refuses(
 refuses(
   "recoverProject",
   { status: 422, code: "PROJECTS_LIMIT_EXCEEDED" },
-  "the plan has no more",
+  "the plan limit is reached",
   nothing,
   async (scene) => {
     await done(scene, "DELETE", "");
@@ -458,10 +463,10 @@ refuses(
   },
 );
 
-// What would be promised and not kept is refused by name.
+// A field that would have no effect is rejected by name.
 refuses(
   "createProjectBranch",
   LATER("branch.archived"),
-  "it would not be archived",
+  "archiving is not imitated",
   branch({ archived: true }),
 );

@@ -121,7 +121,7 @@ test("a world in files exists when it is opened again, with a valid key", async 
       name: "StandinError",
       code: "WORLD_MISMATCH",
       status: 409,
-      message: expect.stringContaining("this world was made with --seed 7"),
+      message: expect.stringContaining("this world was created with --seed 7"),
     });
     const held = await create({ data: directory.path });
     await expect(createStandin({ data: directory.path })).rejects.toMatchObject({

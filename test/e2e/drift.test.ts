@@ -238,12 +238,12 @@ GET /projects/{project_id}/operations/{operation_id}
 });
 
 test.each([
-  ["POST /projects", /calls\.txt:1: POST changes things; only GET is replayed/],
-  ["GET /projects\nGET projects", /calls\.txt:2: a line is a path like/],
-  ["/projects/{project}", /calls\.txt:1: \{project\} cannot be filled in; known are project_id, /],
-  ["GET /api/v2/projects", /calls\.txt:1: \/api\/v2 is in the base URL already/],
-  ["# nothing", /calls\.txt: there is no call in it/],
-])("the list %j is rejected with its line and code 2, before any call", async (text, message) => {
+  ["POST /projects", /calls\.txt:1: POST is not allowed; only GET is sent/],
+  ["GET /projects\nGET projects", /calls\.txt:2: expected a path such as/],
+  ["/projects/{project}", /calls\.txt:1: unknown placeholder \{project\}; known are project_id, /],
+  ["GET /api/v2/projects", /calls\.txt:1: remove \/api\/v2 from the path/],
+  ["# nothing", /calls\.txt: contains no calls/],
+])("the list %j is refused at its line with code 2, before anything is called", async (text, message) => {
   const { code, stdout, stderr } = await drift(testDirectory(), "http://127.0.0.1:1/api/v2", "key", [
     "--list",
     callList(text),
@@ -266,9 +266,9 @@ test("--list and --projects cannot be combined", async () => {
 test.each([
   ["ftp://example.com/api/v2", /must begin with https:/],
   ["https://example.com", /must end in \/api\/v2/],
-  ["https://user:word@example.com/api/v2", /must not contain a user name or password/],
+  ["https://user:word@example.com/api/v2", /must not contain a user name or a password/],
   ["example", /is not a URL/],
-])("--against %s is rejected with code 2", async (url, message) => {
+])("--against %s is refused with code 2", async (url, message) => {
   const { code, stdout, stderr } = await drift(testDirectory(), url, "key");
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);

@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, type TestContext, test } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { SqliteJournal } from "../../src/store/journal/sqlite-journal.ts";
 import type { OpenHistory } from "../../src/worlds/world-storage.ts";

@@ -243,8 +243,8 @@ test("a default branch that is a child, a branch without a compute and a disable
   expect(world.left_out).toEqual([]);
   expect(file.left_out.map(({ what }: any) => what)).toEqual(
     expect.arrayContaining([
-      expect.stringMatching(/project shop .* branch preview: that it is the default one$/),
-      expect.stringMatching(/project mill .* branch main: that it has no primary compute$/),
+      expect.stringMatching(/project shop .* branch preview: default branch$/),
+      expect.stringMatching(/project mill .* branch main: no primary compute$/),
     ]),
   );
   expect((await startServer(testDirectory(), [...MANUAL, "--seed-file", out])).ready.event).toBe("ready");

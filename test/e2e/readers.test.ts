@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { inWorld, makeLargeWorld } from "../support/crashes.ts";

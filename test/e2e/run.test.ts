@@ -450,22 +450,22 @@ test("what a running server cannot do exits with 2 and the reason", async () => 
   };
   const shop = "world: { projects: { shop: {} } }";
   expect(await reasonOf(plain(shop, "steps: [{ restart: true }]"))).toContain(
-    "cannot be done to a running double from outside",
+    "restart cannot be done on a server from outside",
   );
   expect(
     await reasonOf(
       plain(shop, "traffic: [{ name: pool, to: shop/main, pattern: health-check, every: 1m }]", "length: 1h"),
     ),
-  ).toContain(
-    "the source pool answers to what the world does at the same instant, which cannot be done over HTTP",
-  );
+  ).toContain("the closed-loop source pool reacts within an instant, which is not possible over HTTP");
   expect(await reasonOf(plain('world: { profile: "2026", projects: { shop: {} } }', "length: 1m"))).toMatch(
-    /world\.profile: the scenario wants "2026", and .* has "2024"/,
+    /world\.profile: the scenario wants "2026", but .* has "2024"/,
   );
-  expect(await reasonOf(plain("length: 1m"), "http://127.0.0.1:1")).toContain("does not answer");
+  expect(await reasonOf(plain("length: 1m"), "http://127.0.0.1:1")).toContain(
+    "no answer from http://127.0.0.1:1",
+  );
   const real = await startServer(testDirectory(), ["--clock", "real"]);
   expect(await reasonOf(plain("length: 1m"), real.ready.api_url)).toMatch(
-    /is real; a scenario moves it, so it must be manual/,
+    /is real, but a scenario needs a manual clock/,
   );
 });
 
@@ -501,7 +501,7 @@ test("a step can restore a running server; past events count once, and so does a
 test("features of a fresh world are rejected with --target: an initial world, and a final state", async () => {
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   for (const [line, reason] of [
-    ["state: 0123456789abcdef", "it must end in a certain state"],
+    ["state: 0123456789abcdef", "state: the end state cannot be compared on a server"],
     ["", "it begins with the world of mine.world.sqlite"],
   ]) {
     const file = written("length: 1m", line ?? "");

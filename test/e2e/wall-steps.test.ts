@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { MIGRATIONS_FOLDER, memoryStorage } from "../../src/app/compose.ts";
+import { memoryStorage } from "../../src/app/open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import type { WorldStorage } from "../../src/worlds/world-storage.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";

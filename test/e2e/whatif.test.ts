@@ -733,7 +733,7 @@ test.each([
   [{ policy: "fixed:60", replications: 10_001 }, /^replications: must be at most 10000/],
   [
     { policy: ["fixed:60", "never", "hazard"], start_latency: "1s..3s", replications: 10_000 },
-    /^policy, replications: they come to 40000 replays/,
+    /^policy, replications: need 40000 replays/,
   ],
   [{}, /policy: must be a policy like fixed:60/],
   [{ policy: "fixed:60" }, /^nobody has used a compute of this world yet/],

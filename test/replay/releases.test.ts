@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { importWorld, verifyWorld } from "../../src/cli/history/world-history.ts";
 import { connect, connectReadOnly } from "../../src/store/file/connection.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";

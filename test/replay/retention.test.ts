@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { HOUR } from "../../src/platform/core/time.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import type { TableName } from "../../src/platform/core/tables.ts";
 import { type Checkpoint, takeCheckpoint } from "../../src/simulation/checkpoint.ts";
 import { worldAt } from "../../src/simulation/replay.ts";

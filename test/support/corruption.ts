@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../src/app/compose.ts";
+import { createApp } from "../../src/app/create-app.ts";
+import { openWorlds } from "../../src/app/open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { CorruptFile } from "../../src/store/tables/checksum.ts";

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { verify } from "./corruption.ts";

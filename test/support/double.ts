@@ -1,4 +1,5 @@
-import { createApp, memoryStorage, openWorlds, type ServerOptions } from "../../src/app/compose.ts";
+import { createApp } from "../../src/app/create-app.ts";
+import { memoryStorage, openWorlds, type ServerOptions } from "../../src/app/open-worlds.ts";
 import type { MemoryJournal } from "../../src/simulation/journal.ts";
 import type { HostedWorld } from "../../src/worlds/hosted-world.ts";
 import type { WorldRegistry } from "../../src/worlds/world-registry.ts";

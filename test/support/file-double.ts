@@ -1,4 +1,4 @@
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";

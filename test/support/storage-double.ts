@@ -1,4 +1,5 @@
-import { MIGRATIONS_FOLDER, memoryStorage } from "../../src/app/compose.ts";
+import { memoryStorage } from "../../src/app/open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { type Verification, verifyFile } from "../../src/store/file/verify-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { MIGRATIONS_FOLDER } from "../../src/app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { Checkpoint } from "../../src/simulation/checkpoint.ts";
 import {

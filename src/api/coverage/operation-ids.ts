@@ -1,6 +1,6 @@
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 
-/** Ids of the operations of the public document, by the path of their route behind the base URL, then by method. */
+/** Operation ids of the public document, by route path below the base URL, then by method. */
 const OPERATION_IDS_BY_ROUTE = new Map<string, Map<string, string>>();
 for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
   const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
@@ -10,10 +10,10 @@ for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
 
 const BASE_PATH = /^(\/w\/:world)?\/api\/v2/;
 
-/** Routes as they are mounted: looked at once, for there are as many as paths in the document. */
+/** Caches the lookup by mounted route. Bounded: there is one route per path of the document. */
 const METHODS_BY_MOUNTED_ROUTE = new Map<string, ReadonlyMap<string, string>>();
 
-/** The operationId of a route; `undefined` where the public document has none for it. */
+/** The operation id of a route; `undefined` if the public document has none. */
 export function operationIdOf(method: string, routePath: string): string | undefined {
   let methods = METHODS_BY_MOUNTED_ROUTE.get(routePath);
   if (methods === undefined) {

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 
-/** Ids of the public operations that these routes answer. */
+/** Ids of the public operations that these routes serve. */
 export function servedOperations(families: readonly Hono[]): Set<string> {
   const routes = new Set(
     families.flatMap((family) => family.routes.map(({ method, path }) => `${method} ${path}`)),

@@ -7,10 +7,10 @@ import { findOrganization } from "../../platform/lookup.ts";
 import { hashSecret, sameHash } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 
-/** Who calls, and by which key. */
+/** The principal of a request and its key. */
 export type AuthenticatedCaller = { readonly principal: Principal; readonly keyId: number };
 
-/** R: a missing header, an invalid or a revoked key are all 401. */
+/** R: a missing header, an invalid key and a revoked key all get 401. */
 export function authenticate(transaction: Transaction, context: Context): AuthenticatedCaller {
   const header = context.req.header("authorization");
   const secret = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
@@ -29,13 +29,13 @@ export function authenticate(transaction: Transaction, context: Context): Authen
     return fail(unauthorized("the API key is not valid or has been revoked"));
   }
   const { scope } = apiKey;
-  // An organization's key is nobody's own: it stays when whoever made it leaves.
+  // A key of an organization does not belong to its creator: it stays valid when the creator leaves.
   const account =
     scope === undefined
       ? transaction.world.accounts.get(apiKey.accountId)
       : unwrap(findOrganization(transaction.world, scope.organizationId));
   if (account === undefined)
-    throw new Error(`API key ${apiKey.id} is of account ${apiKey.accountId}, which does not exist`);
+    throw new Error(`account ${apiKey.accountId} of API key ${apiKey.id} does not exist`);
   transaction.recordKeyUse(apiKey.id, clientAddress(context));
   return { principal: scope === undefined ? { account } : { account, scope }, keyId: apiKey.id };
 }
@@ -44,7 +44,7 @@ function unauthorized(message: string): ErrorResponse {
   return { status: 401, code: "UNAUTHORIZED", message, headers: { "WWW-Authenticate": "Bearer" } };
 }
 
-/** Where the request came from; a call without a socket came from this process. */
+/** The address of the client. A request without a socket comes from this process. */
 function clientAddress(context: Context): string {
   const address = (context.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)
     ?.incoming?.socket?.remoteAddress;

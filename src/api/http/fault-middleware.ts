@@ -1,26 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorResponse, errorResponseOf } from "../../http/errors.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { FaultOutcome, FaultTarget } from "../../platform/fault/fault.ts";
 import { refuseConflicts } from "../../platform/operation/schedule-operations.ts";
 import { StoreUnavailable, type Transaction, type WorldHandle } from "../../worlds/world-handle.ts";
 
-/** What the faults that a request meets make of it. */
+/** The combined effect of the faults that a request matched. */
 export type MatchedFault = {
-  /** The last one that it met, which says how it ends. */
+  /** The last matching fault, which decides the result. */
   readonly faultName: string;
-  /** Before anything is done. */
+  /** Waited out before the request is handled. */
   readonly delays: readonly FaultDelay[];
-  /** Answered in place of doing the work. */
+  /** Sent instead of handling the request. */
   readonly answer?: FaultResponse;
-  /** The connection is lost, before the work is done or behind it. */
+  /** The connection is dropped before or after the request is handled. */
   readonly lost?: "before" | "after";
 };
 
 type FaultDelay = Extract<FaultOutcome, { kind: "latency" }>;
-/** Its code may be any that its user has chosen. */
+/** The user of a fault may choose any code. */
 type FaultResponse = Omit<ErrorResponse, "code"> & { readonly code: string };
 
-/** Counts what a request meets; `undefined` where nothing comes of it. */
+/** Matches the faults against a request and counts it; `undefined` if none triggers. */
 export function matchRequestFaults(transaction: Transaction, target: FaultTarget): MatchedFault | undefined {
   const matched = transaction.execute({ type: "MatchFaults", target });
   const hits = matched.ok ? matched.value.filter((event) => event.type === "FaultHit") : [];
@@ -43,12 +44,13 @@ function faultResultOf(outcome: FaultOutcome): Pick<MatchedFault, "answer" | "lo
         answer: {
           status: 429,
           code: "TOO_MANY_REQUESTS",
-          message: `too many requests: ${outcome.requests} in ${outcome.perMs / 1_000} s are allowed`,
+          message: `too many requests: at most ${outcome.requests} in ${outcome.perMs / 1_000} s are allowed`,
           headers: retryAfter(outcome.retryAfterS),
         },
       };
     case "maintenance":
-      // A: the public document knows maintenance (maintenance_starts_at, maintenance_scheduled_for), but not how changes are refused.
+      // A: the public document has maintenance_starts_at and maintenance_scheduled_for, but no status for
+      // rejected changes.
       return {
         answer: {
           status: 423,
@@ -65,7 +67,7 @@ function faultResultOf(outcome: FaultOutcome): Pick<MatchedFault, "answer" | "lo
   }
 }
 
-/** C, D for 423, D for 429, A for the others: what the platform's errors of this status are like. */
+/** Like the platform's errors of this status: C and D for 423, D for 429, A for the others. */
 function faultResponseOf({
   status,
   code,
@@ -74,14 +76,14 @@ function faultResponseOf({
 }: Extract<FaultOutcome, { kind: "answer" }>): FaultResponse {
   const defaults = DEFAULT_RESPONSES[status] ?? {
     code: `HTTP_${status}`,
-    message: `answered by a fault: ${status}`,
+    message: `answered by a fault with status ${status}`,
   };
   const seconds = retryAfterS ?? defaults.retryAfterS;
   return {
     status,
     code: code ?? defaults.code,
     message: message ?? defaults.message,
-    ...(seconds === undefined ? {} : { headers: retryAfter(seconds) }),
+    ...omitUndefined({ headers: seconds === undefined ? undefined : retryAfter(seconds) }),
   };
 }
 
@@ -102,7 +104,7 @@ const DEFAULT_RESPONSES: Readonly<
   504: { code: "GATEWAY_TIMEOUT", message: "gateway timeout" },
 };
 
-/** What errors of faults are called where nobody has chosen another code. */
+/** Error codes of faults whose user chose no code. */
 export const FAULT_CODES: readonly string[] = [
   ...Object.values(DEFAULT_RESPONSES).map(({ code }) => code),
   "PROJECT_IN_MAINTENANCE",
@@ -113,7 +115,7 @@ function retryAfter(seconds: number): Readonly<Record<string, string>> {
   return { "Retry-After": String(seconds) };
 }
 
-/** So long at most before the world's clock is looked at again: somebody else may move it. */
+/** The longest sleep between two readings of the world's clock, which others may move. */
 const MAX_SLEEP_MS = 50;
 
 /** Waits out the delays of a request. */
@@ -125,8 +127,8 @@ export async function waitOutDelays(world: WorldHandle, delays: readonly FaultDe
 }
 
 /**
- * On a clock that moves by itself, until it has come so far. A manual clock is moved by the request itself: all that is due on the way
- * happens, and then the request takes effect at exactly its instant.
+ * Waits until the world's clock has advanced by `ms`. The request itself advances a manual clock: the work
+ * that is due on the way runs, and the request takes effect exactly at the end of the delay.
  */
 async function waitOnWorldClock(world: WorldHandle, ms: number): Promise<void> {
   const until = world.now() + ms;
@@ -134,7 +136,7 @@ async function waitOnWorldClock(world: WorldHandle, ms: number): Promise<void> {
     if (world.isShuttingDown) throw new StoreUnavailable(`world "${world.name}" is closing`);
     const { mode, factor } = await world.clock();
     if (mode === "manual") {
-      // Where time ends before, it is as late as it can be.
+      // The end of time comes first: the clock is as late as it can be.
       if ((await world.advance({ to: until })) === undefined) return;
     } else await sleep(Math.min(MAX_SLEEP_MS, Math.ceil((until - world.now()) / factor)));
   }

@@ -2,15 +2,17 @@ import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
 
-const INVALID_CURSOR =
-  "not a cursor that this list has given, in this order; leave it out to begin at the first page";
+const INVALID_CURSOR = "not a cursor of this list in this order; omit it to start at the first page";
 
-/** A cursor names the place in a stated order after which a page begins. It is opaque to callers and says what it is for. */
+/**
+ * A cursor holds its list and the position, in a stated order, after which a page begins. Clients treat it as
+ * opaque.
+ */
 export function encodeCursor(list: string, position: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString("base64url");
 }
 
-/** The query parameter `cursor` of one list, decoded; refuses what this list never gave. */
+/** The query parameter `cursor` of one list, decoded. Rejects cursors of other lists. */
 export function cursorParameter<T extends readonly z.ZodType[]>(list: string, position: z.ZodTuple<T>) {
   return z
     .string()
@@ -23,7 +25,9 @@ export function cursorParameter<T extends readonly z.ZodType[]>(list: string, po
     .optional();
 }
 
-/** A place may begin with whose list it is in, and in which order: ends a call that asks for another one. */
+/**
+ * A position may begin with the owner and the order of its list. Rejects the request if it asks for others.
+ */
 export function checkCursor(position: readonly unknown[] | undefined, expected: readonly unknown[]): void {
   const isMismatch =
     position !== undefined && expected.some((part, index) => part !== undefined && part !== position[index]);

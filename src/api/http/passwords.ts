@@ -4,11 +4,11 @@ import type { Project } from "../../platform/project/project.ts";
 import { newPassword } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 
-/** A new password for a role: shown now, and told again later only where the project is to store it. */
+/** A new password for a role. It can be shown again only if the project stores passwords. */
 export function issuePassword(transaction: Transaction, project: Project, role: Role): string {
   const password = newPassword();
   if (project.storePasswords) transaction.storeSecret(role.secretId, password);
-  // A history that was reset or taken back may have left one under this name.
+  // A reset or restored history may have left a password under this id.
   else transaction.deleteSecret(role.secretId);
   return password;
 }

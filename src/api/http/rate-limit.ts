@@ -13,7 +13,7 @@ type RequestWindow = { startedAt: SimTime; requests: number };
 export class RateLimiter {
   readonly #windows = new Map<string, RequestWindow[]>();
 
-  /** Counts one request of `caller`; gives the refusal where it is one too many. */
+  /** Counts one request of `key`; returns the error if it exceeds a limit. */
   countAndCheck(key: string, now: SimTime): ErrorResponse | undefined {
     let windows = this.#windows.get(key);
     if (windows === undefined) {
@@ -38,7 +38,7 @@ function tooManyRequests(requests: number, windowMs: number, remainingMs: number
   return {
     status: 429,
     code: "TOO_MANY_REQUESTS",
-    message: `too many requests: ${requests} in ${windowMs / SECOND} s are allowed for this route`,
+    message: `too many requests: at most ${requests} in ${windowMs / SECOND} s are allowed for this route`,
     headers: { "Retry-After": String(Math.max(1, Math.ceil(remainingMs / SECOND))) },
   };
 }

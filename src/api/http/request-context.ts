@@ -8,7 +8,6 @@ import {
   parseJsonBody,
   queryParameters,
   type RequestBody,
-  RequestError,
   readBody,
   requestIdOf,
   unwrap,
@@ -19,78 +18,70 @@ import { authorize, type Permission, type Principal } from "../../platform/accou
 import type { Account } from "../../platform/account/account.ts";
 import type { Command } from "../../platform/commands.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { FaultTarget } from "../../platform/fault/fault.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
-import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
-import { type MatchedFault, matchRequestFaults, waitOutDelays } from "./fault-middleware.ts";
+import { authenticate } from "./authenticate.ts";
+import { matchRequestFaults } from "./fault-middleware.ts";
+import {
+  type AuthenticatedHandler,
+  catchRefusal,
+  faultTargetOf,
+  handleAfterDelay,
+  type IncomingRequest,
+  journalRequest,
+  organizationIn,
+  type RouteResponse,
+  type RouteResult,
+  respond,
+} from "./incoming-request.ts";
 import { RateLimiter } from "./rate-limit.ts";
-import { idsInResponse, type RequestJournalEntry, redactedBody, redactedPath } from "./request-journal.ts";
 
-/** One request, authenticated and parsed, in its turn of the world. */
+/** One request, authenticated and parsed, in its transaction. */
 export type RequestContext<P, Q, B> = {
   readonly transaction: Transaction;
-  /** For which the call acts: that of the project or organization which it names, else the caller's own. */
+  /** The account that the call acts for: that of the named project or organization, else the caller's own. */
   readonly account: Account;
-  /** Who calls. */
   readonly principal: Principal;
-  /** Id of the key that the request came with. */
+  /** Id of the API key of the request. */
   readonly keyId: number;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Gives a command to the world; a refusal ends the call with the answer that belongs to it. */
+  /** Executes a command. A refusal ends the request with the matching error. */
   readonly execute: (command: Command) => readonly RecordedEvent[];
 };
 
 export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
-  /** S: 200, or 201 where something is created, and a few others. An answer without a body has none in the document. */
+  /** S: usually 200, or 201 for a creation. */
   readonly status?: 200 | 201 | 202 | 204;
-  /** What the caller must be allowed; else to read by GET, to write by the others. */
+  /** The permission that the caller needs. Default: read for GET, write for other methods. */
   readonly permission?: Permission;
-  /** The organization that the body names, where neither path nor query does. */
+  /** The organization that the body names; used if neither path nor query names one. */
   readonly organizationIn?: (body: z.output<B>) => string | undefined;
   readonly params?: P;
   readonly query?: Q;
-  /** Query parameters that may be repeated; they are parsed as one, with commas. */
+  /** Repeatable query parameters, parsed as one list with commas. */
   readonly listParameters?: readonly string[];
   readonly body?: B;
 };
 
 export type ApiOptions = {
   readonly worldOf: WorldResolver;
-  /** PLATFORM, "Answers": 700 requests a minute, bursts of 40 a second per route and account. */
+  /** D: 700 requests a minute and 40 a second, per route and account. */
   readonly rateLimit: boolean;
   readonly onBug: (error: unknown) => void;
 };
 
-/** What a look into the world comes to: a body, as an object or as JSON text, or an error. */
-type RouteResponse =
-  | { readonly status: number; readonly body: unknown }
-  | ErrorResponse
-  | NonNullable<MatchedFault["answer"]>;
-/** What comes of a request: an answer, or a connection that a fault loses, maybe behind what was done. */
-type RouteResult = RouteResponse | { readonly lostBy: string; readonly unsentResponse?: RouteResponse };
-type AuthenticatedHandler = (transaction: Transaction, caller: AuthenticatedCaller) => RouteResponse;
-
-/** A request on its way. */
-type IncomingRequest = {
-  readonly context: Context;
-  readonly requestId: string;
-  readonly input: RequestBody | undefined;
-  readonly operation: string | undefined;
-  /** Once it is known. */
-  caller?: AuthenticatedCaller;
-  matchedFault?: MatchedFault | undefined;
-};
-
-/** What a user of a manual clock has to do before a repeated request can be answered otherwise. */
+/** How a user of a manual clock must advance it before a retry can succeed, by status. */
 const HINTS: Readonly<Record<number, string>> = { 423: 'advance {"next":true}', 429: 'advance {"by":"1s"}' };
 
-/** Where a route takes nothing, nothing is looked at. */
+/** The schema of input that a route does not use. */
 const ANY_INPUT = z.unknown();
 
-/** Turns routes into handlers: authenticate, parse, one turn, render (DESIGN, "The way of a request"). */
+/**
+ * Turns routes into handlers: authenticate, parse, execute in one transaction, render. See
+ * docs/explanation/architecture.md.
+ */
 export class RouteHandlers {
   readonly #options: ApiOptions;
   readonly #date = new DateHeader();
@@ -138,7 +129,7 @@ export class RouteHandlers {
     };
   }
 
-  /** An answer for an authenticated caller that needs nothing of the world. */
+  /** An error for an authenticated caller, independent of the world. */
   errorRoute(failureFor: (context: Context) => ErrorResponse): (context: Context) => Promise<Response> {
     return (context) => this.#handle(context, () => failureFor(context));
   }
@@ -156,7 +147,7 @@ export class RouteHandlers {
     let result: RouteResult;
     try {
       world = worldOf(context);
-      // Counted anew where time has gone back.
+      // A restored world has a new history id, so the limiter counts anew: time went back.
       const historyId = this.#rateLimiter && world.history().id;
       const immediate = await world.transact((transaction) =>
         this.#start(transaction, request, handle, historyId),
@@ -165,12 +156,12 @@ export class RouteHandlers {
     } catch (error) {
       result = errorResponseFrom(error, onBug);
     }
-    // Not before what it has done is durable.
+    // Thrown only now: the commit must be durable before the connection drops.
     if ("lostBy" in result) throw new ConnectionLost(result.lostBy);
     return this.#send(context, requestId, world, result);
   }
 
-  /** What comes of a request at once; `undefined` where a fault delays it. */
+  /** Handles the request; `undefined` if a fault delays it. */
   #start(
     transaction: Transaction,
     request: IncomingRequest,
@@ -214,112 +205,12 @@ export class RouteHandlers {
       return context.body(text, response.status as 200, headers);
     }
     Object.assign(headers, response.headers);
-    // Nobody but its user moves a manual clock, and a client that retries would wait for ever (PLATFORM, "Operations").
+    // Only its user advances a manual clock, so a client that retries would wait forever.
     const hint = HINTS[response.status];
     if (hint !== undefined && world !== undefined && (await world.clock()).mode === "manual")
       headers["X-Standin-Hint"] = hint;
     return context.body(errorBody(requestId, response), response.status as 400, headers);
   }
-}
-
-/** What has been delayed is done in a turn of its own; its key may have been revoked meanwhile. */
-async function handleAfterDelay(
-  world: WorldHandle,
-  request: IncomingRequest,
-  handle: AuthenticatedHandler,
-): Promise<RouteResult> {
-  await waitOutDelays(world, request.matchedFault?.delays ?? []);
-  return world.transact((transaction) => {
-    const result = catchRefusal(() =>
-      respond(transaction, request, authenticate(transaction, request.context), handle),
-    );
-    journalRequest(transaction, request, result);
-    return result;
-  });
-}
-
-/** Does the work, or what a fault has in its place. */
-function respond(
-  transaction: Transaction,
-  { matchedFault }: IncomingRequest,
-  caller: AuthenticatedCaller,
-  handle: AuthenticatedHandler,
-): RouteResult {
-  if (matchedFault?.answer !== undefined) return matchedFault.answer;
-  if (matchedFault?.lost === "before") return { lostBy: matchedFault.faultName };
-  if (matchedFault?.lost === undefined) return handle(transaction, caller);
-  const unsentResponse = catchRefusal(() => handle(transaction, caller));
-  return { lostBy: matchedFault.faultName, unsentResponse };
-}
-
-/** A refusal is no bug of the world's: it is an answer like others. */
-function catchRefusal<T>(work: () => T): T | ErrorResponse {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof RequestError) return error.response;
-    throw error;
-  }
-}
-
-function faultTargetOf(
-  { context, operation }: IncomingRequest,
-  { principal: { account, scope } }: AuthenticatedCaller,
-): FaultTarget {
-  const { req } = context;
-  const [projectId, branchId, endpointId] = [
-    req.param("project_id"),
-    req.param("branch_id"),
-    req.param("endpoint_id"),
-  ];
-  return {
-    kind: "request",
-    operation,
-    method: req.method === "HEAD" ? "GET" : req.method,
-    ...(projectId === undefined ? {} : { projectId }),
-    ...(branchId === undefined ? {} : { branchId }),
-    ...(endpointId === undefined ? {} : { endpointId }),
-    accountId: account.id,
-    organizationId: organizationIn(context, req.query()) ?? scope?.organizationId ?? account.organizationId,
-  };
-}
-
-/** For the journal of requests. What is read costs little; what may change something is kept with what it brought. */
-function journalRequest(
-  { logRequest: append }: Transaction,
-  { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
-  result: RouteResult,
-): void {
-  if (append === undefined) return;
-  const { method, url } = context.req;
-  const entry: { -readonly [K in keyof RequestJournalEntry]: RequestJournalEntry[K] } = {
-    requestId,
-    method,
-    path: redactedPath(url),
-  };
-  if (operation !== undefined) entry.operationId = operation;
-  if (caller !== undefined) {
-    entry.accountId = caller.principal.account.id;
-    entry.keyId = caller.keyId;
-  }
-  if (matchedFault !== undefined) entry.fault = matchedFault.faultName;
-  const response = "lostBy" in result ? result.unsentResponse : result;
-  if (!("lostBy" in result)) entry.status = result.status;
-  if (response !== undefined && "code" in response) entry.code = response.code;
-  if (method !== "GET" && method !== "HEAD") {
-    const body = input && redactedBody(input);
-    if (body !== undefined) entry.body = body;
-    const responseIds =
-      response !== undefined && "body" in response ? idsInResponse(response.body) : undefined;
-    if (responseIds !== undefined) entry.answered = responseIds;
-  }
-  append(entry);
-}
-
-/** The organization that a request is for, by its path or its query. */
-function organizationIn(context: Context, query: unknown): string | undefined {
-  const pathOrganizationId = context.req.param("org_id") ?? context.req.param("source_org_id");
-  return pathOrganizationId ?? (query as { org_id?: string } | undefined)?.org_id;
 }
 
 function worldTime(world: WorldHandle): number | undefined {

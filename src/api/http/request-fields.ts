@@ -1,20 +1,17 @@
 import * as z from "zod";
+import { text } from "../../http/fields.ts";
 import { ownerOfPgSetting } from "../../platform/catalog/pg-settings.ts";
 import type { ComputeOptions } from "../../platform/compute/compute.ts";
 import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
 
-/** S: the pattern of all ids but those of keys and operations. */
-export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");
-export const name = z.string().min(1).max(256);
-/** An instant of the world's clock. */
-export const instant = z.iso
-  .datetime({ offset: true, message: "must be an ISO 8601 timestamp like 2026-01-31T12:00:00Z" })
-  .transform((text) => Date.parse(text));
+export const name = text(256);
 export const lsn = z
   .string()
   .regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838");
 
-/** S: a point of history is named by its instant or by its place in the log, not by both. For `refine`, with the fields' names. */
+/**
+ * S: a point in history is given by its instant or its log sequence number, not both. Arguments for `refine`.
+ */
 export function atMostOne<Lsn extends string, Timestamp extends string>(
   lsnField: Lsn,
   timestampField: Timestamp,
@@ -28,23 +25,19 @@ export function atMostOne<Lsn extends string, Timestamp extends string>(
   return [check, issue] as const;
 }
 
-/** What Postgres allows for the names of new databases and roles. One that is to be there already is looked up as it is. */
+/** Postgres' rule for names of new databases and roles. Existing names are looked up unchecked. */
 export const postgresName = z.string().min(1).refine(fitsPostgresIdentifier, "must be at most 63 bytes long");
 /** A query parameter that is `true` or `false`. */
 export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
-/** S. */
 export const email = z.email("must be an email address like somebody@example.com").max(256);
-
-const MAX_KEY_NAME_LENGTH = 64; // S
-export const keyName = z.string().min(1).max(MAX_KEY_NAME_LENGTH);
 
 export const keyId = z
   .string()
   .regex(/^\d{1,15}$/, "must be an integer")
   .transform(Number);
 
-/** Which sizes there are is for the rules to say; that it is a number is for here. */
+/** Which sizes exist is decided by the rules of the platform. */
 const computeUnits = z.number();
 const textMap = z.record(z.string(), z.string());
 
@@ -52,11 +45,13 @@ const pgSettings = textMap.superRefine((settings, context) => {
   for (const name of Object.keys(settings)) {
     const owner = ownerOfPgSetting(name);
     if (owner !== undefined)
-      context.addIssue({ code: "custom", path: [name], message: `must be left out: ${owner}` });
+      context.addIssue({ code: "custom", path: [name], message: `must be omitted: ${owner}` });
   }
 });
 
-/** Which libraries there are is for the rules to say: it depends on the project's version of Postgres. */
+/**
+ * Which libraries exist depends on the project's version of Postgres, so the rules of the platform decide.
+ */
 export const preloadLibraries = z.object({
   use_defaults: z.boolean().optional(),
   enabled_libraries: z.array(z.string()).optional(),
@@ -68,21 +63,21 @@ const endpointSettings = z.object({
   preload_libraries: preloadLibraries.optional(),
 });
 
+export const provisioner = text(64);
 export const computeType = z.enum(["read_write", "read_only"]);
-const endpointName = z.string().min(1).max(64);
 
-/** What may be chosen for a compute wherever one is made or changed. */
+/** Fields that every call that creates or changes a compute accepts. */
 export const computeFields = {
   autoscaling_limit_min_cu: computeUnits.optional(),
   autoscaling_limit_max_cu: computeUnits.optional(),
   suspend_timeout_seconds: z.int().optional(),
   settings: endpointSettings.optional(),
-  provisioner: z.string().min(1).max(64).optional(),
+  provisioner: provisioner.optional(),
 };
 
 export const endpointFields = {
   ...computeFields,
-  name: endpointName.optional(),
+  name: text(64).optional(),
   pooler_enabled: z.boolean().optional(),
   pooler_mode: z.enum(["transaction"]).optional(),
   disabled: z.boolean().optional(),

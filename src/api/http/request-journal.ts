@@ -1,19 +1,19 @@
 import type { RequestBody } from "../../http/request.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
-/** Larger bodies are kept as their size alone. */
+/** Of larger bodies, only the size is stored. */
 const MAX_STORED_BODY_CHARACTERS = 8 * 1024;
-/** Ids that are kept of one answer. */
+/** Number of ids stored per list of a response. */
 const MAX_STORED_IDS = 100;
 const REMOVED = "[removed]";
 
-/** Names of what must not be kept, in bodies as in queries. */
+/** Names of secret fields and query parameters, which must not be stored. */
 const SECRET_NAME =
   /passw|^pwd$|passphrase|private_?key|bearer|secret|token|credential|authorization|api_?key$|^key$|^(connection_)?uris?$|connection_string|dsn/i;
-/** Text that carries a secret wherever it stands: a URI with a password, a password of a role, the value of a header. */
+/** Secrets in any text: a URI with a password, a password of a role, the value of an Authorization header. */
 const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|npg_\w+|\b[A-Za-z0-9]{64}\b|\bbearer\s+\S+/i;
 
-/** The path with its query, without what is secret in it. */
+/** The path and query, with secrets removed. */
 export function redactedPath(url: string): string {
   const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
   const query = path.indexOf("?");
@@ -44,7 +44,10 @@ function decodeText(text: string): string {
   }
 }
 
-/** What a request brought, fit to be kept; of what cannot be read, only how much it was: nobody knows what is secret in it. */
+/**
+ * The body of a request, with secrets removed. If it cannot be parsed, only its size: it may hold secrets
+ * anywhere.
+ */
 export function redactedBody({ text, tooLarge }: RequestBody): unknown {
   if (tooLarge) return { not_kept: "too large" };
   if (text === "") return undefined;
@@ -58,7 +61,7 @@ export function redactedBody({ text, tooLarge }: RequestBody): unknown {
   return redactValue(value);
 }
 
-/** The same value without anything secret; new objects, but for what has nothing to remove. */
+/** A copy with secrets removed. */
 function redactValue(value: unknown): unknown {
   if (typeof value === "string") return SECRET_TEXT.test(value) ? REMOVED : value;
   if (Array.isArray(value)) return value.map(redactValue);
@@ -71,12 +74,15 @@ function redactValue(value: unknown): unknown {
   );
 }
 
-/** Yes and no are no secrets: `passwordless_access`, `store_passwords`. */
+/** Booleans are not secret: `passwordless_access`, `store_passwords`. */
 function isSecret(name: string, value: unknown): boolean {
   return typeof value !== "boolean" && value !== null && SECRET_NAME.test(name);
 }
 
-/** The ids in an answer: its own, those of the objects in it, and those of objects in lists. Roles and databases have names. */
+/**
+ * The ids in a response: of itself, of its objects and of the objects in its lists. Roles and databases have
+ * names.
+ */
 export function idsInResponse(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return undefined;
   const ids: [string, unknown][] = [];

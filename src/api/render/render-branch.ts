@@ -11,8 +11,6 @@ import { usageThisMonth } from "../../platform/usage/consumption.ts";
 import { usageAt } from "../../platform/usage/meter.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 
-// A branch, what it holds, and what is kept of it, as the public document describes them.
-
 export function renderBranch(world: World, branch: Branch, now: SimTime) {
   const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
   return {
@@ -51,7 +49,7 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
   } satisfies AllowUndefined<public_.Branch>;
 }
 
-/** S: there only while a deleted branch can be recovered. */
+/** S: present only while a deleted branch can be recovered. */
 function renderRecovery({ deletedAt, recoverableUntil, expiresAt }: Branch) {
   if (deletedAt === undefined || recoverableUntil === undefined) return undefined;
   const expired = expiresAt !== undefined && expiresAt <= deletedAt;
@@ -77,7 +75,7 @@ export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
   } satisfies AllowUndefined<public_.Snapshot>;
 }
 
-/** Where in the log a branch left its parent, or a snapshot was taken, when that was named by an instant or not at all. */
+/** The log sequence number of a branch point or snapshot that was requested without one. */
 function lsnAtTime(world: World, projectId: string, at: SimTime | undefined): string | undefined {
   const project = world.projects.get(projectId);
   return project === undefined || at === undefined ? undefined : lsnAt(project, at);

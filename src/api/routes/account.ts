@@ -1,16 +1,16 @@
 import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { planOf } from "../../platform/account/account.ts";
 import { effectiveLimits } from "../../platform/account/account-limits.ts";
 import { organizationsOf } from "../../platform/account/organization.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id } from "../http/request-fields.ts";
-import { renderOrganization, renderRegion } from "../render/render-objects.ts";
+import { renderOrganization, renderRegion } from "../render/render-account.ts";
 
-/** S: who one is and where one may be. */
+/** S: the caller, its organizations, and the regions. */
 export function accountRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -39,7 +39,7 @@ export function accountRoutes(handlers: RouteHandlers): Hono {
 
   app.get(
     "/users/me/organizations",
-    // S: with a key that is no person's, the one organization that it belongs to.
+    // S: a key of an organization lists only that organization.
     handlers.route({}, ({ principal: { account, scope }, transaction }) => ({
       organizations: (scope === undefined ? organizationsOf(transaction.world, account) : [account]).map(
         renderOrganization,

@@ -1,13 +1,13 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { keyName } from "../../http/fields.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { validApiKeys } from "../../platform/account/decide-api-key.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { keyId, keyName } from "../http/request-fields.ts";
-import { renderApiKey } from "../render/render-objects.ts";
+import { keyId } from "../http/request-fields.ts";
+import { renderApiKey } from "../render/render-account.ts";
 
-/** R, "API keys". */
 export function apiKeyRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -16,7 +16,7 @@ export function apiKeyRoutes(handlers: RouteHandlers): Hono {
     handlers.route(
       { permission: "person", body: z.object({ key_name: keyName }) },
       ({ account, body, execute }) => {
-        // R: the secret is shown now and never again.
+        // R: the secret is shown only here.
         const key = newApiKeySecret();
         for (const event of execute({
           type: "CreateApiKey",
@@ -28,7 +28,7 @@ export function apiKeyRoutes(handlers: RouteHandlers): Hono {
           const { id, name, createdAt } = event.apiKey;
           return { id, key, name, created_at: timestamp(createdAt), created_by: account.id };
         }
-        throw new Error("CreateApiKey created none");
+        throw new Error("CreateApiKey created no key");
       },
     ),
   );
@@ -51,7 +51,7 @@ export function apiKeyRoutes(handlers: RouteHandlers): Hono {
       ({ account, params, transaction, execute }) => {
         execute({ type: "RevokeApiKey", accountId: account.id, keyId: params.key_id });
         const apiKey = transaction.world.apiKeys.get(String(params.key_id));
-        if (apiKey === undefined) throw new Error("RevokeApiKey lost the key");
+        if (apiKey === undefined) throw new Error("RevokeApiKey deleted the key instead of marking it");
         return { ...renderApiKey(transaction.world, apiKey), created_by: account.id, revoked: true };
       },
     ),

@@ -1,13 +1,15 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { findSnapshot, snapshotsOf } from "../../platform/branch/decide-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/lookup.ts";
+import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
-import { atMostOne, id, instant, lsn, name } from "../http/request-fields.ts";
+import { atMostOne, lsn, name } from "../http/request-fields.ts";
 import { renderBranch, renderSnapshot } from "../render/render-branch.ts";
-import { renderPendingEndpoint, renderScheduledOperations } from "../render/render-objects.ts";
-import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
+import { renderPendingEndpoint } from "../render/render-endpoint.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const projectParams = z.object({ project_id: id });
 const snapshotParams = z.object({ project_id: id, snapshot_id: id });
@@ -27,12 +29,12 @@ const scheduleItem = z
     retention_seconds: z.int().min(MIN_RETENTION_S).optional(),
   })
   .refine(({ frequency, day = 1 }) => frequency !== "weekly" || day <= DAYS_IN_A_WEEK, {
-    // S: of the week or of the month; that a ninth day of the week is an error is A.
-    message: "must be 1 (Monday) to 7 (Sunday) where the frequency is weekly",
+    // S: a day of the week or of the month. A: a day of the week above 7 is an error.
+    message: "must be 1 (Monday) to 7 (Sunday) if the frequency is weekly",
     path: ["day"],
   });
 
-/** S: snapshots of branches. Those of a whole world are ours, and at /_sim/snapshots. */
+/** S: snapshots of branches. Snapshots of a world are at /_sim/snapshots. */
 export function snapshotRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -58,11 +60,11 @@ export function snapshotRoutes(handlers: RouteHandlers): Hono {
           ...input,
           expiresAt,
         })) {
-          // A: it is there at once; nothing has to be waited for.
+          // A: the snapshot exists at once, without operations to wait for.
           if (event.type === "SnapshotCreated")
             return { snapshot: renderSnapshot(request.transaction.world, event.snapshot), operations: [] };
         }
-        throw new Error("CreateSnapshot created none");
+        throw new Error("CreateSnapshot created no snapshot");
       },
     ),
   );

@@ -1,6 +1,5 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
-import * as z from "zod";
 import { errorResponseOf } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
@@ -21,99 +20,21 @@ import {
   type Timeframe,
 } from "../../platform/usage/consumption.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
+import {
+  branchesV2Query,
+  LIST_PARAMETERS,
+  OPTIONAL_METRICS,
+  PROJECT_METRICS,
+  projectsQuery,
+  projectsV2Query,
+} from "../http/consumption-query.ts";
+import { encodeCursor } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { flag, id } from "../http/request-fields.ts";
-import { checkOrganization } from "./projects.ts";
 
-// S throughout. What computes use is metered to the millisecond; there is no data and no network here, so what these are metered by
-// is 0.
+// S, unless a comment says otherwise. Compute usage is metered to the millisecond. There is no data and no
+// network, so their metrics are 0.
 
-const MAX_PAGE = 100;
-const DEFAULT_PAGE = 10;
-const MAX_BRANCHES_PAGE = 1_000;
-const DEFAULT_BRANCHES_PAGE = 100;
-const MAX_IDS = 100;
-
-/** What is always told of a timeframe, and what only where it is asked for. */
-const METRICS = [
-  "active_time_seconds",
-  "compute_time_seconds",
-  "written_data_bytes",
-  "synthetic_storage_size_bytes",
-] as const;
-const OPTIONAL_METRICS = [
-  "data_storage_bytes_hour",
-  "logical_size_bytes",
-  "logical_size_bytes_hour",
-] as const;
-const BRANCH_METRICS = [
-  "compute_unit_seconds",
-  "root_branch_bytes_month",
-  "child_branch_bytes_month",
-  "instant_restore_bytes_month",
-  "public_network_transfer_bytes",
-  "private_network_transfer_bytes",
-] as const;
-const PROJECT_METRICS = [...BRANCH_METRICS, "extra_branches_month", "snapshot_storage_bytes_month"] as const;
-
-const LIST_PARAMETERS = ["project_ids", "branch_ids", "metrics"];
-
-const instant = z.iso
-  .datetime({ offset: true, error: "must be a date-time like 2026-01-31T15:00:00Z" })
-  .transform((text) => Date.parse(text));
-
-/** An empty list is none. */
-function commaSeparated<T extends z.ZodType<string, string>>(element: T) {
-  return z
-    .string()
-    .transform((text) => text.split(",").filter((item) => item !== ""))
-    .pipe(z.array(element));
-}
-
-const ids = commaSeparated(id).refine((list) => list.length <= MAX_IDS, `must be at most ${MAX_IDS} ids`);
-const requiredIds = ids.refine((list) => list.length > 0, `must be 1 to ${MAX_IDS} ids`);
-
-function metricList<const M extends readonly [string, ...string[]]>(names: M) {
-  return commaSeparated(z.enum(names, `must be of ${names.join(", ")}`));
-}
-
-function requiredMetricList<const M extends readonly [string, ...string[]]>(names: M) {
-  return metricList(names).refine((list) => list.length > 0, `must be some of ${names.join(", ")}`);
-}
-
-const window = { from: instant, to: instant, granularity: z.enum(["hourly", "daily", "monthly"]) };
-
-const projectsQuery = z.object({
-  ...window,
-  limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
-  cursor: cursorParameter("consumption", z.tuple([z.int()])),
-  project_ids: ids.optional(),
-  org_id: id.optional(),
-  metrics: metricList([...METRICS, ...OPTIONAL_METRICS]).optional(),
-  include_v1_metrics: flag.optional(),
-});
-
-const projectsV2Query = z.object({
-  ...window,
-  limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
-  cursor: cursorParameter("consumption-v2", z.tuple([z.int()])),
-  project_ids: ids.optional(),
-  org_id: id,
-  metrics: requiredMetricList(PROJECT_METRICS),
-});
-
-const branchesV2Query = z.object({
-  ...window,
-  limit: limitParameter(MAX_BRANCHES_PAGE, DEFAULT_BRANCHES_PAGE),
-  cursor: cursorParameter("consumption-branches", z.tuple([z.string(), z.string()])),
-  project_ids: requiredIds,
-  branch_ids: ids.optional(),
-  org_id: id,
-  metrics: requiredMetricList(BRANCH_METRICS),
-});
-
-/** None of these wakes a compute. Of ids that name nothing of this account, nothing is told (A). */
+/** None of these calls starts a compute. Ids that name nothing in this account are ignored (A). */
 export function consumptionRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
   const planChanges = new PlanChangeCache();
@@ -126,7 +47,7 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
         const { world, now } = transaction;
         const window = consumptionWindow(transaction, account, query, planChanges);
         const { cursor, limit, metrics } = query;
-        // Those that the document requires are always there, whatever is asked for.
+        // The metrics that the document requires are always present.
         const optionalMetrics =
           metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
         const projects = selectByIds(visibleProjects(world, principal, account), query.project_ids).filter(
@@ -232,9 +153,12 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
   return app;
 }
 
-/** When accounts came to the plan that they are on, if not with their creation, and as long as history knows of it. */
+/** The instants at which accounts changed to their current plan, as far as history has them. */
 class PlanChangeCache {
-  /** Rows are replaced, never edited, so these need not be looked for again; that takes the longest where there is nothing to find. */
+  /**
+   * Accounts without a plan change. Rows are replaced, never edited, so an entry stays valid. Finding nothing
+   * is slowest.
+   */
   readonly #unchanged = new WeakSet<Account>();
 
   latestFor(transaction: Transaction, account: Account): SimTime | undefined {
@@ -245,7 +169,7 @@ class PlanChangeCache {
   }
 }
 
-/** What may be told of what is asked for. S: "History begins at the time of upgrade". */
+/** The part of the requested window that has a history. S: "History begins at the time of upgrade". */
 function consumptionWindow(
   transaction: Transaction,
   account: Account,
@@ -261,8 +185,8 @@ function consumptionWindow(
 }
 
 /**
- * Those of the organization that the caller may see, oldest first: a collaborator belongs to it and sees what was shared with him.
- * What was deleted has used what it used, so it is told for as long as it can be recovered.
+ * The projects of the organization that the caller may see, oldest first. A collaborator sees the shared
+ * ones. Deleted projects are included while they can be recovered.
  */
 function visibleProjects(world: World, principal: Principal, account: Account): Project[] {
   return world.projects
@@ -271,7 +195,7 @@ function visibleProjects(world: World, principal: Principal, account: Account): 
     .sort((a, b) => a.number - b.number);
 }
 
-/** In their own order. */
+/** Keeps the order of `all`. An empty list of ids selects everything. */
 function selectByIds<T extends { readonly id: string }>(
   all: Iterable<T>,
   ids: readonly string[] | undefined,
@@ -289,7 +213,7 @@ function projectComputes(world: World, projectId: string): Iterable<Compute> {
   return world.computes.by("project", projectId).values();
 }
 
-/** A: there are no timeframes from before the project or branch was made. */
+/** A: timeframes begin at the creation of the project or branch. */
 function timeframesOf(
   world: World,
   resource: { readonly id: string; readonly createdAt: SimTime },
@@ -306,7 +230,9 @@ function timeframesOf(
   );
 }
 
-/** S: consumption by billing period; those are calendar months of UTC (A). The one that is not over has no end. */
+/**
+ * S: consumption by billing period. A: a period is a calendar month in UTC. The current period has no end.
+ */
 function billingPeriods<T>(
   account: Account,
   projectId: string,
@@ -330,7 +256,7 @@ function billingPeriods<T>(
   }));
 }
 
-/** In the order of the document, each once. */
+/** Metrics in the order of the document, each once. */
 function renderFrame({ start, end, computeSeconds }: Timeframe, metrics: readonly string[]) {
   return {
     timeframe_start: timestamp(start),
@@ -340,4 +266,14 @@ function renderFrame({ start, end, computeSeconds }: Timeframe, metrics: readonl
       value: name === "compute_unit_seconds" ? computeSeconds : 0,
     })),
   } satisfies public_.ConsumptionHistoryPerTimeframeV2;
+}
+
+/** An account sees only its own organization. */
+function checkOrganization(account: Account, organizationId: string | undefined): void {
+  if (organizationId === undefined || organizationId === account.organizationId) return;
+  fail({
+    status: 404,
+    code: "ORGANIZATION_NOT_FOUND",
+    message: `organization "${organizationId}" not found`,
+  });
 }

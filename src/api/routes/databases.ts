@@ -2,15 +2,15 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import { findDatabase } from "../../platform/branch/database.ts";
+import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { postgresName } from "../http/request-fields.ts";
 import { renderDatabase } from "../render/render-branch.ts";
-import { renderScheduledOperations } from "../render/render-objects.ts";
-import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const databaseParams = branchParams.extend({ database_name: z.string() });
 
-/** S. */
+/** S: databases of a branch. */
 export function databaseRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 

@@ -1,25 +1,26 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import type { World } from "../../platform/core/world.ts";
 import { computesOf, findBranch, findCompute, findProject } from "../../platform/lookup.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
-import { computeOptions, computeType, endpointFields, id } from "../http/request-fields.ts";
+import { computeOptions, computeType, endpointFields } from "../http/request-fields.ts";
 import {
   EndpointJsonCache,
   renderChangedEndpoint,
   renderPendingEndpoint,
-  renderScheduledOperations,
-} from "../render/render-objects.ts";
+} from "../render/render-endpoint.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const projectParams = z.object({ project_id: id });
 const endpointParams = z.object({ project_id: id, endpoint_id: id });
 type EndpointRequest = RequestContext<z.output<typeof endpointParams>, unknown, unknown>;
 
-/** R, "Computes (endpoints)"; S for get, start and suspend. */
+/** R; S for get, start and suspend. */
 export function endpointRoutes(handlers: RouteHandlers): Hono {
-  // Worlds that were copied from each other in memory share their rows, but not their time.
+  // Copies of a world in memory share rows, but not the clock.
   const cacheByWorld = new WeakMap<World, EndpointJsonCache>();
   const cacheOf = (world: World): EndpointJsonCache => {
     const cache = cacheByWorld.get(world) ?? new EndpointJsonCache();
@@ -54,7 +55,7 @@ export function endpointRoutes(handlers: RouteHandlers): Hono {
           options: computeOptions(body.endpoint),
         });
         const created = events.find((event) => event.type === "ComputeCreated");
-        if (created === undefined) throw new Error("CreateCompute created none");
+        if (created === undefined) throw new Error("CreateCompute created no compute");
         return {
           endpoint: renderChangedEndpoint(transaction.world, created.compute, transaction.now),
           operations: renderScheduledOperations(events, transaction.now),
@@ -120,7 +121,7 @@ export function endpointRoutes(handlers: RouteHandlers): Hono {
   app.delete(
     "/projects/:project_id/endpoints/:endpoint_id",
     handlers.route({ params: endpointParams }, (request) => {
-      // R: the deleted compute is in the answer as it was, without `pending_state`, and there are no operations.
+      // R: the answer has the compute as it was, without `pending_state`, and no operations.
       const { pending_state: _, ...endpoint } = renderPendingEndpoint(
         request.transaction.world,
         requestedCompute(request),
@@ -153,7 +154,7 @@ function requestedCompute(request: EndpointRequest): Compute {
   return unwrap(findCompute(request.transaction.world, endpointTarget(request)));
 }
 
-/** The way of every call that changes a compute: the command, then the compute as it is and the operations that it takes. */
+/** Executes a command; answers with the changed compute and the operations that it needs. */
 function changeCompute(
   request: EndpointRequest,
   command:

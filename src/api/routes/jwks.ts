@@ -1,14 +1,16 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { preloadLibrariesFor } from "../../platform/catalog/preload-libraries.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { findRecord, recordsOf } from "../../platform/project/evolve-settings-record.ts";
 import type { SettingsRecordOf } from "../../platform/project/settings-record.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id, postgresName } from "../http/request-fields.ts";
+import { postgresName } from "../http/request-fields.ts";
 
 const MAX_ROLES = 10; // S
 const MAX_URL_LENGTH = 2048;
@@ -29,7 +31,10 @@ const addBody = z.object({
   skip_role_creation: z.boolean().optional(),
 });
 
-/** S: who signs the tokens that a project's databases accept, and what may be loaded into its computes. */
+/**
+ * S: the key sets whose tokens the databases of a project accept, and the libraries that its computes may
+ * preload.
+ */
 export function jwksRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -61,10 +66,10 @@ export function jwksRoutes(handlers: RouteHandlers): Hono {
         });
         for (const event of events) {
           if (event.type !== "RecordCreated" || event.record.kind !== "jwks") continue;
-          // A: computes need no new configuration for it that one could wait for.
+          // A: computes need no new configuration, so there are no operations.
           return { jwks: renderJwks(event.record), operations: [] } satisfies public_.JWKSCreationOperation;
         }
-        throw new Error("AddJwks added none");
+        throw new Error("AddJwks created no record");
       },
     ),
   );
@@ -77,7 +82,7 @@ export function jwksRoutes(handlers: RouteHandlers): Hono {
         const { project_id, jwks_id } = params;
         const jwks = findRecord(transaction.world, project_id, "jwks", jwks_id);
         execute({ type: "DeleteJwks", accountId: account.id, projectId: project_id, jwksId: jwks_id });
-        if (jwks === undefined) throw new Error("DeleteJwks deleted none");
+        if (jwks === undefined) throw new Error("DeleteJwks deleted no record");
         return renderJwks(jwks);
       },
     ),
@@ -108,12 +113,12 @@ function renderJwks({ id: jwksId, scope, fields, createdAt, updatedAt }: Setting
   return {
     id: jwksId,
     project_id: scope,
-    ...(fields.branchId === undefined ? {} : { branch_id: fields.branchId }),
+    ...omitUndefined({ branch_id: fields.branchId }),
     jwks_url: fields.jwksUrl,
     provider_name: fields.providerName,
     created_at: timestamp(createdAt),
     updated_at: timestamp(updatedAt),
-    ...(fields.jwtAudience === undefined ? {} : { jwt_audience: fields.jwtAudience }),
+    ...omitUndefined({ jwt_audience: fields.jwtAudience }),
     role_names: [...fields.roleNames],
   } satisfies public_.JWKS;
 }

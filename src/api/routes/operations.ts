@@ -1,16 +1,16 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id } from "../http/request-fields.ts";
-import { renderOperation } from "../render/render-objects.ts";
+import { renderOperation } from "../render/render-operation.ts";
 
 const MAX_PAGE = 1_000; // S
 const DEFAULT_PAGE = 100; // A
 
-/** S: a project's operations, newest first; finished ones stay to be read. */
+/** S: operations of a project, newest first, finished ones included. */
 export function operationRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
   const query = z.object({

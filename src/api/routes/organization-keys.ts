@@ -1,19 +1,21 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id, keyName } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { authorize } from "../../platform/account/access.ts";
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import { validOrganizationKeys } from "../../platform/account/decide-api-key.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id, keyId, keyName } from "../http/request-fields.ts";
-import { renderApiKey } from "../render/render-objects.ts";
+import { keyId } from "../http/request-fields.ts";
+import { renderApiKey } from "../render/render-account.ts";
 
 const organizationParams = z.object({ org_id: id });
 
-/** S: keys of an organization, for all of its projects or for one of them. */
+/** S: keys of an organization, for all its projects or for one. */
 export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -48,7 +50,7 @@ export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
       ({ principal, params, body, transaction, execute }) => {
         // D: "you must use your personal API key and be an administrator".
         unwrap(authorize(transaction.world, principal, "person", {}));
-        // R: the secret is shown now and never again.
+        // R: the secret is shown only here.
         const key = newApiKeySecret();
         const { project_id } = body;
         const events = execute({
@@ -58,7 +60,7 @@ export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
           hash: hashSecret(key),
           scope: {
             organizationId: params.org_id,
-            ...(project_id === undefined ? {} : { projectId: project_id }),
+            ...omitUndefined({ projectId: project_id }),
           },
         });
         for (const event of events) {
@@ -73,7 +75,7 @@ export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
             ...projectIdField(apiKey),
           } satisfies public_.OrgApiKeyCreateResponse;
         }
-        throw new Error("CreateApiKey created none");
+        throw new Error("CreateApiKey created no key");
       },
     ),
   );
@@ -90,7 +92,7 @@ export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
           keyId: params.key_id,
         });
         const apiKey = world.apiKeys.get(String(params.key_id));
-        if (apiKey === undefined) throw new Error("RevokeApiKey lost the key");
+        if (apiKey === undefined) throw new Error("RevokeApiKey deleted the key instead of marking it");
         const { accountId } = apiKey;
         return {
           ...renderApiKey(world, apiKey),
@@ -106,5 +108,5 @@ export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
 }
 
 function projectIdField({ scope }: ApiKey) {
-  return scope?.projectId === undefined ? {} : { project_id: scope.projectId };
+  return omitUndefined({ project_id: scope?.projectId });
 }

@@ -1,6 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { findMember, type Member, membersOf } from "../../platform/account/organization.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../platform/project/settings-record.ts";
 import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { email, id } from "../http/request-fields.ts";
+import { email } from "../http/request-fields.ts";
 
 const MAX_PAGE = 500; // S
 const MAX_INVITATIONS = 100; // A
@@ -34,7 +35,7 @@ const listQuery = z.object({
   ),
 });
 
-/** S: who belongs to an organization, who is invited, and what it wants to spend. */
+/** S: members, invitations and the spending limit of an organization. */
 export function organizationRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -157,7 +158,7 @@ export function organizationRoutes(handlers: RouteHandlers): Hono {
   return app;
 }
 
-/** Sorted by the chosen key and, where that ties, by id; a cursor carries its sort, so a walk stays in it. */
+/** One page, sorted by the chosen key, then by id. A cursor holds its sort order, so later pages keep it. */
 function memberPage(organizationId: string, members: Member[], query: z.output<typeof listQuery>) {
   const { cursor, limit } = query;
   const sort_by = cursor?.[1] ?? query.sort_by ?? "joined_at";
@@ -210,7 +211,7 @@ function renderInvitation({ id: invitationId, scope, fields, createdAt }: Settin
   } satisfies public_.Invitation;
 }
 
-/** The same words; an enum of theirs is not our union of strings. */
+/** The values are the same; the types differ: an enum there, a union of strings here. */
 function publicRole(memberRole: MemberRole) {
   return memberRole as public_.MemberRole;
 }

@@ -1,17 +1,18 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { findRecord, recordsOf } from "../../platform/project/evolve-settings-record.ts";
 import type { SettingsRecordOf } from "../../platform/project/settings-record.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { email, id } from "../http/request-fields.ts";
+import { email } from "../http/request-fields.ts";
 
 const projectParams = z.object({ project_id: id });
 
-/** S: with whom a project is shared. */
+/** S: the people with whom a project is shared. */
 export function permissionRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -39,7 +40,7 @@ export function permissionRoutes(handlers: RouteHandlers): Hono {
           if (event.type === "RecordCreated" && event.record.kind === "projectPermission")
             return renderPermission(event.record);
         }
-        throw new Error("GrantPermission granted none");
+        throw new Error("GrantPermission created no record");
       },
     ),
   );
@@ -56,7 +57,7 @@ export function permissionRoutes(handlers: RouteHandlers): Hono {
           projectId: project_id,
           permissionId: permission_id,
         });
-        if (permission === undefined) throw new Error("RevokePermission revoked none");
+        if (permission === undefined) throw new Error("RevokePermission deleted no record");
         return {
           ...renderPermission(permission),
           revoked_at: timestamp(transaction.now),

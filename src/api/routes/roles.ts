@@ -4,16 +4,16 @@ import { fail, unwrap } from "../../http/request.ts";
 import { findRole } from "../../platform/branch/role.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { refuse } from "../../platform/refusals.ts";
+import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import { issuePassword, PASSWORDS_NOT_STORED } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { postgresName } from "../http/request-fields.ts";
 import { renderRole } from "../render/render-branch.ts";
-import { renderScheduledOperations } from "../render/render-objects.ts";
-import { branchParams, branchTarget, requestedBranch } from "./branches.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const roleParams = branchParams.extend({ role_name: z.string() });
 
-/** S. */
+/** S: roles of a branch. */
 export function roleRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 

@@ -1,11 +1,11 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { authorize } from "../../platform/account/access.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id } from "../http/request-fields.ts";
 
 const DEFAULT_TTL_S = 86_400; // S
 const MAX_TTL_S = 315_360_000; // A: ten years
@@ -13,7 +13,10 @@ const MAX_PROJECTS = 400; // S
 
 const transferBody = z.object({ destination_org_id: id, project_ids: z.array(id).min(1).max(MAX_PROJECTS) });
 
-/** S: projects that change hands, by a request that somebody accepts, or between organizations of one person. */
+/**
+ * S: transfers of projects, by a request that another account accepts, or between organizations of one
+ * person.
+ */
 export function transferRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -45,7 +48,7 @@ export function transferRoutes(handlers: RouteHandlers): Hono {
             expires_at: timestamp(fields.expiresAt),
           } satisfies public_.ProjectTransferRequestResponse;
         }
-        throw new Error("RequestTransfer made none");
+        throw new Error("RequestTransfer created no request");
       },
     ),
   );
@@ -71,7 +74,7 @@ export function transferRoutes(handlers: RouteHandlers): Hono {
     ),
   );
 
-  // S: the second is from a time in which persons owned projects without an organization; here, each has one.
+  // S: the second path is for projects of a person without an organization. Here, every person has one.
   for (const [path, permission, params] of [
     ["/organizations/:source_org_id/projects/transfer", "admin", z.object({ source_org_id: id })],
     ["/users/me/projects/transfer", "person", z.object({})],

@@ -1,6 +1,7 @@
 import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
+import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { recordsOf } from "../../platform/project/evolve-settings-record.ts";
@@ -11,7 +12,6 @@ import {
   vpcEndpointsOf,
 } from "../../platform/project/vpc-endpoint.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import { id } from "../http/request-fields.ts";
 
 const MAX_EXAMPLES = 3; // S
 
@@ -22,7 +22,7 @@ const regionParams = organizationParams.extend({ region_id: id });
 const regionEndpointParams = regionParams.extend({ vpc_endpoint_id: id });
 const assignment = z.object({ label: z.string().max(256) });
 
-/** S: assignments are answered without a body. */
+/** S: VPC endpoints of organizations and projects. Assignments are answered without a body. */
 export function vpcEndpointRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
@@ -98,7 +98,7 @@ export function vpcEndpointRoutes(handlers: RouteHandlers): Hono {
         const restricted = restrictedProjects(transaction.world, account, params.vpc_endpoint_id);
         return {
           ...renderVpcEndpoint(record),
-          // A: nobody is here who would have to accept it first.
+          // A: no acceptance by the platform is needed.
           state: "accepted",
           num_restricted_projects: restricted.length,
           example_restricted_projects: restricted.slice(0, MAX_EXAMPLES).map((project) => project.id),

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../app/compose.ts";
+import { createApp } from "../../app/create-app.ts";
+import { openWorlds } from "../../app/open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { CorruptFile } from "../../store/tables/checksum.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
 import { availableName, restoreBackupName, StoreUnavailable } from "../../worlds/world-handle.ts";

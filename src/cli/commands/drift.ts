@@ -3,16 +3,11 @@ import { Command, Option } from "commander";
 import { journaledCalls } from "../../drift/journaled-calls.ts";
 import { ComparedServer, DEFAULT_CALLS, parseCallList, type ReadCall } from "../../drift/read-calls.ts";
 import { compareShapes, isRemark, type ShapeDifference, shapeOf } from "../../drift/response-shape.ts";
+import { apiErrorOf, PublicApi, type PublicResponse, printable } from "../../remote/public-api.ts";
+import { UserError } from "../../remote/user-error.ts";
 import { plural } from "../../whatif/report/number-format.ts";
+import { parseApiUrl, withApiKey } from "../client/api-access.ts";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
-import {
-  apiErrorOf,
-  PublicApi,
-  type PublicResponse,
-  parseApiUrl,
-  printable,
-  withApiKey,
-} from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, secretParser } from "../terminal/option-parsers.ts";
@@ -111,7 +106,7 @@ async function withUsageExitCode<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof CliError) throw new CliError(error.message, true);
+    if (error instanceof UserError) throw new CliError(error.message, true);
     throw error;
   }
 }

@@ -2,9 +2,10 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import type { Inventory, Omission } from "../../mirror/inventory.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { PublicApi, printable } from "../../remote/public-api.ts";
 import { plural } from "../../whatif/report/number-format.ts";
+import { parseApiUrl, withApiKey } from "../client/api-access.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
-import { PublicApi, parseApiUrl, printable, withApiKey } from "../client/public-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePath } from "../terminal/new-file.ts";
@@ -95,7 +96,7 @@ async function mirror(options: MirrorOptions, toServer: boolean, signal: AbortSi
   const { readInventory } = await import("../../mirror/inventory.ts");
   const readOmissions: Omission[] = [];
   const inventory = await withProgress("reading the account", (progress) =>
-    readInventory(new PublicApi(options.from, options.fromKey, signal), readOmissions, progress),
+    readInventory(new PublicApi(options.from, options.fromKey, signal), readOmissions, progress.report),
   );
   const file = options.out === undefined ? undefined : await writeSeedFile(options, options.out, inventory);
   const world =

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import { MIGRATIONS_FOLDER } from "../../app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { openForReading, type ReadOnlyDatabase } from "../../store/file/open-read-only.ts";
 import { asCorruptFile, CorruptFile } from "../../store/tables/checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";

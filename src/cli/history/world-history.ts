@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { MIGRATIONS_FOLDER } from "../../app/compose.ts";
+import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { renderObject } from "../../control/http/render-object.ts";
 import { renderState } from "../../control/routes/state.ts";
 import type { SimTime } from "../../platform/core/time.ts";

@@ -2,10 +2,11 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { FAULT_CODES } from "../../api/http/fault-middleware.ts";
-import { OPERATION_IDS } from "../../app/compose.ts";
+import { OPERATION_IDS } from "../../app/create-app.ts";
 import { openHttpTarget } from "../../app/http-target.ts";
 import { openInProcessTarget, temporaryDirectory } from "../../app/in-process-target.ts";
-import { faultFields, faultName } from "../../control/http/fault-fields.ts";
+import { givenName } from "../../control/http/control-fields.ts";
+import { faultFields } from "../../control/http/fault-fields.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
 import { parseScenario, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import { everyStep, type Scenario } from "../../scenario/file/scenario-schema.ts";
@@ -111,7 +112,7 @@ export function readScenario(text: string, path: string): ScenarioFile {
   return parseScenario(text, path, {
     errorCodes: [...ERROR_CODES, ...FAULT_CODES],
     checkFault({ name, ...fault }) {
-      const parsedName = faultName.safeParse(name);
+      const parsedName = givenName.safeParse(name);
       if (!parsedName.success)
         return parsedName.error.issues.map(({ message }) => ({ path: ["name"], message }));
       const parsed = faultSchema(parsedName.data).safeParse(fault);

@@ -1,4 +1,4 @@
-import type { OpenedWorlds } from "../../app/compose.ts";
+import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { DEFAULT_DATA } from "../terminal/options.ts";
 import type { ServeOptions } from "./serve-options.ts";
 

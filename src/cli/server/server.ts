@@ -3,15 +3,15 @@ import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
+import { createApp } from "../../app/create-app.ts";
 import {
-  createApp,
-  MIGRATIONS_FOLDER,
   type OpenedWorlds,
   openWorlds,
   type PlanLimitOverrides,
   type Populate,
   WorldMismatch,
-} from "../../app/compose.ts";
+} from "../../app/open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";

@@ -1,5 +1,7 @@
-/** An error that the user can act on; printed without a stack trace. */
-export class CliError extends Error {
+import { UserError } from "../../remote/user-error.ts";
+
+/** An error of a command that the user can act on; printed without a stack trace. */
+export class CliError extends UserError {
   override readonly name = "CliError";
   /** Whether the command line itself is wrong: exit status 2 instead of 1. */
   readonly isUsageError: boolean;

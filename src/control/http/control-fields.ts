@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { instant, text } from "../../http/fields.ts";
 import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
 import { END_OF_TIME, parseDuration } from "../../platform/core/time.ts";
 import { parseClockSetting } from "../../simulation/world-clock.ts";
@@ -17,11 +18,11 @@ export const duration = z
     return z.NEVER;
   });
 
-/** An ISO 8601 instant, with `Z` or an offset. */
-export const instant = z.iso
-  .datetime({ offset: true, message: "must be an ISO 8601 instant like 2026-01-31T12:00:00Z" })
-  .transform((text) => Date.parse(text))
-  .refine((at) => at >= 0 && at <= END_OF_TIME, "must be between the years 1970 and 9999");
+/** An instant that a clock of a world can show. */
+export const clockInstant = instant.refine(
+  (at) => at >= 0 && at <= END_OF_TIME,
+  "must be between the years 1970 and 9999",
+);
 
 const POINT_RULE =
   "must be an ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event";
@@ -31,7 +32,7 @@ export const point = z
   .union([z.int().min(0), z.string()], { error: POINT_RULE })
   .transform((input, context) => {
     if (/^\d{1,15}$/.test(String(input))) return { seq: Number(input) };
-    const parsed = instant.safeParse(input);
+    const parsed = clockInstant.safeParse(input);
     if (parsed.success) return { at: parsed.data };
     context.addIssue({ code: "custom", message: POINT_RULE });
     return z.NEVER;
@@ -59,23 +60,20 @@ export const clockSetting = z
     return z.NEVER;
   });
 
-export function text(longest: number) {
-  const rule = `must have 1 to ${longest} characters`;
-  return z.string().min(1, rule).max(longest, rule);
-}
-
 export const worldName = z.string().regex(WORLD_NAME, WORLD_NAME_RULE);
 
-export const snapshotName = z
+/** A name that a user gives to a fault or a snapshot. */
+export const givenName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9._-]{0,62}$/,
     "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit",
-  )
-  .refine(
-    (name) => !name.startsWith(AUTOMATIC_PREFIX) && !name.startsWith(BACKUP_PREFIX),
-    `must not begin with ${AUTOMATIC_PREFIX} or ${BACKUP_PREFIX}, which are reserved for the server`,
   );
+
+export const snapshotName = givenName.refine(
+  (name) => !name.startsWith(AUTOMATIC_PREFIX) && !name.startsWith(BACKUP_PREFIX),
+  `must not begin with ${AUTOMATIC_PREFIX} or ${BACKUP_PREFIX}, which are reserved for the server`,
+);
 
 const count = z.int().min(0).max(1_000_000_000_000);
 const label = text(256);
@@ -84,7 +82,7 @@ export const activity = z.strictObject({
   endpoint_id: z
     .string()
     .regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912"),
-  at: instant.optional(),
+  at: clockInstant.optional(),
   kind: z.enum(ACTIVITY_KINDS).default("query"),
   duration_ms: z.int().min(0).max(END_OF_TIME).optional(),
   queries: count.optional(),
@@ -97,5 +95,3 @@ export const activity = z.strictObject({
     .strictObject({ hits: count.default(0), misses: count.default(0), writes: count.default(0) })
     .optional(),
 });
-
-export const accountId = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 of a-z, 0-9 and -");

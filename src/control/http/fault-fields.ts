@@ -8,19 +8,12 @@ import {
 } from "../../platform/fault/fault.ts";
 import { OPERATION_ACTIONS } from "../../platform/operation/operation.ts";
 import { effect, renderEffect } from "../explain/fault-effect.ts";
-import { instant } from "./control-fields.ts";
+import { clockInstant, givenName } from "./control-fields.ts";
 import { formatInstant as renderInstant } from "./render-object.ts";
 import { nameListField, strict } from "./strict-fields.ts";
 
 const MAX_FAULTS = 1_000;
 const count = z.int().min(1).max(1_000_000_000_000);
-
-export const faultName = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9._-]{0,62}$/,
-    "must be 1 to 63 of a-z, 0-9, ., _ and -, beginning with a letter or a digit",
-  );
 
 const id = z.string().min(1).max(60);
 const match = strict({
@@ -37,8 +30,8 @@ const when = strict({
   every: count.optional(),
   probability: z.number().min(0).max(1).optional(),
   limit: count.optional(),
-  from: instant.optional(),
-  until: instant.optional(),
+  from: clockInstant.optional(),
+  until: clockInstant.optional(),
 })
   .refine(
     ({ first, every, probability }) =>
@@ -73,7 +66,7 @@ export function faultFields(operationIds: readonly string[]) {
     for (const { path, message } of contradictions(fault))
       context.addIssue({ code: "custom", path: [...path], message });
   };
-  const named = strict({ name: faultName, ...fields })
+  const named = strict({ name: givenName, ...fields })
     .superRefine(check)
     .transform((fault) => definitionOf(fault.name, fault));
   return {

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
+import { id, keyName, text } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Account } from "../../platform/account/account.ts";
 import { type ApiKey, SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
@@ -11,13 +12,11 @@ import {
 import { refuse } from "../../platform/refusals.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { accountId, text } from "../http/control-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
 import { strict } from "../http/strict-fields.ts";
 
 const secret = z.string().regex(SECRET_PATTERN, SECRET_RULE);
-const keyName = text(64);
 
 /** Accounts and their first keys, which on the platform come from the console. */
 export function accountRoutes(options: ControlOptions): Hono {
@@ -38,7 +37,7 @@ export function accountRoutes(options: ControlOptions): Hono {
       options,
       {
         body: z.strictObject({
-          id: accountId.optional(),
+          id: id.optional(),
           name: text(256),
           email: z.email().optional(),
           plan: z.enum(["paid", "free"]).optional(),
@@ -77,7 +76,7 @@ export function accountRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/api_keys",
-    handler(options, { query: strict({ account_id: accountId.optional() }) }, ({ world, query }) =>
+    handler(options, { query: strict({ account_id: id.optional() }) }, ({ world, query }) =>
       runTransaction(world, (transaction) => {
         const accounts =
           query.account_id === undefined
@@ -98,7 +97,7 @@ export function accountRoutes(options: ControlOptions): Hono {
       options,
       {
         body: z.strictObject({
-          account_id: accountId.optional(),
+          account_id: id.optional(),
           key_name: keyName,
           api_key: secret.optional(),
         }),

@@ -4,7 +4,7 @@ import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
-import { duration, instant as instantField } from "../http/control-fields.ts";
+import { clockInstant, duration } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
 
@@ -22,7 +22,7 @@ const clockBody = z
   });
 
 const advanceBody = z
-  .strictObject({ by: duration.optional(), to: instantField.optional(), next: z.literal(true).optional() })
+  .strictObject({ by: duration.optional(), to: clockInstant.optional(), next: z.literal(true).optional() })
   .refine(
     (body) => Object.keys(body).length === 1,
     'must have exactly one of "by" (a duration), "to" (an instant) and "next": true',

@@ -3,7 +3,8 @@ import * as z from "zod";
 import { parseInput, parseJsonBody, readBody, unwrap } from "../../http/request.ts";
 import { findFault } from "../../platform/fault/decide-fault.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { faultFields, faultName, renderFault } from "../http/fault-fields.ts";
+import { givenName } from "../http/control-fields.ts";
+import { faultFields, renderFault } from "../http/fault-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 
 /** Injected faults of a world. */
@@ -40,7 +41,7 @@ export function faultRoutes(options: ControlOptions): Hono {
   app.put(
     "/faults/:name",
     handler(options, {}, async ({ world, params }, context) => {
-      const name = parseInput(z.object({ name: faultName }), params).name;
+      const name = parseInput(z.object({ name: givenName }), params).name;
       const fault = parseInput(fields.one(name), parseJsonBody(await readBody(context)));
       return runTransaction(world, (transaction) => {
         unwrap(transaction.execute({ type: "SetFaults", faults: [fault], keepOthers: true }));

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
-import { instant as instantField } from "../http/control-fields.ts";
+import { clockInstant } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { strict, unknownName } from "../http/strict-fields.ts";
@@ -49,8 +49,8 @@ const requestsQuery = (operationIds: readonly string[]) =>
     account_id: z.string().optional(),
     fault: z.string().optional(),
     matched: yesOrNo.optional(),
-    from: instantField.optional(),
-    until: instantField.optional(),
+    from: clockInstant.optional(),
+    until: clockInstant.optional(),
   });
 type RequestFilter = z.output<ReturnType<typeof requestsQuery>>;
 

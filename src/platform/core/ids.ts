@@ -1,9 +1,11 @@
 import { ADJECTIVES, NOUNS } from "./id-words.ts";
 import type { Random } from "./random-port.ts";
 
-/**
- * S: `spring-example-302709`, `br-wispy-meadow-118737`, `ep-silent-smoke-806639`. Ours have eight digits (A).
- */
+/** S: the pattern of all ids, except those of keys and operations. */
+export const ID_PATTERN = /^[a-z0-9-]{1,60}$/;
+export const ID_RULE = "must be 1 to 60 of a-z, 0-9 and -";
+
+/** S: the real shapes are `spring-example-302709`, `br-wispy-meadow-118737`, `ep-silent-smoke-806639`; eight digits leave room. */
 export type NamedKind = "project" | "branch" | "endpoint" | "snapshot";
 
 const PREFIX: Readonly<Record<NamedKind, string>> = {

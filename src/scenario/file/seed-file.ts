@@ -2,6 +2,7 @@ import * as z from "zod";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
 import type { Command } from "../../platform/commands.ts";
+import { ID_PATTERN, ID_RULE } from "../../platform/core/ids.ts";
 import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
@@ -10,7 +11,7 @@ import type { Result } from "../../platform/refusals.ts";
 import { strictObject } from "../../traffic/pattern-fields.ts";
 import { formatProblems, SourceDocument } from "./yaml-document.ts";
 
-const id = z.string().regex(/^[a-z0-9-]{1,60}$/, "must be 1 to 60 characters of a-z, 0-9 and -");
+const id = z.string().regex(ID_PATTERN, ID_RULE);
 const name = z.string().min(1).max(256);
 
 const compute = strictObject({

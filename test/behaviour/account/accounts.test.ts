@@ -10,7 +10,7 @@ async function createTwo() {
   return { double, ...mine, childId: branch.branchId, other };
 }
 
-test("to another account, everything of the first one is not there: each call is 404 and changes nothing", async () => {
+test("another account cannot see any resource of the first one: each call gets 404 and changes nothing", async () => {
   const { double, projectId, branchId, childId, endpointId, path, created, other } = await createTwo();
   const before = await worldState(double);
   const project = `/projects/${projectId}`;
@@ -49,7 +49,7 @@ test("to another account, everything of the first one is not there: each call is
   expect(endpointId).toBeDefined();
 });
 
-test("another account's object and one that was never there are told apart by nobody", async () => {
+test("a resource of another account and one that never existed get the same answer", async () => {
   const { double, projectId, other } = await createTwo();
   const foreign = await double.api("GET", `/projects/${projectId}`, undefined, other.key);
   const unknown = await double.api("GET", "/projects/never-there", undefined, other.key);
@@ -57,7 +57,7 @@ test("another account's object and one that was never there are told apart by no
   expect(foreign.body.message.replace(projectId, "never-there")).toBe(unknown.body.message);
 });
 
-test("a branch, an endpoint and an operation of another account are not found in a project of one's own", async () => {
+test("a branch, an endpoint and an operation of another account are not found through an own project", async () => {
   const { double, branchId, endpointId, created, other } = await createTwo();
   const own = await createProject(double, {}, other.key);
   for (const path of [
@@ -71,14 +71,14 @@ test("a branch, an endpoint and an operation of another account are not found in
   }
 });
 
-test("one account's running operations lock no other account", async () => {
+test("running operations of one account do not lock another account", async () => {
   const { double, path, other } = await createTwo();
   const own = await createProject(double, {}, other.key);
   await double.api("POST", `${path}/restart`);
   expect((await double.api("POST", `${own.path}/restart`, undefined, other.key)).status).toBe(200);
 });
 
-test("the account says who it is, and what its plan allows", async () => {
+test("an account shows its user and the limits of its plan", async () => {
   const { double, other } = await createTwo();
   const { status, body } = await double.api("GET", "/users/me", undefined, other.key);
   expect(status).toBe(200);
@@ -99,7 +99,7 @@ test("the account says who it is, and what its plan allows", async () => {
   });
 });
 
-test("an account has one organization, which is blind to the others", async () => {
+test("an account has one organization and does not see others", async () => {
   const { double, other } = await createTwo();
   const organizationOf = async (key: string) =>
     (await double.api("GET", "/users/me/organizations", undefined, key)).body.organizations;
@@ -114,14 +114,14 @@ test("an account has one organization, which is blind to the others", async () =
   expect((await double.api("GET", `/projects?org_id=${mine.id}`)).body.projects).toHaveLength(1);
 });
 
-test("the key tells its account", async () => {
+test("GET /auth names the account of the key", async () => {
   const { double, other } = await createTwo();
   expect((await double.api("GET", "/auth", undefined, other.key)).body).toMatchObject({
     account_id: other.accountId,
   });
 });
 
-test("the console makes accounts with a plan, an id, and a key that is given or drawn", async () => {
+test("the control API creates accounts with a plan, an id, and a given or generated key", async () => {
   const double = await createDouble();
   const given = "given-".padEnd(64, "g");
   const { status, body } = await double.sim("POST", "/accounts", {
@@ -154,14 +154,14 @@ test.each([
   [{ name: "a", email: "nobody" }, "email"],
   [{ name: "a", api_key: "two words" }, "api_key"],
   [{ name: "a", api_key: "with space".padEnd(64, "s") }, "api_key"],
-])("an account made of %j is refused, naming %s", async (asked, field) => {
+])("an account with %j is rejected with an error that names %s", async (asked, field) => {
   const double = await createDouble();
   const { status, body } = await double.sim("POST", "/accounts", asked);
   expect([status, body.message]).toEqual([400, expect.stringContaining(field)]);
   expect((await double.sim("GET", "/accounts")).body.accounts).toHaveLength(1);
 });
 
-test("the console's keys: made, listed by account, revoked", async () => {
+test("the control API creates, lists and revokes the keys of an account", async () => {
   const double = await createDouble();
   const other = await createAccount(double);
   const made = (await double.sim("POST", "/api_keys", { key_name: "second", account_id: other.accountId }))

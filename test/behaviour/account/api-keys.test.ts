@@ -8,7 +8,7 @@ const create = (double: Double, key_name: unknown = "ci", key?: string) =>
 const keysOf = async (double: Double, key?: string) =>
   (await double.api("GET", "/api_keys", undefined, key)).body as any[];
 
-test("a new key is answered with an integer id and a secret of 64 characters, and works", async () => {
+test("a new key has an integer id and a secret of 64 characters, and works", async () => {
   const double = await createDouble();
   const { status, body } = await create(double);
   expect(status).toBe(200);
@@ -32,21 +32,21 @@ test("the list is one array of keys with name, creation and use", async () => {
   });
 });
 
-test("the secret is told once, at creation, and never again", async () => {
+test("the secret of a key is shown only at its creation", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   await double.api("GET", "/projects", undefined, body.key);
-  const told = [
+  const reported = [
     await double.api("GET", "/api_keys"),
     await double.sim("GET", "/state"),
     await double.sim("GET", "/events"),
     await double.sim("GET", "/api_keys"),
     await double.api("DELETE", `/api_keys/${body.id}`),
   ];
-  for (const answer of told) expect(JSON.stringify(answer.body)).not.toContain(body.key);
+  for (const answer of reported) expect(JSON.stringify(answer.body)).not.toContain(body.key);
 });
 
-test("only a hash is kept, and hashes are compared whole", () => {
+test("only the hash of a key is stored, and the whole hash is compared", () => {
   const secret = newApiKeySecret();
   expect(hashSecret(secret)).toMatch(/^[0-9a-f]{64}$/);
   expect(hashSecret(secret)).not.toContain(secret);
@@ -56,7 +56,7 @@ test("only a hash is kept, and hashes are compared whole", () => {
   expect(newApiKeySecret()).not.toBe(secret);
 });
 
-test("a revocation answers with the key, revoked, and with its last use", async () => {
+test("a revocation answers with the revoked key and its last use", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   await double.advance("90s");
@@ -90,7 +90,7 @@ test("a key can revoke itself", async () => {
   expect((await double.api("GET", "/projects", undefined, body.key)).status).toBe(401);
 });
 
-test("revocation cannot be reversed: the key is gone from the list and a second revocation is 404", async () => {
+test("a revocation is final: the key is no longer listed and a second revocation gets 404", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   await double.api("DELETE", `/api_keys/${body.id}`);
@@ -104,13 +104,13 @@ test("revocation cannot be reversed: the key is gone from the list and a second 
   expect((await double.api("GET", "/projects", undefined, body.key)).status).toBe(401);
 });
 
-test("a key is valid until it is revoked, however long that is", async () => {
+test("a key does not expire: it is valid until it is revoked", async () => {
   const double = await createDouble();
   await double.advance("36500d");
   expect((await double.api("GET", "/projects")).status).toBe(200);
 });
 
-test("last use follows the world's clock, key by key", async () => {
+test("the last use of each key is an instant of the world's clock", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   const lastUse = async () => (await keysOf(double)).find(({ id }) => id === body.id).last_used_at;
@@ -126,7 +126,7 @@ test("last use follows the world's clock, key by key", async () => {
   expect(await lastUse()).toBe("2026-01-01T01:00:10Z");
 });
 
-test("what is refused after authentication is a use as well; what is not authenticated is none", async () => {
+test("a request rejected after authentication counts as a use of the key; one rejected before does not", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   await double.advance("1h");
@@ -136,7 +136,7 @@ test("what is refused after authentication is a use as well; what is not authent
   expect((await keysOf(double)).find(({ id }) => id === body.id).last_used_at).toBe("2026-01-01T01:00:00Z");
 });
 
-test("keys are global to the account and open all of its objects", async () => {
+test("a key gives access to all resources of its account", async () => {
   const double = await createDouble();
   const { body } = await create(double);
   const made = await double.api("POST", "/projects", { project: { name: "shared" } });
@@ -148,7 +148,7 @@ test("keys are global to the account and open all of its objects", async () => {
   );
 });
 
-test("an account's keys are its own: others neither see nor revoke them", async () => {
+test("other accounts can neither see nor revoke the keys of an account", async () => {
   const double = await createDouble();
   const other = await createAccount(double);
   const [mine] = await keysOf(double);
@@ -170,7 +170,7 @@ test.each([[undefined], [""], [7], [null], ["n".repeat(65)], [["ci"]]])(
   },
 );
 
-test("a name may be as long as 64 characters, and two keys may share it", async () => {
+test("a key name may have 64 characters, and two keys may share a name", async () => {
   const double = await createDouble();
   const one = await create(double, "n".repeat(64));
   const two = await create(double, "n".repeat(64));
@@ -182,12 +182,12 @@ test.each([
   ["abc", 400],
   ["1.5", 400],
   ["999999", 404],
-])("to revoke the key %s is answered %i", async (id, status) => {
+])("revoking the key %s gets %i", async (id, status) => {
   const double = await createDouble();
   expect((await double.api("DELETE", `/api_keys/${id}`)).status).toBe(status);
 });
 
-test("ten thousand keys work like one", async () => {
+test("authentication works with ten thousand keys", async () => {
   const double = await createDouble();
   const secrets = Array.from({ length: 10_000 }, (_, index) => `${index}`.padStart(64, "s"));
   await double.world.transact(({ world, execute }) => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 
-/** One call of every operation that is imitated, and of one that is not, one unknown path and one wrong method. */
+/** Calls of all kinds: imitated operations, one that is not imitated, an unknown path and a wrong method. */
 const CALLS: readonly string[] = [
   "GET /api_keys",
   "POST /api_keys",
@@ -74,7 +74,7 @@ async function createCaller(): Promise<{ double: Double; call: Caller }> {
   return { double, call };
 }
 
-/** What each of these is answered must be 401 and leave the world as it was. */
+/** Each call must get 401 and change nothing. */
 const BAD: Readonly<Record<string, Headers>> = {
   "no Authorization header": {},
   "an empty one": { Authorization: "" },
@@ -88,7 +88,7 @@ const BAD: Readonly<Record<string, Headers>> = {
   "a very long key": { Authorization: `Bearer ${"x".repeat(50_000)}` },
 };
 
-test.each(Object.keys(BAD))("with %s, every request fails with 401", async (name) => {
+test.each(Object.keys(BAD))("with %s, every request gets 401", async (name) => {
   const { double, call } = await createCaller();
   const before = await worldState(double);
   for (const text of CALLS) {
@@ -100,7 +100,7 @@ test.each(Object.keys(BAD))("with %s, every request fails with 401", async (name
   expect(await worldState(double)).toBe(before);
 });
 
-test("with a revoked key, every request fails with 401", async () => {
+test("with a revoked key, every request gets 401", async () => {
   const { double, call } = await createCaller();
   const { body } = await double.api("POST", "/api_keys", { key_name: "short-lived" });
   expect((await call("GET /projects", { Authorization: `Bearer ${body.key}` })).status).toBe(200);
@@ -110,7 +110,7 @@ test("with a revoked key, every request fails with 401", async () => {
   }
 });
 
-test("a request that is wrong in every way is told first that it is not authenticated", async () => {
+test("401 comes before all other errors of a request", async () => {
   const { call } = await createCaller();
   for (const text of CALLS) {
     const answer = await call(text.replace(":project", "NO SUCH"), { "Content-Type": "text/html" }, "{");
@@ -118,7 +118,7 @@ test("a request that is wrong in every way is told first that it is not authenti
   }
 });
 
-test("with the key, none of these is 401", async () => {
+test("with a valid key, none of these requests gets 401", async () => {
   const { call } = await createCaller();
   for (const text of CALLS.filter((candidate) => !candidate.startsWith("DELETE"))) {
     const answer = await call(text, { Authorization: `Bearer ${API_KEY}` }, "{}");
@@ -126,7 +126,7 @@ test("with the key, none of these is 401", async () => {
   }
 });
 
-test("the scheme may be written in any case, and spaces around the key do not matter", async () => {
+test("the scheme is case-insensitive, and spaces around the key are ignored", async () => {
   const { call } = await createCaller();
   for (const header of [`bearer ${API_KEY}`, `BEARER ${API_KEY}`, `Bearer   ${API_KEY}  `]) {
     expect([header, (await call("GET /projects", { Authorization: header })).status]).toEqual([header, 200]);

@@ -3,7 +3,7 @@ import { createAccount, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 import { createFileDouble } from "../../support/file-double.ts";
 
-// S for the calls; D and A for what the keys may not do (see platform/access.ts).
+// S for the calls; D and A for what the keys may not do (see src/platform/account/access.ts).
 
 async function createKey(double: Double, project_id?: string, key = API_KEY) {
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;
@@ -21,7 +21,7 @@ async function createKey(double: Double, project_id?: string, key = API_KEY) {
 
 const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.code];
 
-test("an organization's key is told once, listed without its secret, and works until it is revoked", async () => {
+test("the secret of an organization's key is shown once; the key works until it is revoked", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { path, id, secret, body } = await createKey(double);
@@ -37,7 +37,7 @@ test("an organization's key is told once, listed without its secret, and works u
   expect((await double.api("GET", path)).body).toEqual([]);
 });
 
-test("personal keys and those of the organization are in two lists, and neither revokes the other's", async () => {
+test("personal and organization keys are listed and revoked separately", async () => {
   const double = await createDouble();
   const { path, id } = await createKey(double);
   const [personal] = (await double.api("GET", "/api_keys")).body;
@@ -49,7 +49,7 @@ test("personal keys and those of the organization are in two lists, and neither 
   expect((await double.sim("DELETE", `/api_keys/${id}`)).body).toMatchObject({ revoked: true });
 });
 
-test("an organization's key acts for the organization, and is no person", async () => {
+test("an organization's key acts for the organization, not for a person", async () => {
   const double = await createDouble();
   const { orgId, secret } = await createKey(double);
   const as = (method: string, path: string, body?: unknown) => double.api(method, path, body, secret);
@@ -63,7 +63,7 @@ test("an organization's key acts for the organization, and is no person", async 
   expect((await as("GET", "/projects")).body.projects).toHaveLength(1);
   await double.advance("10s");
   expect((await as("DELETE", `/projects/${made.body.project.id}`)).status).toBe(200);
-  // D: only an admin in person makes keys of an organization.
+  // D: only an admin with a personal key can create keys of an organization.
   expect(codeOf(await as("POST", `/organizations/${orgId}/api_keys`, { key_name: "next" }))).toEqual([
     403,
     "ACCESS_DENIED",
@@ -81,7 +81,7 @@ test("an organization's key acts for the organization, and is no person", async 
   expect(await worldState(double)).toBe(before);
 });
 
-test("an organization's key sees neither what was shared with its account nor the organizations that this joined", async () => {
+test("an organization's key sees neither shared projects nor other organizations of its creator", async () => {
   const double = await createDouble();
   const other = await createAccount(double, { email: "other@standin.example" });
   const theirs = await createProject(double, {}, other.key);
@@ -107,7 +107,7 @@ test("an organization's key sees neither what was shared with its account nor th
   expect((await double.api("GET", "/projects/shared", undefined, secret)).body.projects).toEqual([]);
 });
 
-test("a project's key reaches its project alone", async () => {
+test("a project key gives access to its project only", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   const other = await createProject(double);
@@ -146,7 +146,7 @@ test("a project's key reaches its project alone", async () => {
   expect(await worldState(double)).toBe(before);
 });
 
-test("a key is made only for a project of the organization, by an admin of it", async () => {
+test("only an admin can create a project key, and only for a project of the organization", async () => {
   const double = await createDouble();
   const other = await createAccount(double);
   const theirs = await createProject(double, {}, other.key);
@@ -171,7 +171,7 @@ test("a key is made only for a project of the organization, by an admin of it", 
   expect(await worldState(double)).toBe(before);
 });
 
-test("a key outlives the membership of whoever made it", async () => {
+test("an organization's key stays valid when its creator leaves", async () => {
   const double = await createDouble();
   const { orgId, path } = await createKey(double);
   const admin = await createAccount(double, { email: "admin@standin.example" });
@@ -186,7 +186,7 @@ test("a key outlives the membership of whoever made it", async () => {
   expect((await double.api("GET", `/organizations/${orgId}`, undefined, body.key)).status).toBe(200);
 });
 
-test("with a project its keys are revoked, when it is gone for good, and so they are with a reset", async () => {
+test("purging a project or resetting the world revokes the project's keys", async () => {
   const stored = await createFileDouble();
   onTestFinished(stored.end);
   const { projectId } = await createProject(stored.double());

@@ -9,7 +9,7 @@ async function organizationOf(double: Double, key = API_KEY): Promise<string> {
   return (await double.api("GET", "/users/me/organizations", undefined, key)).body.organizations[0].id;
 }
 
-/** Another account, which has been made a member of the first one's organization. */
+/** Another account, which is a member of the first one's organization. */
 async function createMember(double: Double, role: string, email = `${role}@standin.example`) {
   const orgId = await organizationOf(double);
   const account = await createAccount(double, { name: role, email });
@@ -28,7 +28,7 @@ async function createMember(double: Double, role: string, email = `${role}@stand
 
 const codeOf = ({ status, body }: { status: number; body: any }) => [status, body.code];
 
-test("an account is the first member of its organization, and its admin", async () => {
+test("an account is the first member and an admin of its organization", async () => {
   const double = await createDouble();
   const orgId = await organizationOf(double);
   const me = (await double.api("GET", "/users/me")).body;
@@ -51,7 +51,7 @@ test("an account is the first member of its organization, and its admin", async 
   );
 });
 
-test("whoever has an account joins when invited, in whatever case the address is written; nobody is invited twice", async () => {
+test("an invited account joins at once, matched by email ignoring case; a second invitation is rejected", async () => {
   const double = await createDouble();
   const { orgId, accountId, key } = await createMember(double, "member");
   const { invitations } = (await double.api("GET", `/organizations/${orgId}/invitations`)).body;
@@ -78,7 +78,7 @@ test("whoever has an account joins when invited, in whatever case the address is
   ).toContain(accountId);
 });
 
-test("whoever has no account yet joins by the control API, once there is one", async () => {
+test("an invited person without an account joins through the control API once the account exists", async () => {
   const double = await createDouble();
   const orgId = await organizationOf(double);
   const email = "later@standin.example";
@@ -105,7 +105,7 @@ test("whoever has no account yet joins by the control API, once there is one", a
   ]);
 });
 
-test("members see the organization's projects where they name it, and act in them with its plan", async () => {
+test("members see the projects of the organization that they name, and act under its plan", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double, { name: "shop" });
   const stranger = await createAccount(double, { plan: "free", email: "free@standin.example" });
@@ -160,27 +160,24 @@ test.each([
   ["member", ["write", "create"]],
   ["editor", ["write", "create"]],
   ["admin", ["write", "create", "admin"]],
-])(
-  "a %s may read, and of the rest %j; what he may not do he is denied, and nothing happens",
-  async (role, may) => {
-    for (const [need, request] of MUTATIONS) {
-      const double = await createDouble();
-      const { projectId, path } = await createProject(double);
-      const { key, orgId } = await createMember(double, role);
-      expect((await double.api("GET", path, undefined, key)).status).toBe(200);
-      const before = await worldState(double);
-      const [method, url, body] = request({ projectId, orgId, path });
-      const answer = await double.api(method, url, body, key);
-      if (may.includes(need)) expect(answer.status).toBeLessThan(300);
-      else {
-        expect([url, ...codeOf(answer)]).toEqual([url, 403, "ACCESS_DENIED"]);
-        expect(await worldState(double)).toBe(before);
-      }
+])("a %s may read and %j; other calls are denied and change nothing", async (role, may) => {
+  for (const [need, request] of MUTATIONS) {
+    const double = await createDouble();
+    const { projectId, path } = await createProject(double);
+    const { key, orgId } = await createMember(double, role);
+    expect((await double.api("GET", path, undefined, key)).status).toBe(200);
+    const before = await worldState(double);
+    const [method, url, body] = request({ projectId, orgId, path });
+    const answer = await double.api(method, url, body, key);
+    if (may.includes(need)) expect(answer.status).toBeLessThan(300);
+    else {
+      expect([url, ...codeOf(answer)]).toEqual([url, 403, "ACCESS_DENIED"]);
+      expect(await worldState(double)).toBe(before);
     }
-  },
-);
+  }
+});
 
-test("a collaborator sees the organization, and of its projects those that were shared with him", async () => {
+test("a collaborator sees the organization and only its shared projects", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const other = await createProject(double);
@@ -211,7 +208,7 @@ test("a collaborator sees the organization, and of its projects those that were 
   expect((await double.api("GET", `/projects/${other.projectId}`, undefined, key)).status).toBe(404);
 });
 
-test("a new role counts at once; whoever is removed finds nothing any more", async () => {
+test("a role change applies at once, and a removed member loses access", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { key, path, memberId } = await createMember(double, "viewer");
@@ -229,7 +226,7 @@ test("a new role counts at once; whoever is removed finds nothing any more", asy
   expect((await double.api("PATCH", path, { role: "king" })).status).toBe(400);
 });
 
-test("the account that the organization belongs to stays its admin, whoever else is one", async () => {
+test("the owner of an organization always stays an admin", async () => {
   const double = await createDouble();
   const { key, orgId } = await createMember(double, "admin");
   const { members } = (await double.api("GET", `/organizations/${orgId}/members?sort_order=asc`)).body;
@@ -249,7 +246,7 @@ test("the account that the organization belongs to stays its admin, whoever else
   expect(await worldState(double)).toBe(before);
 });
 
-test("a page of members goes on in its own organization and its own order alone", async () => {
+test("a member cursor is valid only for its organization and its order", async () => {
   const double = await createDouble();
   const { key, orgId } = await createMember(double, "admin");
   const list = `/organizations/${orgId}/members`;
@@ -263,7 +260,7 @@ test("a page of members goes on in its own organization and its own order alone"
   expect(await statusOf(`/organizations/${other}/members?`)).toBe(400);
 });
 
-test("members are listed by any of the three keys, both ways, page by page, each once", async () => {
+test("pages of members list each member once, for every sort key and direction", async () => {
   const double = await createDouble();
   const orgId = await organizationOf(double);
   const me = (await double.api("GET", "/users/me")).body;
@@ -271,7 +268,7 @@ test("members are listed by any of the three keys, both ways, page by page, each
     await double.advance("1s");
     await createMember(double, name < "c" ? "viewer" : "member", `${name}@standin.example`);
   }
-  /** By the first letters of their addresses. */
+  /** First letters of the email addresses. */
   const walk = async (query: string) => {
     const names: string[] = [];
     for (let cursor = ""; ; ) {
@@ -290,14 +287,14 @@ test("members are listed by any of the three keys, both ways, page by page, each
   expect(await walk("&sort_order=asc")).toEqual(["me", "c", "a", "b", "d"]);
   expect(await others("&sort_by=email&sort_order=asc")).toBe("abcd");
   expect(await others("&sort_by=email")).toBe("dcba");
-  // The admin, two members and two viewers; ties have an order, too.
+  // One admin, two members and two viewers: ties have a stated order too.
   expect(await others("&sort_by=role&sort_order=asc")).toMatch(/^(cd|dc)(ab|ba)$/);
   for (const query of ["limit=0", "limit=501", "sort_by=name", "cursor=x"]) {
     expect((await double.api("GET", `/organizations/${orgId}/members?${query}`)).status).toBe(400);
   }
 });
 
-test("a spending limit is set, told and cleared, as often as one likes; it is for paid plans", async () => {
+test("a spending limit can be set, read and cleared repeatedly, on paid plans only", async () => {
   const double = await createDouble();
   const path = `/organizations/${await organizationOf(double)}/billing/spending_limit`;
   const limit = async () => (await double.api("GET", path)).body;
@@ -320,7 +317,7 @@ test("a spending limit is set, told and cleared, as often as one likes; it is fo
   }
 });
 
-test("members, invitations and limits are still there after a restart, and after a reset, which takes the projects", async () => {
+test("members, invitations and spending limits survive a restart and a reset; projects do not survive a reset", async () => {
   const stored = await createFileDouble();
   onTestFinished(stored.end);
   const { projectId } = await createProject(stored.double());

@@ -34,7 +34,7 @@ test.each([
   ["a larger minimum", { autoscaling_limit_min_cu: 1 }],
   ["another delay", { suspend_timeout_seconds: 600 }],
   ["no autosuspend", { suspend_timeout_seconds: -1 }],
-])("the free plan refuses %s, names itself, and nothing changes", async (_, fields) => {
+])("the free plan rejects %s, names itself, and nothing changes", async (_, fields) => {
   const { double, key, projectId, path } = await createFree();
   const before = await worldState(double);
   const answers = await Promise.all([
@@ -55,7 +55,7 @@ test.each([
   expect(await worldState(double)).toBe(before);
 });
 
-test("the free plan takes what it has anyway", async () => {
+test("the free plan accepts explicit values that equal its own", async () => {
   const { double, key, path } = await createFree();
   const fields = {
     autoscaling_limit_min_cu: 0.25,
@@ -65,13 +65,13 @@ test("the free plan takes what it has anyway", async () => {
   expect((await double.api("PATCH", path, { endpoint: fields }, key)).status).toBe(200);
 });
 
-test("what is refused for its size is refused so on every plan, before the plan is asked", async () => {
+test("an invalid size gets the same error on every plan, before plan limits are checked", async () => {
   const { double, key, path } = await createFree();
   const { body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 11 } }, key);
   expect(body.code).toBe("COMPUTE_SIZE_NOT_ALLOWED");
 });
 
-test("a compute of the free plan sleeps after five minutes", async () => {
+test("a compute of the free plan suspends after five minutes", async () => {
   const { double, key, path } = await createFree();
   await double.advance("293999");
   expect((await double.api("GET", path, undefined, key)).body.endpoint.current_state).toBe("active");
@@ -79,7 +79,7 @@ test("a compute of the free plan sleeps after five minutes", async () => {
   expect((await double.api("GET", path, undefined, key)).body.endpoint.current_state).toBe("idle");
 });
 
-test("paid plans have all of it: larger sizes, autoscaling, read replicas, their own delay", async () => {
+test("paid plans allow larger sizes, autoscaling, read replicas and a chosen delay", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   const fields = { autoscaling_limit_min_cu: 0.5, autoscaling_limit_max_cu: 10, suspend_timeout_seconds: -1 };
@@ -89,7 +89,7 @@ test("paid plans have all of it: larger sizes, autoscaling, read replicas, their
   expect(await computeState(double, paths[0] ?? "")).toBe("active");
 });
 
-test("the world's plan is that of accounts that are created without one", async () => {
+test("accounts created without a plan get the plan of the world", async () => {
   const double = await createDouble({ plan: "free" });
   const me = async (key?: string) => (await double.api("GET", "/users/me", undefined, key)).body.plan;
   expect(await me()).toBe("free_v3");
@@ -97,7 +97,7 @@ test("the world's plan is that of accounts that are created without one", async 
   expect(await me((await createAccount(double, { plan: "paid" })).key)).toBe("launch_v3");
 });
 
-test("a free project has ten branches, and the eleventh is refused", async () => {
+test("a free project accepts ten branches and rejects the eleventh", async () => {
   const double = await createDouble({ plan: "free", operations: "immediate" });
   const { projectId } = await createProject(double);
   const create = () => double.api("POST", `/projects/${projectId}/branches`, {});
@@ -118,7 +118,7 @@ test("a deleted branch makes room for another", async () => {
   expect((await create()).status).toBe(201);
 });
 
-test("a free account has a hundred projects, and one more is refused", async () => {
+test("a free account accepts a hundred projects and rejects one more", async () => {
   const double = await createDouble({ plan: "free" });
   const create = () => double.api("POST", "/projects", { project: {} });
   const answers = await Promise.all(Array.from({ length: 100 }, create));

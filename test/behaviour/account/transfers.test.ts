@@ -19,7 +19,7 @@ async function requestTransfer(double: Double, projectId: string, body?: unknown
   return `/projects/${projectId}/transfer_requests/${answer.body.id}`;
 }
 
-test("a request lives for a day, or as long as was asked for; at that instant it is over", async () => {
+test("a transfer request expires after a day or its ttl_seconds, at exactly that instant", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { key } = await createAccount(double);
@@ -51,7 +51,7 @@ test("a request lives for a day, or as long as was asked for; at that instant it
   }
 });
 
-test("an accepted project belongs to whoever accepted it, with all that is in it; the former owner finds nothing", async () => {
+test("an accepted project with its content belongs to the new owner; the previous owner cannot find it", async () => {
   const stored = await createFileDouble();
   onTestFinished(stored.end);
   const double = stored.double();
@@ -62,7 +62,7 @@ test("an accepted project belongs to whoever accepted it, with all that is in it
   expect(await double.api("PUT", request, {}, key)).toMatchObject({ status: 204, body: "" });
   expect(codeOf(await double.api("GET", `/projects/${projectId}`))).toEqual([404, "PROJECT_NOT_FOUND"]);
   expect(await idsOf(double)).toEqual([]);
-  // Lists come oldest first, and a page after a page shows each once.
+  // Lists are sorted oldest first, and pages list each project once.
   expect(await idsOf(double, key)).toEqual([projectId, younger.projectId]);
   const { body } = await double.api("GET", `/projects/${projectId}`, undefined, key);
   expect(body.project).toMatchObject({
@@ -81,7 +81,7 @@ test("an accepted project belongs to whoever accepted it, with all that is in it
   expect((await stored.double().sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-test("nobody learns of a project by guessing at requests", async () => {
+test("guessing transfer requests does not reveal whether a project exists", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const other = await createProject(double);
@@ -96,13 +96,13 @@ test("nobody learns of a project by guessing at requests", async () => {
     [404, "PROJECT_NOT_FOUND"],
   ]);
   expect(guessed.body.message.replace(projectId, "none")).toBe(unknown.body.message);
-  // Who sees the project may know that there is no such request.
+  // A caller who can see the project may learn that there is no such request.
   expect(codeOf(await double.api("PUT", guess))).toEqual([404, "TRANSFER_REQUEST_NOT_FOUND"]);
   expect((await double.api("PUT", request, undefined, "nobody")).status).toBe(401);
   expect(codeOf(await double.api("PUT", request))).toEqual([422, "TRANSFER_NOT_ALLOWED"]);
 });
 
-test("a request is accepted for an organization, where one may bring projects", async () => {
+test("a request can be accepted for an organization in which the caller may create projects", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const member = await createAccount(double, { email: "member@standin.example" });
@@ -127,7 +127,7 @@ test("a request is accepted for an organization, where one may bring projects", 
   expect([await idsOf(double, org.key), await idsOf(double, member.key)]).toEqual([[projectId], []]);
 });
 
-test("an account whose plan does not allow what is in the project is answered 406, with all reasons", async () => {
+test("an account whose plan does not allow the content of the project gets 406 with all reasons", async () => {
   const double = await createDouble({ planLimits: { projects: 1 } });
   const { projectId, branchId } = await createProject(double);
   await double.api("POST", `/projects/${projectId}/endpoints`, {
@@ -148,7 +148,7 @@ test("an account whose plan does not allow what is in the project is answered 40
   expect(await worldState(double)).toBe(before);
 });
 
-test("a project that fits goes from a paid plan to a free one, and is under its limits from then on", async () => {
+test("a project that fits moves from a paid plan to a free one and then has its limits", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double, {
     autoscaling_limit_min_cu: 0.25,
@@ -163,7 +163,7 @@ test("a project that fits goes from a paid plan to a free one, and is under its 
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-test("what tied a project to its organization ends with the move: keys, restrictions, requests; whom it was shared with keeps it", async () => {
+test("a transfer ends a project's keys, VPC restrictions and transfer requests, but not its sharing", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const orgId = await organizationOf(double);
@@ -189,7 +189,7 @@ test("what tied a project to its organization ends with the move: keys, restrict
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-/** Two accounts, the first of which is a member of the other's organization. */
+/** Two accounts; the first is a member of the other's organization. */
 async function createPair(double: Double, role = "member", plan = "paid") {
   const other = await createAccount(double, { plan });
   const orgId = await organizationOf(double, other.key);
@@ -229,7 +229,7 @@ test.each(["organizations", "users"])(
   },
 );
 
-test("projects move neither into an organization where one only looks on nor out of one where one is no admin", async () => {
+test("moving projects needs the admin role in the source and more than the viewer role in the destination", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const looking = await createPair(double, "viewer");
@@ -247,7 +247,7 @@ test("projects move neither into an organization where one only looks on nor out
   expect((await out(ruling.to, ruling.from, [ours.projectId])).status).toBe(200);
 });
 
-test("an organization that cannot own the projects is answered 406, with the limits", async () => {
+test("an organization whose limits do not allow the projects gets 406 with the limits", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double, {
     autoscaling_limit_min_cu: 1,
@@ -265,7 +265,7 @@ test("an organization that cannot own the projects is answered 406, with the lim
   expect(document.answerFaults("transferProjectsFromOrgToOrg", status, body)).toEqual([]);
 });
 
-test("a project in which operations run does not move; afterwards it does", async () => {
+test("a project moves only after its running operations have finished", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   await createBranch(double, projectId);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createBranch, describeOperations, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-// The clock stands at 00:00:20 where these tests begin.
+// The clock is at 00:00:20 when these tests begin.
 
 async function createShop() {
   const double = await createDouble();
@@ -24,7 +24,7 @@ async function refusalOf(answer: Promise<{ status: number; body: any }>): Promis
 
 const NOT_ALLOWED = [422, "BRANCH_EXPIRATION_NOT_ALLOWED"];
 
-test("a branch that expires says when, and how long it was to live when that was set", async () => {
+test("an expiring branch shows its expiration and the time to live when it was set", async () => {
   const { double, projectId, path } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], { expires_at: "2026-01-01T01:00:20Z" });
   const { branch } = (await double.api("GET", `${path}/${branchId}`)).body;
@@ -39,7 +39,7 @@ test("a branch that expires says when, and how long it was to live when that was
   expect(changed.body.operations).toEqual([]);
 });
 
-test("a branch is deleted at the instant of its expiration, and not a millisecond before", async () => {
+test("a branch is deleted exactly at its expiration, not a millisecond before", async () => {
   const { double, projectId, path } = await createShop();
   const { paths } = await createBranch(double, projectId, [{ type: "read_write" }], {
     name: "brief",
@@ -62,7 +62,7 @@ test("a branch is deleted at the instant of its expiration, and not a millisecon
   ]);
 });
 
-test("an expiration waits for nobody: its operations come behind those that are under way", async () => {
+test("an expiration is not delayed by running operations: its own operations run after them", async () => {
   const { double, projectId, path } = await createShop();
   await createBranch(double, projectId, [{ type: "read_write" }], {
     name: "brief",
@@ -87,20 +87,20 @@ test.each([
   ["now", "2026-01-01T00:00:20Z"],
   ["a moment ago", "2026-01-01T00:00:19.999Z"],
   ["more than 30 days from now", "2026-01-31T00:00:20.001Z"],
-])("no branch expires %s", async (_, expires_at) => {
+])("a branch cannot expire %s", async (_, expires_at) => {
   const { double, path } = await createShop();
   const before = await worldState(double);
   expect(await refusalOf(double.api("POST", path, { branch: { expires_at } }))).toEqual(NOT_ALLOWED);
   expect(await worldState(double)).toBe(before);
 });
 
-test("a branch expires 30 days from now at the latest", async () => {
+test("an expiration may be at most 30 days ahead", async () => {
   const { double, path } = await createShop();
   const { status, body } = await double.api("POST", path, { branch: { expires_at: "2026-01-31T00:00:20Z" } });
   expect([status, body.branch.ttl_interval_seconds]).toEqual([201, 30 * 86_400]);
 });
 
-test("neither the default branch, nor a protected one, nor a parent expires", async () => {
+test("a default, protected or parent branch cannot expire", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const parent = await createBranch(double, projectId, [], { name: "parent" });
   await createBranch(double, projectId, [], { parent_id: parent.branchId });
@@ -122,7 +122,7 @@ test("neither the default branch, nor a protected one, nor a parent expires", as
   ).toBe(200);
 });
 
-test("a branch that expires gets neither children, nor protection, nor the designation", async () => {
+test("an expiring branch cannot get children, become protected or become the default", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], { expires_at: "2026-01-02T00:00:00Z" });
   const before = await worldState(double);
@@ -136,7 +136,7 @@ test("a branch that expires gets neither children, nor protection, nor the desig
   expect(await worldState(double)).toBe(before);
 });
 
-test("null ends an expiration, and what was refused for its sake is allowed again", async () => {
+test("null removes an expiration and allows again what it prevented", async () => {
   const { double, projectId, path } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], {
     name: "spared",
@@ -153,7 +153,7 @@ test("null ends an expiration, and what was refused for its sake is allowed agai
   expect(await namesOf(double, path)).toContain("spared");
 });
 
-test("an expiration that was put off does not come at the former instant", async () => {
+test("a branch with a postponed expiration is not deleted at the previous one", async () => {
   const { double, projectId, path } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], {
     name: "brief",
@@ -166,7 +166,7 @@ test("an expiration that was put off does not come at the former instant", async
   expect(await namesOf(double, path)).toEqual(["main"]);
 });
 
-test("a branch that is reset from its parent lives as long again", async () => {
+test("a reset from the parent restarts the time to live of a branch", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], {
     name: "brief",
@@ -187,7 +187,7 @@ test("a branch that is reset from its parent lives as long again", async () => {
   expect(await namesOf(double, path)).toEqual(["main"]);
 });
 
-test("a branch that expired can be recovered, and does not expire again", async () => {
+test("an expired branch can be recovered and then does not expire", async () => {
   const { double, projectId, path } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], {
     name: "brief",
@@ -201,7 +201,7 @@ test("a branch that expired can be recovered, and does not expire again", async 
   expect(await namesOf(double, path)).toEqual(["brief", "main"]);
 });
 
-test("what is due while its project is deleted comes when that is recovered", async () => {
+test("an expiration that falls due while its project is deleted happens at the recovery", async () => {
   const { double, projectId, path } = await createShop();
   await createBranch(double, projectId, [], { name: "brief", expires_at: "2026-01-02T00:00:00Z" });
   await double.api("DELETE", `/projects/${projectId}`);
@@ -212,7 +212,7 @@ test("what is due while its project is deleted comes when that is recovered", as
   expect(await namesOf(double, path, "?include_deleted=true")).toEqual(["brief", "main"]);
 });
 
-test("a branch that has an expiration does not become the default by taking the default one's place", async () => {
+test("an expiring branch cannot replace the default branch", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const { snapshot } = (await double.api("POST", `${path}/${mainId}/snapshot`)).body;
   const restored = (
@@ -225,7 +225,7 @@ test("a branch that has an expiration does not become the default by taking the 
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
-test("a child is not recovered to a parent that has come to expire", async () => {
+test("a child cannot be recovered while its parent has an expiration", async () => {
   const { double, projectId, path } = await createShop();
   const parent = await createBranch(double, projectId, [], { name: "parent" });
   const child = await createBranch(double, projectId, [], { name: "child", parent_id: parent.branchId });

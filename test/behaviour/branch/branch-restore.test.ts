@@ -8,7 +8,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, type Double, START } from "../../support/double.ts";
 
-// The clock stands at 00:00:10 where these tests begin.
+// The clock is at 00:00:10 when these tests begin.
 
 async function createShop() {
   const double = await createDouble();
@@ -36,7 +36,7 @@ async function branchAt(double: Double, branchPath: string): Promise<any> {
   return (await double.api("GET", branchPath)).body.branch;
 }
 
-test("a reset makes a branch what its parent is now, and says when", async () => {
+test("a reset gives a branch the current content of its parent and shows when", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const { branchId } = await createBranch(double, projectId, [], { name: "dev" });
   await addDatabase(double, `${path}/${branchId}`, "mine");
@@ -60,7 +60,7 @@ test("a reset makes a branch what its parent is now, and says when", async () =>
   });
 });
 
-test("what a branch is restored to is what its source held at that instant, to the millisecond", async () => {
+test("a restored branch has the content of its source at that instant, to the millisecond", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const { branchId } = await createBranch(double, projectId);
   await addDatabase(double, `${path}/${mainId}`, "later");
@@ -74,7 +74,7 @@ test("what a branch is restored to is what its source held at that instant, to t
   expect(await at("2026-01-01T00:00:00Z")).toEqual(["neondb"]);
 });
 
-test("a new branch from an instant has what its parent had then, too", async () => {
+test("a new branch from an instant has the content of its parent at that instant", async () => {
   const { double, projectId, mainId, path } = await createShop();
   await addDatabase(double, `${path}/${mainId}`, "later");
   const { branchId } = await createBranch(double, projectId, [], {
@@ -83,7 +83,7 @@ test("a new branch from an instant has what its parent had then, too", async () 
   expect(await databasesOf(double, `${path}/${branchId}`)).toEqual(["neondb"]);
 });
 
-test("an instant beyond the history that the project keeps is refused, and its edges are not", async () => {
+test("an instant outside the project's history window is rejected; both ends are inclusive", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const { branchId } = await createBranch(double, projectId);
   await double.api("PATCH", `/projects/${projectId}`, { project: { history_retention_seconds: 3_600 } });
@@ -104,32 +104,32 @@ test("an instant beyond the history that the project keeps is refused, and its e
   );
 });
 
-test("the instant of a branch's creation, as it is told in whole seconds, is its creation wherever it is given back", async () => {
+test("created_at of a branch, in whole seconds, is accepted as its creation in other calls", async () => {
   const double = await createDouble({ startAt: START + 897 });
   const { projectId, branchId, created } = await createProject(double);
   const path = `/projects/${projectId}/branches`;
-  const told = created.branch.created_at;
-  expect(told).toBe("2026-01-01T00:00:00Z");
+  const reported = created.branch.created_at;
+  expect(reported).toBe("2026-01-01T00:00:00Z");
   const ask = (method: string, rest: string, body?: object) => double.api(method, `${path}${rest}`, body);
-  const child = await ask("POST", "", { branch: { parent_timestamp: told } });
-  expect([child.status, child.body.branch.parent_timestamp]).toEqual([201, told]);
+  const child = await ask("POST", "", { branch: { parent_timestamp: reported } });
+  expect([child.status, child.body.branch.parent_timestamp]).toEqual([201, reported]);
   await double.advance("10s");
   const childPath = `/${child.body.branch.id}`;
   expect(
-    (await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: told }))
+    (await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: reported }))
       .status,
   ).toBe(200);
   await double.advance("10s");
-  expect((await ask("GET", `/${branchId}/schema?db_name=neondb&timestamp=${told}`)).status).toBe(200);
-  expect((await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${told}`)).status).toBe(
-    200,
-  );
-  expect((await ask("POST", `/${branchId}/snapshot?timestamp=${told}`)).status).toBe(200);
+  expect((await ask("GET", `/${branchId}/schema?db_name=neondb&timestamp=${reported}`)).status).toBe(200);
+  expect(
+    (await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${reported}`)).status,
+  ).toBe(200);
+  expect((await ask("POST", `/${branchId}/snapshot?timestamp=${reported}`)).status).toBe(200);
   const before = await ask("POST", "", { branch: { parent_timestamp: "2025-12-31T23:59:59.999Z" } });
   expect([before.status, before.body.code]).toEqual([422, "PARENT_TIMESTAMP_NOT_ALLOWED"]);
 });
 
-test("a branch goes back in its own history where what it was is preserved, and becomes a child of that", async () => {
+test("a branch restored to its own past becomes a child of the branch that preserves its content", async () => {
   const { double, mainId, endpoint, path, restore } = await createShop();
   await addDatabase(double, `${path}/${mainId}`, "mistake");
   const itself = { source_branch_id: mainId, source_timestamp: "2026-01-01T00:00:05Z" };
@@ -156,13 +156,13 @@ test("a branch goes back in its own history where what it was is preserved, and 
   });
 });
 
-test("a branch is not restored from its own history without an instant", async () => {
+test("restoring a branch from its own history needs an instant", async () => {
   const { mainId, restore } = await createShop();
   const { status, body } = await restore(mainId, { source_branch_id: mainId, preserve_under_name: "before" });
   expect([status, body.code]).toEqual([422, "RESTORE_NOT_ALLOWED"]);
 });
 
-test("the children of a branch that is restored move to what it was, and are needed to: without a name for that it is refused", async () => {
+test("children of a restored branch move to the preserved branch, so a restore without preserve_under_name is rejected", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const parent = await createBranch(double, projectId, [], { name: "parent" });
   const children = [
@@ -188,7 +188,7 @@ test("the children of a branch that is restored move to what it was, and are nee
   expect((await double.api("DELETE", `${path}/${parent.branchId}`)).status).toBe(200);
 });
 
-test("a deleted child moves as well, and can be recovered to where it is then", async () => {
+test("a deleted child moves too and is recovered under its new parent", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const parent = await createBranch(double, projectId, [], { name: "parent" });
   const child = await createBranch(double, projectId, [], { name: "child", parent_id: parent.branchId });
@@ -201,7 +201,7 @@ test("a deleted child moves as well, and can be recovered to where it is then", 
   expect([status, body.branch.parent_id]).toEqual([200, kept.id]);
 });
 
-test("active computes are suspended, and start again by themselves; idle ones stay so", async () => {
+test("a restore restarts active computes and leaves idle ones idle", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const { branchId, paths } = await createBranch(double, projectId, [
     { type: "read_write" },
@@ -225,7 +225,7 @@ test("active computes are suspended, and start again by themselves; idle ones st
 test.each([
   ["a name that is taken", { preserve_under_name: "main" }, [409, "BRANCH_ALREADY_EXISTS"]],
   ["a source that is not there", { source_branch_id: "br-not-there-12345678" }, [404, "BRANCH_NOT_FOUND"]],
-])("with %s it is refused and nothing happens", async (_, fields, refusal) => {
+])("with %s, a restore is rejected and changes nothing", async (_, fields, refusal) => {
   const { double, projectId, mainId, restore } = await createShop();
   const { branchId } = await createBranch(double, projectId);
   const before = await worldState(double);
@@ -234,7 +234,7 @@ test.each([
   expect(await worldState(double)).toBe(before);
 });
 
-test("a protected branch is not restored, and none is while its project is busy", async () => {
+test("a protected branch cannot be restored, nor any branch of a busy project", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const guarded = await createBranch(double, projectId, [], { protected: true });
   const open = await createBranch(double, projectId);
@@ -245,16 +245,16 @@ test("a protected branch is not restored, and none is while its project is busy"
   expect([busy.status, busy.body.code]).toEqual([423, "OPERATIONS_IN_PROGRESS"]);
 });
 
-test("passwords go back with the roles, for they are what the branch held", async () => {
+test("a restore also restores the passwords of the roles", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const { branchId } = await createBranch(double, projectId);
   const passwordOf = async (id: string) =>
     (await double.api("GET", `${path}/${id}/roles/neondb_owner/reveal_password`)).body.password;
-  const former = await passwordOf(branchId);
+  const previous = await passwordOf(branchId);
   await double.api("POST", `${path}/${branchId}/roles/neondb_owner/reset_password`);
   await double.advance("10s");
-  expect(await passwordOf(branchId)).not.toBe(former);
-  expect(await passwordOf(mainId)).toBe(former);
+  expect(await passwordOf(branchId)).not.toBe(previous);
+  expect(await passwordOf(mainId)).toBe(previous);
   await restore(branchId, { source_branch_id: mainId });
-  expect(await passwordOf(branchId)).toBe(former);
+  expect(await passwordOf(branchId)).toBe(previous);
 });

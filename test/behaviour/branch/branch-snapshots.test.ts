@@ -20,7 +20,7 @@ const eventsOf = async ({ sim }: Pick<Double, "sim">) =>
   (await sim("GET", "/events?limit=10000")).body.events;
 
 test.each(STORAGE_KINDS)(
-  "%s: a snapshot tells the name, the instants of the wall and of the world, the event and the history it is of",
+  "%s: a snapshot has its name, wall-clock and world instants, event and history",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -37,14 +37,14 @@ test.each(STORAGE_KINDS)(
       size_bytes: kind === "in files" ? expect.any(Number) : 0,
     };
     expect({ status, body }).toEqual({ status: 201, body: { snapshot } });
-    // The file system may keep less than milliseconds of the wall.
+    // The file system may store times with less than millisecond precision.
     expect(Date.parse(body.snapshot.created_at)).toBeGreaterThan(before - 5_000);
     expect(await listOf(double)).toEqual([body.snapshot]);
     expect((await double.sim("GET", "/snapshots/before-migration")).body).toEqual(body);
   },
 );
 
-test.each(STORAGE_KINDS)("%s: to keep the world changes nothing of it", async (kind) => {
+test.each(STORAGE_KINDS)("%s: taking a snapshot does not change the world", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   await createProject(double);
   const [state, history] = [await worldState(double), await historyOf(double)];
@@ -53,7 +53,7 @@ test.each(STORAGE_KINDS)("%s: to keep the world changes nothing of it", async (k
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: a restore puts the world where it stood, clock and journal included, under another history id",
+  "%s: a restore resets the world, clock and journal to the snapshot, with a new history id",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -94,7 +94,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: the world goes on after a restore as it would have gone on then",
+  "%s: a restored world continues as it would have from the snapshot",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     const { endpointId, path } = await createProject(double);
@@ -114,7 +114,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: what was before a restore is a snapshot too, and takes the world back to there",
+  "%s: a restore stores the state before it as a snapshot, which can be restored too",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await keep(double, "empty");
@@ -141,7 +141,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: many restores within a second keep every one of the former worlds, each under a name of its own",
+  "%s: many restores within a second store each previous world under its own name",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await keep(double, "start");
@@ -160,7 +160,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: two restores at once happen one after the other, and each keeps what it found",
+  "%s: two concurrent restores run one after the other, and each stores the previous world",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await keep(double, "one");
@@ -177,7 +177,7 @@ test.each(STORAGE_KINDS)(
     expect(list.filter(({ name }: any) => formers.includes(name)).map(({ seq }: any) => seq)).toContain(
       precious.seq,
     );
-    // Whichever was the last one.
+    // The order of the two is not determined.
     expect([seqs.get("one"), seqs.get("other")]).toContain((await historyOf(double)).seq);
     await restore(
       double,
@@ -188,7 +188,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: passwords and keys are those of the snapshot again, revoked ones included",
+  "%s: a restore brings back the passwords and keys of the snapshot, also revoked ones",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     const { projectId, branchId } = await createProject(double);
@@ -223,7 +223,7 @@ test.each([
   [7, /^name: /],
   [null, /^name: /],
   [undefined, /^name: /],
-] as const)("a snapshot named %j is refused with 400, and nothing is kept", async (name, message) => {
+] as const)("a snapshot name %j gets 400, and no snapshot is taken", async (name, message) => {
   for (const kind of STORAGE_KINDS) {
     const kept = await createTestDouble(kind);
     const double = kept.double();
@@ -250,7 +250,7 @@ test.each(["a", "7", "before.migration_2-b", "a".repeat(63), "auto", "backup"])(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a name that is taken is refused with 409, and the first snapshot stays what it is",
+  "%s: a name in use gets 409, and the first snapshot stays unchanged",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await keep(double, "kept");
@@ -263,7 +263,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)("%s: of two snapshots to one name at once, one is kept", async (kind) => {
+test.each(STORAGE_KINDS)("%s: of two concurrent snapshots with one name, one succeeds", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   const answers = await Promise.all([keep(double, "kept"), keep(double, "kept")]);
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -288,7 +288,7 @@ test.each([
   }
 });
 
-test("a restore takes no options, and says so", async () => {
+test("a restore rejects options", async () => {
   const double = (await createTestDouble("in memory")).double();
   await keep(double, "kept");
   const { status, body } = await double.sim("POST", "/snapshots/kept/restore", { force: true });
@@ -296,7 +296,7 @@ test("a restore takes no options, and says so", async () => {
   expect((await double.sim("POST", "/snapshots/kept/restore", {})).status).toBe(200);
 });
 
-test.each(STORAGE_KINDS)("%s: a deleted snapshot is gone, and its name is free", async (kind) => {
+test.each(STORAGE_KINDS)("%s: the name of a deleted snapshot is free", async (kind) => {
   const kept = await createTestDouble(kind);
   const double = kept.double();
   await keep(double, "kept");
@@ -317,14 +317,14 @@ test.each(STORAGE_KINDS)("%s: snapshots are listed oldest first", async (kind) =
   for (const name of ["c", "a", "b"]) {
     await keep(double, name);
     const { created_at } = (await double.sim("GET", `/snapshots/${name}`)).body.snapshot;
-    // The next one is kept at a later instant of the wall.
+    // The next snapshot must have a later wall-clock time.
     await vi.waitUntil(() => Date.now() > Date.parse(created_at) + 10);
   }
   expect((await listOf(double)).map(({ name }: any) => name)).toEqual(["c", "a", "b"]);
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: what was before a restore was kept when it was restored, however long nothing had happened before",
+  "%s: the snapshot of the previous world has the instant of the restore",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await createProject(double);
@@ -336,7 +336,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: snapshots are there after a restart of the server, and restore the world",
+  "%s: snapshots survive a restart of the server and can be restored",
   async (kind) => {
     const kept = await createTestDouble(kind);
     await createProject(kept.double());
@@ -351,7 +351,7 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
-  "%s: a restored world is what it was restored to after a restart of the server",
+  "%s: a restored world stays restored after a restart of the server",
   async (kind) => {
     const kept = await createTestDouble(kind);
     await createProject(kept.double());
@@ -366,46 +366,40 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test.each(STORAGE_KINDS)(
-  "%s: a snapshot of another world is that world's alone, and restores that one alone",
-  async (kind) => {
-    const kept = await createTestDouble(kind);
-    const double = kept.double();
-    const copy = await forkWorld(double, { name: "copy" });
-    await createProject(copy);
-    await keep(copy, "kept");
-    await copy.advance("1h");
-    const before = await fullState(double);
-    expect((await restore(copy, "kept")).body).toMatchObject({
-      restored: "kept",
-      now: "2026-01-01T00:00:10.000Z",
-    });
-    expect((await fullState(double)) as unknown[]).toMatchObject([{}, ...(before as unknown[]).slice(1)]);
-    expect((await restore(double, "kept")).status).toBe(404);
-  },
-);
+test.each(STORAGE_KINDS)("%s: a snapshot belongs to one world and restores only that world", async (kind) => {
+  const kept = await createTestDouble(kind);
+  const double = kept.double();
+  const copy = await forkWorld(double, { name: "copy" });
+  await createProject(copy);
+  await keep(copy, "kept");
+  await copy.advance("1h");
+  const before = await fullState(double);
+  expect((await restore(copy, "kept")).body).toMatchObject({
+    restored: "kept",
+    now: "2026-01-01T00:00:10.000Z",
+  });
+  expect((await fullState(double)) as unknown[]).toMatchObject([{}, ...(before as unknown[]).slice(1)]);
+  expect((await restore(double, "kept")).status).toBe(404);
+});
+
+test.each(STORAGE_KINDS)("%s: a restore requested during a long advance runs after it", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await createBusyWorld(double);
+  await keep(double, "kept");
+  const state = await worldState(double);
+  const [advanced, restored] = await Promise.all([
+    double.world.advance({ by: 60 * DAY }),
+    restore(double, "kept"),
+  ]);
+  expect(advanced?.now).toBe(Date.parse("2026-03-02T00:00:10Z"));
+  expect(restored.status).toBe(200);
+  expect(await worldState(double)).toBe(state);
+  await restore(double, restored.body.former_kept_as);
+  expect((await clockOf(double)).now).toBe("2026-03-02T00:00:10.000Z");
+});
 
 test.each(STORAGE_KINDS)(
-  "%s: a restore that is asked for during a long advance comes after it",
-  async (kind) => {
-    const double = (await createTestDouble(kind)).double();
-    await createBusyWorld(double);
-    await keep(double, "kept");
-    const state = await worldState(double);
-    const [advanced, restored] = await Promise.all([
-      double.world.advance({ by: 60 * DAY }),
-      restore(double, "kept"),
-    ]);
-    expect(advanced?.now).toBe(Date.parse("2026-03-02T00:00:10Z"));
-    expect(restored.status).toBe(200);
-    expect(await worldState(double)).toBe(state);
-    await restore(double, restored.body.former_kept_as);
-    expect((await clockOf(double)).now).toBe("2026-03-02T00:00:10.000Z");
-  },
-);
-
-test.each(STORAGE_KINDS)(
-  "%s: requests that come during a restore are answered, each in the one history or in the other",
+  "%s: requests during a restore are answered in the old or the new history",
   async (kind) => {
     const double = (await createTestDouble(kind)).double();
     await keep(double, "kept");
@@ -424,7 +418,7 @@ test.each(STORAGE_KINDS)(
     ]);
     expect(restored?.status).toBe(200);
     expect(answers.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
-    // What was answered with 201 is in the restored world, or in what is kept of the former one.
+    // Everything answered with 201 is in the restored world or in the snapshot of the previous one.
     const written = answers.flatMap(({ status, body }) => (status === 201 ? [body.project.name] : []));
     const projects = async () =>
       (await double.api("GET", "/projects?limit=100")).body.projects.map(({ name }: any) => name);
@@ -436,7 +430,7 @@ test.each(STORAGE_KINDS)(
   },
 );
 
-test("a request in the middle of a restore to another world is none of its business", async () => {
+test("a restore does not affect requests to another world", async () => {
   const double = (await createTestDouble("in files")).double();
   const copy = await forkWorld(double, { name: "copy" });
   await keep(double, "kept");
@@ -450,7 +444,7 @@ test("a request in the middle of a restore to another world is none of its busin
 });
 
 test.each(["real", "60x"] as const)(
-  "on a %s clock a restored world goes on from the instant of its snapshot",
+  "on a %s clock, a restored world continues from the instant of its snapshot",
   async (mode) => {
     const clock = mode === "real" ? { mode, factor: 1 } : ({ mode: "scaled", factor: 60 } as const);
     for (const kind of STORAGE_KINDS) {
@@ -467,18 +461,15 @@ test.each(["real", "60x"] as const)(
   },
 );
 
-test.each(STORAGE_KINDS)(
-  "%s: a clock whose mode was changed since has the snapshot's mode again",
-  async (kind) => {
-    const double = (await createTestDouble(kind)).double();
-    await keep(double, "on-manual");
-    await double.sim("PUT", "/clock", { mode: "scaled", factor: 60 });
-    await restore(double, "on-manual");
-    expect(await clockOf(double)).toMatchObject({ mode: "manual", now: "2026-01-01T00:00:00.000Z" });
-  },
-);
+test.each(STORAGE_KINDS)("%s: a restore brings back the clock mode of the snapshot", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  await keep(double, "on-manual");
+  await double.sim("PUT", "/clock", { mode: "scaled", factor: 60 });
+  await restore(double, "on-manual");
+  expect(await clockOf(double)).toMatchObject({ mode: "manual", now: "2026-01-01T00:00:00.000Z" });
+});
 
-test("requests of the former history do not count against the rate limit of the restored one", async () => {
+test("requests of the previous history do not count against the rate limit of the restored world", async () => {
   const double = (await createTestDouble("in memory", { rateLimit: true })).double();
   await keep(double, "kept");
   await double.advance("1h");
@@ -493,7 +484,7 @@ test("requests of the former history do not count against the rate limit of the 
 });
 
 test.each(STORAGE_KINDS)(
-  "%s: a snapshot of a world that has forgotten restores what is left of it",
+  "%s: a snapshot of a world with truncated history restores the rest",
   async (kind) => {
     const kept = await createTestDouble(kind);
     const double = kept.double();

@@ -9,7 +9,7 @@ async function createWithBranches() {
   return { double, ...project, path };
 }
 
-test("a new branch is init, pending ready, a child of the default branch, and ready when it is made", async () => {
+test("a new branch is a child of the default branch, first init with pending_state ready, then ready", async () => {
   const { double, projectId, branchId, path } = await createWithBranches();
   const { status, body } = await double.api("POST", path, { branch: { name: "dev" } });
   expect(status).toBe(201);
@@ -33,7 +33,7 @@ test("a new branch is init, pending ready, a child of the default branch, and re
   expect(branch).not.toHaveProperty("pending_state");
 });
 
-test("a branch has its parent's roles and databases, under ids of its own", async () => {
+test("a branch has copies of its parent's roles and databases, with new ids", async () => {
   const double = await createDouble();
   const { projectId, created } = await createProject(double, {
     branch: { database_name: "shop", role_name: "alice" },
@@ -55,7 +55,7 @@ test("a branch has its parent's roles and databases, under ids of its own", asyn
   expect(await password(branchId)).toBe(created.roles[0].password);
 });
 
-test("a branch with computes answers with them and with the ways to connect", async () => {
+test("creating a branch with computes returns them and the connection URIs", async () => {
   const { double, path } = await createWithBranches();
   const { body } = await double.api("POST", path, {
     endpoints: [{ type: "read_write", autoscaling_limit_max_cu: 2 }, { type: "read_only" }],
@@ -73,13 +73,13 @@ test("a branch with computes answers with them and with the ways to connect", as
   expect(body.connection_uris[0].connection_uri).toContain(body.endpoints[0].host);
 });
 
-test("a branch without a name is named for its id", async () => {
+test("a branch without a name gets its id as name", async () => {
   const { double, path } = await createWithBranches();
   const { body } = await double.api("POST", path);
   expect([body.branch.name, body.branch.id]).toEqual([body.branch.id, body.branch.id]);
 });
 
-test("a name that is taken is 409, in the words that public clients look for, on create and on rename", async () => {
+test("a name in use gets 409 on create and rename, with the message that public clients look for", async () => {
   const { double, projectId, path } = await createWithBranches();
   const { branchId } = await createBranch(double, projectId, [], { name: "dev" });
   const before = await worldState(double);
@@ -92,7 +92,7 @@ test("a name that is taken is 409, in the words that public clients look for, on
   expect((await double.api("PATCH", `${path}/${branchId}`, { branch: { name: "dev" } })).status).toBe(200);
 });
 
-test("a name is free again when its branch is deleted, and in other projects all along", async () => {
+test("a name is unique per project, and free again when its branch is deleted", async () => {
   const { double, projectId, path } = await createWithBranches();
   const { branchId } = await createBranch(double, projectId, [], { name: "dev" });
   const other = await createProject(double);
@@ -104,7 +104,7 @@ test("a name is free again when its branch is deleted, and in other projects all
   expect((await double.api("POST", path, { branch: { name: "dev" } })).status).toBe(201);
 });
 
-test("set_as_default moves the designation, and schedules nothing", async () => {
+test("set_as_default changes the default branch without operations", async () => {
   const { double, projectId, branchId, path } = await createWithBranches();
   const child = await createBranch(double, projectId);
   const { status, body } = await double.api("POST", `${path}/${child.branchId}/set_as_default`);
@@ -115,7 +115,7 @@ test("set_as_default moves the designation, and schedules nothing", async () => 
   expect((await double.api("POST", `${path}/${child.branchId}/set_as_default`)).status).toBe(200);
 });
 
-test("a deleted branch is out of sight at once, with its computes, and gone when it can be recovered no longer", async () => {
+test("a deleted branch and its computes disappear at once and are purged when they can no longer be recovered", async () => {
   const { double, projectId, path } = await createWithBranches();
   const { branchId, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   const { status, body } = await double.api("DELETE", `${path}/${branchId}`);
@@ -134,7 +134,7 @@ test("a deleted branch is out of sight at once, with its computes, and gone when
   expect(await kept()).toBe(1);
 });
 
-test("an activity told ahead that meets a branch on its way out is dropped, and the world lives on", async () => {
+test("scheduled activity for a branch that is being deleted is dropped", async () => {
   const { double, projectId, path } = await createWithBranches();
   const { branchId, endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await recordActivity(double, endpointIds[0] ?? "", { at: "2026-01-01T00:00:20.500Z" });
@@ -144,7 +144,7 @@ test("an activity told ahead that meets a branch on its way out is dropped, and 
   expect((await double.sim("GET", "/state")).body.operations).toEqual([]);
 });
 
-test("neither the default branch, nor a root, nor a parent, nor a protected branch is deleted", async () => {
+test("a default, root, parent or protected branch cannot be deleted", async () => {
   const { double, projectId, branchId, path } = await createWithBranches();
   const parent = await createBranch(double, projectId, [], { name: "parent" });
   const child = await createBranch(double, projectId, [], { parent_id: parent.branchId, protected: true });
@@ -163,7 +163,7 @@ test("neither the default branch, nor a root, nor a parent, nor a protected bran
   expect(await remove(child.branchId)).toEqual([200, undefined]);
 });
 
-test("a parent's instant lies between its creation and now, both included", async () => {
+test("parent_timestamp must lie between the parent's creation and now, both inclusive", async () => {
   const { double, path } = await createWithBranches();
   const create = (parent_timestamp: string) => double.api("POST", path, { branch: { parent_timestamp } });
   for (const outside of ["2025-12-31T23:59:59.999Z", "2026-01-01T00:00:10.001Z"]) {
@@ -180,7 +180,7 @@ test.each([
   ["a parent that cannot be an id", { branch: { parent_id: "Not An Id" } }, "branch.parent_id"],
   ["an instant that is none", { branch: { parent_timestamp: "yesterday" } }, "branch.parent_timestamp"],
   ["a compute without a type", { endpoints: [{}] }, "endpoints.0.type"],
-])("a branch with %s is refused with 400", async (_, body, field) => {
+])("a branch with %s is rejected with 400", async (_, body, field) => {
   const { double, path } = await createWithBranches();
   const answer = await double.api("POST", path, body);
   expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(field)]);
@@ -192,7 +192,7 @@ test("an unknown parent is 404", async () => {
   expect([status, body.code]).toEqual([404, "BRANCH_NOT_FOUND"]);
 });
 
-test("branches are counted by name and found by name or id, whatever the case", async () => {
+test("branches are counted by name and found by name or id, ignoring case", async () => {
   const { double, projectId, branchId, path } = await createWithBranches();
   await createBranch(double, projectId, [], { name: "Feature/Login" });
   expect((await double.api("GET", `${path}/count`)).body).toEqual({ count: 2 });
@@ -205,7 +205,7 @@ test("branches are counted by name and found by name or id, whatever the case", 
   expect(await found("nothing")).toEqual([]);
 });
 
-test("annotations are kept with their branch", async () => {
+test("annotations are stored with their branch", async () => {
   const { double, path } = await createWithBranches();
   const { body } = await double.api("POST", path, { annotation_value: { ticket: "42" } });
   expect((await double.api("GET", `${path}/${body.branch.id}`)).body.annotation.value).toEqual({
@@ -214,14 +214,14 @@ test("annotations are kept with their branch", async () => {
   expect((await double.api("GET", path)).body.annotations[body.branch.id].value).toEqual({ ticket: "42" });
 });
 
-test("an empty parent_id is none: the branch comes from the default one", async () => {
+test("an empty parent_id means the default branch", async () => {
   const double = await createDouble();
   const { projectId, branchId } = await createProject(double);
   const made = await double.api("POST", `/projects/${projectId}/branches`, { branch: { parent_id: "" } });
   expect([made.status, made.body.branch.parent_id]).toEqual([201, branchId]);
 });
 
-test("a branch that is still being made has nothing yet that a snapshot could keep", async () => {
+test("a branch that is still being created cannot be snapshotted", async () => {
   const double = await createDouble();
   const { project, branch } = (await double.api("POST", "/projects", { project: {} })).body;
   const snapshot = () => double.api("POST", `/projects/${project.id}/branches/${branch.id}/snapshot`);
@@ -230,7 +230,7 @@ test("a branch that is still being made has nothing yet that a snapshot could ke
   expect((await snapshot()).status).toBe(200);
 });
 
-test("what a branch has used is told since the beginning of the billing period", async () => {
+test("the usage of a branch counts from the start of the billing period", async () => {
   const double = await createDouble();
   const { projectId, branchId, path } = await createProject(double);
   await double.api("PATCH", path, { endpoint: { suspend_timeout_seconds: -1 } });

@@ -13,7 +13,7 @@ const protect = (double: Double, branch: string, isProtected: boolean) =>
 const passwordOf = async (double: Double, branch: string, role: string): Promise<string> =>
   (await double.api("GET", `${branch}/roles/${role}/reveal_password`)).body.password;
 
-test("a compute of a protected branch is not deleted; of one that is protected no longer it is", async () => {
+test("a compute cannot be deleted while its branch is protected", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
   const compute = `/projects/${projectId}/endpoints/${endpoints[0].id}`;
@@ -25,7 +25,7 @@ test("a compute of a protected branch is not deleted; of one that is protected n
   expect((await double.api("DELETE", compute)).status).toBe(200);
 });
 
-test("a child of a protected branch has passwords of its own, a child of another has its parent's", async () => {
+test("a child of a protected branch gets new passwords; other children keep those of the parent", async () => {
   const { double, mainId, path } = await createShop();
   await double.api("POST", `${path}/${mainId}/roles`, { role: { name: "group", no_login: true } });
   await double.advance("10s");
@@ -50,7 +50,7 @@ test("a child of a protected branch has passwords of its own, a child of another
   expect(await passwordOf(double, `${path}/${mainId}`, "neondb_owner")).toBe(origin);
 });
 
-test("a protected branch is not replaced by what is restored from a snapshot of it", async () => {
+test("restoring a snapshot cannot replace a protected branch", async () => {
   const { double, projectId, mainId, path } = await createShop();
   const { snapshot } = (await double.api("POST", `${path}/${mainId}/snapshot`)).body;
   await protect(double, `${path}/${mainId}`, true);

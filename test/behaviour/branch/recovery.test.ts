@@ -10,7 +10,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-// What is deleted can be recovered for 7 days: until then it is kept and not seen, and from then on it is gone.
+// Deleted resources can be recovered for 7 days: hidden until then, purged at the end (inclusive).
 
 const WEEK = 7 * 86_400_000;
 
@@ -24,7 +24,7 @@ async function createShop() {
   return { double, projectId, mainId: branchId, devId, endpoint: paths[0] ?? "", path };
 }
 
-/** Deletes something and moves on so far from there; the operations that it took are over. */
+/** Deletes a resource and advances the clock by `ms`; its operations have finished then. */
 async function deleteAndWait(double: Double, path: string, ms: number): Promise<void> {
   const { status, body } = await double.api("DELETE", path);
   if (status !== 200) throw new Error(`DELETE ${path}: ${status} ${JSON.stringify(body)}`);
@@ -53,7 +53,7 @@ async function stateCounts(double: Double): Promise<Record<string, number>> {
   );
 }
 
-test("a deleted branch is listed with when it was deleted, and until when it can be recovered, for those who ask", async () => {
+test("include_deleted lists deleted branches with the deletion and the end of the recovery window", async () => {
   const { double, devId, path } = await createShop();
   await deleteAndWait(double, `${path}/${devId}`, 10_000);
   expect(await branchesIn(double, path)).toEqual(["main"]);
@@ -71,7 +71,7 @@ test("a deleted branch is listed with when it was deleted, and until when it can
   ]);
 });
 
-test("a recovered branch is as it was, its computes are idle, and the ways to connect are the same", async () => {
+test("a recovered branch is unchanged: its computes are idle and its connection URIs are the same", async () => {
   const { double, projectId, mainId, devId, endpoint, path } = await createShop();
   const before = {
     branch: (await double.api("GET", `${path}/${devId}`)).body.branch,
@@ -101,7 +101,7 @@ test.each([
   ["a millisecond before 7 days are over", WEEK - 1, 200],
   ["when 7 days are over", WEEK, 404],
   ["later", WEEK + 1, 404],
-])("of a branch: %s, recovery answers as it should", async (_, ms, expected) => {
+])("recovering a branch %s (%i ms) gets %i", async (_, ms, expected) => {
   const { double, devId, path } = await createShop();
   await deleteAndWait(double, `${path}/${devId}`, ms);
   expect(await branchesIn(double, path, "?include_deleted=true")).toEqual(
@@ -113,7 +113,7 @@ test.each([
 test.each([
   ["a millisecond before 7 days are over", WEEK - 1, 200],
   ["when 7 days are over", WEEK, 404],
-])("of a project: %s, recovery answers as it should", async (_, ms, expected) => {
+])("recovering a project %s (%i ms) gets %i", async (_, ms, expected) => {
   const { double, projectId } = await createShop();
   await deleteAndWait(double, `/projects/${projectId}`, ms);
   expect((await double.api("GET", "/projects?recoverable=true")).body.projects).toHaveLength(
@@ -122,7 +122,7 @@ test.each([
   expect((await double.api("POST", `/projects/${projectId}/recover`)).status).toBe(expected);
 });
 
-test("when 7 days are over, a branch and all that was on it leave the world", async () => {
+test("a deleted branch and its content are purged after 7 days", async () => {
   const { double, devId, endpoint, path } = await createShop();
   const endpointId = endpoint.slice(endpoint.lastIndexOf("/") + 1);
   await deleteAndWait(double, `${path}/${devId}`, WEEK - 1);
@@ -139,7 +139,7 @@ test("when 7 days are over, a branch and all that was on it leave the world", as
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
-test("when 7 days are over, a project and all that was in it leave the world", async () => {
+test("a deleted project and its content are purged after 7 days", async () => {
   const { double, projectId, mainId, devId, path } = await createShop();
   await double.api("POST", `${path}/${mainId}/snapshot?name=kept`);
   await double.api("PUT", `${path}/${devId}/backup_schedule`, { schedule: [{ frequency: "hourly" }] });
@@ -169,7 +169,7 @@ test("when 7 days are over, a project and all that was in it leave the world", a
   expect(await worldState(double)).not.toContain(projectId);
 });
 
-test("a branch that was deleted for good is gone with its operations, and what was to be recovered under it too", async () => {
+test("a hard delete purges a branch, its operations and its recoverable children", async () => {
   const { double, projectId, devId, path } = await createShop();
   const child = await createBranch(double, projectId, [{ type: "read_write" }], {
     name: "child",
@@ -185,7 +185,7 @@ test("a branch that was deleted for good is gone with its operations, and what w
   expect(await stateCounts(double)).toMatchObject({ branches: 1, endpoints: 1, operations: 0 });
 });
 
-test("hard_delete=false keeps a branch recoverable, and anything else is 400", async () => {
+test("hard_delete=false keeps a branch recoverable; an invalid value gets 400", async () => {
   const { double, devId, path } = await createShop();
   expect((await double.api("DELETE", `${path}/${devId}?hard_delete=maybe`)).status).toBe(400);
   await double.api("DELETE", `${path}/${devId}?hard_delete=false`);
@@ -193,7 +193,7 @@ test("hard_delete=false keeps a branch recoverable, and anything else is 400", a
   expect((await double.api("POST", `${path}/${devId}/recover`)).status).toBe(200);
 });
 
-test("a name that was taken meanwhile keeps a branch from being recovered, until it is free again", async () => {
+test("a branch whose name is in use can be recovered only when the name is free", async () => {
   const { double, projectId, devId, path } = await createShop();
   await deleteAndWait(double, `${path}/${devId}`, 10_000);
   const other = await createBranch(double, projectId, [], { name: "dev" });
@@ -209,7 +209,7 @@ test("a name that was taken meanwhile keeps a branch from being recovered, until
   expect((await double.api("POST", `${path}/${devId}/recover`)).status).toBe(200);
 });
 
-test("a child is recovered after its parent, and not before", async () => {
+test("a child can be recovered only after its parent", async () => {
   const { double, projectId, devId, path } = await createShop();
   const child = await createBranch(double, projectId, [], { name: "child", parent_id: devId });
   await deleteAndWait(double, `${path}/${child.branchId}`, 10_000);
@@ -220,7 +220,7 @@ test("a child is recovered after its parent, and not before", async () => {
   expect((await double.api("POST", `${path}/${child.branchId}/recover`)).body.branch.parent_id).toBe(devId);
 });
 
-test("a branch is not recovered while its deletion is under way, nor when it was never deleted", async () => {
+test("a branch cannot be recovered while its deletion runs, nor if it was never deleted", async () => {
   const { double, devId, path } = await createShop();
   expect((await double.api("POST", `${path}/${devId}/recover`)).body.code).toBe("BRANCH_NOT_FOUND");
   await double.api("DELETE", `${path}/${devId}`);
@@ -230,7 +230,7 @@ test("a branch is not recovered while its deletion is under way, nor when it was
   expect((await double.api("POST", `${path}/${devId}/recover`)).status).toBe(404);
 });
 
-test("a recovered branch counts against the plan's limit as any other", async () => {
+test("a recovered branch counts toward the limit of the plan", async () => {
   const double = await createDouble({ plan: "free" });
   const { projectId } = await createProject(double);
   const path = `/projects/${projectId}/branches`;
@@ -241,7 +241,7 @@ test("a recovered branch counts against the plan's limit as any other", async ()
   expect([status, body.code]).toEqual([422, "BRANCHES_LIMIT_EXCEEDED"]);
 });
 
-test("a branch that is recovered and deleted again has 7 days from then on", async () => {
+test("deleting a recovered branch again starts a new recovery window of 7 days", async () => {
   const { double, devId, path } = await createShop();
   await deleteAndWait(double, `${path}/${devId}`, WEEK - 1);
   await double.api("POST", `${path}/${devId}/recover`);
@@ -249,7 +249,7 @@ test("a branch that is recovered and deleted again has 7 days from then on", asy
   expect((await double.api("POST", `${path}/${devId}/recover`)).status).toBe(200);
 });
 
-test("a recovered project brings its branches back, its computes idle, the ways to connect unchanged, and no branch that was deleted before", async () => {
+test("a recovered project has its branches, idle computes and connection URIs, but not branches deleted before", async () => {
   const { double, projectId, mainId, devId, endpoint, path } = await createShop();
   const gone = await createBranch(double, projectId, [], { name: "gone" });
   await deleteAndWait(double, `${path}/${gone.branchId}`, 10_000);
@@ -272,7 +272,7 @@ test("a recovered project brings its branches back, its computes idle, the ways 
   expect((await double.api("POST", `${path}/${gone.branchId}/recover`)).status).toBe(200);
 });
 
-test("a branch whose 7 days end while its project is deleted is gone when that is recovered", async () => {
+test("a branch whose recovery window ends while its project is deleted is not recovered with it", async () => {
   const { double, projectId, devId, path } = await createShop();
   await deleteAndWait(double, `${path}/${devId}`, 4 * 86_400_000);
   await deleteAndWait(double, `/projects/${projectId}`, 4 * 86_400_000);
@@ -283,7 +283,7 @@ test("a branch whose 7 days end while its project is deleted is gone when that i
   expect(await stateCounts(double)).toMatchObject({ branches: 1, endpoints: 1 });
 });
 
-test("a project is recovered by its own account only, within its plan, and not while its deletion is under way", async () => {
+test("a project can be recovered only by its account, within the plan, after its deletion has finished", async () => {
   const double = await createDouble({ plan: "free" });
   const { projectId } = await createProject(double);
   const { key } = await createAccount(double);
@@ -301,7 +301,7 @@ test("a project is recovered by its own account only, within its plan, and not w
   expect(await recover()).toEqual([422, "PROJECTS_LIMIT_EXCEEDED"]);
 });
 
-test("what a deleted branch's compute has used is told of its project until and after it is gone", async () => {
+test("the usage of a deleted branch stays in its project, before and after the purge", async () => {
   const { double, projectId, devId, path } = await createShop();
   await double.advance("1h");
   const used = async () => (await double.api("GET", `/projects/${projectId}`)).body.project.cpu_used_sec;

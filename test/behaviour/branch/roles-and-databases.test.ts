@@ -16,7 +16,7 @@ async function createShop(project: Record<string, unknown> = {}) {
   return { double, projectId, branchId, endpoint, path };
 }
 
-/** Asks, and lets the operations end that this takes. */
+/** Sends a request and waits for its operations. */
 async function done(double: Double, method: string, path: string, body?: unknown): Promise<Answer> {
   const answer = await double.api(method, path, body);
   await double.advance("10s");
@@ -29,7 +29,7 @@ const createDatabase = (double: Double, path: string, name: string, owner_name =
   done(double, "POST", `${path}/databases`, { database: { name, owner_name } });
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 
-test("a new role has a password, which is told then and revealed later", async () => {
+test("a new role has a password, which is shown at creation and can be revealed later", async () => {
   const { double, branchId, path } = await createShop();
   const { status, body } = await double.api("POST", `${path}/roles`, { role: { name: "alice" } });
   expect(status).toBe(201);
@@ -61,7 +61,7 @@ test("a role that cannot log in has no password", async () => {
   ]);
 });
 
-test("a reset password is another one, and the former is gone from every way to connect", async () => {
+test("a password reset replaces the password in all connection URIs", async () => {
   const { double, projectId, path } = await createShop();
   const uri = async () =>
     new URL(
@@ -72,17 +72,17 @@ test("a reset password is another one, and the former is gone from every way to 
         )
       ).body.uri,
     ).password;
-  const former = await uri();
+  const previous = await uri();
   const { status, body } = await done(double, "POST", `${path}/roles/neondb_owner/reset_password`);
   expect([status, describeOperations(body)]).toEqual([200, ["apply_config running"]]);
-  expect(body.role.password).not.toBe(former);
+  expect(body.role.password).not.toBe(previous);
   expect(await uri()).toBe(body.role.password);
   expect((await double.api("GET", `${path}/roles/neondb_owner/reveal_password`)).body.password).toBe(
     body.role.password,
   );
 });
 
-test("where a project stores no passwords, those of new roles and reset ones are told once", async () => {
+test("without stored passwords, the password of a new or reset role is shown only once", async () => {
   const { double, path } = await createShop({ store_passwords: false });
   expect((await createRole(double, path, "alice")).body.role.password).toMatch(/^npg_/);
   expect((await done(double, "POST", `${path}/roles/alice/reset_password`)).body.role.password).toMatch(
@@ -94,7 +94,7 @@ test("where a project stores no passwords, those of new roles and reset ones are
   ]);
 });
 
-test("a deleted role is told of as it was, and is gone; one that owns a database stays", async () => {
+test("deleting a role returns it as it was; a role that owns a database cannot be deleted", async () => {
   const { double, path } = await createShop();
   await createRole(double, path, "alice");
   await createDatabase(double, path, "shop", "alice");
@@ -107,7 +107,7 @@ test("a deleted role is told of as it was, and is gone; one that owns a database
   expect(codeOf(await double.api("GET", `${path}/roles/alice`))).toEqual([404, "ROLE_NOT_FOUND"]);
 });
 
-test("a database has an owner among the branch's roles, and can be given to another and renamed", async () => {
+test("a database is owned by a role of its branch; it can change its owner and its name", async () => {
   const { double, branchId, path } = await createShop();
   await createRole(double, path, "alice");
   const { status, body } = await createDatabase(double, path, "shop", "alice");
@@ -183,14 +183,14 @@ test.each<[string, string, string, unknown, unknown[]]>([
     { database: { name: "x".repeat(64), owner_name: "neondb_owner" } },
     [400, "BAD_REQUEST"],
   ],
-])("%s is refused, and nothing happens", async (_, method, path, body, refusal) => {
+])("%s is rejected and changes nothing", async (_, method, path, body, refusal) => {
   const shop = await createShop();
   const before = await worldState(shop.double);
   expect(codeOf(await shop.double.api(method, `${shop.path}${path}`, body))).toEqual(refusal);
   expect(await worldState(shop.double)).toBe(before);
 });
 
-test("names have at most 63 bytes, whatever their letters, also one that is made here", async () => {
+test("names have at most 63 bytes in UTF-8, including generated ones", async () => {
   const { double, projectId, path } = await createShop();
   const [fits, tooLong] = [`${"é".repeat(31)}x`, "é".repeat(32)];
   expect((await createRole(double, path, fits)).status).toBe(201);
@@ -210,12 +210,12 @@ test("names have at most 63 bytes, whatever their letters, also one that is made
   ];
   for (const [{ status, body }, field] of refused)
     expect([status, body.message]).toEqual([400, `${field}: must be at most 63 bytes long`]);
-  // Its owner is named for it, with six bytes more.
+  // The generated owner name is six bytes longer.
   expect(codeOf(await project({ database_name: "x".repeat(58) }))).toEqual([422, "ROLE_NAME_NOT_ALLOWED"]);
   expect((await project({ database_name: "x".repeat(57) })).status).toBe(201);
 });
 
-test("a new name that is taken is refused, and the own one is not", async () => {
+test("renaming to a name in use is rejected; renaming to the own name is allowed", async () => {
   const { double, path } = await createShop();
   await createDatabase(double, path, "shop");
   expect(
@@ -226,7 +226,7 @@ test("a new name that is taken is refused, and the own one is not", async () => 
   );
 });
 
-test("roles and databases belong to their branch: another one has its own of the same name", async () => {
+test("roles and databases belong to their branch: another branch may have the same names", async () => {
   const { double, projectId, path } = await createShop();
   const child = await createBranch(double, projectId, [{ type: "read_write" }]);
   await createRole(double, path, "alice");
@@ -235,7 +235,7 @@ test("roles and databases belong to their branch: another one has its own of the
   expect((await createRole(double, onChild, "alice")).status).toBe(201);
 });
 
-test("while a project is busy none of them changes, and what is wrong anyway is said first", async () => {
+test("a busy project rejects changes of roles and databases with 423; other errors come first", async () => {
   const { double, projectId, path } = await createShop();
   await double.api("POST", `/projects/${projectId}/branches`);
   const before = await worldState(double);
@@ -260,7 +260,7 @@ test("while a project is busy none of them changes, and what is wrong anyway is 
   expect(await worldState(double)).toBe(before);
 });
 
-test("an idle primary is started to apply a change, and falls asleep again by its own delay", async () => {
+test("an idle primary starts to apply a change and suspends again after its delay", async () => {
   const { double, endpoint, path } = await createShop();
   await suspendCompute(double, endpoint);
   const { body } = await double.api("POST", `${path}/roles`, { role: { name: "alice" } });
@@ -271,7 +271,7 @@ test("an idle primary is started to apply a change, and falls asleep again by it
   expect(await computeState(double, endpoint)).toBe("idle");
 });
 
-test("without a primary that may start, a change takes no operation and is there all the same", async () => {
+test("without a primary that can start, a change applies without operations", async () => {
   const { double, projectId, endpoint, path } = await createShop();
   const child = await createBranch(double, projectId);
   const onChild = await double.api("POST", `/projects/${projectId}/branches/${child.branchId}/roles`, {

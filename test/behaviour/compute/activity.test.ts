@@ -11,7 +11,7 @@ import { createDouble, createProject, type Double } from "../../support/double.t
 
 const tell = (double: Double, body: unknown) => double.sim("POST", "/activity", body);
 
-test("an activity is a query, now, unless it says otherwise", async () => {
+test("the default activity is a query at the current instant", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const { status, body } = await tell(double, { endpoint_id: endpointId });
@@ -32,7 +32,7 @@ test("an activity is a query, now, unless it says otherwise", async () => {
   expect((await computeStats(double, endpointId)).queries).toBe(1);
 });
 
-test("one activity may stand for many queries; opening a connection stands for none", async () => {
+test("one activity may stand for many queries; opening a connection counts as none", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { queries: 40 });
@@ -42,7 +42,7 @@ test("one activity may stand for many queries; opening a connection stands for n
   expect((await computeStats(double, endpointId)).queries).toBe(42);
 });
 
-test("the number of queries is that since the last start", async () => {
+test("the query counter counts since the last start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { queries: 40 });
@@ -53,10 +53,10 @@ test("the number of queries is that since the last start", async () => {
   expect((await computeStats(double, endpointId)).queries).toBe(3);
 });
 
-test("every field is kept in history, and none that was not given", async () => {
+test("history stores every given field and no others", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  const told = {
+  const reported = {
     endpoint_id: endpointId,
     kind: "transaction",
     duration_ms: 1_500,
@@ -72,13 +72,13 @@ test("every field is kept in history, and none that was not given", async () => 
     (await double.sim("GET", "/events")).body.events.findLast(
       (event: any) => event.type === "ActivityRecorded",
     );
-  await recordActivity(double, endpointId, told);
-  expect((await lastRecorded()).activity).toEqual(told);
+  await recordActivity(double, endpointId, reported);
+  expect((await lastRecorded()).activity).toEqual(reported);
   await recordActivity(double, endpointId);
   expect((await lastRecorded()).activity).toEqual({ endpoint_id: endpointId, kind: "query" });
 });
 
-test("an array is told in its order, in one answer", async () => {
+test("an array of activities is processed in order, with one answer", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   const { endpointIds } = await createBranch(double, projectId, [{ type: "read_only" }]);
@@ -96,7 +96,7 @@ test("an array is told in its order, in one answer", async () => {
   ]);
 });
 
-test("a transaction with a duration holds the compute awake so long; on a named connection without one, until it closes", async () => {
+test("a transaction keeps the compute active for its duration or, without one, until its connection closes", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "transaction", duration_ms: 60_000 });
@@ -111,7 +111,7 @@ test("a transaction with a duration holds the compute awake so long; on a named 
   });
 });
 
-test("a transaction opens on a connection that is open already, once", async () => {
+test("an open connection can have one open transaction", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "connect", connection_id: "app" });
@@ -140,7 +140,7 @@ test("a transaction that waited for a start is open when it ends", async () => {
   });
 });
 
-test("a client that leaves before the start is over holds nothing off", async () => {
+test("a client that disconnects during the start does not delay the autosuspend", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -174,7 +174,7 @@ test.each([
   ["blocks", { blocks: 7 }],
   ["at", { at: "now" }],
   ["at", { at: "10000-01-01T00:00:00Z" }],
-])("a bad %s is refused with 400 that names it: %j", async (field, fields) => {
+])("an invalid %s gets 400 and an error that names it: %j", async (field, fields) => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const before = await worldState(double);
@@ -183,7 +183,7 @@ test.each([
   expect(await worldState(double)).toBe(before);
 });
 
-test("one bad activity stops all of an array, and is named with its place", async () => {
+test("one invalid activity rejects the whole array, and the error names its index", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const before = await worldState(double);
@@ -208,7 +208,7 @@ test("one bad activity stops all of an array, and is named with its place", asyn
   expect(await worldState(double)).toBe(before);
 });
 
-test("the past is 400, the present instant is now", async () => {
+test("an instant in the past gets 400; the current instant is accepted", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const at = (instant: string) => tell(double, { endpoint_id: endpointId, at: instant });

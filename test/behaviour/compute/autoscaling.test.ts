@@ -27,14 +27,14 @@ test.each([
   [3.6, 4],
   [3.61, 4],
   [100, 4],
-])("a load of %d asks for %d CU within 0.5 to 4", async (load, cu) => {
+])("a load of %d needs %d CU, within 0.5 to 4 CU", async (load, cu) => {
   expect(sizeForLoad(PROFILES["2024"], { minCu: 0.5, maxCu: 4 }, load)).toBe(cu);
   const { double, endpointId } = await createScaled();
   await recordActivity(double, endpointId, { load });
   expect(await sizeOf(double, endpointId)).toBe(cu);
 });
 
-test("every size carries nine tenths of itself, and no more", () => {
+test("every size carries a load of up to nine tenths of its CU", () => {
   const { sizes } = PROFILES["2024"];
   const range = { minCu: 0.25, maxCu: 10 };
   for (const [index, cu] of sizes.autoscaled.entries()) {
@@ -100,7 +100,7 @@ test("the size falls in steps, as each load ends", async () => {
   expect(seen).toEqual([4, 2, 2, 1, 1, 0.5]);
 });
 
-test("a new reading takes up where the last one ends, without a step between them", async () => {
+test("a reading that starts where the last one ends causes no step in size between them", async () => {
   const { double, endpointId } = await createScaled();
   await recordActivity(double, endpointId, { load: 1.5 });
   await double.advance("59s");
@@ -117,7 +117,7 @@ test("activity without a load changes no size", async () => {
   expect(await sizeOf(double, endpointId)).toBe(4);
 });
 
-test("a load that wakes a compute is the size that it starts with", async () => {
+test("a compute started by a load starts with the size for that load", async () => {
   const { double, endpointId, path } = await createScaled();
   await suspendCompute(double, path);
   await recordActivity(double, endpointId, { load: 1.5, duration_ms: 5_000 });
@@ -129,7 +129,7 @@ test("a load that wakes a compute is the size that it starts with", async () => 
   expect(await sizeOf(double, endpointId)).toBe(0.5);
 });
 
-test("a restart forgets the load", async () => {
+test("a restart clears the load", async () => {
   const { double, endpointId, path } = await createScaled();
   await recordActivity(double, endpointId, { load: 3, duration_ms: 3_600_000 });
   await double.api("POST", `${path}/restart`);
@@ -146,7 +146,7 @@ test("a fixed size does not scale", async () => {
   expect(await sizeOf(double, endpointId)).toBe(2);
 });
 
-test("new limits count from the restart on: the size is within them when the compute is back", async () => {
+test("new limits apply from the restart on: the restarted compute has a size within them", async () => {
   const { double, endpointId, path } = await createScaled();
   await recordActivity(double, endpointId, { load: 3, duration_ms: 3_600_000 });
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 2 } });
@@ -154,9 +154,9 @@ test("new limits count from the restart on: the size is within them when the com
   expect(await computeStats(double, endpointId)).toMatchObject({ current_size_cu: 1, max_connections: 450 });
 });
 
-test("a change of limits after a load has ended goes back to no earlier instant", async () => {
+test("changing the limits after a load has ended does not resize in the past", async () => {
   const { double, endpointId, path } = await createScaled();
-  // Its end changes no size, so nobody has looked at it since.
+  // The end of the load changes no size, so it was not processed since.
   await recordActivity(double, endpointId, { load: 0.2 });
   await double.advance("2m");
   const since = (await double.sim("GET", "/state")).body.seq;
@@ -182,7 +182,7 @@ test("cpu_used_sec is the sum of compute units times active seconds, through eve
   expect(await used()).toBe(3 + 60 * 4 + 240 * 0.5);
 });
 
-test("of readings, one that is covered by a higher and longer one is forgotten", () => {
+test("a reading covered by a higher and longer one is dropped", () => {
   const low = { load: 1, until: 100 };
   const high = { load: 2, until: 200 };
   expect(addReading([high], low, 0)).toEqual([high]);

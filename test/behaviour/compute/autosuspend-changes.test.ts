@@ -26,7 +26,7 @@ test.each([
   ["60", 400],
   [null, 400],
   [true, 400],
-])("a delay of %s is answered %i", async (seconds, status) => {
+])("a delay of %s gets %i", async (seconds, status) => {
   const double = await createDouble();
   const { path } = await createProject(double);
   const before = await worldState(double);
@@ -37,7 +37,7 @@ test.each([
   expect(await worldState(double)).toBe(before);
 });
 
-test("a delay that is refused names what is allowed", async () => {
+test("the error for an invalid delay names the allowed range", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   const { body } = await setDelay(double, path, 59);
@@ -62,7 +62,7 @@ test("a delay may be chosen when the compute is created, and as the project's de
   expect(body.endpoint.suspend_timeout_seconds).toBe(604_800);
 });
 
-test("a longer delay counts at once: at the old deadline the compute is awake", async () => {
+test("a longer delay applies at once: the compute is active at the old deadline", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -74,7 +74,7 @@ test("a longer delay counts at once: at the old deadline the compute is awake", 
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("a shorter delay that is not over yet moves the deadline, counted from the last activity", async () => {
+test("a shorter delay moves the deadline, counted from the last activity", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -86,7 +86,7 @@ test("a shorter delay that is not over yet moves the deadline, counted from the 
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("a shorter delay that is over already puts the compute to sleep now: at this instant, not in the past", async () => {
+test("a shorter delay that has already passed suspends the compute now, not in the past", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -102,7 +102,7 @@ test("a shorter delay that is over already puts the compute to sleep now: at thi
   expect(events.map((event: any) => event.at)).toEqual(events.map(() => now));
 });
 
-test("a shorter delay takes nothing back: what the compute used until now stays booked", async () => {
+test("a shorter delay does not reduce the usage until now", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double, {
     autoscaling_limit_min_cu: 1,
@@ -117,7 +117,7 @@ test("a shorter delay takes nothing back: what the compute used until now stays 
   expect(await used()).toBe(246);
 });
 
-test("a shorter delay is followed by no event before it, in the journal's order", async () => {
+test("no event after a shortened delay has an earlier instant", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   await double.advance("4m");
@@ -128,7 +128,7 @@ test("a shorter delay is followed by no event before it, in the journal's order"
   expect(instants).toEqual([...instants].sort());
 });
 
-test("an always-active compute that gets a delay back sleeps when that is over", async () => {
+test("an always-active compute that gets a delay suspends after it", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await setDelay(double, path, -1);
@@ -142,7 +142,7 @@ test("an always-active compute that gets a delay back sleeps when that is over",
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("a running query and an open transaction hold a shortened delay off as well", async () => {
+test("a running query or an open transaction also postpones a shortened delay", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
@@ -152,7 +152,7 @@ test("a running query and an open transaction hold a shortened delay off as well
   expect(await computeState(double, path)).toBe("active");
 });
 
-test("autosuspend is a paid-plan setting: on the free plan it is fixed at the default", async () => {
+test("the delay can be changed on paid plans only; the free plan has the default", async () => {
   const double = await createDouble();
   const { key } = await createAccount(double, { plan: "free" });
   const { path } = await createProject(double, {}, key);

@@ -11,11 +11,11 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, START } from "../../support/double.ts";
 
-/** A project is made at the start of the world: its timeline takes one second, the start of its compute three. */
+/** Creating the timeline takes one second, the start of the compute three. */
 const ACTIVE_SINCE = START + 4_000;
 const iso = (at: number) => new Date(at).toISOString();
 
-test("a compute sleeps exactly at its delay, not a millisecond before", async () => {
+test("a compute suspends exactly at the end of its delay, not a millisecond before", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "query", duration_ms: 1500 });
@@ -51,7 +51,7 @@ test.each([60, 61, 300, 3_600, 604_799, 604_800])(
   },
 );
 
-test("a delay of 0 is the default of five minutes, and stays a 0 in answers", async () => {
+test("a delay of 0 means the default of five minutes and is shown as 0", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   expect((await endpointAt(double, path)).suspend_timeout_seconds).toBe(0);
@@ -71,7 +71,7 @@ test("with autosuspend disabled the compute stays always active", async () => {
   });
 });
 
-test("a running query holds the autosuspend off, however long it runs", async () => {
+test("a running query postpones the autosuspend, however long it runs", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 86_400_000 });
@@ -83,7 +83,7 @@ test("a running query holds the autosuspend off, however long it runs", async ()
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("of queries that overlap, the end of the last one counts, not the last one's end", async () => {
+test("with overlapping queries, the delay starts at the latest end, not at the end of the latest query", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 60_000 });
@@ -92,7 +92,7 @@ test("of queries that overlap, the end of the last one counts, not the last one'
   expect((await computeStats(double, endpointId)).autosuspend.suspend_in_ms).toBe(50_000 + 300_000);
 });
 
-test("an open transaction holds the autosuspend off until its connection closes", async () => {
+test("an open transaction postpones the autosuspend until its connection closes", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "transaction", connection_id: "left open" });
@@ -106,7 +106,7 @@ test("an open transaction holds the autosuspend off until its connection closes"
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("of two open transactions, the last to end counts", async () => {
+test("with two open transactions, the delay starts when the last one ends", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   for (const connection_id of ["one", "two"])
@@ -118,7 +118,7 @@ test("of two open transactions, the last to end counts", async () => {
   expect((await computeStats(double, endpointId)).autosuspend.suspend_in_ms).toBe(300_000);
 });
 
-test("an idle open connection is no activity, and is closed when the compute sleeps", async () => {
+test("an idle connection is not activity, and closes when the compute suspends", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, {
@@ -136,7 +136,7 @@ test("an idle open connection is no activity, and is closed when the compute sle
   expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
 });
 
-test("the closing of an idle connection is no activity", async () => {
+test("closing an idle connection is not activity", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "connect", connection_id: "short" });
@@ -145,7 +145,7 @@ test("the closing of an idle connection is no activity", async () => {
   expect((await computeStats(double, endpointId)).autosuspend.suspend_in_ms).toBe(240_000);
 });
 
-test("an arrival at exactly the deadline finds the compute awake and keeps it so; a millisecond later it has to wait", async () => {
+test("an arrival exactly at the deadline keeps the compute active; one a millisecond later waits for a start", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const deadline = ACTIVE_SINCE + 300_000;
@@ -160,7 +160,7 @@ test("an arrival at exactly the deadline finds the compute awake and keeps it so
   expect(body.events.find((event: any) => event.type === "ActivityRecorded").waited_ms).toBe(3_000);
 });
 
-test("the sleep is recorded as a suspend_compute operation that nobody has to wait for", async () => {
+test("an autosuspend is recorded as a suspend_compute operation that locks nothing", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   await double.sim("POST", "/clock/advance", { to: iso(ACTIVE_SINCE + 300_000) });
@@ -172,7 +172,7 @@ test("the sleep is recorded as a suspend_compute operation that nobody has to wa
   expect((await double.api("POST", `${path}/start`)).status).toBe(200);
 });
 
-test("a compute that was put to sleep by a call does not fall asleep once more", async () => {
+test("a compute suspended by a call is not suspended again by its delay", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -181,7 +181,7 @@ test("a compute that was put to sleep by a call does not fall asleep once more",
   expect(operations.filter((operation) => operation.startsWith("suspend_compute"))).toHaveLength(1);
 });
 
-test("read replicas sleep by their own delay and their own activity", async () => {
+test("a read replica suspends by its own delay and its own activity", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   const { endpointIds, paths } = await createBranch(double, projectId, [
@@ -196,7 +196,7 @@ test("read replicas sleep by their own delay and their own activity", async () =
   ]);
 });
 
-test("a PATCH of the delay alone restarts nothing and drops nothing", async () => {
+test("changing only the delay causes no restart and drops no connections", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const before = await endpointAt(double, path);

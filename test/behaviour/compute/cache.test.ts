@@ -54,7 +54,7 @@ test.each([
   expect(hitRatio({ ...EMPTY_CACHE, hits, misses })).toBe(ratio);
 });
 
-test("below 99 a larger compute is advised; at 99, above it and without reads it is not", async () => {
+test("a larger compute is advised for a hit ratio below 99, but not at 99, above it, or without reads", async () => {
   const advice = (hits: number, misses: number) => cacheAdvice({ ...EMPTY_CACHE, hits, misses });
   expect(advice(9_899, 101)).toContain("larger compute");
   expect(advice(9_900, 100)).toBeUndefined();
@@ -67,7 +67,7 @@ test("below 99 a larger compute is advised; at 99, above it and without reads it
   expect((await cacheOf(double, endpointId)).advice).toContain("a larger compute is advised");
 });
 
-test("the statistics are lost when the compute stops and start at zero when it starts", async () => {
+test("cache statistics are lost when the compute stops and start at zero", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { blocks: { hits: 5, misses: 5, writes: 5 } });
@@ -86,7 +86,7 @@ test.each([
     (double: Double, path: string) =>
       double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } }),
   ],
-])("%s loses them", async (_, stop) => {
+])("%s clears the cache statistics", async (_, stop) => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { blocks: { hits: 5, misses: 5, writes: 5 } });
@@ -97,7 +97,7 @@ test.each([
   expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", cache: EMPTY });
 });
 
-test("a change of the delay keeps them", async () => {
+test("changing the delay keeps the cache statistics", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { blocks: { hits: 5 } });
@@ -105,7 +105,7 @@ test("a change of the delay keeps them", async () => {
   expect((await cacheOf(double, endpointId)).file_cache_hits).toBe(5);
 });
 
-test("what a waking query reads counts from the start that it waited for", async () => {
+test("the reads of a query that started the compute count after that start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -137,7 +137,7 @@ test("the file cache holds 80 % of the RAM in pages of 8 kB, and never more", as
   });
 });
 
-test("an autoscaled compute's cache grows with it and gives up what no longer fits", async () => {
+test("the cache of an autoscaled compute grows and shrinks with it", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double, {
     autoscaling_limit_min_cu: 0.25,

@@ -16,7 +16,7 @@ const outcomesOf = async (double: Double, activities: readonly Record<string, un
 const connects = (endpointId: string, count: number, fields = {}) =>
   Array.from({ length: count }, () => ({ endpoint_id: endpointId, kind: "connect", ...fields }));
 
-test("a compute of 0.25 CU takes 112 connections and refuses the next", async () => {
+test("a compute of 0.25 CU accepts 112 connections and rejects the next", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   expect(new Set(await outcomesOf(double, connects(endpointId, 112)))).toEqual(new Set(["served"]));
@@ -26,7 +26,7 @@ test("a compute of 0.25 CU takes 112 connections and refuses the next", async ()
   expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 112, pooled: 0 });
 });
 
-test("a full compute refuses queries and transactions on new connections, and serves those on open ones", async () => {
+test("a full compute rejects queries and transactions on new connections, but serves open ones", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "connect", connection_id: "mine" });
@@ -76,7 +76,7 @@ test("queries that take no time leave no connection", async () => {
   expect(await computeStats(double, endpointId)).toMatchObject({ queries: 200, connections: { direct: 0 } });
 });
 
-test("the pooler takes 10,000 clients and refuses the next; direct connections have their own limit", async () => {
+test("the pooler accepts 10,000 clients and rejects the next; direct connections have their own limit", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const outcomes = await outcomesOf(double, connects(endpointId, 10_000, { pooled: true }));
@@ -105,7 +105,7 @@ test("max_connections is set by the minimum size and does not grow when the comp
   expect(outcomes.at(-1)).toBe("refused");
 });
 
-test("connections that wait for a start count towards the limit", async () => {
+test("connections that wait for a start count toward the limit", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -115,7 +115,7 @@ test("connections that wait for a start count towards the limit", async () => {
   expect((await computeStats(double, endpointId)).connections.direct).toBe(112);
 });
 
-test("connections are dropped at suspend and restart, and those that came for the next start live on", async () => {
+test("a suspend or restart drops connections, except those that wait for the next start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   for (const verb of ["suspend", "restart"]) {
@@ -146,7 +146,7 @@ test("a waiting connection with an end counts it from the end of the start", asy
   expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
 });
 
-test("a connection is named once, and known until it closes", async () => {
+test("a connection name is unique until the connection closes", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const connect = { kind: "connect", connection_id: "app" };
@@ -179,7 +179,7 @@ test("a connection names a database of the branch", async () => {
   expect(refused.message).toContain("neondb");
 });
 
-test("what is refused wakes nobody and is no activity", async () => {
+test("a rejected activity neither starts the compute nor counts as activity", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -200,7 +200,7 @@ test("a smaller compute has fewer connections after its restart, a larger one mo
   expect(outcomes.lastIndexOf("served")).toBe(111);
 });
 
-test("what comes while a compute is suspended for another size is counted against the limits of its next start", async () => {
+test("arrivals during a restart count against the connection limit of the new size", async () => {
   for (const [from, to, served] of [
     [2, 0.25, 112],
     [0.25, 2, 300],

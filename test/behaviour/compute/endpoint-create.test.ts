@@ -67,7 +67,7 @@ test("a new compute becomes active exactly after its start", async () => {
   expect(active).not.toHaveProperty("last_active");
 });
 
-test("what is chosen for a compute is kept", async () => {
+test("the fields given for a new compute are stored", async () => {
   const { double, projectId, branchId } = await createBare();
   const chosen = {
     branch_id: branchId,
@@ -88,7 +88,7 @@ test("what is chosen for a compute is kept", async () => {
   expect(listed).toMatchObject(chosen);
 });
 
-test("a compute takes the project's defaults for what nobody chose", async () => {
+test("a new compute gets the project's defaults for omitted fields", async () => {
   const double = await createDouble();
   const { projectId, created } = await createProject(double, {
     default_endpoint_settings: {
@@ -110,7 +110,7 @@ test("a compute takes the project's defaults for what nobody chose", async () =>
   }
 });
 
-test("a compute made disabled is never started", async () => {
+test("a compute created disabled is never started", async () => {
   const { double, projectId, branchId } = await createBare();
   const { status, body } = await create(double, projectId, {
     branch_id: branchId,
@@ -122,7 +122,7 @@ test("a compute made disabled is never started", async () => {
   expect(body.endpoint).toMatchObject({ disabled: true, current_state: "idle", pending_state: "idle" });
 });
 
-test("ids are never drawn twice", async () => {
+test("ids are never reused", async () => {
   const { double, projectId, branchId } = await createBare();
   const ids = new Set<string>();
   for (let round = 0; round < 50; round += 1) {
@@ -150,7 +150,7 @@ const BAD: readonly (readonly [name: string, field: string, fields: Record<strin
   ["an empty name", "name", { name: "" }],
 ];
 
-test.each(BAD)("a compute with %s is refused, naming %s", async (_, field, fields) => {
+test.each(BAD)("a compute with %s is rejected with an error that names %s", async (_, field, fields) => {
   const { double, projectId, branchId } = await createBare();
   const before = await worldState(double);
   const { status, body } = await create(double, projectId, {
@@ -163,13 +163,13 @@ test.each(BAD)("a compute with %s is refused, naming %s", async (_, field, field
   expect(await worldState(double)).toBe(before);
 });
 
-test("an unknown type is answered with the types that there are", async () => {
+test("the error for an unknown type lists the known types", async () => {
   const { double, projectId, branchId } = await createBare();
   const { body } = await create(double, projectId, { branch_id: branchId, type: "primary" });
   for (const type of ["read_write", "read_only"]) expect(body.message).toContain(type);
 });
 
-test("a compute is in the region of its project and in no other", async () => {
+test("a compute can only be in the region of its project", async () => {
   const { double, projectId, branchId } = await createBare();
   const endpoint = { branch_id: branchId, type: "read_write" };
   const elsewhere = await create(double, projectId, { ...endpoint, region_id: "aws-us-west-2" });
@@ -178,7 +178,7 @@ test("a compute is in the region of its project and in no other", async () => {
   expect([here.status, here.body.endpoint.region_id]).toEqual([201, "aws-us-east-2"]);
 });
 
-test("a compute on an unknown branch or in an unknown project is 404", async () => {
+test("creating a compute on an unknown branch or project gets 404", async () => {
   const { double, projectId, branchId } = await createBare();
   const other = await createProject(double);
   const endpoint = { type: "read_write" };

@@ -8,7 +8,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
-test("a deletion answers with the deleted compute, without pending_state, and with no operations", async () => {
+test("deleting a compute returns it without pending_state and without operations", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);
   const before = await endpointAt(double, path);
@@ -38,7 +38,7 @@ test("deleting a compute is permanent", async () => {
   expect((await double.sim("POST", "/activity", { endpoint_id: endpointId })).status).toBe(404);
 });
 
-test("a deleted compute's id, connections and scheduled activity are gone, and nothing comes due for it", async () => {
+test("deleting a compute removes its connections, scheduled activity and due work", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "transaction", connection_id: "open" });
@@ -50,7 +50,7 @@ test("a deleted compute's id, connections and scheduled activity are gone, and n
   expect([state.endpoints, state.connections, state.scheduled_activities]).toEqual([[], [], []]);
 });
 
-test("a deleted primary leaves room for a new one", async () => {
+test("a branch can get a new primary after its primary is deleted", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);
   await double.api("DELETE", path);
@@ -91,7 +91,7 @@ test("an idle, a disabled and a starting compute can be deleted as well", async 
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
-test("what waited for a compute that is deleted waits no more, and leaves nothing behind", async () => {
+test("deleting a compute drops the activity that waits for its start", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
@@ -103,7 +103,7 @@ test("what waited for a compute that is deleted waits no more, and leaves nothin
   expect((await double.sim("GET", "/state")).body.operations).toEqual([]);
 });
 
-test("a deletion books what the compute used", async () => {
+test("the usage of a deleted compute is counted", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double, {
     autoscaling_limit_min_cu: 2,

@@ -54,7 +54,7 @@ test.each(["query", "transaction", "connect"])(
   },
 );
 
-test("activity is refused from the call on, not from the end of the suspend", async () => {
+test("a disabled compute rejects activity at once, not only after its suspend", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.api("PATCH", path, { endpoint: { disabled: true } });
@@ -64,19 +64,19 @@ test("activity is refused from the call on, not from the end of the suspend", as
   });
 });
 
-test.each(["start", "restart"])("a disabled compute cannot be brought up by a %s call", async (verb) => {
+test.each(["start", "restart"])("a %s call does not start a disabled compute", async (verb) => {
   const { double, path } = await createDisabled();
   const { status, body } = await double.api("POST", `${path}/${verb}`);
   expect([status, body.code]).toEqual([422, "ENDPOINT_DISABLED"]);
 });
 
-test("a suspend of a disabled compute has nothing to do", async () => {
+test("suspending a disabled compute does nothing", async () => {
   const { double, path } = await createDisabled();
   const { status, body } = await double.api("POST", `${path}/suspend`);
   expect([status, body.operations]).toEqual([200, []]);
 });
 
-test("an enabled compute is woken by the next client, not by being enabled", async () => {
+test("an enabled compute starts with the next client, not when it is enabled", async () => {
   const { double, endpointId, path } = await createDisabled();
   const body = await updateCompute(double, path, { disabled: false });
   expect(body.endpoint).toMatchObject({ disabled: false, current_state: "idle", pending_state: "idle" });
@@ -106,7 +106,7 @@ test("a change of size together with disabling does not start the compute again"
   });
 });
 
-test("a change of a disabled compute leaves it asleep", async () => {
+test("changing a disabled compute leaves it idle", async () => {
   const { double, path } = await createDisabled();
   await updateCompute(double, path, { autoscaling_limit_max_cu: 2 });
   expect(await endpointAt(double, path)).toMatchObject({
@@ -116,7 +116,7 @@ test("a change of a disabled compute leaves it asleep", async () => {
   });
 });
 
-test("a disabled compute is no obstacle to its deletion, and still counts as its branch's primary", async () => {
+test("a disabled compute still counts as the primary of its branch, and can be deleted", async () => {
   const { double, projectId, branchId, path } = await createDisabled();
   const create = () =>
     double.api("POST", `/projects/${projectId}/endpoints`, {

@@ -117,7 +117,7 @@ test("an always-active compute can be suspended by a call, and then stays idle u
   expect(await computeState(double, path)).toBe("active");
 });
 
-test.each(["start", "suspend", "restart"])("to %s what is not there is 404", async (verb) => {
+test.each(["start", "suspend", "restart"])("%s of an unknown compute gets 404", async (verb) => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   const other = await createProject(double);
@@ -148,7 +148,7 @@ test("the console's status is Active or Idle", async () => {
   expect((await computeStats(double, endpointId)).status).toBe("Idle");
 });
 
-test("pending_state is in the answers to create, update, start, suspend and restart, and never in lists or deletions", async () => {
+test("create, update, start, suspend and restart answer with pending_state; lists and deletions do not", async () => {
   const double = await createDouble();
   const { projectId, path, created } = await createProject(double);
   expect(created.endpoints[0]).toHaveProperty("pending_state", "active");

@@ -23,7 +23,7 @@ const FIELDS = [
   "proxy_host",
 ];
 
-test("the list is an object with endpoints, each with every field of the reference but pending_state", async () => {
+test("the list has an endpoints field; each endpoint has every field of the reference except pending_state", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   await recordActivity(double, endpointId);
@@ -73,7 +73,7 @@ test("the list of a branch holds its computes only", async () => {
   expect((await list("br-not-there-12345678")).body.code).toBe("BRANCH_NOT_FOUND");
 });
 
-test("a settled compute is the same in the list as on its own", async () => {
+test("a compute without pending changes is the same in the list as on its own", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   const listed = async () => (await double.api("GET", `/projects/${projectId}/endpoints`)).body.endpoints[0];
@@ -87,7 +87,7 @@ test("a settled compute is the same in the list as on its own", async () => {
   expect(await listed()).toEqual(await endpointAt(double, path));
 });
 
-test("last_active in the list goes with the clock while something runs", async () => {
+test("last_active in the list follows the clock while a query runs", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   const lastActive = async () =>
@@ -101,7 +101,7 @@ test("last_active in the list goes with the clock while something runs", async (
   expect(await lastActive()).toBe("2026-01-01T01:00:10Z");
 });
 
-test("a project without computes has an empty list, an unknown project none at all", async () => {
+test("a project without computes has an empty list; an unknown project gets 404", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   await double.api("DELETE", path);

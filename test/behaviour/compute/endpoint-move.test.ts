@@ -61,7 +61,7 @@ test("a compute keeps its id, host and creation when it moves", async () => {
   expect((await move(path, bare.branchId)).body.endpoint).toMatchObject({ id, host, created_at });
 });
 
-test("a primary does not move to a branch that has one", async () => {
+test("a primary cannot move to a branch that has one", async () => {
   const { double, path, taken, move } = await createTwoBranches();
   const before = await worldState(double);
   const { status, body } = await move(path, taken.branchId);
@@ -81,7 +81,7 @@ test("a read replica moves to any branch", async () => {
   }
 });
 
-test("the branch that a primary left takes a new one, and the branch that it came to does not", async () => {
+test("after a primary moved, its old branch accepts a new primary and its new branch does not", async () => {
   const { double, projectId, branchId, path, bare, move } = await createTwoBranches();
   await move(path, bare.branchId);
   await double.advance("10s");
@@ -124,7 +124,7 @@ test("a compute does not move to a branch of another project, to an unknown one 
   expect((await move(path, bare.branchId)).body).toMatchObject({ code: "BRANCH_NOT_FOUND" });
 });
 
-test("what a compute used before its move stays with the branch that it left", async () => {
+test("usage before a move stays with the old branch", async () => {
   const { double, projectId, branchId, path, bare, move } = await createTwoBranches();
   const used = async (id: string) =>
     (await double.api("GET", `/projects/${projectId}/branches/${id}`)).body.branch.active_time_seconds;
@@ -138,7 +138,7 @@ test("what a compute used before its move stays with the branch that it left", a
   expect(await used(bare.branchId)).toBe(57);
 });
 
-test("a client names a database of the branch to which the compute has moved", async () => {
+test("after a move, clients can name the databases of the new branch only", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path, branchId } = await createProject(double, {
     branch: { database_name: "shop" },

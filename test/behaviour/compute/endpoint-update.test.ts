@@ -72,7 +72,7 @@ test.each([
   ["the name", { name: "renamed" }],
   ["the delay", { suspend_timeout_seconds: 60 }],
   ["both", { name: "renamed", suspend_timeout_seconds: 60 }],
-])("to change %s alone needs no restart, and connections stay", async (_, fields) => {
+])("changing only %s needs no restart, and connections stay open", async (_, fields) => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const { started_at } = await endpointAt(double, path);
@@ -91,7 +91,7 @@ test("changes take effect immediately: the list shows them at once", async () =>
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 3 } });
   const { endpoints } = (await double.api("GET", `/projects/${projectId}/endpoints`)).body;
   expect(endpoints[0]).toMatchObject({ autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 3 });
-  // What runs was started with the old ones: `max_connections` comes with the restart.
+  // The running compute has the old settings: `max_connections` changes with the restart.
   expect((await computeStats(double, endpointId)).max_connections).toBe(112);
   await double.advance("5s");
   expect((await computeStats(double, endpointId)).max_connections).toBe(450);
@@ -106,7 +106,7 @@ test("updated_at moves with a change, created_at does not", async () => {
   expect(body.endpoint).toMatchObject({ created_at: before.created_at, updated_at: "2026-01-01T00:01:10Z" });
 });
 
-test("settings that are not named stay, those that are named are replaced", async () => {
+test("omitted settings keep their values; given ones are replaced", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   const patch = async (settings: unknown) => {
@@ -135,7 +135,7 @@ test.each([
   ["a size that is no number", 400, { autoscaling_limit_max_cu: "2" }],
   ["a name that is too long", 400, { name: "n".repeat(65) }],
   ["a type", 200, { type: "read_only" }],
-])("to ask for %s is answered %i", async (_, status, endpoint) => {
+])("%s gets %i", async (_, status, endpoint) => {
   const double = await createDouble();
   const { path } = await createProject(double);
   const before = await worldState(double);
@@ -145,7 +145,7 @@ test.each([
 });
 
 test.each([undefined, {}, [], { endpoint: null }, { endpoint: [] }, "{"])(
-  "a body of %j is refused with 400",
+  "a body of %j gets 400",
   async (body) => {
     const double = await createDouble();
     const { path } = await createProject(double);
@@ -153,7 +153,7 @@ test.each([undefined, {}, [], { endpoint: null }, { endpoint: [] }, "{"])(
   },
 );
 
-test("to change what is not there is 404", async () => {
+test("updating an unknown compute gets 404", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   const other = await createProject(double);

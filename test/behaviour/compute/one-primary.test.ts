@@ -12,7 +12,7 @@ async function primariesOf(double: Double, projectId: string, branchId: string):
   ).length;
 }
 
-test("a second primary on a branch is 409, in the words that public clients know, and changes nothing", async () => {
+test("a second primary on a branch gets 409, with the message that public clients look for, and changes nothing", async () => {
   const double = await createDouble();
   const { projectId, branchId } = await createProject(double);
   const before = await worldState(double);

@@ -18,7 +18,7 @@ async function createSleeping(options: DoubleOptions = {}) {
   return { double, ...project };
 }
 
-test("a query wakes an idle compute, which is active exactly after the start delay", async () => {
+test("a query starts an idle compute, which is active exactly after the start delay", async () => {
   const { double, projectId, endpointId, path } = await createSleeping();
   const answer = await recordActivity(double, endpointId);
   expect(answer).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3_000 });
@@ -33,7 +33,7 @@ test("a query wakes an idle compute, which is active exactly after the start del
 });
 
 test.each(["query", "transaction", "connect"])(
-  "any client activity wakes an idle compute: %s",
+  "any client activity starts an idle compute: %s",
   async (kind) => {
     const { double, endpointId, path } = await createSleeping();
     expect(await recordActivity(double, endpointId, { kind, connection_id: "client" })).toMatchObject({
@@ -45,7 +45,7 @@ test.each(["query", "transaction", "connect"])(
   },
 );
 
-test("a disconnect wakes nothing", async () => {
+test("a disconnect does not start a compute", async () => {
   const { double, endpointId, path } = await createSleeping();
   expect(
     await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "client" }),
@@ -63,7 +63,7 @@ test("calls of the API wake nothing: only clients of the compute do", async () =
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("a query that wakes a compute runs from the end of the start", async () => {
+test("a query that starts a compute runs from the end of the start", async () => {
   const { double, endpointId, path } = await createSleeping();
   await recordActivity(double, endpointId, { duration_ms: 10_000 });
   await double.advance(String(3_000 + 10_000 + 299_999));
@@ -106,7 +106,7 @@ test("arrivals during the first start of a new compute wait for it too", async (
   expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
 });
 
-test("arrivals at a compute whose branch is still being made wait for both", async () => {
+test("arrivals at a compute whose branch is still being created wait for the branch and the start", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
@@ -198,7 +198,7 @@ test("a start by a call is waited for as well as one by activity", async () => {
   expect(await recordActivity(double, endpointId)).toMatchObject({ woke: false, waited_ms: 2_000 });
 });
 
-test("a compute of the free plan wakes as others do", async () => {
+test("a compute of the free plan starts like others", async () => {
   const { double, endpointId } = await createSleeping({ plan: "free" });
   expect(await recordActivity(double, endpointId)).toMatchObject({ woke: true, waited_ms: 3_000 });
 });
@@ -226,7 +226,7 @@ test("the start delay is configurable, and drawn for each start", async () => {
   expect(await waits(8)).not.toEqual(drawn);
 });
 
-test("in immediate mode nobody waits for a start", async () => {
+test("with immediate operations, no request waits for a start", async () => {
   const double: Double = await createDouble({ operations: "immediate" });
   const { endpointId, path } = await createProject(double);
   await double.advance("1h");

@@ -10,7 +10,7 @@ import {
 } from "../../support/compute.ts";
 import { createDouble, createProject, START } from "../../support/double.ts";
 
-/** The world begins on a Thursday, the day on which releases come out. */
+/** The world begins on a Thursday, the day of releases. */
 const FIRST = String(releaseAt(START));
 const NEXT = String(releaseAt(START) + 1);
 
@@ -83,7 +83,7 @@ test("a change of the delay or the name picks none up, a change of size does", a
   expect((await computeStats(double, endpointId)).release.running).toBe(NEXT);
 });
 
-test("a compute that slept picks it up when it wakes, and runs none while it sleeps", async () => {
+test("an idle compute gets the new release at its next start, and has none while idle", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);

@@ -33,7 +33,7 @@ test("a branch may have replicas and no primary", async () => {
     expect(await endpointAt(double, path)).toMatchObject({ type: "read_only", current_state: "active" });
 });
 
-test("read replicas are a paid-plan feature: refused on the free plan, alone and with a new branch", async () => {
+test("the free plan rejects read replicas, alone and with a new branch", async () => {
   const double = await createDouble();
   const { key } = await createAccount(double, { plan: "free" });
   const { projectId, branchId } = await createProject(double, {}, key);
@@ -58,7 +58,7 @@ test("read replicas are a paid-plan feature: refused on the free plan, alone and
   expect(await worldState(double)).toBe(before);
 });
 
-test("a replica lives its own life: sizes, sleep, connections", async () => {
+test("a replica has its own size, autosuspend and connections", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);
   const { body } = await double.api("POST", `/projects/${projectId}/endpoints`, {

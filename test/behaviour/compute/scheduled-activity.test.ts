@@ -13,12 +13,15 @@ import { createDouble, createProject, type Double } from "../../support/double.t
 const recordedOf = (events: readonly any[]) => events.filter(({ type }) => type === "ActivityRecorded");
 const scheduledIn = async (double: Double) => (await double.sim("GET", "/state")).body.scheduled_activities;
 
-test("activity told ahead arrives at its instant and wakes the compute then", async () => {
+test("scheduled activity arrives at its instant and starts the compute then", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
-  const told = await recordActivity(double, endpointId, { at: "2026-01-01T01:00:00Z", duration_ms: 1_000 });
-  expect(told).toEqual({
+  const reported = await recordActivity(double, endpointId, {
+    at: "2026-01-01T01:00:00Z",
+    duration_ms: 1_000,
+  });
+  expect(reported).toEqual({
     endpoint_id: endpointId,
     kind: "query",
     at: "2026-01-01T01:00:00.000Z",
@@ -33,7 +36,7 @@ test("activity told ahead arrives at its instant and wakes the compute then", as
   expect(await scheduledIn(double)).toEqual([]);
 });
 
-test("told in any order, activity arrives in the order of its instants, and at one instant as it was told", async () => {
+test("scheduled activity arrives in the order of its instants, and at one instant in the order of its reports", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   for (const [at, source] of [
@@ -48,7 +51,7 @@ test("told in any order, activity arrives in the order of its instants, and at o
   expect(recordedOf(body.events).map(({ activity }) => activity.source)).toEqual(["a", "b", "c", "d"]);
 });
 
-test("a day of activity told ahead wakes the compute once for each gap beyond the delay", async () => {
+test("a day of scheduled activity starts the compute once for each gap longer than the delay", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   const start = Date.parse("2026-01-01T00:10:00Z");
@@ -61,7 +64,7 @@ test("a day of activity told ahead wakes the compute once for each gap beyond th
   }
   await double.sim("POST", "/activity", activities);
   const { body } = await double.advance("1d");
-  // The first wakes it. A gap counts from the end of a start where the one before had to wait for it, 3 s later.
+  // The first activity starts the compute. The next gap counts from the end of that start, 3 s later.
   expect(recordedOf(body.events).map(({ waited_ms }) => waited_ms)).toEqual([
     3_000, 0, 0, 0, 3_000, 3_000, 2_000,
   ]);
@@ -80,7 +83,7 @@ test("an operation that ends at the same instant ends first: the arrival finds t
   expect(recordedOf(body.events)).toMatchObject([{ waited_ms: 0 }]);
 });
 
-test("what a compute refuses when it arrives is dropped with its reason, for nobody waits for an answer", async () => {
+test("scheduled activity that the compute rejects on arrival is dropped with an event that says why", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { at: "2026-01-01T01:00:00Z" });
@@ -98,7 +101,7 @@ test("what a compute refuses when it arrives is dropped with its reason, for nob
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("a connection told ahead closes as it was told", async () => {
+test("a scheduled connection closes as scheduled", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   await recordActivity(double, endpointId, {
@@ -117,7 +120,7 @@ test("a connection told ahead closes as it was told", async () => {
   expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
 });
 
-test("what is told ahead for a compute keeps to that compute, and goes with it", async () => {
+test("scheduled activity stays with its compute, and is dropped with it", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path } = await createProject(double);
   const { endpointIds } = await createBranch(double, projectId, [{ type: "read_only" }]);
@@ -129,7 +132,7 @@ test("what is told ahead for a compute keeps to that compute, and goes with it",
   expect(recordedOf(body.events).map(({ activity }) => activity.endpoint_id)).toEqual(endpointIds);
 });
 
-test("what is told ahead keeps nobody awake before it comes", async () => {
+test("scheduled activity does not postpone an autosuspend before it arrives", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { at: "2026-01-01T00:20:00Z" });
@@ -137,7 +140,7 @@ test("what is told ahead keeps nobody awake before it comes", async () => {
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("what is told ahead for an unknown compute is 404, and schedules nothing", async () => {
+test("scheduling activity for an unknown compute gets 404", async () => {
   const double = await createDouble();
   const before = await worldState(double);
   const { status } = await double.sim("POST", "/activity", {

@@ -62,7 +62,7 @@ test("the sizes are those of the table and no others", () => {
 });
 
 test.each([0, -1, 0.1, 0.3, 0.75, 1.5, 9.5, 11, 56, 1e9, -0.25])(
-  "%d CU is no size: refused, naming those that there are",
+  "%d CU is not a size; the error lists the sizes",
   async (cu) => {
     const double = await createDouble();
     const { path } = await createProject(double);
@@ -76,12 +76,18 @@ test.each([0, -1, 0.1, 0.3, 0.75, 1.5, 9.5, 11, 56, 1e9, -0.25])(
   },
 );
 
-test.each([["1"], [null], [true], [[1]]])("a size of %j is no number: 400, naming the field", async (cu) => {
-  const double = await createDouble();
-  const { path } = await createProject(double);
-  const { status, body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu } });
-  expect([status, body.message]).toEqual([400, expect.stringContaining("endpoint.autoscaling_limit_min_cu")]);
-});
+test.each([["1"], [null], [true], [[1]]])(
+  "a size of %j is not a number and gets 400 with the field name",
+  async (cu) => {
+    const double = await createDouble();
+    const { path } = await createProject(double);
+    const { status, body } = await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: cu } });
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringContaining("endpoint.autoscaling_limit_min_cu"),
+    ]);
+  },
+);
 
 const from = (minCu: number, maxCu: number) => ({ minCu, maxCu });
 
@@ -92,16 +98,16 @@ test.each([
   [{ minCu: 2 }, from(0.25, 4), from(2, 4)],
   [{ maxCu: 4 }, from(0.25, 0.25), from(0.25, 4)],
   [{}, from(1, 2), from(1, 2)],
-])("of bounds %j over %j come %j", (asked, base, expected) => {
-  expect(resolveSizeRange(PLANS.paid, profile, asked, base)).toEqual({ ok: true, value: expected });
+])("limits %j over %j resolve to %j", (input, base, expected) => {
+  expect(resolveSizeRange(PLANS.paid, profile, input, base)).toEqual({ ok: true, value: expected });
 });
 
 test.each([
   [{ minCu: 4, maxCu: 2 }, from(0.25, 0.25)],
   [{ maxCu: 0.25 }, from(1, 2)],
   [{ minCu: 10, maxCu: 9 }, from(0.25, 0.25)],
-])("a minimum above the maximum is refused: %j over %j", (asked, base) => {
-  expect(resolveSizeRange(PLANS.paid, profile, asked, base)).toMatchObject({
+])("a minimum above the maximum is rejected: %j over %j", (input, base) => {
+  expect(resolveSizeRange(PLANS.paid, profile, input, base)).toMatchObject({
     ok: false,
     refusal: { code: "COMPUTE_SIZE_NOT_ALLOWED" },
   });
@@ -119,7 +125,7 @@ test("a range is fixed where minimum and maximum are equal", async () => {
   expect((await computeStats(double, endpointId)).current_size_cu).toBe(3);
 });
 
-test("sizes are checked wherever a compute is made: with a project, with a branch, on its own, as a default", async () => {
+test("sizes are checked for computes of new projects and branches, for new computes and for defaults", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
@@ -137,7 +143,7 @@ test("sizes are checked wherever a compute is made: with a project, with a branc
     expect([status, body.code]).toEqual([422, "COMPUTE_SIZE_NOT_ALLOWED"]);
 });
 
-test("an idle compute has no size; the figures beside it are those that it will start with", async () => {
+test("an idle compute has no size; its other figures are those of its next start", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double, {
     autoscaling_limit_min_cu: 1,

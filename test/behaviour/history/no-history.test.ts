@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryStorage, openWorlds } from "../../../src/app/compose.ts";
+import { memoryStorage, openWorlds } from "../../../src/app/open-worlds.ts";
 import { DiscardingJournal } from "../../../src/simulation/discarding-journal.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");

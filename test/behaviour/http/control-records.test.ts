@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createApp } from "../../../src/app/compose.ts";
+import { createApp } from "../../../src/app/create-app.ts";
 import { computeStats, createBranch, recordActivity, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { createBranch, recordActivity, updateCompute, worldState } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
-/** What public clients look for and wait out, word for word. */
+/** Public clients retry on exactly this message. */
 const LOCKED = "project already has running conflicting operations, scheduling of new ones is prohibited";
 
-/** A project in which an operation of another compute runs. */
+/** A project with a running operation of another compute. */
 async function createBusy() {
   const double = await createDouble();
   const project = await createProject(double);
@@ -81,13 +81,13 @@ const OTHER: Readonly<Record<string, Call>> = {
   "read the endpoints": ["GET", ({ projectId }) => `/projects/${projectId}/endpoints`],
 };
 
-test.each(Object.keys(OTHER))("to %s schedules nothing, so it need not wait", async (name) => {
+test.each(Object.keys(OTHER))("a busy project allows a call that schedules nothing: %s", async (name) => {
   const busy = await createBusy();
   const [method, path, body] = OTHER[name] as Call;
   expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBeLessThan(300);
 });
 
-test("a start of what is active and a suspend of what is idle schedule nothing, so they need not wait", async () => {
+test("starting an active compute and suspending an idle one are allowed in a busy project", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   const { paths } = await createBranch(double, projectId, [{ type: "read_write" }, { type: "read_only" }]);
@@ -103,7 +103,7 @@ test("a start of what is active and a suspend of what is idle schedule nothing, 
     expect((await double.api("POST", call)).status).toBe(423);
 });
 
-test("another project is not busy", async () => {
+test("operations of one project do not make another one busy", async () => {
   const { double } = await createBusy();
   const other = await double.api("POST", "/projects", { project: {} });
   expect(other.status).toBe(201);
@@ -119,7 +119,7 @@ test("a start by activity makes the project busy too", async () => {
   expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
 });
 
-test("an autosuspend keeps nobody waiting", async () => {
+test("an autosuspend does not make the project busy", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   await double.advance("299s");
@@ -133,14 +133,14 @@ const retryOf = async (double: Double) => {
   return double.api("POST", `${path}/restart`);
 };
 
-test("on a manual clock a 423 says how to move on", async () => {
+test("on a manual clock, a 423 carries a hint how to advance it", async () => {
   const double = await createDouble();
   const locked = await retryOf(double);
   expect(locked.status).toBe(423);
   expect([...locked.headers.values()]).toContain('advance {"next":true}');
 });
 
-test("on a clock that moves by itself a 423 gives no such hint", async () => {
+test("on a real or scaled clock, a 423 carries no hint", async () => {
   const double = await createDouble({ clock: { mode: "real", factor: 1 } });
   const locked = await retryOf(double);
   expect(locked.status).toBe(423);
@@ -158,7 +158,7 @@ test("following the hint ends the wait, step by step", async () => {
   expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
 });
 
-test("in immediate mode nobody ever meets a 423", async () => {
+test("with immediate operations, there is no 423", async () => {
   const double = await createDouble({ operations: "immediate" });
   const { projectId, path } = await createProject(double);
   for (let round = 0; round < 5; round += 1) {

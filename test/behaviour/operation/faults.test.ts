@@ -27,7 +27,7 @@ const ANSWER_503 = { answer: { status: 503 } };
 const eventsOf = async (double: Double, type: string) =>
   (await double.sim("GET", "/events?limit=10000")).body.events.filter((event: any) => event.type === type);
 
-test("without faults there are none, and nothing is counted", async () => {
+test("without faults, requests are unaffected and nothing is counted", async () => {
   const double = await doubleWith();
   expect((await double.sim("GET", "/faults")).body).toEqual({ faults: [] });
   const { seq } = (await double.sim("GET", "/state")).body;
@@ -35,7 +35,7 @@ test("without faults there are none, and nothing is counted", async () => {
   expect((await double.sim("GET", "/state")).body.seq).toBe(seq);
 });
 
-test("a fault answers in place of the work, with the shape of the platform's errors, and the work is not done", async () => {
+test("a fault answers instead of the handler, in the format of the platform's errors, and changes nothing", async () => {
   const double = await doubleWith({
     name: "f",
     on: { operation: "createProject" },
@@ -56,21 +56,18 @@ test.each([
   [500, "INTERNAL_SERVER_ERROR", null],
   [503, "SERVICE_UNAVAILABLE", "1"],
   [418, "HTTP_418", null],
-])(
-  "an answer of which only the status %i is given is what the platform's is like",
-  async (status, code, retryAfter) => {
-    const double = await createDouble();
-    onTestFinished(double.close);
-    await setFaults(double, { name: "f", effect: { answer: { status } } });
-    const response = await double.fetch(
-      new Request("http://localhost/api/v2/projects", {
-        headers: { Authorization: `Bearer ${"k".repeat(64)}` },
-      }),
-    );
-    expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);
-    expect(await response.json()).toMatchObject({ code, message: expect.stringMatching(/./) });
-  },
-);
+])("a fault with only the status %i answers like the platform", async (status, code, retryAfter) => {
+  const double = await createDouble();
+  onTestFinished(double.close);
+  await setFaults(double, { name: "f", effect: { answer: { status } } });
+  const response = await double.fetch(
+    new Request("http://localhost/api/v2/projects", {
+      headers: { Authorization: `Bearer ${"k".repeat(64)}` },
+    }),
+  );
+  expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);
+  expect(await response.json()).toMatchObject({ code, message: expect.stringMatching(/./) });
+});
 
 test.each([
   ["1500ms", "2"],
@@ -78,7 +75,7 @@ test.each([
   [30, "30"],
   ["30", "30"],
   [0, "0"],
-])("an answer may say when to come again: %j is %s seconds in the header", async (retry_after, seconds) => {
+])("retry_after %j gives %s seconds in the Retry-After header", async (retry_after, seconds) => {
   const double = await doubleWith({ name: "f", effect: { answer: { status: 503, retry_after } } });
   expect((await double.api("GET", "/projects")).headers.get("retry-after")).toBe(seconds);
   const { effect } = await faultOf(double);
@@ -86,7 +83,7 @@ test.each([
 });
 
 test.each([[1.5], ["1.5"], [-1], ["soon"], ["99999999999d"], [1e300]])(
-  "%j is no time to come again",
+  "a retry_after of %j is rejected",
   async (retry_after) => {
     const double = await createDouble();
     const { status, body } = await double.sim("PUT", "/faults/f", {
@@ -99,19 +96,19 @@ test.each([[1.5], ["1.5"], [-1], ["soon"], ["99999999999d"], [1e300]])(
   },
 );
 
-test("who is not let in meets no fault", async () => {
+test("an unauthenticated request matches no fault", async () => {
   const double = await doubleWith({ name: "f", effect: ANSWER_503 });
   expect((await double.api("GET", "/projects", undefined, "nobody")).status).toBe(401);
   expect(await faultOf(double)).toMatchObject({ seen: 0, hits: 0 });
 });
 
-test("only the first two are struck, and then the fault is over and counts no more", async () => {
+test("first: 2 affects the first two requests; then the fault is over and stops counting", async () => {
   const double = await doubleWith({ name: "f", when: { first: 2 }, effect: ANSWER_503 });
   expect(await statuses(double, 4)).toEqual([503, 503, 200, 200]);
   expect(await faultOf(double)).toMatchObject({ seen: 2, hits: 2 });
 });
 
-test("every third is struck", async () => {
+test("every: 3 affects every third request", async () => {
   const double = await doubleWith({ name: "f", when: { every: 3 }, effect: ANSWER_503 });
   expect(await statuses(double, 7)).toEqual([200, 200, 503, 200, 200, 503, 200]);
   expect(await faultOf(double)).toMatchObject({ seen: 7, hits: 2 });
@@ -119,13 +116,13 @@ test("every third is struck", async () => {
   expect((await eventsOf(double, "FaultMatched")).map(({ number }: any) => number)).toEqual([1, 2, 4, 5, 7]);
 });
 
-test("a limit ends a fault after so many hits", async () => {
+test("limit ends a fault after that number of hits", async () => {
   const double = await doubleWith({ name: "f", when: { every: 2, limit: 2 }, effect: ANSWER_503 });
   expect(await statuses(double, 8)).toEqual([200, 503, 200, 503, 200, 200, 200, 200]);
   expect(await faultOf(double)).toMatchObject({ seen: 4, hits: 2 });
 });
 
-test("a fault is in force from its first instant, and no more at its last", async () => {
+test("a fault applies from its start, inclusive, until its end, exclusive", async () => {
   const double = await doubleWith({
     name: "f",
     when: { from: "2026-01-01T00:00:10Z", until: "2026-01-01T00:00:20Z" },
@@ -140,7 +137,7 @@ test("a fault is in force from its first instant, and no more at its last", asyn
   expect(await faultOf(double)).toMatchObject({ seen: 2, hits: 2 });
 });
 
-test("a probability of 0 never strikes and 1 always does; between them, what was drawn is in the event", async () => {
+test("probability 0 never triggers and 1 always does; otherwise the event holds the draw", async () => {
   const double = await doubleWith({ name: "never", when: { probability: 0 }, effect: ANSWER_503 });
   expect(new Set(await statuses(double, 20))).toEqual(new Set([200]));
   await setFaults(double, { name: "always", when: { probability: 1 }, effect: ANSWER_503 });
@@ -155,7 +152,7 @@ test("a probability of 0 never strikes and 1 always does; between them, what was
   for (const event of met) expect(event.drawn < 0.5).toBe(event.type === "FaultHit");
 });
 
-test("the same seed strikes the same, another seed others, and another fault beside it shifts nothing", async () => {
+test("a seed determines which requests trigger, independently of other faults", async () => {
   const half = (name: string) => ({ name, when: { probability: 0.5 }, effect: ANSWER_503 });
   const strikes = async (seed: number, ...faults: object[]) => {
     const double = await createDouble({ seed });
@@ -172,7 +169,7 @@ test("the same seed strikes the same, another seed others, and another fault bes
   expect(await strikes(1, half("g"))).not.toEqual(first);
 });
 
-test("it strikes what it is for: by operation, list of operations, project, account, method", async () => {
+test("a fault matches by operation, list of operations, project, account and method", async () => {
   const double = await createDouble();
   onTestFinished(double.close);
   const one = await createProject(double);
@@ -205,7 +202,7 @@ test("it strikes what it is for: by operation, list of operations, project, acco
   expect(await hits({ match: { org_id: "org-another" } }, "GET", "/projects")).toBe(false);
 });
 
-test("faults are asked in the order in which they were set, and the first that ends a request is the last that it meets", async () => {
+test("faults are matched in the order in which they were set, up to the first that ends the request", async () => {
   const double = await doubleWith(
     { name: "slow", effect: { latency: { takes: "1s" } } },
     { name: "a", effect: { answer: { status: 503 } } },
@@ -218,12 +215,12 @@ test("faults are asked in the order in which they were set, and the first that e
     ["a", 1],
     ["b", 0],
   ]);
-  // Set anew, it takes its place behind the others.
+  // Setting a fault again moves it after the others.
   await double.sim("PUT", "/faults/a", { effect: { answer: { status: 503 } } });
   expect(await statuses(double, 1)).toEqual([500]);
 });
 
-test("latency on a manual clock: the request moves the clock, what is due on the way happens, and it takes effect at exactly that instant", async () => {
+test("on a manual clock, a delayed request advances the clock, runs due work and takes effect exactly then", async () => {
   const double = await createDouble();
   onTestFinished(double.close);
   const { path } = await createProject(double);
@@ -232,11 +229,11 @@ test("latency on a manual clock: the request moves the clock, what is due on the
   const { created_at } = (await double.api("POST", "/api_keys", { key_name: "late" })).body;
   expect(Date.parse(created_at) - Date.parse(before)).toBe(300_000);
   expect((await double.sim("GET", "/clock")).body.now).toBe(created_at.replace("Z", ".000Z"));
-  // Nobody used the compute for five minutes.
+  // The compute had no activity for five minutes.
   expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
 });
 
-test("a key that is revoked while its request is under way opens nothing", async () => {
+test("a key revoked during the delay of its request gets 401", async () => {
   const double = await createDouble({ clock: { mode: "scaled", factor: 100 } });
   onTestFinished(double.close);
   const { id, key } = (await double.sim("POST", "/api_keys", { key_name: "short" })).body;
@@ -246,7 +243,7 @@ test("a key that is revoked while its request is under way opens nothing", async
   expect((await answer).status).toBe(401);
 });
 
-test("latency on a clock that moves by itself is over when the world's clock has come so far", async () => {
+test("on a real or scaled clock, latency ends when the world's clock has advanced that far", async () => {
   const double = await createDouble({ clock: { mode: "scaled", factor: 1_000 } });
   onTestFinished(double.close);
   await setFaults(double, { name: "f", on: { operation: "createApiKey" }, effect: { latency: "60s" } });
@@ -255,7 +252,7 @@ test("latency on a clock that moves by itself is over when the world's clock has
   expect(Date.parse(created_at)).toBeGreaterThanOrEqual(Math.floor((before + 60_000) / 1_000) * 1_000);
 });
 
-test("latency on the wall leaves the world's clock alone", async () => {
+test("latency in wall-clock time does not advance the world's clock", async () => {
   const double = await doubleWith({ name: "f", effect: { latency: { takes: "1ms..20ms", clock: "wall" } } });
   const before = (await double.sim("GET", "/clock")).body.now;
   expect(await statuses(double, 3)).toEqual([200, 200, 200]);
@@ -267,7 +264,7 @@ test("latency on the wall leaves the world's clock alone", async () => {
   }
 });
 
-test("a dropped connection has changed nothing; a lost response has changed all that it would have", async () => {
+test("a dropped request changes nothing; a lost response belongs to a request that took effect", async () => {
   const double = await doubleWith({ name: "f", on: { operation: "createApiKey" }, effect: "drop" });
   const keys = async () => (await double.sim("GET", "/api_keys")).body.api_keys.map(({ name }: any) => name);
   const before = await keys();
@@ -279,7 +276,7 @@ test("a dropped connection has changed nothing; a lost response has changed all 
   expect(await faultOf(double)).toMatchObject({ seen: 1, hits: 1 });
 });
 
-test("a world beside the default one has faults of its own, and connections of its own to lose", async () => {
+test("each world has its own faults", async () => {
   const double = await doubleWith({ name: "f", on: { operation: "listProjects" }, effect: "drop" });
   expect((await double.sim("POST", "/worlds", { name: "other" })).status).toBe(201);
   await double.sim("DELETE", "/faults");
@@ -306,7 +303,7 @@ test("a rate limit counts in windows of the world's clock, and says how long to 
   expect(await faultOf(double)).toMatchObject({ seen: 8, hits: 4 });
 });
 
-test("a project in maintenance can be read and says so, but not changed, until that is over", async () => {
+test("a project in maintenance shows it and can be read but not changed until it ends", async () => {
   const double = await createDouble();
   onTestFinished(double.close);
   const { projectId, path } = await createProject(double);
@@ -332,7 +329,7 @@ test("a project in maintenance can be read and says so, but not changed, until t
   expect(await shown(projectId)).toBeUndefined();
 });
 
-test("set anew, a fault begins anew; removed, it is gone", async () => {
+test("setting a fault again resets its counts; deleting it ends it", async () => {
   const double = await doubleWith({ name: "f", when: { first: 1 }, effect: ANSWER_503 });
   expect(await statuses(double, 2)).toEqual([503, 200]);
   expect(
@@ -356,7 +353,7 @@ test("a reset world has no faults", async () => {
   expect((await double.sim("GET", "/faults")).body.faults).toEqual([]);
 });
 
-test("what is shown of faults can be set again, and is the same but for its counts", async () => {
+test("a listed fault can be set again unchanged, except for its counts", async () => {
   const written = [
     {
       name: "a",
@@ -412,7 +409,7 @@ test.each([
   [{ effect: { start_slower: {} } }, "must have by (a duration) or factor"],
   [{ effect: { operation_fails: { times: 0 } } }, "effect.operation_fails.times"],
   [{ effect: { operation_fails: { times: 1_001 } } }, "effect.operation_fails.times"],
-])("what does not fit is refused, with what would be right: %j", async (fault, message) => {
+])("an invalid fault is rejected with what is expected: %j", async (fault, message) => {
   const double = await doubleWith({ name: "kept", effect: "drop" });
   const refused = await double.sim("PUT", "/faults", [{ name: "f", ...fault }]);
   expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } });
@@ -420,7 +417,7 @@ test.each([
   expect((await double.sim("GET", "/faults")).body.faults).toMatchObject([{ name: "kept" }]);
 });
 
-test("names are told apart: a list with one name twice, a name that is none, a name that is not the path's", async () => {
+test("fault names must be valid, unique in a list and equal to the name in the path", async () => {
   const double = await doubleWith();
   const f = { name: "f", effect: "drop" };
   expect(await double.sim("PUT", "/faults", [f, f])).toMatchObject({
@@ -453,7 +450,7 @@ test.each([
     { on: { action: "start_compute" }, effect: "drop" },
     "on.action: drop applies to requests; use on.operation instead",
   ],
-])("%j could never strike and is refused with the field's name", async (fault, message) => {
+])("%j could never trigger and is rejected with the field name", async (fault, message) => {
   const double = await createDouble();
   expect((await double.sim("PUT", "/faults/f", fault)).body).toMatchObject({ code: "BAD_REQUEST", message });
 });

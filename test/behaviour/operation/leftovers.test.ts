@@ -6,12 +6,12 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { computeState, computeStats, endpointAt, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
-// What is over and was not cleared away must not come back to life.
+// State that has ended but is still stored must have no effect.
 
-test("loads that ended long ago ask for nothing when the limits change: work that is due does something, or is not due", async () => {
+test("ended loads cause no due work when the limits change", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
-  // Of a fixed size, so that the end of neither changes anything and both are still remembered.
+  // A fixed size: the ends of both loads change nothing, so both are still stored.
   await recordActivity(double, endpointId, { load: 5 });
   await recordActivity(double, endpointId, { load: 3, duration_ms: 10_000 });
   await double.advance("2m");
@@ -27,7 +27,7 @@ test("loads that ended long ago ask for nothing when the limits change: work tha
     if (at === undefined || at > now) return "not due";
     return decideDue(world, work, { now, random: randomFrom(1), profile: profileOfWorld(world) }).length;
   });
-  // Were it 0, the world would look at it again and again, for ever.
+  // If it were 0, the world would process it forever.
   expect(decided).not.toBe(0);
   await double.advance("10s");
   expect(await computeStats(double, endpointId)).toMatchObject({
@@ -40,7 +40,7 @@ test.each([
   ["a query", { kind: "query", duration_ms: 10_000 }],
   ["a connection with an end", { kind: "connect", duration_ms: 10_000 }],
 ])(
-  "a transaction on the connection that was opened for %s holds the autosuspend off no longer than that is open",
+  "a transaction on a connection that was opened for %s postpones the autosuspend only while the connection is open",
   async (_, opening) => {
     const double = await createDouble();
     const { endpointId, path } = await createProject(double);
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test("a connection that the caller names like one of the world's own is not mistaken for it", async () => {
+test("a caller's connection name never collides with a generated one", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   const { seq } = (await double.sim("GET", "/state")).body;
@@ -87,7 +87,7 @@ test("a connection that the caller names like one of the world's own is not mist
   expect(await computeState(double, path)).toBe("idle");
 });
 
-test("a restart in the middle of a query leaves nothing of it: the next sleep counts from the start", async () => {
+test("a restart ends running queries: the delay counts from the start", async () => {
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { duration_ms: 3_600_000, load: 0.2, connection_id: "long" });
@@ -101,7 +101,7 @@ test("a restart in the middle of a query leaves nothing of it: the next sleep co
   expect((await endpointAt(double, path)).last_active).toBe("2026-01-01T00:00:10Z");
 });
 
-test("a connection that has closed by itself can be named again", async () => {
+test("the name of a connection that ended by itself can be used again", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
   const { connection_id } = await recordActivity(double, endpointId, { kind: "connect", duration_ms: 1_000 });

@@ -25,7 +25,7 @@ const FAILS_TWICE = { name: "f", on: { action: "start_compute" }, effect: { oper
 const stateOf = async (double: Double, path: string) =>
   (await double.api("GET", path)).body.endpoint.current_state;
 
-test("an operation that fails twice is tried again each time, takes as long as before, and is finished in the end", async () => {
+test("an operation that fails twice is retried each time, takes as long as before, and then finishes", async () => {
   const double = await createDouble({ startDelay: { kind: "fixed", ms: 3_000 } });
   onTestFinished(double.close);
   const { projectId, path } = await createProject(double);
@@ -54,7 +54,7 @@ test("an operation that fails twice is tried again each time, takes as long as b
   ).toEqual(["OperationRetried", "OperationRetried", "OperationFinished"]);
 });
 
-test("while an operation is tried again its project is busy, and who waits is told for how long", async () => {
+test("a project is busy while an operation is retried, and waiting clients learn until when", async () => {
   const double = await createDouble({ startDelay: { kind: "fixed", ms: 3_000 } });
   onTestFinished(double.close);
   const { endpointId, path } = await createProject(double);
@@ -67,7 +67,7 @@ test("while an operation is tried again its project is busy, and who waits is to
   expect(await stateOf(double, path)).toBe("active");
 });
 
-test("a start that fails for good leaves its compute idle and turns away who waited; failed blocks nothing, and the next start is a new one", async () => {
+test("a failed start leaves the compute idle, rejects waiting clients and does not block the next start", async () => {
   const double = await createDouble({ startDelay: { kind: "fixed", ms: 3_000 } });
   onTestFinished(double.close);
   const { endpointId, projectId, path } = await createProject(double);
@@ -101,7 +101,7 @@ test("a new compute whose start fails is idle, and can be started", async () => 
   expect(await stateOf(double, path)).toBe("active");
 });
 
-test("a suspend that fails for good leaves its compute active; it goes to sleep in its time", async () => {
+test("a failed suspend leaves the compute active, and it suspends later by its delay", async () => {
   const double = await createDouble();
   onTestFinished(double.close);
   const { endpointId, projectId, path } = await createProject(double);
@@ -122,13 +122,13 @@ test("a suspend that fails for good leaves its compute active; it goes to sleep 
     connections: { direct: 0 },
   });
   await expectInOrder(double);
-  // An autosuspend is done at once, and nobody waits for it: it meets no fault.
+  // An autosuspend takes no time and locks nothing, so it matches no fault.
   await double.advance("10m");
   expect(await stateOf(double, path)).toBe("idle");
   await expectInOrder(double);
 });
 
-test("a restart whose suspend fails starts the compute anew; what it used is all counted", async () => {
+test("a restart whose suspend fails still restarts the compute, and all usage is counted", async () => {
   const double = await createDouble();
   onTestFinished(double.close);
   const { endpointId, projectId, path } = await createProject(double);
@@ -190,7 +190,7 @@ test.each(["create_timeline", "create_branch", "apply_config", "delete_timeline"
   },
 );
 
-test("operations of one request meet a fault one after the other", async () => {
+test("the operations of one request match a fault in order", async () => {
   const double = await doubleWith(
     {},
     { name: "f", on: { action: "*" }, when: { every: 2 }, effect: { operation_fails: {} } },
@@ -209,7 +209,7 @@ test("operations of one request meet a fault one after the other", async () => {
   ]);
 });
 
-test("a start takes longer by a time, by a factor, or both, and others do not", async () => {
+test("start_slower adds a time, a factor or both, to matching starts only", async () => {
   const double = await createDouble({ startDelay: { kind: "fixed", ms: 2_000 } });
   onTestFinished(double.close);
   const { endpointId, path } = await createProject(double);
@@ -234,7 +234,7 @@ test("a start takes longer by a time, by a factor, or both, and others do not", 
   expect(await stateOf(double, path)).toBe("active");
 });
 
-test("where operations take no time, failing takes none either", async () => {
+test("with immediate operations, failures take no time", async () => {
   const double = await doubleWith({ operations: "immediate" }, FAILS_TWICE);
   const created = (await double.api("POST", "/projects", { project: {} })).body;
   const { id } = created.project;

@@ -39,7 +39,7 @@ test("an operation carries every field of the reference", async () => {
   });
 });
 
-test("a new project's timeline is made before its compute starts", async () => {
+test("the timeline of a new project is created before its compute starts", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: {} });
   const projectId = body.project.id;
@@ -68,7 +68,7 @@ test("a new project's timeline is made before its compute starts", async () => {
   ]);
 });
 
-test("a branch with two computes is made first; then both start at the same time", async () => {
+test("a branch is created first; then its two computes start at the same time", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
@@ -110,7 +110,7 @@ test("one compute's operations run in order: scheduling, running, finished", asy
   ]);
 });
 
-test("what an operation does happens at its end: a stopping compute is active until then", async () => {
+test("an operation takes effect at its end: a compute stays active until its suspend ends", async () => {
   const double = await createDouble();
   const { path } = await createProject(double);
   await double.api("POST", `${path}/suspend`);
@@ -152,7 +152,7 @@ test("a deleted compute's unfinished operations are cancelled", async () => {
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
-test("operations of an immediate world look as the reference shows and are over before the next command", async () => {
+test("immediate operations have every field of the reference and finish before the next command", async () => {
   const double = await createDouble({ operations: "immediate" });
   const created = (await double.api("POST", "/projects", { project: {} })).body;
   expect(describeOperations(created)).toEqual(["create_timeline running", "start_compute scheduling"]);

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { createAccount, createBranch, recordActivity, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
-// 401, then 501 or 404 for the path, 400, 404 for the object, 409 or 422, 423.
+// The order of errors: 401; 501 or 404 for the path; 400; 404 for the resource; 409 or 422; 423.
 
-/** A project that is busy, in which nearly everything that can be asked for is refused for several reasons at once. */
+/** A busy project in which most requests fail for several reasons at once. */
 async function createTrouble() {
   const double = await createDouble();
   const { key } = await createAccount(double, { plan: "free" });
@@ -20,7 +20,7 @@ async function createTrouble() {
   return { double, ...project, devId: branchId, free, key, statusOf };
 }
 
-test("401 comes before an unknown path, a path that is not imitated, and a body that does not fit", async () => {
+test("401 comes before an unknown path, a path that is not imitated, and an invalid body", async () => {
   const { projectId, statusOf } = await createTrouble();
   for (const [method, path] of [
     ["GET", "/nothing"],
@@ -90,7 +90,7 @@ test("422 comes before 423", async () => {
   expect(await statusOf("POST", `/projects/${projectId}/endpoints`, large)).toBe(422);
 });
 
-test("a disabled compute in a busy project is refused for being disabled", async () => {
+test("a disabled compute in a busy project is rejected because it is disabled", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   const { endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
@@ -101,7 +101,7 @@ test("a disabled compute in a busy project is refused for being disabled", async
   expect((await double.api("PATCH", path, { endpoint: { disabled: false } })).status).toBe(423);
 });
 
-test("423 comes last: what is right in every other way", async () => {
+test("423 comes last, for requests that are valid otherwise", async () => {
   const { projectId, devId, path, statusOf } = await createTrouble();
   expect(await statusOf("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } })).toBe(423);
   expect(

@@ -16,8 +16,8 @@ async function v1(double: Double, query: Record<string, string>): Promise<any> {
 
 async function v2(double: Double, of: "projects" | "branches", query: Record<string, string>): Promise<any> {
   const org_id = await organizationOf(double);
-  const asked = new URLSearchParams({ org_id, metrics: "compute_unit_seconds", ...query });
-  return double.api("GET", `/consumption_history/v2/${of}?${asked}`);
+  const input = new URLSearchParams({ org_id, metrics: "compute_unit_seconds", ...query });
+  return double.api("GET", `/consumption_history/v2/${of}?${input}`);
 }
 
 function at(double: Double, offMs = 0): string {
@@ -28,7 +28,7 @@ async function advanceTo(double: Double, to: string): Promise<void> {
   expect((await double.sim("POST", "/clock/advance", { to })).status).toBe(200);
 }
 
-/** A compute of 2 CU that never sleeps by itself, active from exactly this instant on. */
+/** An always-active compute of 2 CU, active from exactly this instant. */
 async function activeSince(instant: string) {
   const double = await createDouble();
   const { path, ...ids } = await createProject(double, {
@@ -50,17 +50,17 @@ async function activeSince(instant: string) {
 
 const frames = (answer: any) => answer.body.projects[0].periods.flatMap((period: any) => period.consumption);
 
-describe("use by the hour", () => {
+describe("hourly usage", () => {
   test("is split at each full hour, to the second", async () => {
     const { double, path } = await activeSince("2026-01-05T10:20:30.000Z");
     await advanceTo(double, "2026-01-05T12:00:10.000Z");
     await double.api("POST", `${path}/suspend`);
     await double.advance("1h");
-    const told = frames(
+    const reported = frames(
       await v1(double, { from: "2026-01-05T10:59:59Z", to: "2026-01-05T13:00:00Z", granularity: "hourly" }),
     );
     expect(
-      told.map((frame: any) => [
+      reported.map((frame: any) => [
         frame.timeframe_start,
         frame.active_time_seconds,
         frame.compute_time_seconds,
@@ -68,23 +68,23 @@ describe("use by the hour", () => {
     ).toEqual([
       ["2026-01-05T10:00:00Z", 39 * 60 + 30, 2 * (39 * 60 + 30)],
       ["2026-01-05T11:00:00Z", 3_600, 7_200],
-      // The suspend takes its second: what runs is charged.
+      // The suspend takes one second, in which the compute is active.
       ["2026-01-05T12:00:00Z", 11, 22],
     ]);
   });
 
-  test("of an hour that a compute was active in up to its last millisecond is a whole hour, and the next one has none", async () => {
+  test("counts a compute that was active until the last millisecond of an hour for that hour only", async () => {
     const { double, path } = await activeSince("2026-01-05T10:00:00.000Z");
     await advanceTo(double, "2026-01-05T10:59:59.000Z");
     await double.api("POST", `${path}/suspend`);
     await advanceTo(double, "2026-01-05T12:00:00Z");
-    const told = frames(
+    const reported = frames(
       await v1(double, { from: "2026-01-05T10:00:00Z", to: "2026-01-05T12:00:00Z", granularity: "hourly" }),
     );
-    expect(told.map((frame: any) => frame.active_time_seconds)).toEqual([3_600, 0]);
+    expect(reported.map((frame: any) => frame.active_time_seconds)).toEqual([3_600, 0]);
   });
 
-  test("is told while it runs up, without anything having been booked", async () => {
+  test("includes a running compute before its usage is recorded", async () => {
     const { double } = await activeSince("2026-01-05T10:30:00.000Z");
     await advanceTo(double, "2026-01-06T00:30:00Z");
     const daily = frames(
@@ -103,7 +103,7 @@ describe("use by the hour", () => {
     ).toBe(true);
   });
 
-  test("adds up: hours to days, days to months, whatever fractions of a second there are", async () => {
+  test("adds up from hours to days to months, including fractions of a second", async () => {
     const { double, path } = await activeSince("2026-01-30T22:10:00.123Z");
     for (const ms of [3_333, 7_200_001, 999, 3_599_999, 90_000_777]) {
       await double.sim("POST", "/clock/advance", { by: ms });
@@ -132,7 +132,7 @@ describe("use by the hour", () => {
     }
   });
 
-  test("of an age that nobody can ask for is forgotten, and its day and month keep it", async () => {
+  test("is discarded when it is too old to be requested, but stays in its day and month", async () => {
     const { double, path, projectId } = await activeSince("2026-01-05T10:20:00.000Z");
     await double.advance("7h");
     await double.api("POST", `${path}/suspend`);
@@ -158,7 +158,7 @@ describe("use by the hour", () => {
     expect(monthly).toHaveLength(5);
   });
 
-  test("goes with its branch and its project", async () => {
+  test("is discarded with its branch and its project", async () => {
     const { double, projectId } = await activeSince("2026-01-05T10:20:00.000Z");
     const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
       branch: {},
@@ -184,22 +184,19 @@ describe("the window", () => {
     ["hourly", "2026-03-20T10:30:00Z", "2026-03-13T10:00:00Z"],
     ["daily", "2026-03-20T10:30:00Z", "2026-01-19T00:00:00Z"],
     ["monthly", "2026-03-20T10:30:00Z", "2025-03-01T00:00:00Z"],
-  ])(
-    "of %s metrics reaches as far back as the document says, and no further",
-    async (granularity, now, oldest) => {
-      const double = await createDouble();
-      await createProject(double);
-      await advanceTo(double, now);
-      expect((await v1(double, { from: oldest, to: now, granularity })).status).toBe(200);
-      const before = new Date(Date.parse(oldest) - 1).toISOString();
-      expect(await v1(double, { from: before, to: now, granularity })).toMatchObject({
-        status: 406,
-        body: { code: "CONSUMPTION_WINDOW" },
-      });
-    },
-  );
+  ])("of %s metrics reaches back exactly as far as the document says", async (granularity, now, oldest) => {
+    const double = await createDouble();
+    await createProject(double);
+    await advanceTo(double, now);
+    expect((await v1(double, { from: oldest, to: now, granularity })).status).toBe(200);
+    const before = new Date(Date.parse(oldest) - 1).toISOString();
+    expect(await v1(double, { from: before, to: now, granularity })).toMatchObject({
+      status: 406,
+      body: { code: "CONSUMPTION_WINDOW" },
+    });
+  });
 
-  test("does not begin before March 2024, nor end before it begins", async () => {
+  test("must not begin before March 2024 nor end before its start", async () => {
     const double = await createDouble({ startAt: Date.parse("2024-03-05T00:00:00Z") });
     const now = at(double);
     expect((await v1(double, { from: "2024-03-01T00:00:00Z", to: now, granularity: "daily" })).status).toBe(
@@ -211,14 +208,14 @@ describe("the window", () => {
     expect((await v1(double, { from: now, to: at(double, -1), granularity: "hourly" })).status).toBe(406);
   });
 
-  test("is rounded down at both ends, and what is yet to come has no timeframes", async () => {
+  test("is rounded down at both ends, and the future has no timeframes", async () => {
     const double = await createDouble();
     await createProject(double);
     await advanceTo(double, "2026-01-03T12:30:00Z");
-    const told = frames(
+    const reported = frames(
       await v1(double, { from: "2026-01-02T15:30:00Z", to: "2026-01-20T15:30:00Z", granularity: "daily" }),
     );
-    expect(told.map((frame: any) => frame.timeframe_start)).toEqual([
+    expect(reported.map((frame: any) => frame.timeframe_start)).toEqual([
       "2026-01-02T00:00:00Z",
       "2026-01-03T00:00:00Z",
     ]);
@@ -232,7 +229,7 @@ describe("the window", () => {
 describe("the history of consumption", () => {
   const january = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z", granularity: "monthly" };
 
-  test("is told by billing period, each with its plan, an id of its own, and an end when it is over", async () => {
+  test("is grouped by billing period; each has its plan, an id and, when it is over, an end", async () => {
     const double = await createDouble();
     await createProject(double);
     await advanceTo(double, "2026-02-10T00:00:00Z");
@@ -250,7 +247,7 @@ describe("the history of consumption", () => {
     expect((await v1(double, january)).body.projects[0].periods[0].period_id).toBe(periods[0].period_id);
   });
 
-  test("is not told on the free plan, nor of an organization of others", async () => {
+  test("is not available on the free plan, nor for other organizations", async () => {
     const free = await createDouble({ plan: "free" });
     expect(await v1(free, january)).toMatchObject({
       status: 403,
@@ -263,7 +260,7 @@ describe("the history of consumption", () => {
     });
   });
 
-  test("begins with the change to the plan that has one, whatever its granularity", async () => {
+  test("begins with the change to a plan that has it, in every granularity", async () => {
     const double = await createDouble({ plan: "free" });
     const { endpointId } = await createProject(double);
     const { id } = (await double.api("GET", "/users/me")).body;
@@ -306,7 +303,7 @@ describe("the history of consumption", () => {
     expect(again.map((frame: any) => frame.timeframe_start)).toEqual(["2026-03-01T00:00:00Z"]);
   });
 
-  test("is all there is, where the change of the plan is forgotten", async () => {
+  test("is complete if the plan change is no longer in the history", async () => {
     const double = await createDouble({ plan: "free" });
     await createProject(double);
     const { id } = (await double.api("GET", "/users/me")).body;
@@ -319,7 +316,7 @@ describe("the history of consumption", () => {
     expect(frames(await v1(double, days))[0].timeframe_start).toBe("2026-01-01T00:00:00Z");
   });
 
-  test("is told of some projects, named once with commas, several times, or as the public client does", async () => {
+  test("can be limited to projects, listed with commas, by repetition, or as the public client does", async () => {
     const double = await createDouble();
     const [one, another] = [(await createProject(double)).projectId, (await createProject(double)).projectId];
     await createProject(double);
@@ -341,7 +338,7 @@ describe("the history of consumption", () => {
     );
   });
 
-  test("comes in pages: projects oldest first, in the second version newest first, branches by their ids", async () => {
+  test("comes in pages: projects oldest first, in version 2 newest first, branches by id", async () => {
     const double = await createDouble();
     const projects: string[] = [];
     for (let count = 0; count < 3; count += 1) projects.push((await createProject(double)).projectId);
@@ -371,7 +368,7 @@ describe("the history of consumption", () => {
     expect(branches).toEqual([...projects].sort());
   });
 
-  test("tells the metrics that are asked for, and refuses those that there are not", async () => {
+  test("contains the requested metrics, and unknown ones are rejected", async () => {
     const double = await createDouble();
     const { projectId, branchId } = await createProject(double);
     const value = (answer: any) => answer.body.branches[0].periods[0].consumption[0].metrics;
@@ -402,11 +399,11 @@ describe("the history of consumption", () => {
   });
 });
 
-describe("what was deleted", () => {
+describe("consumption of deleted resources", () => {
   const day = { from: "2026-01-05T00:00:00Z", to: "2026-01-06T00:00:00Z", granularity: "daily" };
   const usedBy = (one: any) => one.periods[0].consumption[0].metrics[0].value;
 
-  test("is told as long as it can be recovered: branches add up to their project, and projects to their account", async () => {
+  test("is included while they can be recovered: branches add up to their project, and projects to their account", async () => {
     const { double, projectId } = await activeSince("2026-01-05T10:00:00.000Z");
     const { projectId: otherId } = await createProject(double);
     const made = await double.api("POST", `/projects/${projectId}/branches`, {
@@ -424,7 +421,7 @@ describe("what was deleted", () => {
     const used = usedBy(before.find(({ project_id }: any) => project_id === projectId));
     const ofBranches = await branches();
     expect(usedBy(ofBranches.find(({ branch_id }: any) => branch_id === branchId))).toBeGreaterThan(0);
-    // Each is told in whole seconds.
+    // Each value is rounded down to whole seconds.
     expect(ofBranches.reduce((sum: number, branch: any) => sum + usedBy(branch), 0)).toBeCloseTo(used, -1);
 
     expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(200);
@@ -441,7 +438,7 @@ describe("what was deleted", () => {
     expect([left, await branches()]).toEqual([[otherId], []]);
   });
 
-  test("is told to nobody else", async () => {
+  test("is visible only to their account", async () => {
     const { double, projectId } = await activeSince("2026-01-05T10:00:00.000Z");
     const { key } = await createAccount(double);
     await double.api("DELETE", `/projects/${projectId}`);
@@ -452,7 +449,7 @@ describe("what was deleted", () => {
   });
 });
 
-test("a project tells what it has used in this billing period, and what it has used ever since", async () => {
+test("a project shows its usage in this billing period and its total usage", async () => {
   const { double, path, projectId } = await activeSince("2026-01-31T23:00:00.000Z");
   const { project: before } = (await double.api("GET", `/projects/${projectId}`)).body;
   await advanceTo(double, "2026-02-01T00:00:10Z");

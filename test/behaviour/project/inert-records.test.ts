@@ -36,7 +36,7 @@ test.each([
   [{ provider_name: undefined }, "provider_name"],
   [{ role_names: Array.from({ length: 11 }, (_, index) => `role${index}`) }, "role_names"],
   [{ branch_id: "Not_An_Id" }, "branch_id"],
-])("a JWKS with %j is refused with 400, naming it", async (wrong, field) => {
+])("a JWKS with %j is rejected with 400 and an error that names it", async (wrong, field) => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const answer = await double.api("POST", `/projects/${projectId}/jwks`, {
@@ -66,7 +66,7 @@ test("a JWKS names roles that are there, where their creation is to be skipped, 
   expect((await double.api("GET", `/projects/${projectId}/jwks`)).body.jwks).toHaveLength(2);
 });
 
-test("a JWKS for a branch goes with it, that for all branches stays", async () => {
+test("deleting a branch deletes its JWKS, but not a JWKS for all branches", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
@@ -79,7 +79,7 @@ test("a JWKS for a branch goes with it, that for all branches stays", async () =
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-test("libraries are those of the project's version of Postgres", async () => {
+test("preload libraries depend on the project's version of Postgres", async () => {
   const double = await createDouble();
   const namesOf = async (pg_version: number) => {
     const { projectId } = await createProject(double, { pg_version });
@@ -90,7 +90,7 @@ test("libraries are those of the project's version of Postgres", async () => {
   expect(await namesOf(16)).not.toContain("pg_search");
 });
 
-test("none is loaded but what there is for the project's version of Postgres, into a project or into one compute", async () => {
+test("a project or compute can preload only libraries of the project's version of Postgres", async () => {
   const double = await createDouble();
   const { projectId, branchId, path } = await createProject(double, { pg_version: 16 });
   const enabling = (...enabled_libraries: string[]) => ({
@@ -125,7 +125,7 @@ test("none is loaded but what there is for the project's version of Postgres, in
   ).toBe(201);
 });
 
-test("a project is shared with an address, in any case, even before it has an account; and not any more when that is revoked", async () => {
+test("a project is shared with an email address, ignoring case and before the account exists, until it is revoked", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const path = `/projects/${projectId}/permissions`;
@@ -166,7 +166,7 @@ test("a project is shared with an address, in any case, even before it has an ac
   expect((await double.api("GET", path)).body).toEqual({ project_permissions: [] });
 });
 
-test("shared projects come page by page, oldest first, and without those that are deleted", async () => {
+test("shared projects are listed in pages, oldest first, without deleted ones", async () => {
   const double = await createDouble();
   const ids: string[] = [];
   for (let number = 0; number < 3; number += 1) {
@@ -184,7 +184,7 @@ test("shared projects come page by page, oldest first, and without those that ar
   expect((await page("")).projects.map(({ id }: any) => id)).toEqual(ids.slice(1));
 });
 
-test("a project is restricted only to a VPC endpoint that its organization has, and no longer than that", async () => {
+test("a project can be restricted only to a VPC endpoint of its organization; removing the endpoint ends it", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const orgId = await organizationOf(double);
@@ -223,7 +223,7 @@ test("a project is restricted only to a VPC endpoint that its organization has, 
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
-test("regions that are not there are not found, those of Azure have no VPC endpoints, and a label is needed", async () => {
+test("a VPC endpoint needs a known region, not on Azure, and a label", async () => {
   const double = await createDouble();
   const orgId = await organizationOf(double);
   const assign = (region: string, body: unknown = { label: "a" }) =>
@@ -234,7 +234,7 @@ test("regions that are not there are not found, those of Azure have no VPC endpo
   expect((await assign(REGION, { label: 7 })).status).toBe(400);
 });
 
-test("a restriction that waits with its deleted project to be recovered goes with the endpoint", async () => {
+test("removing a VPC endpoint also removes the restrictions of deleted projects", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const ofRegion = `/organizations/${await organizationOf(double)}/vpc/region/${REGION}/vpc_endpoints/vpce-1`;
@@ -246,7 +246,7 @@ test("a restriction that waits with its deleted project to be recovered goes wit
   expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true, violations: [] });
 });
 
-test("records are there after a restart, history folds to them, and a project takes its own along", async () => {
+test("settings records survive a restart, follow from the history, and are deleted with their project", async () => {
   const stored = await createFileDouble();
   onTestFinished(stored.end);
   const { projectId } = await createProject(stored.double());
@@ -289,7 +289,7 @@ test("the same seed gives the same ids, whatever else was drawn before", async (
   );
 });
 
-/** Something of every event that records and moves know. */
+/** Causes every event of settings records and transfers. */
 async function liveThrough(double: Double): Promise<void> {
   const { projectId } = await createProject(double);
   const kept = await createProject(double);
@@ -327,26 +327,26 @@ test.each(["in memory", "in files"] as const)(
     const shelved = await createStorageDouble(kind);
     onTestFinished(shelved.end);
     await liveThrough(shelved.double());
-    const told = await worldState(shelved.double());
-    const { seq } = JSON.parse(told);
+    const reported = await worldState(shelved.double());
+    const { seq } = JSON.parse(reported);
     expect(
       (await shelved.double().sim("POST", "/worlds", { name: "fork", from: "default" })).status,
     ).toBeLessThan(300);
     const fork = JSON.parse(await worldState(shelved.world("fork")));
-    expect(fork.records).toEqual(JSON.parse(told).records);
+    expect(fork.records).toEqual(JSON.parse(reported).records);
     expect([fork.projects, fork.api_keys, fork.seq]).toEqual([
-      JSON.parse(told).projects,
-      JSON.parse(told).api_keys,
+      JSON.parse(reported).projects,
+      JSON.parse(reported).api_keys,
       seq,
     ]);
     if (kind === "in memory") return;
     await shelved.reopen();
-    expect(await worldState(shelved.double())).toBe(told);
+    expect(await worldState(shelved.double())).toBe(reported);
     expect(await shelved.verify("default")).toMatchObject([{ ok: true, differences: [] }]);
   },
 );
 
-test("a world that is lived through again is the same", async () => {
+test("replaying the history gives the same world", async () => {
   const one = await createDouble();
   await liveThrough(one);
   const other = await createDouble();

@@ -25,7 +25,7 @@ test("the list carries every field of the reference, each of its type", async ()
     expect(Number.isInteger(project[field])).toBe(true);
 });
 
-test("a new project comes with a default branch, a primary, a role, a database and the ways to connect", async () => {
+test("a new project has a default branch, a primary, a role, a database and connection URIs", async () => {
   const double = await createDouble();
   const { status, body } = await double.api("POST", "/projects", { project: { name: "shop" } });
   expect(status).toBe(201);
@@ -63,7 +63,7 @@ test("a new project comes with a default branch, a primary, a role, a database a
   });
 });
 
-test("what is chosen for a project is kept", async () => {
+test("the fields given for a new project are stored", async () => {
   const double = await createDouble();
   const { created } = await createProject(double, {
     name: "shop",
@@ -98,21 +98,21 @@ test("what is chosen for a project is kept", async () => {
   });
 });
 
-test("a project that stores no passwords tells them once, and never again", async () => {
+test("a project that does not store passwords shows them only once", async () => {
   const double = await createDouble();
   const { projectId, branchId, created } = await createProject(double, { store_passwords: false });
   expect(created.roles[0].password).toMatch(/^npg_/);
-  const asked = [
+  const input = [
     await double.api("GET", `/projects/${projectId}/branches/${branchId}/roles/neondb_owner/reveal_password`),
     await double.api(
       "GET",
       `/projects/${projectId}/connection_uri?database_name=neondb&role_name=neondb_owner`,
     ),
   ];
-  for (const { status, body } of asked) expect([status, body.code]).toEqual([412, "PASSWORDS_NOT_STORED"]);
+  for (const { status, body } of input) expect([status, body.code]).toEqual([412, "PASSWORDS_NOT_STORED"]);
 });
 
-test("a project without a name is named for its id, and two may share a name", async () => {
+test("a project without a name gets its id as name, and two projects may share a name", async () => {
   const double = await createDouble();
   const unnamed = await createProject(double);
   expect(unnamed.created.project.name).toBe(unnamed.projectId);
@@ -123,7 +123,7 @@ test("a project without a name is named for its id, and two may share a name", a
   expect(one.projectId).not.toBe(two.projectId);
 });
 
-test("a project is renamed at once, even while its operations run, and nothing is scheduled", async () => {
+test("renaming a project applies at once, even while operations run, and schedules none", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: { name: "before" } });
   await double.advance("500");
@@ -133,7 +133,7 @@ test("a project is renamed at once, even while its operations run, and nothing i
   expect((await double.api("GET", path)).body.project.name).toBe("after");
 });
 
-test("a change of settings keeps those that are not named, and a change of defaults reaches new computes only", async () => {
+test("omitted settings keep their values, and changed defaults apply to new computes only", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double, { settings: { enable_logical_replication: true } });
   const patch = (project: unknown) => double.api("PATCH", `/projects/${projectId}`, { project });
@@ -147,7 +147,7 @@ test("a change of settings keeps those that are not named, and a change of defau
   expect((await double.api("GET", paths[0] ?? "")).body.endpoint.suspend_timeout_seconds).toBe(120);
 });
 
-test("a deleted project is out of sight at once, and gone with all that is in it when it can be recovered no longer", async () => {
+test("a deleted project disappears at once and is purged when it can no longer be recovered", async () => {
   const double = await createDouble();
   const { projectId, endpointId, path, branchId } = await createProject(double);
   const { status, body } = await double.api("DELETE", `/projects/${projectId}`);
@@ -174,17 +174,17 @@ test("a deleted project is out of sight at once, and gone with all that is in it
   expect((await double.sim("GET", `/endpoints/${endpointId}/stats`)).status).toBe(404);
 });
 
-test("an activity that meets a project on its way out is refused, and the world lives on", async () => {
+test("activity for a project that is being deleted is rejected", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   await double.api("DELETE", `/projects/${projectId}`);
-  const told = await double.sim("POST", "/activity", { endpoint_id: endpointId });
-  expect([told.status, told.body.code]).toEqual([404, "ENDPOINT_NOT_FOUND"]);
+  const reported = await double.sim("POST", "/activity", { endpoint_id: endpointId });
+  expect([reported.status, reported.body.code]).toEqual([404, "ENDPOINT_NOT_FOUND"]);
   await double.advance("1m");
   expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
 });
 
-test("an activity that was told ahead and meets a project on its way out is dropped, and the world lives on", async () => {
+test("scheduled activity for a project that is being deleted is dropped", async () => {
   const double = await createDouble();
   const { projectId, endpointId } = await createProject(double);
   await recordActivity(double, endpointId, { at: "2026-01-01T00:00:10.500Z" });
@@ -209,7 +209,7 @@ test.each([
     { project: { history_retention_seconds: 2_592_001 } },
     "project.history_retention_seconds",
   ],
-])("a project with %s is refused with 400", async (_, body, field) => {
+])("a project with %s is rejected with 400", async (_, body, field) => {
   const double = await createDouble();
   const before = await worldState(double);
   const answer = await double.api("POST", "/projects", body);
@@ -217,7 +217,7 @@ test.each([
   expect(await worldState(double)).toBe(before);
 });
 
-test("an unknown region is 422 and names the regions that there are", async () => {
+test("an unknown region gets 422 with the known regions", async () => {
   const double = await createDouble();
   const { status, body } = await double.api("POST", "/projects", { project: { region_id: "moon-1" } });
   expect([status, body.code]).toEqual([422, "REGION_NOT_SUPPORTED"]);
@@ -227,7 +227,7 @@ test("an unknown region is 422 and names the regions that there are", async () =
   expect(regions.filter((region: any) => region.default)).toMatchObject([{ region_id: "aws-us-east-2" }]);
 });
 
-test("a project with a protected branch is not deleted", async () => {
+test("a project with a protected branch cannot be deleted", async () => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
   await createBranch(double, projectId, [], { protected: true });
@@ -235,13 +235,13 @@ test("a project with a protected branch is not deleted", async () => {
   expect([status, body.code]).toEqual([422, "BRANCH_IS_PROTECTED"]);
 });
 
-test("no project is shared with anybody", async () => {
+test("a project is not shared by default", async () => {
   const double = await createDouble();
   await createProject(double);
   expect((await double.api("GET", "/projects/shared")).body.projects).toEqual([]);
 });
 
-test("where logical replication is enabled, active computes are suspended, and it stays enabled", async () => {
+test("enabling logical replication suspends active computes and cannot be undone", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   const set = (enable_logical_replication: boolean) =>
@@ -259,7 +259,7 @@ test("where logical replication is enabled, active computes are suspended, and i
   ).toBe(true);
 });
 
-test("a project that is busy does not begin logical replication", async () => {
+test("logical replication cannot be enabled while the project is busy", async () => {
   const double = await createDouble();
   const { projectId, path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
@@ -267,7 +267,7 @@ test("a project that is busy does not begin logical replication", async () => {
   expect((await double.api("PATCH", `/projects/${projectId}`, { project: { settings } })).status).toBe(423);
 });
 
-test("a project whose compute is starting does not begin logical replication, for that compute would go on without it", async () => {
+test("logical replication cannot be enabled during a start, because that compute would run without it", async () => {
   const double = await createDouble();
   const { id } = (await double.api("POST", "/projects", { project: {} })).body.project;
   const enable = () =>
@@ -280,7 +280,7 @@ test("a project whose compute is starting does not begin logical replication, fo
   expect((await enable()).body.operations.map(({ action }: any) => action)).toEqual(["suspend_compute"]);
 });
 
-test("a connection string leads to the primary of a branch, never by itself to a replica", async () => {
+test("a connection URI leads to the primary of a branch, and to a replica only on request", async () => {
   const double = await createDouble();
   const { projectId, branchId, endpointId, path } = await createProject(double);
   const made = await double.api("POST", `/projects/${projectId}/endpoints`, {

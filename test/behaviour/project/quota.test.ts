@@ -5,7 +5,7 @@ import { createDouble, createProject, type Double } from "../../support/double.t
 const LIMITS = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 };
 const AWAKE = { suspend_timeout_seconds: -1 };
 
-/** A project whose computes have 2 CU and never sleep, with these quotas; its first one has been active since `startedAt`. */
+/** A project with these quotas and always-active computes of 2 CU; the first is active since `startedAt`. */
 async function projectWith(quota: Record<string, number>, options = {}) {
   const double = await createDouble(options);
   const project = await createProject(double, {
@@ -29,7 +29,7 @@ describe("a quota", () => {
     ["compute time", { compute_time_seconds: 600 }, 300_000],
     ["whichever is reached first", { active_time_seconds: 400, compute_time_seconds: 600 }, 300_000],
   ])(
-    "of %s suspends computes at exactly the instant at which it is reached, not a millisecond before",
+    "of %s suspends computes exactly when it is reached, not a millisecond before",
     async (_, quota, lastsMs) => {
       const { double, path, projectId, startedAt } = await projectWith(quota);
       await advanceTo(double, startedAt + lastsMs - 1);
@@ -54,7 +54,7 @@ describe("a quota", () => {
     },
   );
 
-  test("counts all computes of the project, those that are deleted too", async () => {
+  test("counts all computes of the project, including deleted ones", async () => {
     const { double, path, projectId, branchId, startedAt } = await projectWith({
       active_time_seconds: 1_000,
     });
@@ -66,14 +66,14 @@ describe("a quota", () => {
     await double.advance("3s");
     await double.advance("200s");
     await double.api("DELETE", replica);
-    // 303 s of the one and 200 s of the other are used: 497 s are left for the one alone.
+    // The first compute has used 303 s and the other 200 s, so 497 s remain for the first alone.
     await double.advance("496999ms");
     expect(await stateOf(double, path)).toBe("active");
     await double.advance("1ms");
     expect(await stateOf(double, path)).toBe("idle");
   });
 
-  test("is reached sooner where another compute starts, and later where one stops", async () => {
+  test("is reached sooner if another compute starts, and later if one stops", async () => {
     const { double, path, projectId, branchId, startedAt } = await projectWith({
       active_time_seconds: 1_000,
     });
@@ -90,7 +90,7 @@ describe("a quota", () => {
     expect(await stateOf(double, path)).toBe("active");
   });
 
-  test("refuses starts: by a call, by a restart, by a client, by activity told ahead", async () => {
+  test("prevents starts by a call, a restart, a client or scheduled activity", async () => {
     const { double, path, projectId, branchId, endpointId } = await projectWith({ active_time_seconds: 60 });
     await double.sim("POST", "/activity", { endpoint_id: endpointId, at: "2026-01-01T05:00:00Z" });
     await double.advance("1h");
@@ -121,7 +121,7 @@ describe("a quota", () => {
     expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
   });
 
-  test("starts nothing where a role or a database changes: that is applied at the next start", async () => {
+  test("prevents the start for a change of a role or database; the change applies at the next start", async () => {
     const { double, path, projectId, branchId } = await projectWith({ active_time_seconds: 60 });
     await double.advance("1h");
     const change = (kind: string, body?: object) =>
@@ -142,7 +142,7 @@ describe("a quota", () => {
     expect(operations.map(({ action }: any) => action)).toEqual(["start_compute", "apply_config"]);
   });
 
-  test("lets computes start again with the next month, and by nobody's doing but a client's", async () => {
+  test("allows starts again in the next month, when a client comes", async () => {
     const { double, path, endpointId } = await projectWith({ active_time_seconds: 60 });
     const february = Date.parse("2026-02-01T00:00:00Z");
     await advanceTo(double, february - 1);
@@ -156,7 +156,7 @@ describe("a quota", () => {
     expect(await stateOf(double, path)).toBe("idle");
   });
 
-  test("begins anew where a month begins while a compute is active", async () => {
+  test("resets at the start of a month, also while a compute is active", async () => {
     const { double, path, projectId } = await projectWith({});
     const february = Date.parse("2026-02-01T00:00:00Z");
     await double.api("POST", `${path}/suspend`);
@@ -171,7 +171,7 @@ describe("a quota", () => {
     expect(await stateOf(double, path)).toBe("idle");
   });
 
-  test("that is set below what has been used suspends at once, and one that is raised or taken away lets start again", async () => {
+  test("below the current usage suspends at once; raising or removing it allows starts again", async () => {
     const { double, path, projectId } = await projectWith({});
     await double.advance("10m");
     expect((await setQuota(double, projectId, { active_time_seconds: 60 })).status).toBe(200);
@@ -182,7 +182,7 @@ describe("a quota", () => {
     expect(await stateOf(double, path)).toBe("active");
   });
 
-  test("of bytes is kept, told, and never reached", async () => {
+  test("of bytes is stored and shown, but never reached", async () => {
     const quota = { written_data_bytes: 1, data_transfer_bytes: 1, logical_size_bytes: 1 };
     const { double, path, projectId } = await projectWith(quota);
     await double.advance("10d");
@@ -190,15 +190,15 @@ describe("a quota", () => {
     expect((await double.api("GET", `/projects/${projectId}`)).body.project.settings.quota).toEqual(quota);
   });
 
-  test("that no month can reach has no instant at which it is", async () => {
+  test("that no month can reach causes no due work", async () => {
     const { double } = await projectWith({ active_time_seconds: 31 * 86_400 });
     expect((await double.sim("GET", "/clock")).body.next_due).toBeNull();
-    // January has begun without it, and February is too short.
+    // January has already begun, and February is too short.
     const other = await projectWith({ active_time_seconds: 31 * 86_400 - 1 });
     expect((await other.double.sim("GET", "/clock")).body.next_due).toBe("2026-03-31T23:59:59.000Z");
   });
 
-  test("serves what arrives at exactly the instant at which it is reached, and then suspends", async () => {
+  test("serves arrivals exactly at the instant at which it is reached, then suspends", async () => {
     const { double, path, endpointId, startedAt } = await projectWith({ active_time_seconds: 600 });
     await double.sim("POST", "/activity", {
       endpoint_id: endpointId,
@@ -210,7 +210,7 @@ describe("a quota", () => {
     expect(await stateOf(double, path)).toBe("idle");
   });
 
-  test("is reached during a restart: the compute stays idle, and its start comes to nothing", async () => {
+  test("that is reached during a restart cancels the start: the compute stays idle", async () => {
     const { double, path, projectId, startedAt } = await projectWith({ active_time_seconds: 600 });
     await advanceTo(double, startedAt + 599_500);
     expect((await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 4 } })).status).toBe(200);
@@ -224,7 +224,7 @@ describe("a quota", () => {
     expect((await double.sim("GET", "/invariants")).body.violations).toEqual([]);
   });
 
-  test("is what explain names", async () => {
+  test("is named by explain", async () => {
     const { double, endpointId } = await projectWith({ active_time_seconds: 60 });
     await double.advance("1h");
     const { summary } = (await double.sim("GET", `/explain/endpoints/${endpointId}`)).body;
@@ -233,7 +233,7 @@ describe("a quota", () => {
     );
   });
 
-  test("must be a whole number that is not negative, of a kind that there is", async () => {
+  test("must be a non-negative integer of a known kind", async () => {
     const double = await createDouble();
     for (const quota of [
       { active_time_seconds: -1 },
@@ -244,7 +244,7 @@ describe("a quota", () => {
     }
   });
 
-  test("bites with operations that take no time, too", async () => {
+  test("also applies with immediate operations", async () => {
     const { double, path, startedAt } = await projectWith(
       { active_time_seconds: 60 },
       { operations: "immediate" },

@@ -67,7 +67,7 @@ test.each([
   [{ profile: 2025 }, expect.stringMatching(/^profile: /)],
   [
     { to: "2026-01-01T00:30:00Z" },
-    "nobody has used a compute of this world before 2026-01-01T00:30:00.000Z: there is no traffic to look at",
+    "no compute of this world was used before 2026-01-01T00:30:00.000Z, so there is no traffic to replay",
   ],
 ])("a question rejects what the flags reject: %j", async (question, message) => {
   const { double } = await used();

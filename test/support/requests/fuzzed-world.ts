@@ -1,5 +1,7 @@
 import type { Hono } from "hono";
-import { createApp, MIGRATIONS_FOLDER, openWorlds } from "../../../src/app/compose.ts";
+import { createApp } from "../../../src/app/create-app.ts";
+import { openWorlds } from "../../../src/app/open-worlds.ts";
+import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { API_KEY, START } from "../double.ts";
 

@@ -1,29 +1,11 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Context, Hono } from "hono";
-import { createApi } from "../api/app.ts";
-import { coverage } from "../api/coverage/coverage.ts";
-import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
-import { redactedPath } from "../api/http/request-journal.ts";
-import { createControl } from "../control/app.ts";
-import { guard } from "../control/http/guard.ts";
-import type { AskWhatIf } from "../control/http/whatif-fields.ts";
-import { ConnectionLost } from "../http/connection-lost.ts";
-import {
-  errorResponseFrom,
-  requestIdOf,
-  respondWithError,
-  unwrap,
-  type WorldResolver,
-} from "../http/request.ts";
 import { findApiKeyByHash } from "../platform/account/decide-api-key.ts";
 import type { LimitSettings, PlanName } from "../platform/catalog/plan.ts";
 import type { ProfileName } from "../platform/catalog/profile.ts";
 import type { DurationDistribution } from "../platform/core/distribution.ts";
 import { HOST_DOMAIN } from "../platform/core/hosts.ts";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import type { SettingsChanges, WorldSettings } from "../platform/core/world-settings.ts";
 import type { SeedTarget } from "../scenario/file/seed-file.ts";
@@ -34,17 +16,13 @@ import type { HostedWorld } from "../worlds/hosted-world.ts";
 import { MemoryWorldStorage } from "../worlds/memory-world-storage.ts";
 import type { Retention } from "../worlds/retention.ts";
 import { hashSecret, newApiKeySecret, newPassword } from "../worlds/secrets.ts";
-import type { Transaction, WorldsHandle } from "../worlds/world-handle.ts";
+import type { Transaction } from "../worlds/world-handle.ts";
 import { type WorldLimits, WorldRegistry } from "../worlds/world-registry.ts";
 import type { WorldStorage } from "../worlds/world-storage.ts";
-import { PACKAGE_ROOT } from "./package-root.ts";
-
-/** Where drizzle-kit's output lies. */
-export const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, "migrations");
 
 export type Populate = (target: SeedTarget) => void;
 
-/** What is asked of a world at its opening; what is left out stays as it is, or takes its default in a new world. */
+/** Options of the default world. An omitted option keeps the stored value; a new world takes the default. */
 type WorldOptions = {
   readonly seed?: number | undefined;
   readonly startAt?: SimTime | undefined;
@@ -53,20 +31,20 @@ type WorldOptions = {
   readonly clock?: ClockSetting | undefined;
   readonly operations?: WorldSettings["operations"] | undefined;
   readonly startDelay?: DurationDistribution | "profile" | undefined;
-  /** In the place of the plan's limits. */
+  /** Override the limits of the plan. */
   readonly planLimits?: PlanLimitOverrides | undefined;
-  /** What the host names of computes end in. */
+  /** The domain of the host names of computes. */
   readonly hostDomain?: string | undefined;
-  /** A key that must be valid, of the first account. */
+  /** A key of the first account; created if it does not exist. */
   readonly apiKey?: string | undefined;
-  /** Lays out what the world must have, before anybody is served. */
+  /** Creates the content that the world must have, before the first request is served. */
   readonly populate?: Populate | undefined;
 };
 
-/** Each a number, or the plan's own. */
+/** A number overrides the limit of the plan; `plan` restores it. */
 export type PlanLimitOverrides = { readonly [Name in keyof LimitSettings]: LimitSettings[Name] | "plan" };
 
-/** A flag that shapes a world contradicts the world that is there. */
+/** An option that applies only when a world is created contradicts the stored world. */
 export class WorldMismatch extends Error {
   override readonly name = "WorldMismatch";
 }
@@ -74,7 +52,7 @@ export class WorldMismatch extends Error {
 export type ServerOptions = WorldOptions & {
   readonly limits?: Partial<WorldLimits>;
   readonly retention?: Retention;
-  /** So many requests are kept of each world; 0: none. */
+  /** Number of requests that the request log of each world keeps; 0 turns it off. */
   readonly requestsLimit?: number | undefined;
 };
 
@@ -86,13 +64,19 @@ export type OpenedWorlds = {
   readonly worlds: WorldRegistry;
   /** The default one. */
   readonly world: HostedWorld;
-  /** The first account's key, where it was made or given now: nobody can tell it later. */
+  /**
+   * A key of the first account, if one was created or given now. Only its hash is stored, so it cannot be
+   * shown later.
+   */
   readonly apiKey: string | undefined;
   readonly isNew: boolean;
   readonly settings: WorldSettings;
 };
 
-/** Opens the worlds of a shelf: the default one, which is made with its first account and key if need be, and others on demand. */
+/**
+ * Opens the default world, and the others on demand. Creates the default world with its first account and key
+ * if it does not exist.
+ */
 export async function openWorlds(
   storage: WorldStorage,
   options: ServerOptions,
@@ -123,12 +107,12 @@ export async function openWorlds(
   }
 }
 
-/** Worlds that end with this process. */
+/** Storage in memory: its worlds end with this process. */
 export function memoryStorage(newJournal?: () => MemoryJournal): WorldStorage {
   return new MemoryWorldStorage(Date.now, randomUUID, newJournal);
 }
 
-/** Makes the world or checks that it is the one that was asked for; lays out what it must have. Gives the key to be told. */
+/** Creates the world, or checks that the options fit it. Returns the key to show. */
 function createOrConfigureWorld(
   transaction: Transaction,
   isNew: boolean,
@@ -144,9 +128,11 @@ function createOrConfigureWorld(
         plan: options.plan ?? "paid",
         operations: options.operations ?? "timed",
         startAt: options.startAt ?? transaction.now,
-        ...(startDelay && { startDelay }),
-        ...(options.hostDomain === undefined ? {} : { hostDomain: options.hostDomain }),
-        ...(limits && { limits }),
+        ...omitUndefined({
+          startDelay: startDelay ?? undefined,
+          hostDomain: options.hostDomain,
+          limits: limits ?? undefined,
+        }),
       },
     });
   } else {
@@ -158,7 +144,7 @@ function createOrConfigureWorld(
   return ensureApiKey(transaction, options.apiKey);
 }
 
-/** Flags that shape a world act when it is made; given later and different, they would be a lie. */
+/** These options apply only when the world is created. A different value later is an error. */
 function checkCreationOptions(settings: WorldSettings, options: WorldOptions): void {
   const { seed, profile, plan, startAt, hostDomain = HOST_DOMAIN } = settings;
   const current = { seed, profile, plan, startAt, hostDomain };
@@ -175,12 +161,12 @@ function checkCreationOptions(settings: WorldSettings, options: WorldOptions): v
     const format = (value: unknown) =>
       key === "startAt" ? new Date(Number(value)).toISOString() : String(value);
     throw new WorldMismatch(
-      `this world was made with ${flags[key]} ${format(current[key])}, not ${format(requested)}; leave the flag out, or use another --data directory`,
+      `${flags[key]} ${format(requested)}: this world was created with ${flags[key]} ${format(current[key])}; omit the flag, or use another --data directory`,
     );
   }
 }
 
-/** What these options change; what they would leave as it is, is none of it. */
+/** The settings that these options change; `null` restores the default. */
 function settingsChanges(
   settings: Partial<WorldSettings>,
   { operations, startDelay, planLimits }: WorldOptions,
@@ -199,7 +185,10 @@ function settingsChanges(
   return Object.fromEntries(changed.map(([name, value]) => [name, value ?? null]));
 }
 
-/** R: the first key comes from the console; that is us. A key that is given is always there; one is made where there is none. */
+/**
+ * R: on the platform, the console creates the first key. Creates the requested key, or a first one if the
+ * world has none.
+ */
 function ensureApiKey(transaction: Transaction, requestedKey: string | undefined): string | undefined {
   const { world } = transaction;
   let [account] = world.accounts.values();
@@ -211,7 +200,7 @@ function ensureApiKey(transaction: Transaction, requestedKey: string | undefined
   if (requestedKey === undefined && world.apiKeys.size > 0) return undefined;
   const existing = requestedKey === undefined ? undefined : findApiKeyByHash(world, hashSecret(requestedKey));
   if (existing?.revokedAt !== undefined)
-    throw new WorldMismatch("the key given by --api-key has been revoked in this world; give another one");
+    throw new WorldMismatch("--api-key: this key has been revoked in this world; use another one");
   if (existing !== undefined) return requestedKey;
   const key = requestedKey ?? newApiKeySecret();
   transaction.execute({
@@ -221,102 +210,4 @@ function ensureApiKey(transaction: Transaction, requestedKey: string | undefined
     hash: hashSecret(key),
   });
   return key;
-}
-
-export type AppOptions = {
-  readonly worlds: WorldsHandle;
-  readonly version: string;
-  readonly rateLimit: boolean;
-  readonly hosts: readonly string[];
-  readonly controlToken: string | undefined;
-  readonly onBug: (error: unknown) => void;
-};
-
-/** The engine is read in when the first one asks. */
-const lazyWhatIf: AskWhatIf = async (world, question) =>
-  (await import("./world-whatif.ts")).answerWhatIf(world, question);
-
-/** The ids of all operations of the public document, which faults may name. */
-export const OPERATION_IDS = PUBLIC_OPERATIONS.map(({ operationId }) => operationId);
-
-/** Everything that one server answers: the imitated API at /api/v2, ours at /_sim, and both again for every world at /w/<name>. */
-export function createApp(options: AppOptions): Hono {
-  const defaultWorld: WorldResolver = () => unwrap(options.worlds.world(DEFAULT_WORLD));
-  const app = createSurfaces(options, "", defaultWorld);
-  // Made when the first one asks for it: most servers have one world.
-  let namedWorldsApp: Hono | undefined;
-  app.all("/w/:world/*", (context) => {
-    namedWorldsApp ??= createSurfaces(options, "/w/:world", ({ req }) =>
-      unwrap(options.worlds.world(req.param("world") ?? "")),
-    );
-    return namedWorldsApp.fetch(context.req.raw, context.env);
-  });
-  app.all("*", unknownPath(defaultWorld));
-  return app;
-}
-
-function createSurfaces(
-  { worlds, version, rateLimit, hosts, controlToken, onBug }: AppOptions,
-  base: string,
-  worldOf: WorldResolver,
-): Hono {
-  const app = new Hono();
-  app.route(`${base}/api/v2`, createApi({ worldOf, rateLimit, onBug }));
-  app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
-  app.route(
-    `${base}/_sim`,
-    createControl({
-      worlds,
-      worldOf,
-      version,
-      coverage,
-      operationIds: OPERATION_IDS,
-      askWhatIf: lazyWhatIf,
-      onBug,
-    }),
-  );
-  if (base !== "") app.all("*", unknownPath(worldOf));
-  app.onError((error, context) => {
-    if (error instanceof ConnectionLost) return dropConnection(error, context);
-    return respondWithError(context, errorResponseFrom(error, onBug));
-  });
-  return app;
-}
-
-/** Over a socket nobody gets an answer; without one, whoever has called learns it as a fetch tells it. */
-function dropConnection(error: ConnectionLost, { env }: Context): Response {
-  const socket = (env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
-  if (socket === undefined) throw error;
-  socket.destroy();
-  return RESPONSE_ALREADY_SENT;
-}
-
-/** What matched no path is in the journal of requests too: it is what clients with a wrong base URL are looking for there. */
-function unknownPath(worldOf: WorldResolver): (context: Context) => Promise<Response> {
-  return async (context) => {
-    const requestId = requestIdOf(context);
-    try {
-      const { method, url } = context.req;
-      const entry = { requestId, method, path: redactedPath(url), status: 404, code: "UNKNOWN_PATH" };
-      await worldOf(context).transact(({ logRequest: append }) => append?.(entry));
-    } catch {
-      // It is of no world, or of one that cannot be opened.
-    }
-    return respondUnknownPath(context, requestId);
-  };
-}
-
-function respondUnknownPath(context: Context, requestId: string): Response {
-  const { path } = context.req;
-  const [, base = ""] = /^(\/w\/[^/]+)(?=\/|$)/.exec(path) ?? [];
-  const pathInWorld = path.slice(base.length);
-  const hint =
-    pathInWorld === "/" || pathInWorld === ""
-      ? `the API is at ${base}/api/v2, the control API at ${base}/_sim`
-      : `did you mean ${base}/api/v2${pathInWorld.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
-  return respondWithError(
-    context,
-    { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` },
-    requestId,
-  );
 }

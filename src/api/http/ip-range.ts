@@ -1,10 +1,10 @@
 import { BlockList, isIP, SocketAddress } from "node:net";
 
-/** D: what public documentation of the IP allowlist shows, one form after the other. */
+/** D: the forms that the documentation of the IP allowlist shows. */
 export const IP_RANGE_RULE =
   "must be an IP address like 192.0.2.1, a range like 198.51.100.20-198.51.100.50 or a CIDR block like 203.0.113.0/24 or 2001:db8::/48";
 
-/** An address, a range whose end is not before its beginning, or a CIDR block; IPv4 or IPv6, a range within one of them. */
+/** An address, a range (both ends inclusive) or a CIDR block, IPv4 or IPv6. */
 export function isIpRange(text: string): boolean {
   const [first = "", last, ...more] = text.split("-");
   if (more.length > 0) return false;
@@ -16,7 +16,7 @@ export function isIpRange(text: string): boolean {
   );
 }
 
-/** Without the name of an interface (`fe80::1%eth0`), which means something on one machine alone. */
+/** Excludes addresses with an interface (`fe80::1%eth0`), which have a meaning on one machine only. */
 function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes("%");
 }
@@ -31,7 +31,7 @@ function isRange(first: string, last: string): boolean {
     );
     return true;
   } catch {
-    // It throws where the beginning is after the end.
+    // `addRange` throws if the start is after the end.
     return false;
   }
 }

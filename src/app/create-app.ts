@@ -1,0 +1,121 @@
+import type { Socket } from "node:net";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Context, Hono } from "hono";
+import { createApi } from "../api/app.ts";
+import { coverage } from "../api/coverage/coverage.ts";
+import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
+import { redactedPath } from "../api/http/request-journal.ts";
+import { createControl } from "../control/app.ts";
+import { guard } from "../control/http/guard.ts";
+import type { AskWhatIf } from "../control/http/whatif-fields.ts";
+import { ConnectionLost } from "../http/connection-lost.ts";
+import {
+  errorResponseFrom,
+  requestIdOf,
+  respondWithError,
+  unwrap,
+  type WorldResolver,
+} from "../http/request.ts";
+import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
+import type { WorldsHandle } from "../worlds/world-handle.ts";
+
+export type AppOptions = {
+  readonly worlds: WorldsHandle;
+  readonly version: string;
+  readonly rateLimit: boolean;
+  readonly hosts: readonly string[];
+  readonly controlToken: string | undefined;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** Loads the engine on the first request. */
+const lazyWhatIf: AskWhatIf = async (world, question) =>
+  (await import("./world-whatif.ts")).answerWhatIf(world, question);
+
+/** Ids of all operations of the public document; faults may name them. */
+export const OPERATION_IDS = PUBLIC_OPERATIONS.map(({ operationId }) => operationId);
+
+/**
+ * All surfaces of one server: the imitated API at /api/v2, the control API at /_sim, and both for each world
+ * at /w/<name>.
+ */
+export function createApp(options: AppOptions): Hono {
+  const defaultWorld: WorldResolver = () => unwrap(options.worlds.world(DEFAULT_WORLD));
+  const app = createSurfaces(options, "", defaultWorld);
+  // Created on the first request: most servers have one world.
+  let namedWorldsApp: Hono | undefined;
+  app.all("/w/:world/*", (context) => {
+    namedWorldsApp ??= createSurfaces(options, "/w/:world", ({ req }) =>
+      unwrap(options.worlds.world(req.param("world") ?? "")),
+    );
+    return namedWorldsApp.fetch(context.req.raw, context.env);
+  });
+  app.all("*", unknownPath(defaultWorld));
+  return app;
+}
+
+function createSurfaces(
+  { worlds, version, rateLimit, hosts, controlToken, onBug }: AppOptions,
+  base: string,
+  worldOf: WorldResolver,
+): Hono {
+  const app = new Hono();
+  app.route(`${base}/api/v2`, createApi({ worldOf, rateLimit, onBug }));
+  app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
+  app.route(
+    `${base}/_sim`,
+    createControl({
+      worlds,
+      worldOf,
+      version,
+      coverage,
+      operationIds: OPERATION_IDS,
+      askWhatIf: lazyWhatIf,
+      onBug,
+    }),
+  );
+  if (base !== "") app.all("*", unknownPath(worldOf));
+  app.onError((error, context) => {
+    if (error instanceof ConnectionLost) return dropConnection(error, context);
+    return respondWithError(context, errorResponseFrom(error, onBug));
+  });
+  return app;
+}
+
+/** Destroys the socket. Without a socket, rejects as `fetch` does when a connection is lost. */
+function dropConnection(error: ConnectionLost, { env }: Context): Response {
+  const socket = (env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
+  if (socket === undefined) throw error;
+  socket.destroy();
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Requests that match no path are in the request log too: they show clients with a wrong base URL. */
+function unknownPath(worldOf: WorldResolver): (context: Context) => Promise<Response> {
+  return async (context) => {
+    const requestId = requestIdOf(context);
+    try {
+      const { method, url } = context.req;
+      const entry = { requestId, method, path: redactedPath(url), status: 404, code: "UNKNOWN_PATH" };
+      await worldOf(context).transact(({ logRequest: append }) => append?.(entry));
+    } catch {
+      // The request names no world, or one that cannot be opened: there is no log to write to.
+    }
+    return respondUnknownPath(context, requestId);
+  };
+}
+
+function respondUnknownPath(context: Context, requestId: string): Response {
+  const { path } = context.req;
+  const [, base = ""] = /^(\/w\/[^/]+)(?=\/|$)/.exec(path) ?? [];
+  const pathInWorld = path.slice(base.length);
+  const hint =
+    pathInWorld === "/" || pathInWorld === ""
+      ? `the API is at ${base}/api/v2, the control API at ${base}/_sim`
+      : `did you mean ${base}/api/v2${pathInWorld.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
+  return respondWithError(
+    context,
+    { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` },
+    requestId,
+  );
+}
