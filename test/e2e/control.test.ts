@@ -37,7 +37,7 @@ test("wait times out with 408 and rejects impossible conditions", async () => {
   const late = await server.sim("POST", "/wait", { until: idle, timeout: 50 });
   expect(late).toMatchObject({
     status: 408,
-    body: { code: "TIMED_OUT", message: expect.stringContaining("50 ms") },
+    body: { code: "TIMED_OUT", message: expect.stringContaining("timed out after 0.05 s") },
   });
   for (const [body, status, message] of [
     [{ until: { endpoint_id: "ep-none-1", state: "idle" } }, 404, /endpoint_id.*ep-none-1/],

@@ -283,7 +283,7 @@ test("every failure to run exits with code 2: no server, no key, a rejected key"
   const here = await startServer(data, MANUAL);
   const nobody = await drift(data, "http://127.0.0.1:1/api/v2", "key-of-nobody");
   expect(nobody).toMatchObject({ code: 2, stdout: "" });
-  expect(nobody.stderr).toMatch(/no response from http:\/\/127\.0\.0\.1:1\/api\/v2 \(/);
+  expect(nobody.stderr).toMatch(/no server answers at http:\/\/127\.0\.0\.1:1\/api\/v2 \(/);
   const noKey = await drift(data, here.ready.api_url, "");
   expect(noKey).toMatchObject({ code: 2, stdout: "" });
   expect(noKey.stderr).toContain("--against-key");

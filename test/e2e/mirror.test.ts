@@ -273,9 +273,7 @@ test("a schema-only branch becomes a branch without a parent; a seed file report
     ["bare", undefined, "schema-only"],
   ]);
   const file = await runStandin(["mirror", "--from", there.ready.api_url, "--out", "-"], env);
-  expect(file.stderr + file.stdout).toContain(
-    "branch bare: that it has no parent: a seed file has no field for it",
-  );
+  expect(file.stderr + file.stdout).toContain("branch bare: no parent: a seed file has no field for it");
 });
 
 test("an unknown region, version or size is skipped for a server and for a file; the rest is copied", async () => {
@@ -453,7 +451,11 @@ test("every failure to run is reported: code 2 for the command line, else code 1
       1,
       /no server is running at .*, or write a seed file with --out/,
     ],
-    [await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]), 1, /no response from http/],
+    [
+      await mirror("http://127.0.0.1:1/api/v2", "key-of-nobody", ["--dry-run"]),
+      1,
+      /no server answers at http/,
+    ],
     [await mirror(url, "not-a-key-of-theirs", ["--dry-run"]), 1, /STANDIN_FROM_KEY/],
     [await mirror(url, keyOf(from), ["--out", join(data, "no", "world.yaml")]), 1, /cannot write the file/],
     [

@@ -195,7 +195,7 @@ test("the duration of operations may change with each start, and the change is a
 test.each([
   [["--port", "70000"], /--port.*0 to 65535/],
   [["--port", "web"], /--port.*whole number/],
-  [["--host-domain", "127.0.0.1"], /--host-domain.*last part is no number/],
+  [["--host-domain", "127.0.0.1"], /--host-domain.*last part must not be a number/],
   [["--clock", "fast"], /--clock.*real, manual, or a factor like 60x/],
   [["--clock", "0x"], /--clock.*60x/],
   [["--clock", "1000001x"], /--clock.*up to 1000000x/],

@@ -736,7 +736,7 @@ test.each([
     /^policy, replications: need 40000 replays/,
   ],
   [{}, /policy: must be a policy like fixed:60/],
-  [{ policy: "fixed:60" }, /^nobody has used a compute of this world yet/],
+  [{ policy: "fixed:60" }, /^no compute of this world was used yet/],
 ])("POST /_sim/whatif rejects %j and names the field", async (body, message) => {
   const double = await createDouble();
   onTestFinished(() => double.close());

@@ -191,7 +191,7 @@ test("a protected branch cannot expire, and a branch that expires gets no childr
     .thenRefused("BRANCH_EXPIRATION_NOT_ALLOWED", /protected/);
   given(worldWithBranch({ expiresAt: NOW + DAY }))
     .when({ ...createDev, id: "br-test", name: "test", parentId: "br-dev" })
-    .thenRefused("BRANCH_EXPIRATION_NOT_ALLOWED", /no child branches/);
+    .thenRefused("BRANCH_EXPIRATION_NOT_ALLOWED", /cannot have child branches/);
 });
 
 test("a branch with two primary computes is refused", () => {

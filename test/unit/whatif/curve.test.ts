@@ -232,7 +232,7 @@ describe("invalid arrivals are rejected with their row", () => {
   test.each([
     ["at: .* \\(row 1\\) comes before", [[5], [4]]],
     ["at: .* \\(row 0\\) is not before the end of the period", [[10]]],
-    ["at: .* \\(row 0\\) is no whole number", [[0.5]]],
+    ["at: .* \\(row 0\\) is not a whole number", [[0.5]]],
     ["at: .* \\(row 0\\) comes before", [[-1]]],
     ["duration_ms: -1 \\(row 0\\) must be whole milliseconds, at least 0", [[0, -1]]],
   ] as const)("%s", (message, rows) => {
