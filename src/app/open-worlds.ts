@@ -7,6 +7,7 @@ import type { DurationDistribution } from "../platform/core/distribution.ts";
 import { HOST_DOMAIN } from "../platform/core/hosts.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { SimTime } from "../platform/core/time.ts";
+import { profileOfWorld } from "../platform/core/world.ts";
 import type { SettingsChanges, WorldSettings } from "../platform/core/world-settings.ts";
 import type { SeedTarget } from "../scenario/file/seed-file.ts";
 import type { MemoryJournal } from "../simulation/journal.ts";
@@ -202,7 +203,7 @@ function ensureApiKey(transaction: Transaction, requestedKey: string | undefined
   if (existing?.revokedAt !== undefined)
     throw new WorldMismatch("--api-key: this key has been revoked in this world; use another one");
   if (existing !== undefined) return requestedKey;
-  const key = requestedKey ?? newApiKeySecret();
+  const key = requestedKey ?? newApiKeySecret(profileOfWorld(world).apiKeyPrefix);
   transaction.execute({
     type: "CreateApiKey",
     accountId: account.id,

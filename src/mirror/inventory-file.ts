@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
 import { PLANS } from "../platform/catalog/plan.ts";
 import { PROFILES, type ProfileName } from "../platform/catalog/profile.ts";
 import { REGIONS } from "../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../platform/catalog/sizes.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import { DEFAULT_PROJECT_SETTINGS } from "../platform/project/project-settings.ts";
 import { UserError } from "../remote/user-error.ts";
 import { parseSeedFile, SeedFileError } from "../scenario/file/seed-file.ts";
 import {
@@ -21,6 +23,7 @@ const FREE_PLAN = /^free/;
 const LOWEST_PG_VERSION = 14;
 const HIGHEST_PG_VERSION = 18;
 const SMALLEST_CU = 0.25;
+const DEFAULT_SIZE = { autoscaling_limit_min_cu: SMALLEST_CU, autoscaling_limit_max_cu: SMALLEST_CU };
 
 /** S: the default of `history_retention_seconds`. */
 const DEFAULT_HISTORY_RETENTION_S = 86_400;
@@ -86,11 +89,11 @@ function projectLayout(project: ProjectCopy, omissions: Omission[]) {
 /** The settings of a project that differ from the defaults. */
 function nonDefaultSettings(project: ProjectCopy): string[] {
   const defaults = Object.entries(project.default_endpoint_settings ?? {}).filter(
-    ([, value]) => !isUnset(value),
+    ([name, value]) => !isUnset(value) && !(name in DEFAULT_SIZE && value === SMALLEST_CU),
   );
   return [
     ...Object.entries(project.settings ?? {}).flatMap(([name, value]) =>
-      isUnset(value) ? [] : [`settings.${name}`],
+      isUnset(value) || isDefaultSetting(name, value) ? [] : [`settings.${name}`],
     ),
     ...defaults.map(([name]) => `default_endpoint_settings.${name}`),
     ...((project.history_retention_seconds ?? DEFAULT_HISTORY_RETENTION_S) === DEFAULT_HISTORY_RETENTION_S
@@ -98,6 +101,11 @@ function nonDefaultSettings(project: ProjectCopy): string[] {
       : ["history_retention_seconds"]),
     ...(project.store_passwords === false ? ["store_passwords"] : []),
   ];
+}
+
+/** The defaults that `isUnset` does not cover: every project has a maintenance window. */
+function isDefaultSetting(name: string, value: unknown): boolean {
+  return isDeepStrictEqual(value, (DEFAULT_PROJECT_SETTINGS as Readonly<Record<string, unknown>>)[name]);
 }
 
 function isUnset(value: unknown): boolean {

@@ -7,8 +7,9 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const API_KEY_LENGTH = 64; // A: the reference says "64-bit key", which is too short; real keys have 64 characters
 const PASSWORD_LENGTH = 16;
 
-export function newApiKeySecret(): string {
-  return randomText(API_KEY_LENGTH);
+/** The prefix is that of the world's profile. */
+export function newApiKeySecret(prefix: string): string {
+  return `${prefix}${randomText(API_KEY_LENGTH)}`;
 }
 
 /** D: passwords of roles have a fixed prefix, so that secret scanners find them. */

@@ -11,7 +11,7 @@ const REMOVED = "[removed]";
 const SECRET_NAME =
   /passw|^pwd$|passphrase|private_?key|bearer|secret|token|credential|authorization|api_?key$|^key$|^(connection_)?uris?$|connection_string|dsn/i;
 /** Secrets in any text: a URI with a password, a password of a role, the value of an Authorization header. */
-const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|npg_\w+|\b[A-Za-z0-9]{64}\b|\bbearer\s+\S+/i;
+const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|(?:npg|napi)_\w+|\b[A-Za-z0-9]{64}\b|\bbearer\s+\S+/i;
 
 /** The path and query, with secrets removed. */
 export function redactedPath(url: string): string {

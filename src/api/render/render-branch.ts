@@ -38,6 +38,7 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     data_transfer_bytes: 0,
     created_at: timestamp(branch.createdAt),
     updated_at: timestamp(branch.updatedAt),
+    created_by: renderCreator(world, branch),
     init_source: branch.initSource,
     expires_at: optionalTimestamp(branch.expiresAt),
     ttl_interval_seconds: branch.ttlSeconds,
@@ -47,6 +48,16 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     restored_as: branch.restoredAs,
     recovery: renderRecovery(branch),
   } satisfies AllowUndefined<public_.Branch>;
+}
+
+/**
+ * A: the account that the project belongs to. The platform resolves a user, an organization, an integration or
+ * an API key (S). Accounts here have no image.
+ */
+function renderCreator(world: World, branch: Branch) {
+  const project = world.projects.get(branch.projectId);
+  const account = project && world.accounts.get(project.accountId);
+  return { name: account?.name ?? "", image: "" } satisfies public_.Branch["created_by"];
 }
 
 /** S: present only while a deleted branch can be recovered. */

@@ -4,7 +4,7 @@ import type { Branch } from "../../platform/branch/branch.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import { computeHost, poolerHost, proxyHost } from "../../platform/core/hosts.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
+import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import { pendingStateOf } from "../../platform/operation/operation.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp } from "./render-common.ts";
 
@@ -118,8 +118,9 @@ export function connectionUri(
   database: string,
   pooled: boolean,
 ): string {
+  const { connectionQuery } = profileOfWorld(world);
   const host = pooled ? poolerHost(world, compute) : computeHost(world, compute);
-  return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?sslmode=require`;
+  return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?${connectionQuery}`;
 }
 
 /** One for each database whose owner's password `passwordOf` knows. */

@@ -2,12 +2,14 @@ import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
 import { type Account, planOf } from "../../platform/account/account.ts";
 import { effectiveLimits } from "../../platform/account/account-limits.ts";
+import { defaultSizeRange } from "../../platform/compute/decide-compute.ts";
 import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
 import { proxyHost } from "../../platform/core/hosts.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import { maintenanceSince } from "../../platform/fault/decide-fault.ts";
 import type { Project } from "../../platform/project/project.ts";
+import { effectiveSettings } from "../../platform/project/project-settings.ts";
 import { hasQuota } from "../../platform/project/quota.ts";
 import { usageThisMonth } from "../../platform/usage/consumption.ts";
 import { usageAt } from "../../platform/usage/meter.ts";
@@ -38,6 +40,7 @@ export function renderProject(world: World, project: Project, now: SimTime) {
     history_retention_seconds: project.historyRetentionSeconds,
     consumption_period_start: timestamp(monthStart(now)),
     consumption_period_end: timestamp(nextMonthStart(now)),
+    quota_reset_at: hasQuota(project) ? timestamp(nextMonthStart(now)) : undefined,
     owner: account === undefined ? undefined : renderOwner(world, account),
   } satisfies AllowUndefined<public_.Project>;
 }
@@ -49,6 +52,8 @@ export function renderProjectListItem(world: World, project: Project, now: SimTi
     active_time: wholeSeconds(usage.activeMs),
     cpu_used_sec: wholeSeconds(usage.cuMs),
     history_retention_seconds: project.historyRetentionSeconds,
+    // D: in lists, also without a quota.
+    quota_reset_at: timestamp(nextMonthStart(now)),
     deleted_at: optionalTimestamp(project.deletedAt),
     recoverable_until: optionalTimestamp(project.recoverableUntil),
     // R: answered, although the public document no longer has it.
@@ -58,6 +63,8 @@ export function renderProjectListItem(world: World, project: Project, now: SimTi
 
 function projectFields(world: World, project: Project, now: SimTime) {
   const { defaultEndpointSettings: defaults } = project;
+  const { minCu, maxCu } = defaultSizeRange(defaults);
+  const organizationId = world.accounts.get(project.accountId)?.organizationId;
   let lastActiveAt: SimTime | undefined;
   for (const compute of world.computes.by("project", project.id).values()) {
     const at = lastActive(compute, now);
@@ -72,11 +79,11 @@ function projectFields(world: World, project: Project, now: SimTime) {
     default_endpoint_settings: {
       pg_settings: defaults.pg_settings,
       pgbouncer_settings: defaults.pgbouncer_settings,
-      autoscaling_limit_min_cu: defaults.minCu,
-      autoscaling_limit_max_cu: defaults.maxCu,
+      autoscaling_limit_min_cu: minCu,
+      autoscaling_limit_max_cu: maxCu,
       suspend_timeout_seconds: defaults.suspendTimeoutSeconds ?? 0,
     } as public_.DefaultEndpointSettings,
-    settings: project.settings as public_.ProjectSettingsData,
+    settings: effectiveSettings(project) as public_.ProjectSettingsData,
     pg_version: project.pgVersion as public_.PgVersion,
     proxy_host: proxyHost(world, project.regionId),
     branch_logical_size_limit: LOGICAL_SIZE_LIMIT_MB,
@@ -88,10 +95,10 @@ function projectFields(world: World, project: Project, now: SimTime) {
     synthetic_storage_size: 0,
     // S: "when project update begins". A: during maintenance, when it began.
     maintenance_scheduled_for: optionalTimestamp(maintenanceSince(world, project.id, now)),
-    quota_reset_at: hasQuota(project) ? timestamp(nextMonthStart(now)) : undefined,
-    owner_id: project.accountId,
     compute_last_active_at: optionalTimestamp(lastActiveAt),
-    org_id: world.accounts.get(project.accountId)?.organizationId,
+    // D: the owner of a project is the organization that it belongs to.
+    owner_id: organizationId ?? project.accountId,
+    org_id: organizationId,
   };
 }
 

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { keyName } from "../../http/fields.ts";
 import { timestamp } from "../../http/timestamps.ts";
 import { validApiKeys } from "../../platform/account/decide-api-key.ts";
+import { profileOfWorld } from "../../platform/core/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { keyId } from "../http/request-fields.ts";
@@ -15,9 +16,9 @@ export function apiKeyRoutes(handlers: RouteHandlers): Hono {
     "/api_keys",
     handlers.route(
       { permission: "person", body: z.object({ key_name: keyName }) },
-      ({ account, body, execute }) => {
+      ({ account, body, transaction, execute }) => {
         // R: the secret is shown only here.
-        const key = newApiKeySecret();
+        const key = newApiKeySecret(profileOfWorld(transaction.world).apiKeyPrefix);
         for (const event of execute({
           type: "CreateApiKey",
           accountId: account.id,

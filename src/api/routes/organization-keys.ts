@@ -8,6 +8,7 @@ import { authorize } from "../../platform/account/access.ts";
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import { validOrganizationKeys } from "../../platform/account/decide-api-key.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { profileOfWorld } from "../../platform/core/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { keyId } from "../http/request-fields.ts";
@@ -51,7 +52,7 @@ export function organizationKeyRoutes(handlers: RouteHandlers): Hono {
         // D: "you must use your personal API key and be an administrator".
         unwrap(authorize(transaction.world, principal, "person", {}));
         // R: the secret is shown only here.
-        const key = newApiKeySecret();
+        const key = newApiKeySecret(profileOfWorld(transaction.world).apiKeyPrefix);
         const { project_id } = body;
         const events = execute({
           type: "CreateApiKey",

@@ -9,6 +9,7 @@ import {
   validApiKeys,
   validOrganizationKeys,
 } from "../../platform/account/decide-api-key.ts";
+import { profileOfWorld } from "../../platform/core/world.ts";
 import { refuse } from "../../platform/refusals.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
@@ -155,7 +156,7 @@ function checkUnused(transaction: Transaction, apiKey: string | undefined): void
 }
 
 function createKey(transaction: Transaction, account: Account, name: string, provided: string | undefined) {
-  const key = provided ?? newApiKeySecret();
+  const key = provided ?? newApiKeySecret(profileOfWorld(transaction.world).apiKeyPrefix);
   const events = unwrap(
     transaction.execute({ type: "CreateApiKey", accountId: account.id, name, hash: hashSecret(key) }),
   );

@@ -31,6 +31,10 @@ export type Profile = {
   /** Dollars per CU-hour by plan, where published. */
   readonly pricePerCuHour: { readonly paid?: number; readonly free?: number };
   readonly defaultPgVersion: number;
+  /** What the secrets of new API keys begin with. */
+  readonly apiKeyPrefix: string;
+  /** The query of connection URIs. */
+  readonly connectionQuery: string;
 };
 
 /** R, section "Compute sizes": `max_connections` by minimum size. */
@@ -89,6 +93,8 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     durations: durations(3 * SECOND), // R: "a few seconds"
     pricePerCuHour: {},
     defaultPgVersion: 16, // A
+    apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
+    connectionQuery: "sslmode=require", // D
   },
   "2026": {
     ...SHARED,
@@ -100,5 +106,8 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     durations: durations(500), // D: "few hundred ms"
     pricePerCuHour: { free: 0.106, paid: 0.222 }, // D
     defaultPgVersion: 17, // S
+    apiKeyPrefix: "napi_", // D: the vendor's published answer to the creation of a key
+    // D: in the vendor's published answers. Their host is the direct one unless `pooled` is true (S).
+    connectionQuery: "sslmode=require&channel_binding=require",
   },
 };

@@ -2,7 +2,7 @@ import { planOf } from "../account/account.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
 import { type Plan, refuseByPlan } from "../catalog/plan.ts";
 import { checkPreloadLibraries } from "../catalog/preload-libraries.ts";
-import { resolveSizeRange } from "../catalog/sizes.ts";
+import { resolveSizeRange, type SizeRange } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
@@ -24,7 +24,7 @@ import {
   scheduleOperations,
   unfinishedOperations,
 } from "../operation/schedule-operations.ts";
-import type { Project } from "../project/project.ts";
+import type { DefaultEndpointSettings, Project } from "../project/project.ts";
 import { reachedQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { checkSuspendTimeout, DEFAULT_SUSPEND_TIMEOUT } from "./autosuspend.ts";
@@ -101,10 +101,7 @@ export function buildCompute(
   const { options } = input;
   const defaults = project.defaultEndpointSettings;
   if (input.computeType === "read_only" && !plan.readReplicas) return refuseByPlan(plan, "a read replica");
-  const range = resolveSizeRange(plan, profile, options, {
-    minCu: defaults.minCu ?? SMALLEST_CU,
-    maxCu: defaults.maxCu ?? defaults.minCu ?? SMALLEST_CU,
-  });
+  const range = resolveSizeRange(plan, profile, options, defaultSizeRange(defaults));
   if (!range.ok) return range;
   const delay = checkSuspendTimeout(
     plan,
@@ -282,6 +279,11 @@ function findComputeAndPlan(
   if (!resolved.ok) return resolved;
   const compute = findCompute(world, command);
   return compute.ok ? accept({ ...resolved.value, compute: compute.value }) : compute;
+}
+
+/** The range of a project's new computes that request none. */
+export function defaultSizeRange({ minCu, maxCu }: DefaultEndpointSettings): SizeRange {
+  return { minCu: minCu ?? SMALLEST_CU, maxCu: maxCu ?? minCu ?? SMALLEST_CU };
 }
 
 /** R: the first row of the size table. A: the size of a compute without a requested size. */

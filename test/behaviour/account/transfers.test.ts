@@ -56,7 +56,7 @@ test("an accepted project with its content belongs to the new owner; the previou
   onTestFinished(stored.end);
   const double = stored.double();
   const { projectId, path } = await createProject(double, { name: "shop" });
-  const { key, accountId } = await createAccount(double);
+  const { key } = await createAccount(double);
   const younger = await createProject(double, {}, key);
   const request = await requestTransfer(double, projectId);
   expect(await double.api("PUT", request, {}, key)).toMatchObject({ status: 204, body: "" });
@@ -66,7 +66,7 @@ test("an accepted project with its content belongs to the new owner; the previou
   expect(await idsOf(double, key)).toEqual([projectId, younger.projectId]);
   const { body } = await double.api("GET", `/projects/${projectId}`, undefined, key);
   expect(body.project).toMatchObject({
-    owner_id: accountId,
+    owner_id: await organizationOf(double, key),
     org_id: await organizationOf(double, key),
     name: "shop",
   });
