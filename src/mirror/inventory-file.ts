@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
 import { PLANS } from "../platform/catalog/plan.ts";
-import { PROFILES, type ProfileName } from "../platform/catalog/profile.ts";
+import { PROFILES, type ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../platform/catalog/sizes.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
@@ -17,6 +16,7 @@ import {
   type Omission,
   type ProjectCopy,
 } from "./inventory.ts";
+import { contains, type JsonFields } from "./inventory-parts.ts";
 
 /** S: names of the free plans in the public document. */
 const FREE_PLAN = /^free/;
@@ -105,7 +105,7 @@ function nonDefaultSettings(project: ProjectCopy): string[] {
 
 /** The defaults that `isUnset` does not cover: every project has a maintenance window. */
 function isDefaultSetting(name: string, value: unknown): boolean {
-  return isDeepStrictEqual(value, (DEFAULT_PROJECT_SETTINGS as Readonly<Record<string, unknown>>)[name]);
+  return contains(value, (DEFAULT_PROJECT_SETTINGS as JsonFields)[name]);
 }
 
 function isUnset(value: unknown): boolean {

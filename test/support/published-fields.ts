@@ -9,7 +9,7 @@
  */
 
 type FieldType = "string" | "instant" | "integer" | "number" | "boolean" | "array" | "object";
-export type FieldTypes = Readonly<Record<string, FieldType>>;
+type FieldTypes = Readonly<Record<string, FieldType>>;
 
 const SHARED_PROJECT_FIELDS: FieldTypes = {
   id: "string",
@@ -218,8 +218,8 @@ export function publishedObjectsIn(operationId: string, body: unknown): Found[] 
   });
 }
 
-function listOf(value: unknown): Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value : [value];
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return (Array.isArray(value) ? value : [value]) as readonly Readonly<Record<string, unknown>>[];
 }
 
 /** The fields that an object lacks or has with another type, as `<kind>.<path>: <what it is>`. */
