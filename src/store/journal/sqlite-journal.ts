@@ -9,14 +9,14 @@ import type { Operation } from "../../platform/operation/operation.ts";
 import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts";
 import type { Batch, EventFilter, Journal, Truncation } from "../../simulation/journal.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
+import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import {
   asCorruptFile,
   CorruptFile,
   chainChecksum,
   checksumOf,
   type StoredEvent,
-} from "../tables/checksum.ts";
-import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
+} from "./journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { type CheckpointRow, prepareJournalStatements, type RawEvent } from "./journal-statements.ts";
 import { RequestRows } from "./request-rows.ts";
