@@ -13,7 +13,8 @@ import { dueAt, rebuildTimers, scheduleAfter, scheduleWork } from "./due.ts";
 import type { Journal } from "./journal.ts";
 import { randomFrom } from "./random.ts";
 import type { NewRequests } from "./request-log.ts";
-import { ARRIVAL_PRIORITY, type Timer, TimerQueue } from "./timer-queue.ts";
+import { ARRIVAL_PRIORITY } from "./timer-order.ts";
+import { type Timer, TimerQueue } from "./timer-queue.ts";
 import type { ClockState } from "./world-clock.ts";
 
 /**
