@@ -50,6 +50,7 @@ test("every flag has an environment variable", async () => {
     profile: "2026",
     plan: "free",
     operations: "immediate",
+    locks: "project",
     start_delay: { kind: "uniform", min_ms: 1000, max_ms: 5000 },
   });
   expect(state.accounts.map(({ id }: { id: string }) => id)).toEqual(["laid-out"]);
@@ -77,6 +78,7 @@ test("a flag takes precedence over its environment variable", async () => {
     "--profile": "2024",
     "--plan": "paid",
     "--operations": "timed",
+    "--locks": "narrow",
     "--start-delay": "2s",
     "--api-key": `flag-${API_KEY}`,
     "--control-token": "flag-token",
@@ -98,6 +100,7 @@ test("a flag takes precedence over its environment variable", async () => {
     profile: "2024",
     plan: "paid",
     operations: "timed",
+    locks: "narrow",
     start_delay: { kind: "fixed", ms: 2000 },
   });
   expect((await server.sim("GET", "/clock")).body).toMatchObject({ now: "2026-04-01T00:00:00.000Z" });
