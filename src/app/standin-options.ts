@@ -2,8 +2,8 @@ import * as z from "zod";
 import { clockInstant } from "../control/http/control-fields.ts";
 import { parsedText } from "../http/fields.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "../platform/account/api-key.ts";
+import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/compute/host-name.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
-import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/core/hosts.ts";
 import { CLOCK_RULE, parseClockSetting } from "../simulation/world-clock.ts";
 
 const planLimit = (minimum: number) => {

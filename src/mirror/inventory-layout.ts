@@ -1,6 +1,5 @@
 import type { ControlApi } from "../remote/control-api.ts";
 import { apiErrorOf, type PublicApi, type PublicResponse } from "../remote/public-api.ts";
-import { UserError } from "../remote/user-error.ts";
 import {
   type BranchCopy,
   type EndpointCopy,
@@ -18,12 +17,7 @@ import {
   projectParts,
   type RequestPart,
 } from "./inventory-parts.ts";
-
-const POLL_MS = 50;
-/** Two minutes; operations of a change finish long before. */
-const MAX_POLLS = 2_400;
-const OPERATIONS_PER_PAGE = 100;
-const UNFINISHED_STATUSES = new Set(["scheduling", "running"]);
+import { isSuccess, ProjectCalls } from "./project-calls.ts";
 
 /** Creates projects in a running server through its public API. The server generates new ids. */
 export class InventoryWriter {
@@ -31,11 +25,11 @@ export class InventoryWriter {
   /** New ids in the server, by original id. */
   readonly ids: Record<string, string> = {};
   readonly #api: PublicApi;
-  readonly #control: ControlApi;
+  readonly #calls: ProjectCalls;
 
   constructor(api: PublicApi, control: ControlApi) {
     this.#api = api;
-    this.#control = control;
+    this.#calls = new ProjectCalls(api, control);
   }
 
   /**
@@ -57,7 +51,7 @@ export class InventoryWriter {
     };
     const path = `/projects/${createdProject.project.id}`;
     this.ids[project.id] = createdProject.project.id;
-    await this.#waitForOperations(path);
+    await this.#calls.waitForOperations(path);
     await this.#applyParts(path, path, "project", projectParts(project), createdProject.project, what);
     for (const branch of project.branches) {
       if (branch === root) await this.#configureRootBranch(path, branch, createdProject, what);
@@ -83,10 +77,12 @@ export class InventoryWriter {
       },
     };
     const { region_id, pg_version } = project;
-    const rejected = await this.#send("POST", "/projects", { project: { ...fields, region_id, pg_version } });
+    const rejected = await this.#calls.send("POST", "/projects", {
+      project: { ...fields, region_id, pg_version },
+    });
     if (isSuccess(rejected)) return rejected;
     for (const fallback of [{ pg_version }, { region_id }, {}]) {
-      const created = await this.#send("POST", "/projects", { project: { ...fields, ...fallback } });
+      const created = await this.#calls.send("POST", "/projects", { project: { ...fields, ...fallback } });
       if (!isSuccess(created)) continue;
       const dropped = Object.entries({ region_id, pg_version }).filter(([name]) => !(name in fallback));
       for (const [name, value] of dropped) this.#omit(`${what}: ${name} ${value}`, rejected);
@@ -116,7 +112,7 @@ export class InventoryWriter {
         `${what}, endpoint ${copy.id}`,
       );
     } else if (primary !== undefined) {
-      await this.#change(path, "DELETE", `${path}/endpoints/${primary.id}`);
+      await this.#calls.change(path, "DELETE", `${path}/endpoints/${primary.id}`);
     }
     for (const endpoint of root.endpoints)
       if (endpoint !== copy) await this.#createEndpoint(path, root, endpoint, what);
@@ -132,7 +128,7 @@ export class InventoryWriter {
     const label = `${what}, branch ${branch.name}`;
     if (parent === undefined)
       return void this.omissions.push({ what: label, because: "its parent was not copied" });
-    const created = await this.#change(path, "POST", `${path}/branches`, {
+    const created = await this.#calls.change(path, "POST", `${path}/branches`, {
       branch: {
         name: branch.name,
         parent_id: parent,
@@ -165,12 +161,12 @@ export class InventoryWriter {
     for (const { name, authentication_method } of branch.roles) {
       if (roles.has(name)) continue;
       const role = { name, no_login: authentication_method === "no_login" ? true : undefined };
-      const response = await this.#change(path, "POST", `${branchPath}/roles`, { role });
+      const response = await this.#calls.change(path, "POST", `${branchPath}/roles`, { role });
       if (!isSuccess(response)) this.#omit(`${label}: role ${name}`, response);
     }
     for (const { name, owner_name } of branch.databases) {
       if (databases.has(name)) continue;
-      const response = await this.#change(path, "POST", `${branchPath}/databases`, {
+      const response = await this.#calls.change(path, "POST", `${branchPath}/databases`, {
         database: { name, owner_name },
       });
       if (!isSuccess(response)) this.#omit(`${label}: database ${name}`, response);
@@ -181,7 +177,7 @@ export class InventoryWriter {
   }
 
   async #remove(project: string, list: string, name: string, what: string): Promise<void> {
-    const response = await this.#change(project, "DELETE", `${list}/${encodeURIComponent(name)}`);
+    const response = await this.#calls.change(project, "DELETE", `${list}/${encodeURIComponent(name)}`);
     if (!isSuccess(response)) this.#omit(what, response);
   }
 
@@ -194,12 +190,12 @@ export class InventoryWriter {
     const label = `${what}, endpoint ${copy.id}`;
     const where = { branch_id: this.ids[branch.id], type: copy.type };
     const parts = endpointParts(copy);
-    let created = await this.#change(path, "POST", `${path}/endpoints`, {
+    let created = await this.#calls.change(path, "POST", `${path}/endpoints`, {
       endpoint: deepMerge([{ ...where }, ...parts.map(({ fields }) => fields)]),
     });
     // Perhaps rejected for one setting: create it without settings, then apply each.
     if (!isSuccess(created))
-      created = await this.#change(path, "POST", `${path}/endpoints`, { endpoint: where });
+      created = await this.#calls.change(path, "POST", `${path}/endpoints`, { endpoint: where });
     if (!isSuccess(created)) return this.#omit(label, created);
     const { endpoint } = created.body as { endpoint: JsonFields & { id: string } };
     this.ids[copy.id] = endpoint.id;
@@ -218,7 +214,7 @@ export class InventoryWriter {
     const branchPath = `${path}/branches/${id}`;
     const label = `${what}, branch ${branch.name}`;
     if (isDefault(branch) && branch !== root) {
-      const response = await this.#change(path, "POST", `${branchPath}/set_as_default`);
+      const response = await this.#calls.change(path, "POST", `${branchPath}/set_as_default`);
       if (!isSuccess(response)) this.#omit(`${label}: default branch`, response);
     }
     await this.#applyParts(path, branchPath, "branch", branchParts(branch), { protected: false }, label);
@@ -241,7 +237,7 @@ export class InventoryWriter {
   ): Promise<void> {
     const outstanding = parts.filter(({ fields }) => !contains(current, fields));
     if (outstanding.length === 0) return;
-    const combined = await this.#change(project, "PATCH", path, {
+    const combined = await this.#calls.change(project, "PATCH", path, {
       [noun]: deepMerge(outstanding.map(({ fields }) => fields)),
     });
     if (isSuccess(combined)) return;
@@ -249,50 +245,9 @@ export class InventoryWriter {
       const response =
         outstanding.length === 1
           ? combined
-          : await this.#change(project, "PATCH", path, { [noun]: part.fields });
+          : await this.#calls.change(project, "PATCH", path, { [noun]: part.fields });
       if (!isSuccess(response)) this.#omit(`${what}: ${part.what}`, response);
     }
-  }
-
-  /** One change in a project. Waits for the operations before and after it. */
-  async #change(project: string, method: string, path: string, body?: unknown): Promise<PublicResponse> {
-    let response = await this.#send(method, path, body);
-    for (let polls = 0; response.status === 423 && polls < MAX_POLLS; polls += 1) {
-      await this.#waitForOperations(project);
-      response = await this.#send(method, path, body);
-    }
-    if (isSuccess(response)) await this.#waitForOperations(project);
-    return response;
-  }
-
-  /**
-   * Returns rejections as answers. Rejects if the whole run cannot succeed: no access, rate limit or server
-   * error.
-   */
-  async #send(method: string, path: string, body?: unknown): Promise<PublicResponse> {
-    const response = await this.#api.call(method, path, body);
-    if (
-      response.status !== 401 &&
-      response.status !== 429 &&
-      (response.status < 500 || response.status === 501)
-    )
-      return response;
-    throw new UserError(
-      `${method} ${this.#api.url}${path}: ${response.status} ${apiErrorOf(response).message ?? ""}`.trimEnd(),
-    );
-  }
-
-  /** Waits for the operations of a project. Advances a manual clock itself. */
-  async #waitForOperations(path: string): Promise<void> {
-    for (let polls = 0; polls < MAX_POLLS; polls += 1) {
-      const response = await this.#send("GET", `${path}/operations?limit=${OPERATIONS_PER_PAGE}`);
-      const { operations = [] } = (response.body ?? {}) as { operations?: { status: string }[] };
-      if (!operations.some(({ status }) => UNFINISHED_STATUSES.has(status))) return;
-      const { mode } = await this.#control.call<{ mode: string }>("GET", "/clock");
-      if (mode === "manual") await this.#control.call("POST", "/clock/advance", { next: true });
-      else await this.#api.pause(POLL_MS);
-    }
-    throw new UserError(`${this.#api.url}${path}: operations did not finish after ${MAX_POLLS} polls`);
   }
 
   #omit(what: string, response: PublicResponse): void {
@@ -305,8 +260,4 @@ export class InventoryWriter {
 
 function namesIn(list: readonly { readonly name: string }[]): Set<string> {
   return new Set(list.map(({ name }) => name));
-}
-
-function isSuccess({ status }: PublicResponse): boolean {
-  return status >= 200 && status < 300;
 }

@@ -18,11 +18,11 @@ import {
   TEMPORARY_SUFFIX,
   temporaryPath,
 } from "../store/file/atomic-file.ts";
-import { checkpointWal, removeEmptyWal } from "../store/file/connection.ts";
 import { divergeCopy } from "../store/file/diverge-copy.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
+import { checkpointWal, removeEmptyWal } from "../store/file/sqlite-connection.ts";
 import { finalizeSnapshot, readFileInfo } from "../store/file/world-snapshot.ts";
-import { asCorruptFile, CorruptFile } from "../store/tables/checksum.ts";
+import { asCorruptFile, CorruptFile } from "../store/journal/journal-checksum.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { reseed } from "./reseed.ts";
 import { AUTOMATIC_PREFIX, availableName, type SnapshotInfo, type StoredWorldInfo } from "./world-handle.ts";

@@ -1,5 +1,5 @@
 import BetterSqlite3 from "better-sqlite3";
-import { retainStatements } from "../store/file/connection.ts";
+import { retainStatements } from "../store/file/sqlite-connection.ts";
 
 /**
  * Locks a data directory for one process. The operating system releases it when the process ends, even if it

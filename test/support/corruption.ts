@@ -6,7 +6,7 @@ import { openWorlds } from "../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
-import { CorruptFile } from "../../src/store/tables/checksum.ts";
+import { CorruptFile } from "../../src/store/journal/journal-checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../src/store/tables/format-version.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { StoreUnavailable } from "../../src/worlds/world-handle.ts";

@@ -6,6 +6,7 @@ import { findApiKeyByHash } from "../../platform/account/decide-api-key.ts";
 import { findOrganization } from "../../platform/lookup.ts";
 import { hashSecret, sameHash } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
+import { clientAddress } from "./client-address.ts";
 
 /** The principal of a request and its key. */
 export type AuthenticatedCaller = { readonly principal: Principal; readonly keyId: number };
@@ -42,11 +43,4 @@ export function authenticate(transaction: Transaction, context: Context): Authen
 
 function unauthorized(message: string): ErrorResponse {
   return { status: 401, code: "UNAUTHORIZED", message, headers: { "WWW-Authenticate": "Bearer" } };
-}
-
-/** The address of the client. A request without a socket comes from this process. */
-function clientAddress(context: Context): string {
-  const address = (context.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)
-    ?.incoming?.socket?.remoteAddress;
-  return address?.replace(/^::ffff:/, "") ?? "127.0.0.1";
 }

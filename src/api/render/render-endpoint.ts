@@ -2,7 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
-import { computeHost, poolerHost, proxyHost } from "../../platform/core/hosts.ts";
+import { computeHost, poolerHost, proxyHost } from "../../platform/compute/host-name.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import { pendingStateOf } from "../../platform/operation/operation.ts";

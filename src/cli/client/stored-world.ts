@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { createApp } from "../../app/create-app.ts";
 import { openWorlds } from "../../app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
-import { CorruptFile } from "../../store/tables/checksum.ts";
+import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
 import { availableName, restoreBackupName, StoreUnavailable } from "../../worlds/world-handle.ts";
 import { VERSION } from "../server/version.ts";

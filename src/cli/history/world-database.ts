@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { openForReading, type ReadOnlyDatabase } from "../../store/file/open-read-only.ts";
-import { asCorruptFile, CorruptFile } from "../../store/tables/checksum.ts";
+import { asCorruptFile, CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
 import { CliError } from "../terminal/cli-error.ts";
 

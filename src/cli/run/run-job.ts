@@ -16,7 +16,7 @@ import { type RunProgress, runScenario } from "../../scenario/run/run-scenario.t
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
 import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
-import { CorruptFile } from "../../store/tables/checksum.ts";
+import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 
 /**
  * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.

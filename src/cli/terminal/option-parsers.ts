@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from "commander";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
+import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../../platform/compute/host-name.ts";
 import {
   DISTRIBUTION_RULE,
   type DurationDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
-import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../../platform/core/hosts.ts";
 import { parseDuration, type SimTime } from "../../platform/core/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../../recordings/rows/instant.ts";
 import type { PointSelector } from "../../simulation/replay.ts";

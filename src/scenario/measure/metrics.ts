@@ -7,7 +7,8 @@ import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
 import { ComputeMetrics, type QueuedArrival } from "./compute-metrics.ts";
 import { counterMeasure } from "./counter-measures.ts";
-import { Counters, type OperationEnd } from "./counters.ts";
+import { CounterTree } from "./counter-tree.ts";
+import type { Counters, OperationEnd } from "./counters.ts";
 import { isInformative, subjectOf } from "./event-subject.ts";
 import { OngoingOperations } from "./ongoing-operations.ts";
 import { RecentEvents } from "./recent-events.ts";
@@ -24,8 +25,7 @@ export type QueuedArrivals = ReadonlyMap<string, readonly QueuedArrival[]>;
 export class RunMetrics {
   readonly #labels: Labels;
   readonly #start: SimTime;
-  readonly #worldCounters = new Counters();
-  readonly #counters = new Map<string, Counters>();
+  readonly #counters = new CounterTree();
   readonly #computes = new Map<string, ComputeMetrics>();
   readonly #ongoing = new OngoingOperations();
   readonly #eventCounts = new Map<string, number>();
@@ -165,7 +165,7 @@ export class RunMetrics {
     now: SimTime,
   ): number | ComputeState {
     const id = of === undefined ? undefined : this.idOf(name, of);
-    const counters = id === undefined ? this.#worldCounters : this.#countersOf(id);
+    const counters = id === undefined ? this.#counters.world : this.#countersOf(id);
     switch (name) {
       case "state":
         return stateOf(this.#world, id ?? "", this.#computes);
@@ -210,9 +210,7 @@ export class RunMetrics {
   recentEvents(id?: string): readonly RecordedEvent[] {
     if (id === undefined) return this.#recentEvents.all();
     const container = this.#countersOf(id);
-    return this.#recentEvents.matching(
-      (other) => other === id || this.#counters.get(other)?.isWithin(container) === true,
-    );
+    return this.#recentEvents.matching((other) => other === id || this.#counters.isWithin(other, container));
   }
 
   /**
@@ -255,15 +253,8 @@ export class RunMetrics {
     if (action === "start_compute" && status === "cancelled") this.#metricsOf(of).startCancelled(at);
   }
 
-  /** Moves a compute or a project, with the computes in it, under another parent. */
   #move(id: string, into: string, at: SimTime): void {
-    const counters = this.#countersOf(id);
-    const parent = this.#countersOf(into);
-    for (const computeMetrics of this.#computes.values())
-      if (computeMetrics.counters.isWithin(counters)) computeMetrics.pause(at);
-    counters.parent = parent;
-    for (const computeMetrics of this.#computes.values())
-      if (computeMetrics.counters.isWithin(counters)) computeMetrics.resume(at);
+    move([...this.#computes.values()], this.#countersOf(id), this.#countersOf(into), at);
   }
 
   #metricsOf(id: string): ComputeMetrics {
@@ -275,17 +266,17 @@ export class RunMetrics {
     return computeMetrics;
   }
 
-  /** `parent` is needed when the world may no longer have the resource. */
   #countersOf(id: string, parent?: string): Counters {
-    const known = this.#counters.get(id);
-    if (known !== undefined) return known;
-    const { computes, branches, projects } = this.#world;
-    const parentId =
-      parent ?? computes.get(id)?.branchId ?? branches.get(id)?.projectId ?? projects.get(id)?.accountId;
-    const counters = new Counters(parentId === undefined ? this.#worldCounters : this.#countersOf(parentId));
-    this.#counters.set(id, counters);
-    return counters;
+    return this.#counters.of(id, this.#world, parent);
   }
+}
+
+/** Moves a compute or a project, with the computes in it, under another parent. */
+function move(computes: readonly ComputeMetrics[], moved: Counters, parent: Counters, at: SimTime): void {
+  const within = computes.filter(({ counters }) => counters.isWithin(moved));
+  for (const computeMetrics of within) computeMetrics.pause(at);
+  moved.parent = parent;
+  for (const computeMetrics of within) computeMetrics.resume(at);
 }
 
 const STATUS_AFTER = {

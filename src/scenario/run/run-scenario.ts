@@ -1,5 +1,5 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
-import { HOUR, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, HOUR, type SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { Expectation } from "../file/expectation.ts";
 import { everyStep, type Scenario, type Step } from "../file/scenario-schema.ts";
@@ -259,13 +259,12 @@ class ScenarioRun {
       this.#options.onProgress?.({
         now: at,
         start: this.#start,
-        end: this.#plannedEnd(),
+        end: plannedEnd(this.#start, this.#scenario.length),
         events: this.#metrics.events,
       });
     }
   }
 
-  /** Forwards the events that calls have caused. */
   #forwardEvents(): void {
     for (const event of this.#target.takeEvents()) this.#arrivals.observe(event);
   }
@@ -278,7 +277,7 @@ class ScenarioRun {
         seed: this.#scenario.world.seed,
         start: this.#start,
         restoredTo,
-        end: this.#plannedEnd(),
+        end: plannedEnd(this.#start, this.#scenario.length),
         world: () => this.#target.world(),
         recordings: this.#options.recordings,
         instant: (when) => this.#times.resolve(when),
@@ -298,18 +297,18 @@ class ScenarioRun {
     );
   }
 
-  #plannedEnd(): SimTime | undefined {
-    return this.#scenario.length === undefined ? undefined : this.#start + this.#scenario.length;
-  }
-
   #now(): SimTime {
     return this.#target.now();
   }
 
-  /** Throws between steps only; a failure may occur in the middle of a transaction. */
+  // Between steps only: a failure may occur in the middle of a transaction.
   #throwIfStopping(): void {
     if (this.#options.bail === true && this.#results.failures.length > 0) throw new StoppedAtFailure();
   }
+}
+
+function plannedEnd(start: SimTime, length: DurationMs | undefined): SimTime | undefined {
+  return length === undefined ? undefined : start + length;
 }
 
 /** When the next running operation ends. */

@@ -74,9 +74,13 @@ export class StepExecutor {
         return queued;
       });
     }
-    for (const [label, plan] of Object.entries(step.set?.plan ?? {})) {
-      await this.#callControl("PATCH", `/accounts/${this.#target.labels.get(label)?.id}`, { plan });
+    if (step.set !== undefined) {
+      for (const [label, plan] of Object.entries(step.set.plan ?? {}))
+        await this.#callControl("PATCH", `/accounts/${this.#target.labels.get(label)?.id}`, { plan });
+      return completed();
     }
+    const action = actionOf(step);
+    if (action !== "wait") throw new Error(`no code executes a step with the action "${action}"`);
     return completed();
   }
 

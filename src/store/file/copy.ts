@@ -1,6 +1,6 @@
 import { constants, promises } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
-import { connectReadOnly } from "./connection.ts";
+import { connectReadOnly } from "./sqlite-connection.ts";
 
 /** The newest pending copy of each database. */
 const pendingCopies = new WeakMap<BetterSqlite3.Database, Promise<void>>();

@@ -7,13 +7,13 @@ import type { World } from "../../platform/core/world.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import { foldOperation, type HistoryOrigin, isTerminal } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
+import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
-import { CorruptFile, checksumOf } from "../tables/checksum.ts";
 import { RowWriter, tableName } from "../tables/stored-tables.ts";
-import { checkpointAndClose } from "./connection.ts";
 import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open-world.ts";
+import { checkpointAndClose } from "./sqlite-connection.ts";
 
 /** How a copy of a world's file differs from its origin. */
 export type DivergenceOptions = {

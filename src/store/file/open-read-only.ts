@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
-import { asCorruptFile } from "../tables/checksum.ts";
+import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
-import { checkpointAndClose, connectReadOnly } from "./connection.ts";
 import { connectToCurrent } from "./open-world.ts";
+import { checkpointAndClose, connectReadOnly } from "./sqlite-connection.ts";
 
 /** A world's file opened for reading; the file does not change. */
 export type ReadOnlyDatabase = { readonly sqlite: BetterSqlite3.Database; readonly close: () => void };

@@ -5,13 +5,13 @@ import type { SimTime } from "../../platform/core/time.ts";
 import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform/core/world.ts";
 import type { WorldSettings } from "../../platform/core/world-settings.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
+import { asCorruptFile, CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
-import { asCorruptFile, CorruptFile, checksumOf } from "../tables/checksum.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
-import { checkpointAndClose, connect, connectReadOnly } from "./connection.ts";
 import { copyDatabase } from "./copy.ts";
+import { checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
 import { createFile, upgradeFile } from "./upgrade.ts";
 
 /** An open world's file: the world loaded from its tables, and the journal that keeps the tables current. */

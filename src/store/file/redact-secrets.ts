@@ -2,10 +2,10 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Checkpoint } from "../../simulation/checkpoint.ts";
+import type { StoredEvent } from "../journal/journal-checksum.ts";
 import { rechain } from "../journal/rechain.ts";
-import type { StoredEvent } from "../tables/checksum.ts";
-import { checkpointAndClose } from "./connection.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
+import { checkpointAndClose } from "./sqlite-connection.ts";
 
 /**
  * Removes every secret from a copy of a world's file: passwords, key hashes, and the addresses that keys were

@@ -9,8 +9,8 @@ import { takeCheckpoint, worldFromCheckpoint } from "../../simulation/checkpoint
 import { checkInvariants } from "../../simulation/invariants.ts";
 import { foldOperation, isTerminal } from "../../simulation/journal.ts";
 import { replay } from "../../simulation/replay.ts";
+import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
-import { asCorruptFile, CorruptFile } from "../tables/checksum.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { readWorldRow, type WorldRow } from "./open-world.ts";
 

@@ -1,8 +1,8 @@
+import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
-import { asCorruptFile } from "../tables/checksum.ts";
 import { schemaVersionOf } from "../tables/format-version.ts";
-import { connect, connectReadOnly } from "./connection.ts";
 import { readWorldRow } from "./open-world.ts";
+import { connect, connectReadOnly } from "./sqlite-connection.ts";
 
 /** Summary of a world's file; `error` when it cannot be read. */
 type FileInfo = {

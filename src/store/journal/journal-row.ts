@@ -1,7 +1,7 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
-import { CorruptFile, checksumOf } from "../tables/checksum.ts";
+import { CorruptFile, checksumOf } from "./journal-checksum.ts";
 
 /** The identity of a file's history, and how far it is truncated. */
 export type HistoryRow = {

@@ -1,6 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { chainChecksum, checksumOf, type StoredEvent } from "../tables/checksum.ts";
 import { rewriteChecksums } from "../tables/stored-tables.ts";
+import { chainChecksum, checksumOf, type StoredEvent } from "./journal-checksum.ts";
 
 const EVENTS_PER_PORTION = 5_000;
 

@@ -4,7 +4,7 @@ import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ALL_ROWS, type Change } from "../../platform/core/table.ts";
 import type { TableName } from "../../platform/core/tables.ts";
-import { CorruptFile, checksumOf } from "./checksum.ts";
+import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import * as schema from "./schema.ts";
 
 /** A database table, its key column, and the column that orders rows by creation. */

@@ -6,7 +6,7 @@ import { emptyOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import { type LatencySource, latenciesOf, type StartLatency } from "../replay/start-latency.ts";
 import { type Client, Clients } from "./clients.ts";
 import { ACTIVE, ComputeStates, QUEUED, STARTING, SUSPENDED } from "./compute-states.ts";
-import { READY_OFFSET, SUSPEND_OFFSET } from "./event-order.ts";
+import { READY_OFFSET, SUSPEND_OFFSET } from "./event-offsets.ts";
 import { QuotaEvents } from "./quota-events.ts";
 import { RequestQueue } from "./request-queue.ts";
 import type { Quotas } from "./shared-quota.ts";
@@ -92,10 +92,7 @@ class CoupledSimulation {
   readonly #quota: QuotaEvents | undefined;
   readonly #latencies: readonly LatencySource[];
   readonly #preparedLatencies: readonly LatencySource[];
-  /**
-   * Nodes of the heap by kind: from 0 each compute's own events, then the traces, clients, quota groups, and
-   * the month.
-   */
+  // Nodes of the heap: from 0 each compute's own events, then the traces, clients, quota groups, the month.
   readonly #firstTrace: number;
   readonly #firstClient: number;
   readonly #firstGroup: number;
@@ -210,7 +207,10 @@ class CoupledSimulation {
       this.#traces.readWaiting(compute, now, now),
     );
     this.#computes.busyEnd[compute] = busyEnd;
-    this.#heap.set(this.#nodeOf(compute), this.#suspendAt(compute) + SUSPEND_OFFSET);
+    this.#heap.set(
+      this.#nodeOf(compute),
+      this.#computes.suspendAt(compute, this.#delayOf(compute)) + SUSPEND_OFFSET,
+    );
     this.#releaseStart();
   }
 
@@ -269,7 +269,7 @@ class CoupledSimulation {
       this.#finishStart(compute);
       return;
     }
-    const suspendAt = this.#suspendAt(compute);
+    const suspendAt = this.#computes.suspendAt(compute, this.#delayOf(compute));
     if (suspendAt > this.#now) this.#heap.set(compute, suspendAt + SUSPEND_OFFSET);
     else this.#suspend(compute);
   }
@@ -283,7 +283,7 @@ class CoupledSimulation {
       this.#outcome.waits.add(now - at);
       this.#serve(compute, durationMs, client);
     });
-    this.#heap.set(compute, this.#suspendAt(compute) + SUSPEND_OFFSET);
+    this.#heap.set(compute, this.#computes.suspendAt(compute, this.#delayOf(compute)) + SUSPEND_OFFSET);
     this.#quota?.changeActiveCu(compute, this.#fleet.cu[compute] as number, now);
     this.#releaseStart();
   }
@@ -319,19 +319,12 @@ class CoupledSimulation {
     return this.#isPeriodOver ? 0 : (this.#fleet.delayMs[compute] as number);
   }
 
-  #suspendAt(compute: number): SimTime {
-    return this.#computes.suspendAt(compute, this.#delayOf(compute));
-  }
-
   /** The node of a compute's starts and suspends. */
   #nodeOf(compute: number): number {
     return this.#isIndependent[compute] === 1 ? this.#firstTrace + compute : compute;
   }
 
-  /**
-   * R: a quota suspends every active compute of its group, and none of them can start until the month is
-   * over.
-   */
+  // R: a quota suspends every active compute of its group; none of them can start until the month is over.
   #checkQuota(group: number): void {
     const stopped = this.#quota?.check(group, this.#now);
     if (stopped === undefined) return;

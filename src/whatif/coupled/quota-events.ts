@@ -1,7 +1,7 @@
 import { nextMonthStart } from "../../platform/core/calendar.ts";
 import type { IndexedHeap } from "../../platform/core/indexed-heap.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { MONTH_OFFSET, QUOTA_OFFSET } from "./event-order.ts";
+import { MONTH_OFFSET, QUOTA_OFFSET } from "./event-offsets.ts";
 import { type Quotas, SharedQuota } from "./shared-quota.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { type ClockState, type WallClock, WorldClock } from "../../simulation/world-clock.ts";
-import { CorruptFile } from "../../store/tables/checksum.ts";
+import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { nextCheckpointSeq, type Retention } from "../retention.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";

@@ -1,4 +1,4 @@
-import type { CorruptFile } from "../../store/tables/checksum.ts";
+import type { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 
 export function describeCorruption(world: string, { message }: CorruptFile): string {

@@ -1,4 +1,4 @@
-import { asCorruptFile, CorruptFile } from "../../store/tables/checksum.ts";
+import { asCorruptFile, CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import { type HostedWorldOptions, type LiveWorld, openLiveWorld } from "./live-world.ts";
 import { describeCorruption, messageOf } from "./store-failure.ts";

@@ -1,5 +1,5 @@
-import type { Compute } from "../compute/compute.ts";
-import type { World } from "./world.ts";
+import type { World } from "../core/world.ts";
+import type { Compute } from "./compute.ts";
 
 /**
  * S: `ep-silent-smoke-806639.us-east-2.aws.neon.tech`. Ours end in a name that only resolves locally (RFC
