@@ -27,7 +27,7 @@ export type WorldSettings = {
 };
 
 /** `narrow`: an operation locks what it works on. `project`: every operation locks its whole project. */
-export type LockScope = "narrow" | "project";
+type LockScope = "narrow" | "project";
 
 /** `null` removes an override: the value of the profile or the plan applies again. */
 export type SettingsChanges = Partial<
