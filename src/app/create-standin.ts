@@ -22,6 +22,8 @@ export type StandinOptions = {
   readonly plan?: "paid" | "free";
   /** Whether operations take time. */
   readonly operations?: "timed" | "immediate";
+  /** Whether an operation locks what it works on or its whole project. */
+  readonly locks?: "narrow" | "project";
   /**
    * Time that a suspended compute needs to start: `3s`, `1s..5s` or `3s~0.5`. `profile` restores the
    * profile's value.

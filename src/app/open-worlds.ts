@@ -31,6 +31,7 @@ type WorldOptions = {
   readonly plan?: PlanName | undefined;
   readonly clock?: ClockSetting | undefined;
   readonly operations?: WorldSettings["operations"] | undefined;
+  readonly locks?: WorldSettings["locks"] | undefined;
   readonly startDelay?: DurationDistribution | "profile" | undefined;
   /** Override the limits of the plan. */
   readonly planLimits?: PlanLimitOverrides | undefined;
@@ -120,7 +121,7 @@ function createOrConfigureWorld(
   options: WorldOptions,
 ): string | undefined {
   if (isNew) {
-    const { startDelay, limits } = settingsChanges({}, options);
+    const { locks, startDelay, limits } = settingsChanges({}, options);
     transaction.execute({
       type: "CreateWorld",
       settings: {
@@ -130,6 +131,7 @@ function createOrConfigureWorld(
         operations: options.operations ?? "timed",
         startAt: options.startAt ?? transaction.now,
         ...omitUndefined({
+          locks,
           startDelay: startDelay ?? undefined,
           hostDomain: options.hostDomain,
           limits: limits ?? undefined,
@@ -170,13 +172,14 @@ function checkCreationOptions(settings: WorldSettings, options: WorldOptions): v
 /** The settings that these options change; `null` restores the default. */
 function settingsChanges(
   settings: Partial<WorldSettings>,
-  { operations, startDelay, planLimits }: WorldOptions,
+  { operations, locks, startDelay, planLimits }: WorldOptions,
 ): SettingsChanges {
   const limits = Object.entries({ ...settings.limits, ...planLimits }).filter(
     ([, limit]) => limit !== "plan",
   );
   const effective = {
     operations: operations ?? settings.operations,
+    locks: locks ?? settings.locks,
     startDelay: startDelay === "profile" ? undefined : (startDelay ?? settings.startDelay),
     limits: limits.length === 0 ? undefined : Object.fromEntries(limits),
   };

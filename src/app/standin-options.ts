@@ -18,6 +18,7 @@ const options = z.strictObject({
   profile: z.enum(["2024", "2026"]).optional(),
   plan: z.enum(["paid", "free"]).optional(),
   operations: z.enum(["timed", "immediate"]).optional(),
+  locks: z.enum(["narrow", "project"]).optional(),
   startDelay: z
     .union([z.literal("profile"), parsedText(parseDistribution, `${DISTRIBUTION_RULE}, or profile`)])
     .optional(),

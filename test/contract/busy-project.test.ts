@@ -13,9 +13,8 @@ const BUSY = {
   message: "project already has running conflicting operations, scheduling of new ones is prohibited",
 };
 
-/** Operations that schedule work in an existing project. */
+/** Operations that schedule work in an existing project. Update and deletion of a project are never locked. */
 const SCHEDULING = [
-  "deleteProject",
   "createProjectBranch",
   "deleteProjectBranch",
   "createProjectEndpoint",
@@ -39,9 +38,9 @@ const SCHEDULING = [
 /** A deleted project has only the operations of its deletion. */
 const RECOVERING = "recoverProject";
 
-/** A project with a running operation, ready for the first example of an operation. */
+/** A project with a running operation that locks all of it, ready for the first example of an operation. */
 async function busyScene(operationId?: string): Promise<Scene> {
-  const scene = await createScene();
+  const scene = await createScene({ locks: "project" });
   if (operationId !== undefined) await EXAMPLES[operationId]?.[0]?.before?.(scene);
   await makeBusy(scene);
   return scene;

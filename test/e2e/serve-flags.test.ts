@@ -15,6 +15,7 @@ const ALL_IN_ENVIRONMENT = {
   STANDIN_PROFILE: "2026",
   STANDIN_PLAN: "free",
   STANDIN_OPERATIONS: "immediate",
+  STANDIN_LOCKS: "project",
   STANDIN_START_DELAY: "1s..5s",
   STANDIN_API_KEY: API_KEY,
   STANDIN_CONTROL_TOKEN: "control-token",
@@ -49,6 +50,7 @@ test("every flag has an environment variable", async () => {
     profile: "2026",
     plan: "free",
     operations: "immediate",
+    locks: "project",
     start_delay: { kind: "uniform", min_ms: 1000, max_ms: 5000 },
   });
   expect(state.accounts.map(({ id }: { id: string }) => id)).toEqual(["laid-out"]);
@@ -76,6 +78,7 @@ test("a flag takes precedence over its environment variable", async () => {
     "--profile": "2024",
     "--plan": "paid",
     "--operations": "timed",
+    "--locks": "narrow",
     "--start-delay": "2s",
     "--api-key": `flag-${API_KEY}`,
     "--control-token": "flag-token",
@@ -97,6 +100,7 @@ test("a flag takes precedence over its environment variable", async () => {
     profile: "2024",
     plan: "paid",
     operations: "timed",
+    locks: "narrow",
     start_delay: { kind: "fixed", ms: 2000 },
   });
   expect((await server.sim("GET", "/clock")).body).toMatchObject({ now: "2026-04-01T00:00:00.000Z" });

@@ -31,6 +31,7 @@ import "./compute/autoscaling.rules.ts";
 import "./compute/activity.rules.ts";
 import "./compute/scheduled-activity.rules.ts";
 import "./operation.rules.ts";
+import "./locks.rules.ts";
 import "./fault.rules.ts";
 
 test("every command and every kind of due work has a rule", () => {

@@ -53,6 +53,9 @@ export function given(...past: readonly Step[]) {
           expect(events.map(({ type }) => type)).toEqual(expected.map(({ type }) => type));
           expect(selectNamed(events, expected)).toEqual(expected);
         },
+        thenAccepted(): void {
+          if (!decided.ok) throw new Error(`${decided.refusal.code}: ${decided.refusal.message}`);
+        },
         thenRefused(code: RefusalCode, message = /./): void {
           if (decided.ok) throw new Error(`accepted: ${decided.value.map(({ type }) => type).join(", ")}`);
           expect(decided.refusal.code).toBe(code);

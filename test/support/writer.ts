@@ -72,9 +72,7 @@ export class Writer {
       this.projects.set(body.project.id, name);
     } else if (kind < 7) {
       this.deletionsRequested.add(project.id);
-      // 423 while the project is being created.
-      const { status } = this.#acknowledge(await client.api("DELETE", `/projects/${project.id}`), 200, 423);
-      if (status !== 200) return;
+      this.#acknowledge(await client.api("DELETE", `/projects/${project.id}`), 200);
       own.splice(own.indexOf(project), 1);
       this.deletedProjects.push(project.id);
     } else if (kind < 9) {

@@ -66,6 +66,12 @@ export function serveCommand(): Command {
     )
     .addOption(
       envOption(
+        "--locks <scope>",
+        "whether an operation locks what it works on or its whole project (default for a new world: narrow)",
+      ).choices(["narrow", "project"]),
+    )
+    .addOption(
+      envOption(
         "--start-delay <duration>",
         "time that a compute needs to start: 3s, 1s..5s, 3s~0.5, or profile (default for a new world: profile)",
       ).argParser(parseStartDelayOption),
@@ -180,9 +186,9 @@ The options of new worlds (--start-at, --seed, --profile, --plan, --host-domain)
 apply only when the world is created. On later starts omit them; a different
 value is an error.
 
---clock, --operations, --start-delay and the --…-limit options are stored with
-the world and may change at every start. Omit them to keep the stored value. The
-values profile and plan remove an override.
+--clock, --operations, --locks, --start-delay and the --…-limit options are
+stored with the world and may change at every start. Omit them to keep the stored
+value. The values profile and plan remove an override.
 
 A start delay of 1s..5s is uniform; 3s~0.5 is log-normal with a median of 3 s and
 a sigma of 0.5.

@@ -12,6 +12,7 @@ export type ServeOptions = {
   profile?: "2024" | "2026";
   plan?: "paid" | "free";
   operations?: "timed" | "immediate";
+  locks?: "narrow" | "project";
   startDelay?: DurationDistribution | "profile";
   projectsLimit?: number | "plan";
   branchesLimit?: number | "plan";

@@ -6,6 +6,7 @@ import { findReachableCompute } from "../../platform/compute/decide-activity.ts"
 import { SECOND } from "../../platform/core/time.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
+import { locks } from "../../platform/operation/locks.ts";
 import { expectedEnds, suspendsCompute } from "../../platform/operation/operation.ts";
 import { unfinishedOperations } from "../../platform/operation/schedule-operations.ts";
 import { refuseOverQuota } from "../../platform/project/quota.ts";
@@ -248,7 +249,7 @@ function explainTransactions(
   return { about: "suspend", text, proof: begun };
 }
 
-/** C, D: while operations are unfinished, a call that would schedule more is rejected with 423. */
+/** C, D: while an unfinished operation locks the compute, changes to it are rejected with 423. */
 function explainChanges(view: WorldView, compute: Compute): Reason {
   const operations = unfinishedOperations(view.world, compute.projectId);
   if (operations.length === 0)
@@ -257,10 +258,21 @@ function explainChanges(view: WorldView, compute: Compute): Reason {
       text: "changes are accepted: its project has no unfinished operations",
       proof: [],
     };
-  const until = Math.max(...expectedEnds(operations, view.now));
+  const ends = expectedEnds(operations, view.now);
+  const locking = operations.filter((operation) =>
+    locks(view.world, operation, { endpointIds: [compute.id] }),
+  );
+  if (locking.length === 0)
+    return {
+      about: "changes",
+      text: `changes are accepted: none of the unfinished operations of its project locks it: ${operations.map(describeOperation).join(", ")}`,
+      proof: operations.flatMap(({ id }) => view.eventsAbout(id, 1)),
+    };
+  const until = Math.max(...locking.map((operation) => ends[operations.indexOf(operation)] ?? view.now));
   // The duration of a start that follows automatically is not drawn yet.
-  const about = operations.some(({ thenStart }) => thenStart) ? "until some time after" : "until";
-  const proof = operations.flatMap(({ id }) => view.eventsAbout(id, 1));
-  const text = `changes to its project are rejected with 423 ${about} ${formatInstant(until)}: ${operations.map(describeOperation).join(", ")}`;
+  const about = locking.some(({ thenStart }) => thenStart) ? "until some time after" : "until";
+  const proof = locking.flatMap(({ id }) => view.eventsAbout(id, 1));
+  const locked = view.world.settings.locks === "project" ? "its project" : "it";
+  const text = `changes to ${locked} are rejected with 423 ${about} ${formatInstant(until)}: ${locking.map(describeOperation).join(", ")}`;
   return { about: "changes", text, proof };
 }

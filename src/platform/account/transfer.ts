@@ -7,7 +7,7 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { branchesOf, computesOf, findAccount, findProject } from "../lookup.ts";
-import { refuseWhileBusy } from "../operation/schedule-operations.ts";
+import { refuseWhileLocked } from "../operation/locks.ts";
 import { findRecord, isOfKind, recordCreated, recordDeleted } from "../project/evolve-settings-record.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse, type Shortfall } from "../refusals.ts";
@@ -110,8 +110,8 @@ function moveProjects(
         "TRANSFER_NOT_ALLOWED",
         `project "${id}" belongs to organization "${to.organizationId}" already`,
       );
-    const busy = refuseWhileBusy(world, id);
-    if (busy !== undefined) return { ok: false, refusal: busy };
+    const locked = refuseWhileLocked(world, id, "project");
+    if (locked !== undefined) return { ok: false, refusal: locked };
     events.push({ type: "ProjectTransferred", at: now, projectId: id, accountId: to.id });
     for (const record of world.records.by("scope", id).values()) {
       if (isOfKind(record, "transferRequest") || isOfKind(record, "projectVpcEndpoint"))

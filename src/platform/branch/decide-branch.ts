@@ -19,8 +19,9 @@ import {
   findBranchFor,
   findProject,
 } from "../lookup.ts";
+import { refuseWhileLocked } from "../operation/locks.ts";
 import type { OperationRequest } from "../operation/operation.ts";
-import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
+import { scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch, BranchChanges, CreateBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
@@ -80,8 +81,11 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   };
   const computes = buildComputes(world, project.value, plan, branch, command, context);
   if (!computes.ok) return computes;
-  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.value.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const locked =
+    command.queue === true
+      ? undefined
+      : refuseWhileLocked(world, project.value.id, { branchIds: [parent.value.id] });
+  if (locked !== undefined) return { ok: false, refusal: locked };
   const requests: OperationRequest[] = [
     { action: "create_branch", branchId: branch.id },
     ...startRequests(computes.value),

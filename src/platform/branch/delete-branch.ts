@@ -4,12 +4,9 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { childrenOf, computesOnBranch, findBranchFor } from "../lookup.ts";
+import { branchesWithComputes, refuseWhileLocked } from "../operation/locks.ts";
 import { type OperationRequest, pendingStateOf } from "../operation/operation.ts";
-import {
-  refuseWhileBusy,
-  scheduleOperations,
-  unfinishedOperations,
-} from "../operation/schedule-operations.ts";
+import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { RECOVERY_WINDOW } from "../project/removal.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch, DeleteBranch } from "./branch.ts";
@@ -36,8 +33,9 @@ function decideDeleteBranch(world: World, command: DeleteBranch, context: Contex
       `branch "${branch.name}" has the child branch "${child.name}" and cannot be deleted`,
     );
   }
-  const busy = refuseWhileBusy(world, command.projectId);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const touched = branchesWithComputes(world, [branch.id]);
+  const locked = refuseWhileLocked(world, command.projectId, touched);
+  if (locked !== undefined) return { ok: false, refusal: locked };
   return accept(
     deleteBranch(world, branch, command.hard === true ? undefined : context.now + RECOVERY_WINDOW, context),
   );

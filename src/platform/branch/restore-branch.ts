@@ -6,8 +6,9 @@ import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { childrenOf, computesOnBranch, findAccount, findBranch, findProject } from "../lookup.ts";
 import type { BranchRef } from "../object-refs.ts";
+import { refuseWhileLocked } from "../operation/locks.ts";
 import type { OperationRequest } from "../operation/operation.ts";
-import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
+import { scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
@@ -50,8 +51,12 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
     if (!id.ok) return id;
     preserved = buildPreservedBranch(world, project, branch, { id: id.value, name }, now);
   }
-  const busy = refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const touched = {
+    branchIds: [branch.id, source.id],
+    endpointIds: computesOnBranch(world, branch.id).map(({ id }) => id),
+  };
+  const locked = refuseWhileLocked(world, project.id, touched);
+  if (locked !== undefined) return { ok: false, refusal: locked };
   const restored: Event = {
     type: "BranchRestored",
     at: now,

@@ -13,8 +13,9 @@ import {
   findProject,
 } from "../lookup.ts";
 import type { BranchRef, SnapshotRef } from "../object-refs.ts";
+import { branchesWithComputes, refuseWhileLocked } from "../operation/locks.ts";
 import type { OperationRequest } from "../operation/operation.ts";
-import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
+import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
@@ -64,8 +65,13 @@ function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: 
   const name = command.name ?? id.value;
   const nameCheck = checkBranchName(world, project.value.id, name, undefined);
   if (!nameCheck.ok) return nameCheck;
-  const busy = refuseWhileBusy(world, project.value.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const targetIds = target.ok ? [target.value.id] : [];
+  const locked = refuseWhileLocked(
+    world,
+    project.value.id,
+    command.finalize ? branchesWithComputes(world, targetIds) : { branchIds: targetIds },
+  );
+  if (locked !== undefined) return { ok: false, refusal: locked };
   const branch: Branch = {
     ...branchFrom(world, project.value, snapshot.content, { id: id.value, name }, now),
     restoredFrom: snapshot.id,
@@ -119,8 +125,9 @@ function decideFinalizeRestore(world: World, command: FinalizeRestore, context: 
     );
     if (targetHasPrimary) return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
   }
-  const busy = refuseWhileBusy(world, branch.projectId);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const touched = branchesWithComputes(world, [branch.id, target.value.id]);
+  const locked = refuseWhileLocked(world, branch.projectId, touched);
+  if (locked !== undefined) return { ok: false, refusal: locked };
   const { events, requests } = replaceBranch(world, target.value, branch, command.replacedName, context.now);
   return accept([...events, ...scheduleOperations(world, branch.projectId, requests, context)]);
 }

@@ -5,8 +5,9 @@ import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findBranchFor, primaryComputeOf } from "../lookup.ts";
 import type { BranchRef } from "../object-refs.ts";
+import { refuseWhileLocked } from "../operation/locks.ts";
 import type { OperationRequest } from "../operation/operation.ts";
-import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
+import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch } from "./branch.ts";
@@ -89,7 +90,7 @@ function decideResetRolePassword(
 }
 
 /**
- * A change of a branch's content: rejected while its project is busy, and applied through its primary
+ * A change of a branch's content: rejected while the branch or its primary compute is locked, and applied through its primary
  * compute.
  */
 export function decideContentChange(
@@ -102,8 +103,12 @@ export function decideContentChange(
   if (!branch.ok) return branch;
   const event = change(branch.value);
   if (!event.ok) return event;
-  const busy = refuseWhileBusy(world, command.projectId);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const primary = primaryComputeOf(world, branch.value.id);
+  const locked = refuseWhileLocked(world, command.projectId, {
+    branchIds: [branch.value.id],
+    endpointIds: primary === undefined ? [] : [primary.id],
+  });
+  if (locked !== undefined) return { ok: false, refusal: locked };
   return accept([
     event.value,
     ...scheduleOperations(world, command.projectId, applyRequests(world, branch.value, context), context),

@@ -3,8 +3,9 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findCompute } from "../lookup.ts";
+import { refuseWhileLocked } from "../operation/locks.ts";
 import type { OperationRequest } from "../operation/operation.ts";
-import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
+import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type {
@@ -57,8 +58,11 @@ function decideLifecycleCommand(
     command.type === "SuspendCompute" ? undefined : refuseOverQuota(world, command.projectId, context.now);
   if (overQuota !== undefined) return { ok: false, refusal: overQuota };
   const requests = requestsFor(compute.value).map((request) => ({ ...request, endpointId, branchId }));
-  const busy = requests.length === 0 ? undefined : refuseWhileBusy(world, command.projectId);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const locked =
+    requests.length === 0
+      ? undefined
+      : refuseWhileLocked(world, command.projectId, { endpointIds: [endpointId] });
+  if (locked !== undefined) return { ok: false, refusal: locked };
   return accept(scheduleOperations(world, command.projectId, requests, context));
 }
 

@@ -19,12 +19,9 @@ import {
   primaryComputeOf,
 } from "../lookup.ts";
 import type { ComputeRef, ProjectRef } from "../object-refs.ts";
+import { refuseWhileLocked } from "../operation/locks.ts";
 import type { OperationRequest } from "../operation/operation.ts";
-import {
-  refuseWhileBusy,
-  scheduleOperations,
-  unfinishedOperations,
-} from "../operation/schedule-operations.ts";
+import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import type { DefaultEndpointSettings, Project } from "../project/project.ts";
 import { reachedQuota } from "../project/quota.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
@@ -64,8 +61,11 @@ function decideCreateCompute(world: World, command: CreateCompute, context: Cont
   if (!limitCheck.ok) return limitCheck;
   const compute = buildCompute(world, project, plan, command, context);
   if (!compute.ok) return compute;
-  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const locked =
+    command.queue === true
+      ? undefined
+      : refuseWhileLocked(world, project.id, { branchIds: [command.branchId] });
+  if (locked !== undefined) return { ok: false, refusal: locked };
   return accept([
     { type: "ComputeCreated", at: context.now, compute: compute.value },
     ...scheduleOperations(world, project.id, startRequests([compute.value]), context),
@@ -152,9 +152,13 @@ function decideUpdateCompute(world: World, command: UpdateCompute, context: Cont
   const { project, plan, compute } = resolved.value;
   const changes = resolveComputeChanges(world, project, plan, compute, command, context);
   if (!changes.ok) return changes;
-  const busy = refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  const branchId = changes.value.branchId ?? compute.branchId;
+  const { branchId: targetId } = changes.value;
+  const locked = refuseWhileLocked(world, project.id, {
+    branchIds: targetId === undefined ? [] : [targetId],
+    endpointIds: [compute.id],
+  });
+  if (locked !== undefined) return { ok: false, refusal: locked };
+  const branchId = targetId ?? compute.branchId;
   const requests = updateRequests(compute, changes.value).map((request) => ({
     ...request,
     branchId,

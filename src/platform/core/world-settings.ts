@@ -12,6 +12,8 @@ export type WorldSettings = {
   readonly plan: PlanName;
   /** `immediate`: operations take no time and finish before the next command. */
   readonly operations: "timed" | "immediate";
+  /** What operations lock. Absent in worlds of early releases, which then have the default, `narrow`. */
+  readonly locks?: LockScope;
   /** Overrides the profile's start delay. */
   readonly startDelay?: DurationDistribution;
   /** The domain of the hosts of computes, instead of `HOST_DOMAIN`. */
@@ -24,8 +26,13 @@ export type WorldSettings = {
   readonly startAt: SimTime;
 };
 
+/** `narrow`: an operation locks what it works on. `project`: every operation locks its whole project. */
+type LockScope = "narrow" | "project";
+
 /** `null` removes an override: the value of the profile or the plan applies again. */
-export type SettingsChanges = Partial<Pick<WorldSettings, "operations" | "seed" | "hourlyUsage">> & {
+export type SettingsChanges = Partial<
+  Pick<WorldSettings, "operations" | "locks" | "seed" | "hourlyUsage">
+> & {
   readonly startDelay?: DurationDistribution | null;
   readonly limits?: LimitSettings | null;
 };

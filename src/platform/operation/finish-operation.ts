@@ -101,7 +101,7 @@ function scheduleRestart(world: World, operation: Operation, context: Context): 
     projectId,
     [{ action: "start_compute", branchId, endpointId, cause: "restart" }],
     context,
-    operation.id,
+    [operation.id],
   );
 }
 

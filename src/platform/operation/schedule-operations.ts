@@ -6,7 +6,6 @@ import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { FaultCounts } from "../fault/match-fault.ts";
 import { matchOperationFaults } from "../fault/operation-fault.ts";
-import { type Refusal, refuse } from "../refusals.ts";
 import {
   conflicts,
   type Operation,
@@ -18,18 +17,18 @@ import {
 
 /**
  * The events that schedule operations, in order. An operation without conflicts runs at once; the others are
- * `scheduling`. `finishingId`: an operation that the same decision ends, so nothing waits for it.
+ * `scheduling`. `endedIds`: operations that the same decision ends, so nothing waits for them.
  */
 export function scheduleOperations(
   world: World,
   projectId: string,
   requests: readonly OperationRequest[],
   context: Context,
-  finishingId?: string,
+  endedIds: readonly string[] = [],
 ): Event[] {
   const unfinished = unfinishedOperations(world, projectId);
   const preceding =
-    finishingId === undefined ? unfinished : unfinished.filter((operation) => operation.id !== finishingId);
+    endedIds.length === 0 ? unfinished : unfinished.filter(({ id }) => !endedIds.includes(id));
   const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
   const [first] = requests;
   if (requests.length === 1 && first !== undefined)
@@ -176,16 +175,4 @@ function drawOperationDuration(
 /** The unfinished operations of a project, in the order in which they were scheduled. */
 export function unfinishedOperations(world: World, projectId: string): Operation[] {
   return world.operations.by("project", projectId).toArray();
-}
-
-/** C, D: public clients retry on exactly this message. */
-export function refuseWhileBusy(world: World, projectId: string): Refusal | undefined {
-  return world.operations.by("project", projectId).size === 0 ? undefined : refuseConflicts();
-}
-
-export function refuseConflicts(): Refusal {
-  return refuse(
-    "OPERATIONS_IN_PROGRESS",
-    "project already has running conflicting operations, scheduling of new ones is prohibited",
-  ).refusal;
 }

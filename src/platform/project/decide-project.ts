@@ -16,8 +16,8 @@ import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findProject } from "../lookup.ts";
-import type { OperationRequest } from "../operation/operation.ts";
-import { refuseWhileBusy, scheduleOperations } from "../operation/schedule-operations.ts";
+import { type OperationRequest, pendingStateOf } from "../operation/operation.ts";
+import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type {
   CreateProject,
@@ -153,8 +153,8 @@ function decideUpdateProject(world: World, command: UpdateProject, context: Cont
 }
 
 /**
- * S: enabling logical replication suspends "all active endpoints", and it "cannot be disabled" again.
- * Rejected while the project is busy, because a compute that is starting would run without it.
+ * S: enabling logical replication suspends "all active endpoints", and it "cannot be disabled" again. A: a
+ * compute that is starting is suspended after its start, because it would run without it.
  */
 function replicationRequests(
   world: World,
@@ -170,15 +170,17 @@ function replicationRequests(
     );
   }
   if (isEnabled || enables !== true) return accept([]);
-  const busy = refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const unfinished = unfinishedOperations(world, project.id);
   const active = [...world.computes.by("project", project.id).values()].filter(
-    ({ phase }) => phase.state === "active",
+    ({ id, phase }) => (pendingStateOf(unfinished, id) ?? phase.state) === "active",
   );
   return accept(active.map(({ id, branchId }) => ({ action: "suspend_compute", branchId, endpointId: id })));
 }
 
-/** D, A: hides the project at once, suspends its computes, then deletes the timeline. */
+/**
+ * D, A: hides the project at once, suspends its computes, then deletes the timeline. C: never locked, because
+ * public clients do not retry it; A: the operations under way are cancelled.
+ */
 function decideDeleteProject(world: World, command: DeleteProject, context: Context): Result<Event[]> {
   const project = findProject(world, command.accountId, command.projectId);
   if (!project.ok) return project;
@@ -191,21 +193,29 @@ function decideDeleteProject(world: World, command: DeleteProject, context: Cont
       );
     }
   }
-  const busy = refuseWhileBusy(world, id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const { now: at } = context;
+  const cancelled = unfinishedOperations(world, id);
   const requests: OperationRequest[] = [];
-  for (const compute of world.computes.by("project", id).values()) {
-    if (compute.phase.state !== "active") continue;
-    requests.push({ action: "suspend_compute", branchId: compute.branchId, endpointId: compute.id });
+  const stopped: Event[] = [];
+  for (const { id: endpointId, branchId, phase } of world.computes.by("project", id).values()) {
+    const isStartCancelled = cancelled.some(
+      (operation) => operation.endpointId === endpointId && operation.action === "start_compute",
+    );
+    // Clients that wait for the start are rejected.
+    if (isStartCancelled) stopped.push({ type: "ComputeStartFailed", at, endpointId });
+    else if (phase.state === "active") requests.push({ action: "suspend_compute", branchId, endpointId });
   }
+  const cancelledIds = cancelled.map((operation) => operation.id);
   return accept([
+    ...cancelledIds.map((operationId): Event => ({ type: "OperationCancelled", at, operationId })),
+    ...stopped,
     {
       type: "ProjectDeleted",
-      at: context.now,
+      at,
       projectId: id,
-      recoverableUntil: context.now + RECOVERY_WINDOW,
+      recoverableUntil: at + RECOVERY_WINDOW,
     },
-    ...scheduleOperations(world, id, [...requests, { action: "delete_timeline" }], context),
+    ...scheduleOperations(world, id, [...requests, { action: "delete_timeline" }], context, cancelledIds),
   ]);
 }
 

@@ -7,10 +7,12 @@ import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findProject } from "../lookup.ts";
 import type { BranchRef } from "../object-refs.ts";
-import { refuseWhileBusy } from "../operation/schedule-operations.ts";
+import { branchesWithComputes, refuseWhileLocked } from "../operation/locks.ts";
+import { unfinishedOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import { checkProjectLimit } from "./decide-project.ts";
 import type { Project } from "./project.ts";
+import { removeBranch } from "./removal.ts";
 
 export type RecoveryCommand = RecoverBranch | RecoverProject;
 
@@ -63,8 +65,11 @@ function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Cont
   if (!account.ok) return account;
   const limitCheck = checkBranchLimit(world, account.value, project.value.id);
   if (!limitCheck.ok) return limitCheck;
-  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.value.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
+  const locked =
+    command.queue === true
+      ? undefined
+      : refuseWhileLocked(world, project.value.id, branchesWithComputes(world, [branch.id]));
+  if (locked !== undefined) return { ok: false, refusal: locked };
   return accept([{ type: "BranchRecovered", at: now, branchId: branch.id }]);
 }
 
@@ -84,9 +89,33 @@ function decideRecoverProject(world: World, command: RecoverProject, { now }: Co
   if (!account.ok) return account;
   const limitCheck = checkProjectLimit(world, account.value);
   if (!limitCheck.ok) return limitCheck;
-  const busy = command.queue === true ? undefined : refuseWhileBusy(world, project.id);
-  if (busy !== undefined) return { ok: false, refusal: busy };
-  return accept([{ type: "ProjectRecovered", at: now, projectId: project.id }]);
+  const locked = command.queue === true ? undefined : refuseWhileLocked(world, project.id, "project");
+  if (locked !== undefined) return { ok: false, refusal: locked };
+  return accept([
+    { type: "ProjectRecovered", at: now, projectId: project.id },
+    ...finishCancelledBranches(world, project.id, now),
+  ]);
+}
+
+/**
+ * A: the deletion of the project cancelled the creation and the permanent deletion of these branches. The
+ * recovery completes both.
+ */
+function finishCancelledBranches(world: World, projectId: string, at: SimTime): Event[] {
+  const isPending = new Set(unfinishedOperations(world, projectId).map(({ branchId }) => branchId));
+  const branches = world.branches
+    .by("project", projectId)
+    .toArray()
+    .filter(({ id }) => !isPending.has(id));
+  const isErased = ({ deletedAt, recoverableUntil }: Branch) =>
+    deletedAt !== undefined && recoverableUntil === undefined;
+  return branches.flatMap((branch): Event[] => {
+    const parent = branch.parentId === undefined ? undefined : world.branches.get(branch.parentId);
+    // Removed together with its parent.
+    if (isErased(branch))
+      return parent !== undefined && isErased(parent) ? [] : removeBranch(world, branch, at);
+    return branch.state === "ready" ? [] : [{ type: "BranchBecameReady", at, branchId: branch.id }];
+  });
 }
 
 /** Deleted and not yet removed. The end of the recovery period is exclusive. */

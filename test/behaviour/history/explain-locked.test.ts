@@ -20,20 +20,27 @@ test("a waiting operation names what it waits for, not what merely runs at the s
   }
 });
 
-test("a change to another compute of the project locks this one too, and the explanation says why", async () => {
-  const double = await createDouble();
-  const { endpointId, projectId } = await createProject(double);
-  const { endpointIds, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
-  await double.api("POST", `${paths[0]}/suspend`);
-  expect(await explanationAbout(double, "pending", endpointId)).toBe("");
-  expect(await explanationAbout(double, "changes", endpointId)).toBe(
-    `changes: changes to its project are rejected with 423 until ${at("00:00:21.000")}: suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
-  );
-});
+test.each([
+  ["narrow", "changes are accepted: none of the unfinished operations of its project locks it:"],
+  ["project", `changes to its project are rejected with 423 until ${at("00:00:21.000")}:`],
+] as const)(
+  "with locks %s, the explanation says whether another compute locks this one",
+  async (locks, text) => {
+    const double = await createDouble({ locks });
+    const { endpointId, projectId } = await createProject(double);
+    const { endpointIds, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
+    await double.api("POST", `${paths[0]}/suspend`);
+    expect(await explanationAbout(double, "pending", endpointId)).toBe("");
+    expect(await explanationAbout(double, "changes", endpointId)).toBe(
+      `changes: ${text} suspend_compute of ${endpointIds[0]} (running) [OperationScheduled]`,
+    );
+  },
+);
 
 type Locked = {
   readonly double: Double;
   readonly projectId: string;
+  readonly branchId: string;
   readonly path: string;
   readonly endpointId: string;
 };
@@ -43,13 +50,15 @@ const LOCKS: Readonly<Record<string, (scene: Locked) => Promise<unknown>>> = {
   "an update of its name": ({ double, path }) => double.api("PATCH", path, { endpoint: { name: "renamed" } }),
   "an update that restarts it": ({ double, path }) =>
     double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } }),
-  "a new branch with computes": ({ double, projectId }) =>
-    double.api("POST", `/projects/${projectId}/branches`, {
-      endpoints: [{ type: "read_write" }, { type: "read_only" }],
-    }),
-  "the removal of a branch": async ({ double, projectId }) => {
-    const { branchId } = await createBranch(double, projectId, [{ type: "read_write" }]);
-    return double.api("DELETE", `/projects/${projectId}/branches/${branchId}`);
+  "a new role": ({ double, projectId, branchId }) =>
+    double.api("POST", `/projects/${projectId}/branches/${branchId}/roles`, { role: { name: "app" } }),
+  "a restore of its branch": async ({ double, projectId, branchId }) => {
+    await double.advance("1h");
+    return double.api("POST", `/projects/${projectId}/branches/${branchId}/restore`, {
+      source_branch_id: branchId,
+      source_timestamp: at("00:30:00"),
+      preserve_under_name: "before",
+    });
   },
   "a client that wakes it": async ({ double, path, endpointId }) => {
     await suspendCompute(double, path);
@@ -89,7 +98,7 @@ test("a past 423 can be explained at its instant", async () => {
   const lines = await explanationLines(double, endpointId, then);
   expect(lines).toEqual(before);
   expect(lines.at(-1)).toBe(
-    `changes: changes to its project are rejected with 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
+    `changes: changes to it are rejected with 423 until ${at("00:10:13.000")}: start_compute of ${endpointId} (running) [OperationScheduled]`,
   );
   expect((await explain(double, endpointId, then)).body.at).toBe(then);
   expect((await explanationLines(double, endpointId)).at(-1)).toBe(ACCEPTED);

@@ -7,7 +7,7 @@ const LOCKED = "project already has running conflicting operations, scheduling o
 
 /** A project with a running operation of another compute. */
 async function createBusy() {
-  const double = await createDouble();
+  const double = await createDouble({ locks: "project" });
   const project = await createProject(double);
   const branch = await createBranch(double, project.projectId, [{ type: "read_write" }]);
   const free = await createBranch(double, project.projectId);
@@ -37,11 +37,10 @@ const SCHEDULING: Readonly<Record<string, Call>> = {
     "DELETE",
     ({ projectId, freeBranchId }) => `/projects/${projectId}/branches/${freeBranchId}`,
   ],
-  "delete the project": ["DELETE", ({ projectId }) => `/projects/${projectId}`],
 };
 
 test.each(Object.keys(SCHEDULING))(
-  "while operations run, to %s is answered 423 and changes nothing",
+  "with locks of the whole project, to %s is answered 423 while operations run, and changes nothing",
   async (name) => {
     const busy = await createBusy();
     const [method, path, body] = SCHEDULING[name] as Call;
@@ -81,6 +80,29 @@ const OTHER: Readonly<Record<string, Call>> = {
   "read the endpoints": ["GET", ({ projectId }) => `/projects/${projectId}/endpoints`],
 };
 
+test.each([undefined, "narrow", "project"] as const)(
+  "with locks %s, a project can be changed and deleted while operations run",
+  async (locks) => {
+    const double = await createDouble(locks === undefined ? {} : { locks });
+    const { projectId, path } = await createProject(double);
+    await double.api("POST", `${path}/restart`);
+    const settings = { enable_logical_replication: true };
+    expect((await double.api("PATCH", `/projects/${projectId}`, { project: { settings } })).status).toBe(200);
+    expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(200);
+  },
+);
+
+test("a client that waits for a start is rejected when its project is deleted", async () => {
+  const double = await createDouble();
+  const { projectId, endpointId } = await createProject(double);
+  await double.advance("1h");
+  await recordActivity(double, endpointId, { connection_id: "c1", kind: "connect" });
+  expect((await double.api("DELETE", `/projects/${projectId}`)).status).toBe(200);
+  expect((await double.sim("GET", "/invariants")).body.ok).toBe(true);
+  await double.advance("8d");
+  expect((await double.sim("GET", "/state")).body.projects).toEqual([]);
+});
+
 test.each(Object.keys(OTHER))("a busy project allows a call that schedules nothing: %s", async (name) => {
   const busy = await createBusy();
   const [method, path, body] = OTHER[name] as Call;
@@ -88,7 +110,7 @@ test.each(Object.keys(OTHER))("a busy project allows a call that schedules nothi
 });
 
 test("starting an active compute and suspending an idle one are allowed in a busy project", async () => {
-  const double = await createDouble();
+  const double = await createDouble({ locks: "project" });
   const { projectId, path } = await createProject(double);
   const { paths } = await createBranch(double, projectId, [{ type: "read_write" }, { type: "read_only" }]);
   const [idle, busy] = [paths[0] ?? "", paths[1] ?? ""];
@@ -109,12 +131,15 @@ test("operations of one project do not make another one busy", async () => {
   expect(other.status).toBe(201);
 });
 
-test("a start by activity makes the project busy too", async () => {
+test("a start by activity locks its compute only", async () => {
   const double = await createDouble();
-  const { endpointId, path } = await createProject(double);
+  const { projectId, endpointId, path } = await createProject(double);
+  const { paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await double.advance("1h");
   await recordActivity(double, endpointId);
   expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
+  expect((await double.api("POST", `${paths[0]}/restart`)).status).toBe(200);
+  expect((await double.api("POST", `/projects/${projectId}/branches`, {})).status).toBe(201);
   await double.advance("3s");
   expect((await double.api("POST", `${path}/restart`)).status).toBe(200);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { createAccount, createBranch, recordActivity, updateCompute } from "../../support/compute.ts";
+import { createAccount, createBranch, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 
 // The order of errors: 401; 501 or 404 for the path; 400; 404 for the resource; 409 or 422; 423.
 
 /** A busy project in which most requests fail for several reasons at once. */
 async function createTrouble() {
-  const double = await createDouble();
+  const double = await createDouble({ locks: "project" });
   const { key } = await createAccount(double, { plan: "free" });
   const project = await createProject(double);
   const free = await createProject(double, {}, key);
@@ -90,13 +90,13 @@ test("422 comes before 423", async () => {
   expect(await statusOf("POST", `/projects/${projectId}/endpoints`, large)).toBe(422);
 });
 
-test("a disabled compute in a busy project is rejected because it is disabled", async () => {
+test("a disabled compute with running operations is rejected because it is disabled", async () => {
   const double = await createDouble();
-  const { projectId, path } = await createProject(double);
-  const { endpointIds } = await createBranch(double, projectId, [{ type: "read_write" }]);
+  const { path } = await createProject(double);
   await updateCompute(double, path, { disabled: true });
   await double.advance("1h");
-  await recordActivity(double, endpointIds[0] ?? "");
+  expect((await double.api("POST", `${path}/restart`)).status).toBe(422);
+  await double.api("PATCH", path, { endpoint: { name: "renamed" } });
   expect((await double.api("POST", `${path}/start`)).status).toBe(422);
   expect((await double.api("PATCH", path, { endpoint: { disabled: false } })).status).toBe(423);
 });

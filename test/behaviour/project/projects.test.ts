@@ -261,24 +261,58 @@ test("enabling logical replication suspends active computes and cannot be undone
   ).toBe(true);
 });
 
-test("logical replication cannot be enabled while the project is busy", async () => {
-  const double = await createDouble();
-  const { projectId, path } = await createProject(double);
-  await double.api("POST", `${path}/restart`);
-  const settings = { enable_logical_replication: true };
-  expect((await double.api("PATCH", `/projects/${projectId}`, { project: { settings } })).status).toBe(423);
-});
-
-test("logical replication cannot be enabled during a start, because that compute would run without it", async () => {
+test("logical replication can be enabled during a start: that compute is suspended afterwards", async () => {
   const double = await createDouble();
   const { id } = (await double.api("POST", "/projects", { project: {} })).body.project;
-  const enable = () =>
-    double.api("PATCH", `/projects/${id}`, { project: { settings: { enable_logical_replication: true } } });
-  expect((await enable()).status).toBe(423);
-  const { settings } = (await double.api("GET", `/projects/${id}`)).body.project;
-  expect(settings.enable_logical_replication).toBe(false);
+  const settings = { enable_logical_replication: true };
+  const { status, body } = await double.api("PATCH", `/projects/${id}`, { project: { settings } });
+  expect(status).toBe(200);
+  expect(body.operations).toMatchObject([{ action: "suspend_compute", status: "scheduling" }]);
   await double.advance("10s");
-  expect((await enable()).body.operations.map(({ action }: any) => action)).toEqual(["suspend_compute"]);
+  const { endpoints } = (await double.api("GET", `/projects/${id}/endpoints`)).body;
+  expect(endpoints).toMatchObject([{ current_state: "idle" }]);
+});
+
+test("a project can be deleted as soon as it is created; its operations are cancelled", async () => {
+  const double = await createDouble();
+  const { id } = (await double.api("POST", "/projects", { project: {} })).body.project;
+  expect((await double.api("DELETE", `/projects/${id}`)).status).toBe(200);
+  const types = (await double.sim("GET", "/events")).body.events.map(({ type }: any) => type);
+  expect(types.slice(-5)).toEqual([
+    "OperationCancelled",
+    "OperationCancelled",
+    "ComputeStartFailed",
+    "ProjectDeleted",
+    "OperationScheduled",
+  ]);
+  expect((await double.sim("GET", "/invariants")).body.ok).toBe(true);
+});
+
+test("a project recovered after such a deletion is complete: its branch is ready and its compute idle", async () => {
+  const double = await createDouble();
+  const { id } = (await double.api("POST", "/projects", { project: {} })).body.project;
+  await double.api("DELETE", `/projects/${id}`);
+  await double.advance("10s");
+  expect((await double.api("POST", `/projects/${id}/recover`)).status).toBe(200);
+  const { branches } = (await double.api("GET", `/projects/${id}/branches`)).body;
+  expect(branches).toMatchObject([{ current_state: "ready" }]);
+  const { endpoints } = (await double.api("GET", `/projects/${id}/endpoints`)).body;
+  expect(endpoints).toMatchObject([{ current_state: "idle" }]);
+  const start = await double.api("POST", `/projects/${id}/endpoints/${endpoints[0].id}/start`);
+  expect(start.body.operations).toMatchObject([{ action: "start_compute", status: "running" }]);
+});
+
+test("a hard-deleted branch whose removal the project's deletion cancelled does not come back", async () => {
+  const double = await createDouble();
+  const { projectId } = await createProject(double);
+  const { body } = await double.api("POST", `/projects/${projectId}/branches`, {});
+  await double.advance("10s");
+  await double.api("DELETE", `/projects/${projectId}/branches/${body.branch.id}?hard_delete=true`);
+  await double.api("DELETE", `/projects/${projectId}`);
+  await double.advance("10s");
+  expect((await double.api("POST", `/projects/${projectId}/recover`)).status).toBe(200);
+  const { branches } = (await double.sim("GET", "/state")).body;
+  expect(branches.map(({ name }: any) => name)).toEqual(["main"]);
 });
 
 test("a connection URI leads to the primary of a branch, and to a replica only on request", async () => {

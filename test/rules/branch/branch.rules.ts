@@ -4,7 +4,6 @@ import {
   createOther,
   createShop,
   MAIN,
-  restartMain,
   worldWithAccount,
   worldWithBranch,
   worldWithProject,
@@ -209,8 +208,8 @@ test("the computes of a new branch are checked like any other", () => {
     .thenRefused("ENDPOINTS_LIMIT_EXCEEDED");
 });
 
-test("creating a branch in a busy project is refused, unless it is queued", () => {
-  given(worldWithProject(), restartMain).when(createDev).thenRefused("OPERATIONS_IN_PROGRESS");
+test("creating a branch is refused while its parent is being created, unless it is queued", () => {
+  given(worldWithAccount(), createShop).when(createDev).thenRefused("OPERATIONS_IN_PROGRESS");
   given(worldWithAccount(), createShop)
     .when({ ...createDev, queue: true })
     .then([{ type: "BranchCreated" }, running("create_branch", { branchId: "br-dev" })]);

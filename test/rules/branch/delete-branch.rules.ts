@@ -3,6 +3,7 @@ import {
   createDev,
   DEV,
   MAIN,
+  MAIN_COMPUTE,
   restartMain,
   worldWithBranch,
   worldWithProject,
@@ -84,8 +85,18 @@ test("deleting a branch with children is refused", () => {
     .thenRefused("BRANCH_HAS_CHILDREN", /"test"/);
 });
 
-test("deleting a branch of a busy project is refused", () => {
-  given(worldWithBranch(), restartMain).when(deleteDev).thenRefused("OPERATIONS_IN_PROGRESS");
+test("deleting a branch is refused while a compute on it starts, but not for a compute elsewhere", () => {
+  const compute = { id: "ep-dev", computeType: "read_write", options: {} } as const;
+  given(worldWithBranch({ computes: [compute] }), {
+    type: "RestartCompute",
+    ...MAIN_COMPUTE,
+    computeId: "ep-dev",
+  })
+    .when(deleteDev)
+    .thenRefused("OPERATIONS_IN_PROGRESS");
+  given(worldWithBranch(), restartMain)
+    .when(deleteDev)
+    .then([{ type: "BranchDeleted" }, running("delete_timeline")]);
 });
 
 test("deleting an unknown or a deleted branch is refused", () => {

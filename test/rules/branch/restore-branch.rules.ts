@@ -1,12 +1,5 @@
 import { test } from "vitest";
-import {
-  createDev,
-  DEV,
-  MAIN,
-  restartMain,
-  worldWithBranch,
-  worldWithProject,
-} from "../../support/rule-worlds.ts";
+import { createDev, DEV, MAIN, worldWithBranch, worldWithProject } from "../../support/rule-worlds.ts";
 import {
   after,
   type CommandOf,
@@ -166,8 +159,10 @@ test("the preserved branch needs a free name and room within the limit", () => {
     .thenRefused("BRANCHES_LIMIT_EXCEEDED");
 });
 
-test("restoring a branch of a busy project is refused", () => {
-  given(worldWithBranch(), restartMain).when(resetDev).thenRefused("OPERATIONS_IN_PROGRESS");
+test("restoring a branch is refused while a branch is created from it", () => {
+  given(worldWithBranch(), { ...createDev, id: "br-test", name: "test", parentId: "br-dev" })
+    .when({ ...resetDev, preserveUnderName: "old" })
+    .thenRefused("OPERATIONS_IN_PROGRESS");
 });
 
 test("restoring an unknown branch, or from one, is refused", () => {

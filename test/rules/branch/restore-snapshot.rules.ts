@@ -1,5 +1,6 @@
 import { test } from "vitest";
 import {
+  createDev,
   DEV,
   MAIN,
   restartMain,
@@ -120,8 +121,8 @@ test("a restored branch needs a free name and room within the limit", () => {
     .thenRefused("BRANCHES_LIMIT_EXCEEDED");
 });
 
-test("restoring a snapshot in a busy project is refused", () => {
-  given(worldWithProject(), snapshotMain, restartMain).when(restore).thenRefused("OPERATIONS_IN_PROGRESS");
+test("restoring a snapshot is refused while a branch is created from its branch", () => {
+  given(worldWithProject(), snapshotMain, createDev).when(restore).thenRefused("OPERATIONS_IN_PROGRESS");
 });
 
 test("a protected branch is not replaced", () => {

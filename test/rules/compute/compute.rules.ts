@@ -2,7 +2,6 @@ import { test } from "vitest";
 import {
   createDev,
   createOther,
-  restartMain,
   SHOP,
   worldWithBranch,
   worldWithProject,
@@ -213,8 +212,8 @@ test("creating a compute on an unknown branch, or in a project of another accoun
     .thenRefused("PROJECT_NOT_FOUND");
 });
 
-test("creating a compute in a busy project is refused, unless it is queued", () => {
-  given(worldWithBranch(), restartMain).when(create).thenRefused("OPERATIONS_IN_PROGRESS");
+test("creating a compute is refused while its branch is being created, unless it is queued", () => {
+  given(worldWithProject(), createDev).when(create).thenRefused("OPERATIONS_IN_PROGRESS");
   given(worldWithProject(), createDev)
     .when({ ...create, queue: true })
     .then([{ type: "ComputeCreated" }, queued("start_compute", { endpointId: "ep-dev" })]);

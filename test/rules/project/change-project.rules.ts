@@ -1,9 +1,12 @@
 import { test } from "vitest";
 import {
   createOther,
+  createShop,
   MAIN,
+  MAIN_COMPUTE,
   restartMain,
   SHOP,
+  worldWithAccount,
   worldWithIdleCompute,
   worldWithProject,
 } from "../../support/rule-worlds.ts";
@@ -88,8 +91,16 @@ test("enabling logical replication leaves idle computes alone", () => {
     .then([{ type: "ProjectUpdated" }]);
 });
 
-test("enabling logical replication is refused while the project is busy", () => {
-  given(worldWithProject(), restartMain).when(enableReplication).thenRefused("OPERATIONS_IN_PROGRESS");
+test("enabling logical replication is never locked: a compute that is starting is suspended afterwards", () => {
+  given(worldWithProject(), restartMain)
+    .when(enableReplication)
+    .then([{ type: "ProjectUpdated" }, queued("suspend_compute", { endpointId: "ep-main" })]);
+});
+
+test("enabling logical replication does not suspend a compute that is being suspended", () => {
+  given(worldWithProject(), { type: "SuspendCompute", ...MAIN_COMPUTE })
+    .when(enableReplication)
+    .then([{ type: "ProjectUpdated" }]);
 });
 
 test("enabling logical replication again suspends nothing", () => {
@@ -142,8 +153,40 @@ test("deleting a project with a protected branch is refused", () => {
     .thenRefused("BRANCH_IS_PROTECTED", /"main"/);
 });
 
-test("deleting a busy project is refused", () => {
-  given(worldWithProject(), restartMain).when(deleteShop).thenRefused("OPERATIONS_IN_PROGRESS");
+test("deleting a project cancels its operations; a compute whose start is cancelled is idle", () => {
+  given(worldWithProject(), restartMain)
+    .when(deleteShop)
+    .then([
+      { type: "OperationCancelled" },
+      { type: "OperationCancelled" },
+      { type: "ComputeStartFailed", endpointId: "ep-main" },
+      { type: "ProjectDeleted", projectId: "shop" },
+      running("delete_timeline"),
+    ]);
+});
+
+test("deleting a project whose compute is being suspended suspends it again", () => {
+  given(worldWithProject(), { type: "SuspendCompute", ...MAIN_COMPUTE })
+    .when(deleteShop)
+    .then([
+      { type: "OperationCancelled" },
+      { type: "ProjectDeleted" },
+      running("suspend_compute", { endpointId: "ep-main" }),
+      { type: "ComputeSuspending" },
+      queued("delete_timeline"),
+    ]);
+});
+
+test("a project can be deleted as soon as it is created", () => {
+  given(worldWithAccount(), createShop)
+    .when(deleteShop)
+    .then([
+      { type: "OperationCancelled" },
+      { type: "OperationCancelled" },
+      { type: "ComputeStartFailed", endpointId: "ep-main" },
+      { type: "ProjectDeleted" },
+      running("delete_timeline"),
+    ]);
 });
 
 test("deleting a project twice is refused", () => {

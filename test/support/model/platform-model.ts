@@ -128,11 +128,14 @@ export function isNameTaken(
 
 export type StatusCase = readonly [status: number, applies: boolean];
 
-/** Any refusal of the first group in which one applies is allowed. If none applies, the call must succeed. */
+/**
+ * Any refusal of the first group in which one applies is allowed. If none applies, the call must succeed. While
+ * operations run, 423 and success are both allowed: `locks.rules.ts` verifies which calls they lock.
+ */
 export function predict(success: number, ...groups: readonly (readonly StatusCase[])[]): number[] {
   for (const group of groups) {
     const statuses = group.filter(([, applies]) => applies).map(([status]) => status);
-    if (statuses.length > 0) return statuses;
+    if (statuses.length > 0) return statuses.every((status) => status === 423) ? [success, 423] : statuses;
   }
   return [success];
 }
