@@ -31,6 +31,8 @@ export type Profile = {
   /** Dollars per CU-hour by plan, where published. */
   readonly pricePerCuHour: { readonly paid?: number; readonly free?: number };
   readonly defaultPgVersion: number;
+  /** The major versions of Postgres that a new project can have, both inclusive. */
+  readonly pgVersions: { readonly lowest: number; readonly highest: number };
 };
 
 /** R, section "Compute sizes": `max_connections` by minimum size. */
@@ -89,6 +91,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     durations: durations(3 * SECOND), // R: "a few seconds"
     pricePerCuHour: {},
     defaultPgVersion: 16, // A
+    pgVersions: { lowest: 14, highest: 17 }, // D: 17 since October 2024
   },
   "2026": {
     ...SHARED,
@@ -100,5 +103,12 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     durations: durations(500), // D: "few hundred ms"
     pricePerCuHour: { free: 0.106, paid: 0.222 }, // D
     defaultPgVersion: 17, // S
+    pgVersions: { lowest: 14, highest: 18 }, // S
   },
 };
+
+/** Postgres versions that some profile has. Others are invalid input. */
+export const PG_VERSIONS = {
+  lowest: Math.min(...Object.values(PROFILES).map(({ pgVersions }) => pgVersions.lowest)),
+  highest: Math.max(...Object.values(PROFILES).map(({ pgVersions }) => pgVersions.highest)),
+} as const;
