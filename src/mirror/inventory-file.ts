@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { PLANS } from "../platform/catalog/plan.ts";
-import { PG_VERSIONS, PROFILES, type ProfileName } from "../platform/catalog/profile.ts";
+import { PG_VERSIONS, PROFILES, type ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../platform/catalog/sizes.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";

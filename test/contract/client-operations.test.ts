@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KNOWN_OPERATIONS } from "../../src/api/coverage/client-operations.ts";
 import { coverage } from "../../src/api/coverage/coverage.ts";
@@ -6,7 +8,10 @@ import { createDouble } from "../support/double.ts";
 
 // Newer clients call operations that the public document lacks.
 
-const SDK = new URL("../../node_modules/@neon/sdk/dist/client/sdk.gen.js", import.meta.url);
+const SDK = join(
+  dirname(createRequire(import.meta.url).resolve("neon/package.json")),
+  "../@neon/sdk/dist/client/sdk.gen.js",
+);
 
 /** Every method and path that the SDK calls, without the names of its parameters. */
 function sdkRoutes(): string[] {

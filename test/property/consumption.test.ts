@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PROFILES } from "../../src/platform/catalog/profile.ts";
+import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { sizeForLoad } from "../../src/platform/catalog/sizes.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import { replay } from "../../src/simulation/replay.ts";

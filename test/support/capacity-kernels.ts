@@ -1,4 +1,4 @@
-import { PROFILES } from "../../src/platform/catalog/profile.ts";
+import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
 import type { ComputeArrivals } from "../../src/recordings/trace/trace.ts";
 import { directConnections, pooledConnections } from "../../src/whatif/capacity/pool-connections.ts";
 import { replayScaling } from "../../src/whatif/capacity/scaling-replay.ts";

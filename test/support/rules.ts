@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { PROFILES } from "../../src/platform/catalog/profile.ts";
+import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
 import type { Command, DueWork } from "../../src/platform/commands.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../src/platform/core/time.ts";
 import { emptyWorld, type World } from "../../src/platform/core/world.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
-import { PG_VERSIONS } from "../../platform/catalog/profile.ts";
+import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DefaultEndpointSettings } from "../../platform/project/project.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-range.ts";

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { PROFILES, type Profile } from "../../platform/catalog/profile.ts";
+import { PROFILES, type Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../platform/catalog/sizes.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import { capacityPage } from "../../whatif/capacity/capacity-page.ts";

@@ -2,7 +2,11 @@ import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
-import { PROFILES, type Profile, type ProfileName } from "../../platform/catalog/profile.ts";
+import {
+  PROFILES,
+  type Profile,
+  type ProfileName,
+} from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import type { NamedProfile } from "../../whatif/profiles/profiles-report.ts";
 import { CliError } from "../terminal/cli-error.ts";

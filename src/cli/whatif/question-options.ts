@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PROFILES, type ProfileName } from "../../platform/catalog/profile.ts";
+import { PROFILES, type ProfileName } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import type { StartLatency } from "../../whatif/replay/start-latency.ts";

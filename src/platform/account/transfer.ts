@@ -1,5 +1,5 @@
 import type { Plan } from "../catalog/plan.ts";
-import type { Profile } from "../catalog/profile.ts";
+import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import { checkSuspendTimeout } from "../compute/autosuspend.ts";
 import type { Context } from "../core/context.ts";
 import { END_OF_TIME, SECOND } from "../core/time.ts";

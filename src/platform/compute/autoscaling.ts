@@ -1,4 +1,4 @@
-import type { Profile } from "../catalog/profile.ts";
+import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import type { SimTime } from "../core/time.ts";

@@ -1,5 +1,5 @@
 import { type Plan, refuseByPlan } from "../catalog/plan.ts";
-import type { Profile } from "../catalog/profile.ts";
+import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import type { Context } from "../core/context.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";

@@ -1,4 +1,4 @@
-import type { Profile } from "../catalog/profile.ts";
+import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import type { SimTime } from "../core/time.ts";
 import { profileOfWorld, type World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";

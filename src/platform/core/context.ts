@@ -1,4 +1,4 @@
-import type { Profile } from "../catalog/profile.ts";
+import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import type { Random } from "./random-port.ts";
 import type { SimTime } from "./time.ts";
 

@@ -1,5 +1,5 @@
 import type { LimitSettings, PlanName } from "../catalog/plan.ts";
-import type { ProfileName } from "../catalog/profile.ts";
+import type { ProfileName } from "../catalog/profile-defaults-and-limits.ts";
 import type { EventBase } from "../event-base.ts";
 import type { DurationDistribution } from "./distribution.ts";
 import type { SimTime } from "./time.ts";

@@ -2,7 +2,7 @@ import type { Account } from "../account/account.ts";
 import type { ApiKey, ApiKeyUse } from "../account/api-key.ts";
 import type { Branch } from "../branch/branch.ts";
 import type { BranchSnapshot } from "../branch/branch-snapshot.ts";
-import { PROFILES, type Profile } from "../catalog/profile.ts";
+import { PROFILES, type Profile } from "../catalog/profile-defaults-and-limits.ts";
 import type { ScheduledActivity } from "../compute/activity.ts";
 import type { Compute } from "../compute/compute.ts";
 import { ConnectionTable } from "../compute/connection-table.ts";

@@ -3,7 +3,7 @@ import { describeLimitSource, effectiveLimits } from "../account/account-limits.
 import { buildDefaultBranch } from "../branch/decide-branch.ts";
 import type { Plan } from "../catalog/plan.ts";
 import { checkPreloadLibraries } from "../catalog/preload-libraries.ts";
-import type { Profile } from "../catalog/profile.ts";
+import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../catalog/regions.ts";
 import { resolveSizeRange } from "../catalog/sizes.ts";
 import { checkSuspendTimeout } from "../compute/autosuspend.ts";

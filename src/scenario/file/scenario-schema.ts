@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PG_VERSIONS } from "../../platform/catalog/profile.ts";
+import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import { duration, strictObject } from "../../traffic/pattern-fields.ts";

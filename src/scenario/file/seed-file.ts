@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
-import { PG_VERSIONS } from "../../platform/catalog/profile.ts";
+import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { Command } from "../../platform/commands.ts";
 import { ID_PATTERN, ID_RULE } from "../../platform/core/ids.ts";
 import { fitsPostgresIdentifier } from "../../platform/core/text.ts";

@@ -1,4 +1,4 @@
-import type { Profile } from "../../platform/catalog/profile.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import type { Compute } from "../../platform/compute/compute.ts";

@@ -1,4 +1,4 @@
-import type { Profile } from "../../platform/catalog/profile.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../platform/compute/cache.ts";
 import type { Random } from "../../platform/core/random-port.ts";

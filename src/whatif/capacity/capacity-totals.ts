@@ -1,4 +1,4 @@
-import type { Profile } from "../../platform/catalog/profile.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { computeResources, maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../platform/compute/cache.ts";
 import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";

@@ -1,4 +1,4 @@
-import type { Profile } from "../../platform/catalog/profile.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
 import { type DurationMs, MINUTE } from "../../platform/core/time.ts";
 import type { ComputeArrivals } from "../../recordings/trace/trace.ts";

@@ -1,4 +1,4 @@
-import type { Profile } from "../../platform/catalog/profile.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";

@@ -1,4 +1,4 @@
-import type { Profile } from "../../platform/catalog/profile.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { computeResources, maxConnections } from "../../platform/catalog/sizes.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { type ComputeArrivals, collectParts } from "../../recordings/trace/trace.ts";

@@ -1,4 +1,8 @@
-import { PROFILES, type Profile, type ProfileName } from "../../platform/catalog/profile.ts";
+import {
+  PROFILES,
+  type Profile,
+  type ProfileName,
+} from "../../platform/catalog/profile-defaults-and-limits.ts";
 import {
   DISTRIBUTION_RULE,
   formatDistribution,

@@ -1,4 +1,4 @@
-import { PROFILES } from "../../platform/catalog/profile.ts";
+import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/compute/autosuspend.ts";
 import type { WorldSettings } from "../../platform/core/world-settings.ts";
 import { NO_LATENCY } from "../replay/start-latency.ts";

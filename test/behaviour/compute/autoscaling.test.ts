@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PROFILES } from "../../../src/platform/catalog/profile.ts";
+import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { sizeForLoad } from "../../../src/platform/catalog/sizes.ts";
 import { addReading } from "../../../src/platform/compute/autoscaling.ts";
 import { computeStats, endpointAt, recordActivity, suspendCompute } from "../../support/compute.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { trafficFromFile } from "../../../src/cli/whatif/trace-files.ts";
-import { PROFILES } from "../../../src/platform/catalog/profile.ts";
+import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { collectParts, PART_LENGTH } from "../../../src/recordings/trace/trace.ts";
 import { TraceFile } from "../../../src/recordings/trace-files/trace-file.ts";
 import { TraceWriter } from "../../../src/recordings/trace-files/trace-writer.ts";

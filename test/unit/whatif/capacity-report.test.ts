@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PROFILES } from "../../../src/platform/catalog/profile.ts";
+import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../../src/platform/catalog/sizes.ts";
 import { uniform } from "../../../src/platform/core/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";

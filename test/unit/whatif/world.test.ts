@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PROFILES } from "../../../src/platform/catalog/profile.ts";
+import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { attributionReport } from "../../../src/whatif/attribution/attribution-report.ts";
 import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
