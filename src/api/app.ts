@@ -98,11 +98,17 @@ function unknownPathFailure(method: string, path: string): ErrorResponse {
   const hasDoubledBase = /^\/api\/v2(\/|$)/.test(path);
   const hasTrailingSlash = path.length > 1 && path.endsWith("/");
   const hint = hasTrailingSlash
-    ? `; remove the trailing slash: ${path.replace(/\/+$/, "")}`
+    ? `; remove the trailing slash: ${withoutTrailingSlashes(path)}`
     : hasDoubledBase
       ? "; it contains /api/v2 twice: the base URL already ends in /api/v2"
       : "";
   return { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} in this API${hint}` };
+}
+
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
 }
 
 function pathPattern(path: string): RegExp {

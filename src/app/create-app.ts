@@ -96,8 +96,15 @@ function unknownPath(worldOf: WorldResolver): (context: Context) => Promise<Resp
     const requestId = requestIdOf(context);
     try {
       const { method, url } = context.req;
-      const entry = { requestId, method, path: redactedPath(url), status: 404, code: "UNKNOWN_PATH" };
-      await worldOf(context).transact(({ logRequest: append }) => append?.(entry));
+      await worldOf(context).transact((transaction) =>
+        transaction.logRequest(() => ({
+          requestId,
+          method,
+          path: redactedPath(url),
+          status: 404,
+          code: "UNKNOWN_PATH",
+        })),
+      );
     } catch {
       // The request names no world, or one that cannot be opened: there is no log to write to.
     }

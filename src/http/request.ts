@@ -7,6 +7,7 @@ import type { Result } from "../platform/refusals.ts";
 import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
 import { issueText } from "./issue-text.ts";
+import { isNestedTooDeeply, MAX_JSON_DEPTH } from "./json-depth.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_REQUEST_ID_LENGTH = 128;
@@ -81,6 +82,8 @@ export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: Requ
   if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType)) {
     return fail(badRequest(`Content-Type: expected application/json, got "${contentType}"`));
   }
+  if (isNestedTooDeeply(text))
+    return fail(badRequest(`request body: must not be nested more than ${MAX_JSON_DEPTH} levels deep`));
   let value: unknown;
   try {
     value = JSON.parse(text);

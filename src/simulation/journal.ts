@@ -8,10 +8,10 @@ import type { Event, RecordedEvent } from "../platform/events.ts";
 import { applyOperationEvent } from "../platform/operation/evolve-operation.ts";
 import type { Operation } from "../platform/operation/operation.ts";
 import { type Checkpoint, takeCheckpoint } from "./checkpoint.ts";
-import type { NewRequests, RequestLogEntry } from "./request-log.ts";
+import type { NewRequests, RequestLogEntry, StoredRequest } from "./request-log.ts";
 import type { ClockState } from "./world-clock.ts";
 
-/** Everything that one commit makes durable: all of it or nothing. */
+/** Everything that one commit makes durable: all of it or nothing, except what `onLost` is called for. */
 export type Batch = {
   readonly events: readonly RecordedEvent[];
   /** Changed rows, in the order of the events that changed them. */
@@ -23,6 +23,8 @@ export type Batch = {
   readonly now: SimTime;
   /** Not part of history, like the rows of some tables. */
   readonly requests?: NewRequests | undefined;
+  /** Called if the requests and the uses of keys could not be written. The rest of the batch is durable. */
+  readonly onLost?: ((error: unknown) => void) | undefined;
 };
 
 /** Which history to truncate. The worlds that the remaining history replays to do not change. */
@@ -102,7 +104,7 @@ export class MemoryJournal implements Journal {
   #operationsAtOldest = new Map<string, Operation>();
   #operationsPrunedBefore = 0;
   /** Up to twice `#requestLimit` entries, so that the array is rarely cut; reads return the newest half. */
-  #requests: RequestLogEntry[] = [];
+  #requests: StoredRequest[] = [];
   #requestLimit = 0;
   readonly eventsPerCheckpoint: number | undefined;
   readonly #eventLimit: number | undefined;
@@ -148,7 +150,7 @@ export class MemoryJournal implements Journal {
     const first = stored[0]?.number ?? 0;
     // Request numbers have no gaps.
     const from = Math.max(0, since + 1 - first);
-    return stored.slice(from, from + limit);
+    return stored.slice(from, from + limit).map(({ text }) => JSON.parse(text) as RequestLogEntry);
   }
 
   clearRequests(): void {

@@ -30,14 +30,26 @@ export type RequestLogEntry = {
   readonly fault?: string;
 };
 
+/**
+ * An entry as it is stored. It becomes text when it is taken, so that whatever is wrong with one request
+ * cannot fail a later commit, which other requests wait for.
+ */
+export type StoredRequest = Pick<RequestLogEntry, "number" | "at"> & {
+  /** The `RequestLogEntry` as JSON. */
+  readonly text: string;
+};
+
 /** Requests that a commit adds to the request log, and the number of newest requests to retain. */
-export type NewRequests = { readonly add: readonly RequestLogEntry[]; readonly limit: number };
+export type NewRequests = { readonly add: readonly StoredRequest[]; readonly limit: number };
+
+/** Bounds the size of the log. A larger entry is stored without its body and its ids. */
+const MAX_ENTRY_CHARACTERS = 32 * 1024;
 
 /** Answered requests that are not written yet. Those beyond the limit are dropped before they are written. */
 export class PendingRequests {
   readonly #limit: number;
   #newest: number;
-  #pending: RequestLogEntry[] = [];
+  #pending: StoredRequest[] = [];
 
   /** `newest` is the number of the newest stored request. */
   constructor(limit: number, newest: number) {
@@ -49,9 +61,11 @@ export class PendingRequests {
     return this.#pending.length === 0;
   }
 
+  /** Throws, and adds nothing, if the request has no JSON text. */
   append(request: Omit<RequestLogEntry, "number">): void {
-    this.#newest += 1;
-    this.#pending.push({ number: this.#newest, ...request });
+    const number = this.#newest + 1;
+    this.#pending.push({ number, at: request.at, text: textOf({ number, ...request }) });
+    this.#newest = number;
     // Amortized: cut only when the array has doubled.
     if (this.#pending.length >= 2 * this.#limit) this.#pending = this.#pending.slice(-this.#limit);
   }
@@ -68,4 +82,11 @@ export class PendingRequests {
     this.#pending = [];
     this.#newest = 0;
   }
+}
+
+function textOf(request: RequestLogEntry): string {
+  const text = JSON.stringify(request);
+  if (text.length <= MAX_ENTRY_CHARACTERS) return text;
+  const { body: _body, answered: _answered, ...rest } = request;
+  return JSON.stringify({ ...rest, body: { not_kept: "too large" } });
 }

@@ -99,13 +99,20 @@ export class Simulation {
 
   /**
    * Writes what happened since the last commit and the state of the clock to the journal; returns the events.
-   * If the journal throws, this world is ahead of it and must be dropped.
+   * If the journal throws, this world is ahead of it and must be dropped. `onLost` is called if only rows
+   * beside history could not be written.
    */
-  commit(clock: ClockState, now: SimTime, requests?: NewRequests): readonly RecordedEvent[] {
+  commit(
+    clock: ClockState,
+    now: SimTime,
+    requests?: NewRequests,
+    onLost?: (error: unknown) => void,
+  ): readonly RecordedEvent[] {
     const { world } = this;
     const events = this.#uncommitted;
     const { settings, numbers } = world;
-    this.journal.write({ events, changes: world.changes.list, settings, numbers, clock, now, requests });
+    const changes = world.changes.list;
+    this.journal.write({ events, changes, settings, numbers, clock, now, requests, onLost });
     world.changes.clear();
     this.#uncommitted = [];
     return events;

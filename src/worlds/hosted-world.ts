@@ -66,16 +66,34 @@ export class HostedWorld implements WorldHandle {
     const live = this.#lifecycle.requireLive();
     const { simulation } = live;
     let result: T;
+    // Due work, which runs first, may stop halfway as well.
+    let mayBeHalfDone = true;
     try {
       const now = live.clock.now();
       enableHourlyUsageBeforeDue(simulation, now);
       if (!simulation.runDueUntil(now, EVENTS_PER_COMMIT))
         return this.#advancer.catchUp().then(() => this.transact(work));
-      result = work(transactionAt(live, now, () => this.#commits.now()));
+      mayBeHalfDone = false;
+      const transaction = transactionAt(live, now, {
+        commit: () => this.#commits.now(),
+        onChange: () => {
+          mayBeHalfDone = true;
+        },
+        onLost: (error) => this.#lifecycle.reportFailure(error),
+      });
+      result = work(transaction);
     } catch (bug) {
-      // The work may have stopped halfway, so nothing that waits for the commit may count as done.
-      if (this.#lifecycle.live === live) this.#commits.fail(live, bug);
-      throw this.#lifecycle.asUnavailable(bug);
+      const failure = this.#lifecycle.asUnavailable(bug);
+      if (this.#lifecycle.live !== live) throw failure;
+      if (mayBeHalfDone || failure instanceof StoreUnavailable) {
+        // Nothing that waits for the commit may count as done.
+        this.#commits.fail(live, bug);
+      } else {
+        // The work changed nothing, so the world goes on, with the events of the due work before it.
+        this.#dueTimer.arm(live);
+        if (simulation.hasUncommittedEvents) runInBackground(() => this.#commits.next());
+      }
+      throw failure;
     }
     this.#dueTimer.arm(this.#lifecycle.requireLive());
     if (simulation.hasUncommittedEvents) return this.#commits.next().then(() => result);

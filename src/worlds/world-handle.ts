@@ -28,8 +28,11 @@ export type Transaction = WorldView & {
   deleteSecret(id: string): void;
   /** Records that a key was used now; at most one write per key and second, unless the address changes. */
   recordKeyUse(keyId: number, address: string): void;
-  /** Adds a request to the request log; `undefined` when the log is off. */
-  readonly logRequest: ((request: Omit<RequestLogEntry, "number" | "at" | "seq">) => void) | undefined;
+  /**
+   * Adds a request to the request log; does nothing when the log is off. An error in `describe` is reported
+   * and does not fail the transaction.
+   */
+  logRequest(describe: () => Omit<RequestLogEntry, "number" | "at" | "seq">): void;
   /** A project's operations, newest first, including finished ones. */
   operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
 };

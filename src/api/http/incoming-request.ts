@@ -97,11 +97,17 @@ export function faultTargetOf(
 
 /** Writes the request log. Bodies and ids are stored only for requests that may change something. */
 export function journalRequest(
-  { logRequest: append }: Transaction,
-  { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
+  transaction: Transaction,
+  request: IncomingRequest,
   result: RouteResult,
 ): void {
-  if (append === undefined) return;
+  transaction.logRequest(() => describeRequest(request, result));
+}
+
+function describeRequest(
+  { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
+  result: RouteResult,
+): RequestJournalEntry {
   const { method, url } = context.req;
   const entry: { -readonly [K in keyof RequestJournalEntry]: RequestJournalEntry[K] } = {
     requestId,
@@ -124,7 +130,7 @@ export function journalRequest(
       response !== undefined && "body" in response ? idsInResponse(response.body) : undefined;
     if (responseIds !== undefined) entry.answered = responseIds;
   }
-  append(entry);
+  return entry;
 }
 
 /** The organization that the path or the query names. */

@@ -1,8 +1,12 @@
+import { isNestedTooDeeply } from "../../http/json-depth.ts";
 import type { RequestBody } from "../../http/request.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
+import { containsSecret } from "./secret-text.ts";
 
 /** Of larger bodies, only the size is stored. */
 const MAX_STORED_BODY_CHARACTERS = 8 * 1024;
+/** Longer paths are cut, after secrets are removed. */
+const MAX_STORED_PATH_CHARACTERS = 2 * 1024;
 /** Number of ids stored per list of a response. */
 const MAX_STORED_IDS = 100;
 const REMOVED = "[removed]";
@@ -10,11 +14,16 @@ const REMOVED = "[removed]";
 /** Names of secret fields and query parameters, which must not be stored. */
 const SECRET_NAME =
   /passw|^pwd$|passphrase|private_?key|bearer|secret|token|credential|authorization|api_?key$|^key$|^(connection_)?uris?$|connection_string|dsn/i;
-/** Secrets in any text: a URI with a password, a password of a role, the value of an Authorization header. */
-const SECRET_TEXT = /:\/\/[^\s/@]*:[^\s@]*@|npg_\w+|\b[A-Za-z0-9]{64}\b|\bbearer\s+\S+/i;
 
-/** The path and query, with secrets removed. */
+/** The path and query, with secrets removed, up to a limit. */
 export function redactedPath(url: string): string {
+  const path = redactWholePath(url);
+  return path.length > MAX_STORED_PATH_CHARACTERS
+    ? `${path.slice(0, MAX_STORED_PATH_CHARACTERS - 1)}…`
+    : path;
+}
+
+function redactWholePath(url: string): string {
   const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
   const query = path.indexOf("?");
   if (query < 0) return redactSegments(path);
@@ -23,17 +32,19 @@ export function redactedPath(url: string): string {
 }
 
 function redactSegments(path: string): string {
-  if (!SECRET_TEXT.test(decodeText(path))) return path;
-  return path
+  if (!containsSecret(decodeText(path))) return path;
+  const redacted = path
     .split("/")
-    .map((part) => (SECRET_TEXT.test(decodeText(part)) ? REMOVED : part))
+    .map((part) => (containsSecret(decodeText(part)) ? REMOVED : part))
     .join("/");
+  // The slashes of a URI divide it, so that no part of it looks like a secret.
+  return containsSecret(decodeText(redacted)) ? `/${REMOVED}` : redacted;
 }
 
 function redactParameter(parameter: string): string {
   const [name = "", value] = parameter.split("=", 2);
   const isSecret = SECRET_NAME.test(decodeText(name)) && !/^(true|false)?$/.test(value ?? "");
-  return isSecret || SECRET_TEXT.test(decodeText(parameter)) ? `${name}=${REMOVED}` : parameter;
+  return isSecret || containsSecret(decodeText(parameter)) ? `${name}=${REMOVED}` : parameter;
 }
 
 function decodeText(text: string): string {
@@ -51,19 +62,19 @@ function decodeText(text: string): string {
 export function redactedBody({ text, tooLarge }: RequestBody): unknown {
   if (tooLarge) return { not_kept: "too large" };
   if (text === "") return undefined;
-  let value: unknown;
+  const characters = text.length;
+  if (characters > MAX_STORED_BODY_CHARACTERS) return { not_kept: "too large", characters };
+  if (isNestedTooDeeply(text)) return { not_kept: "nested too deeply", characters };
   try {
-    value = JSON.parse(text);
+    return redactValue(JSON.parse(text));
   } catch {
-    return { not_kept: "no JSON", characters: text.length };
+    return { not_kept: "no JSON", characters };
   }
-  if (text.length > MAX_STORED_BODY_CHARACTERS) return { not_kept: "too large", characters: text.length };
-  return redactValue(value);
 }
 
-/** A copy with secrets removed. */
+/** A copy with secrets removed. Recursive: the body is not nested too deeply. */
 function redactValue(value: unknown): unknown {
-  if (typeof value === "string") return SECRET_TEXT.test(value) ? REMOVED : value;
+  if (typeof value === "string") return containsSecret(value) ? REMOVED : value;
   if (Array.isArray(value)) return value.map(redactValue);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import { findReachableCompute } from "../../platform/compute/decide-activity.ts"
 import { SECOND } from "../../platform/core/time.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { expectedEnds } from "../../platform/operation/operation.ts";
+import { expectedEnds, suspendsCompute } from "../../platform/operation/operation.ts";
 import { unfinishedOperations } from "../../platform/operation/schedule-operations.ts";
 import { refuseOverQuota } from "../../platform/project/quota.ts";
 import type { WorldView } from "../../worlds/world-handle.ts";
@@ -198,7 +198,7 @@ function explainWake(events: readonly RecordedEvent[]): Reason[] {
 function explainSuspend(view: WorldView, compute: Compute, events: readonly RecordedEvent[]): Reason[] {
   const { phase } = compute;
   const isBeingSuspended = unfinishedOperations(view.world, compute.projectId).some(
-    ({ endpointId, action }) => endpointId === compute.id && action === "suspend_compute",
+    (operation) => operation.endpointId === compute.id && suspendsCompute(operation),
   );
   if (phase.state !== "active" || phase.suspending || isBeingSuspended) return [];
   const profile = profileOfWorld(view.world);

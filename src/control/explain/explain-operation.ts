@@ -170,6 +170,8 @@ export function requestedBy({ cause }: Operation, activity: EventOf<"ActivityRec
       return "because its project reached a quota";
     case "restart":
       return "to restart it for an update";
+    case "repeated_update":
+      return "by an update that repeats the current values, so it has no effect";
     case "request":
       return "by a request";
     default:

@@ -33,6 +33,15 @@ export function checkExpiration(
   return accept(true);
 }
 
+/**
+ * Whether an update repeats the expiration, exactly or as the API returns it, in whole seconds. Then the time
+ * to live is not set anew.
+ */
+export function repeatsExpiration(branch: Branch, expiresAt: SimTime | undefined | null): boolean {
+  if (branch.expiresAt === undefined) return expiresAt === null;
+  return expiresAt === branch.expiresAt || expiresAt === branch.expiresAt - (branch.expiresAt % SECOND);
+}
+
 /** S: the time to live stays what it was when the expiration was set. */
 export function expirationFrom(
   expiresAt: SimTime | undefined,

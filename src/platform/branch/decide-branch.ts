@@ -25,7 +25,13 @@ import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusals.ts";
 import type { Branch, BranchChanges, CreateBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
 import type { BranchContent } from "./branch-content.ts";
-import { checkExpiration, checkNeverExpires, expirationFrom, expirationSet } from "./branch-expiration.ts";
+import {
+  checkExpiration,
+  checkNeverExpires,
+  expirationFrom,
+  expirationSet,
+  repeatsExpiration,
+} from "./branch-expiration.ts";
 import { contentAt } from "./content-history.ts";
 import { checkDatabaseName } from "./database.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
@@ -212,7 +218,7 @@ function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Contex
     const nameCheck = checkBranchName(world, command.projectId, command.name, command.branchId);
     if (!nameCheck.ok) return nameCheck;
   }
-  const { expiresAt } = command;
+  const expiresAt = repeatsExpiration(branch.value, command.expiresAt) ? undefined : command.expiresAt;
   const isProtected = command.protected ?? branch.value.protected;
   const hasChildren = childrenOf(world, command.branchId).length > 0;
   const expirationCheck = checkExpiration(

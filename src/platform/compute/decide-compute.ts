@@ -6,6 +6,7 @@ import { resolveSizeRange } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
+import { isSameJson, mergeSettings } from "../core/settings-objects.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -169,20 +170,33 @@ function decideUpdateCompute(world: World, command: UpdateCompute, context: Cont
 }
 
 /**
- * A change of delay or name needs no restart; disabling needs a suspend; any other change needs a restart.
+ * A change of delay or name needs no restart; disabling needs a suspend; any other change needs a restart. R:
+ * only a change restarts. A: an update that repeats the current values gets the same operations, but its
+ * suspend has no effect.
  */
 export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
   const withoutRestart: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
-  const needsRestart = (Object.keys(changes) as (keyof ComputeChanges)[]).some(
+  const restarting = (Object.keys(changes) as (keyof ComputeChanges)[]).filter(
     (key) => !withoutRestart.includes(key),
   );
-  const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
-  if (needsRestart) return [{ action: "apply_config" }, { action: "suspend_compute", thenStart }];
   const disables = changes.disabled === true && !compute.disabled;
+  if (restarting.length > 0) {
+    if (!disables && restarting.every((key) => repeatsValue(compute, changes, key)))
+      return [{ action: "apply_config" }, { action: "suspend_compute", cause: "repeated_update" }];
+    const thenStart = compute.phase.state === "active" && !(changes.disabled ?? compute.disabled);
+    return [{ action: "apply_config" }, { action: "suspend_compute", thenStart }];
+  }
   if (!disables) return [{ action: "apply_config" }];
   return Object.keys(changes).length === 1
     ? [{ action: "suspend_compute" }]
     : [{ action: "apply_config" }, { action: "suspend_compute" }];
+}
+
+/** Settings without an entry equal absent ones. */
+function repeatsValue(compute: Compute, changes: ComputeChanges, key: keyof ComputeChanges): boolean {
+  if (key !== "settings") return isSameJson(changes[key], compute[key]);
+  const { settings = {} } = changes;
+  return COMPUTE_SETTINGS.every((name) => isSameJson(settings[name] ?? {}, compute.settings[name] ?? {}));
 }
 
 function resolveComputeChanges(
@@ -216,7 +230,8 @@ function resolveComputeChanges(
       name,
       range: range?.value,
       suspendTimeoutSeconds: delay?.value,
-      settings: settings && { ...compute.settings, ...settings },
+      // The names in these two are the caller's, so replacing them is the way to remove one.
+      settings: settings && mergeSettings(compute.settings, settings, ["pg_settings", "pgbouncer_settings"]),
       poolerEnabled,
       passwordlessAccess,
       disabled,
@@ -283,6 +298,8 @@ function findComputeAndPlan(
   const compute = findCompute(world, command);
   return compute.ok ? accept({ ...resolved.value, compute: compute.value }) : compute;
 }
+
+const COMPUTE_SETTINGS = ["pg_settings", "pgbouncer_settings", "preload_libraries"] as const;
 
 /** R: the first row of the size table. A: the size of a compute without a requested size. */
 const SMALLEST_CU = 0.25;

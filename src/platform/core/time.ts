@@ -21,7 +21,7 @@ const DURATION_UNITS: Readonly<Record<string, DurationMs>> = { ms: 1, s: SECOND,
 export function parseDuration(text: string | number): DurationMs | undefined {
   const trimmed = String(text).trim();
   if (/^\d+(\.\d+)? ?(ms|s|m|h|d)( \d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed))
-    return sumDurations(trimmed.match(/[\d.]+ ?[a-z]+/g) ?? []);
+    return sumDurations(trimmed.split(/(?<=[a-z]) /));
   const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)?$/.exec(trimmed);
   if (match === null) return undefined;
   const ms = Number(match[1]) * (DURATION_UNITS[match[2] ?? "ms"] ?? 1);

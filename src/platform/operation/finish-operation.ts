@@ -7,7 +7,7 @@ import type { Event } from "../events.ts";
 import type { Project } from "../project/project.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { removeBranch, removeProject } from "../project/removal.ts";
-import { type Operation, retriesLeft } from "./operation.ts";
+import { type Operation, retriesLeft, suspendsCompute } from "./operation.ts";
 import { scheduleOperations, startUnblocked, unfinishedOperations } from "./schedule-operations.ts";
 
 /**
@@ -47,15 +47,12 @@ function decideOperationFailure(world: World, operation: Operation, now: SimTime
  * A: a failed start leaves the compute idle and rejects what waited for it; a failed suspend leaves it
  * active.
  */
-function consequencesOfFailure(
-  world: World,
-  { id, action, endpointId, projectId }: Operation,
-  at: SimTime,
-): Event[] {
+function consequencesOfFailure(world: World, operation: Operation, at: SimTime): Event[] {
+  const { id, action, endpointId, projectId } = operation;
   const compute = endpointId === undefined ? undefined : world.computes.get(endpointId);
   if (compute === undefined || endpointId === undefined) return [];
   if (action === "start_compute") return [{ type: "ComputeStartFailed", at, endpointId }];
-  if (action !== "suspend_compute" || compute.phase.state !== "active") return [];
+  if (!suspendsCompute(operation) || compute.phase.state !== "active") return [];
   // The suspend closed its connections. If a start follows, arrivals keep waiting for that.
   const isStartPending = unfinishedOperations(world, projectId).some(
     (other) => other.id !== id && other.endpointId === endpointId && other.action === "start_compute",
@@ -74,8 +71,10 @@ function operationEffects(world: World, operation: Operation, { now }: Context):
         ? []
         : [{ type: "ComputeActivated", at: now, endpointId, release: releaseAt(now) }];
     case "suspend_compute":
-      // The compute was suspended in the meantime.
-      return endpointId === undefined || world.computes.get(endpointId)?.phase.state === "idle"
+      // Idle: the compute was suspended in the meantime.
+      return endpointId === undefined ||
+        !suspendsCompute(operation) ||
+        world.computes.get(endpointId)?.phase.state === "idle"
         ? []
         : [{ type: "ComputeSuspended", at: now, endpointId, cause }];
     case "delete_timeline":

@@ -34,8 +34,8 @@ export type Operation = {
   readonly state: OperationState;
   /** How long it runs once it has started. Drawn when it is scheduled, so that its end can be predicted. */
   readonly durationMs: DurationMs;
-  /** Why it was scheduled. */
-  readonly cause: "request" | "activity" | "autosuspend" | "restart" | "quota";
+  /** Why it was scheduled. `repeated_update`: an update that repeats the current values; it has no effect. */
+  readonly cause: "request" | "activity" | "autosuspend" | "restart" | "quota" | "repeated_update";
   /** R: after an update, a compute that was active is started again. */
   readonly thenStart: boolean;
   /** Present if a fault makes it fail: how often, and how many attempts have failed so far. */
@@ -62,6 +62,11 @@ export type OperationRequest = {
   readonly cause?: Operation["cause"];
   readonly thenStart?: boolean;
 };
+
+/** Whether it closes the connections of its compute and leaves it idle. */
+export function suspendsCompute({ action, cause }: Operation): boolean {
+  return action === "suspend_compute" && cause !== "repeated_update";
+}
 
 /** When the last operation of a compute will end if nothing else happens; `now` if it has none. */
 export function expectedReadyAt(operations: readonly Operation[], computeId: string, now: SimTime): SimTime {

@@ -13,6 +13,7 @@ import {
   type OperationAction,
   type OperationRequest,
   type OperationState,
+  suspendsCompute,
 } from "./operation.ts";
 
 /**
@@ -155,8 +156,9 @@ export function startUnblocked(world: World, finished: Operation, now: SimTime):
 
 /** D: a suspend closes connections when it starts; the compute is idle when it ends. */
 function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
-  if (operation.action !== "suspend_compute" || operation.endpointId === undefined) return [];
-  return [{ type: "ComputeSuspending", at: now, endpointId: operation.endpointId }];
+  const { endpointId } = operation;
+  if (!suspendsCompute(operation) || endpointId === undefined) return [];
+  return [{ type: "ComputeSuspending", at: now, endpointId }];
 }
 
 function drawOperationDuration(

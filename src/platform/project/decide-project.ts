@@ -11,6 +11,7 @@ import { buildCompute, startRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
+import { mergeSettings } from "../core/settings-objects.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -146,7 +147,8 @@ function decideUpdateProject(world: World, command: UpdateProject, context: Cont
   const changes: ProjectChanges = omitUndefined({
     name: command.name,
     historyRetentionSeconds: command.historyRetentionSeconds,
-    settings: command.settings && { ...project.value.settings, ...command.settings },
+    // A quota is replaced as a whole, so an empty one removes it.
+    settings: command.settings && mergeSettings(project.value.settings, command.settings, ["quota"]),
     defaultEndpointSettings: command.defaultEndpointSettings && defaults.value,
   });
   const requests = replicationRequests(world, project.value, changes);

@@ -100,7 +100,7 @@ function isCausedByRequest(event: RecordedEvent): boolean {
     case "SnapshotCreated":
       return event.snapshot.manual;
     case "OperationScheduled":
-      return event.operation.cause === "request";
+      return event.operation.cause === "request" || event.operation.cause === "repeated_update";
     case "FaultHit":
     case "FaultMatched":
       return isCausedByFault(event);

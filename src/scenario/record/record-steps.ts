@@ -115,6 +115,7 @@ function isReplayable(
   return !(
     wasRefused &&
     (isBodyOmitted(body) ||
+      path.endsWith(CUT) ||
       REMOVED_SECRET.test(`${path}${JSON.stringify(body)}`) ||
       findLoneSurrogate(body) !== undefined)
   );
@@ -142,6 +143,8 @@ function whyNotReproduced(
   return isOverlapping ? "other requests came before it took effect" : undefined;
 }
 
+/** The end of a path that was too long to store. A sent path has no such character. */
+const CUT = "…";
 const REMOVED_SECRET = /\[removed\]/;
 
 function isBodyOmitted(body: unknown): boolean {
@@ -163,6 +166,7 @@ function requestStep(
   const what = `${method} ${path} at ${isoInstant(at)}`;
   if (REMOVED_SECRET.test(`${path}${JSON.stringify(body)}`))
     omitted.push(`${what}: a secret in it was not stored`);
+  if (path.endsWith(CUT)) omitted.push(`${what}: only the beginning of its path was stored`);
   if (isBodyOmitted(body)) omitted.push(`${what}: its body was not stored`);
   return {
     at: isoInstant(at),

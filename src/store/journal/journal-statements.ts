@@ -27,6 +27,9 @@ export function prepareJournalStatements(sqlite: BetterSqlite3.Database) {
     begin: prepare("BEGIN IMMEDIATE"),
     commit: prepare("COMMIT"),
     rollback: prepare("ROLLBACK"),
+    savepoint: prepare("SAVEPOINT beside_history"),
+    release: prepare("RELEASE beside_history"),
+    rollbackToSavepoint: prepare("ROLLBACK TO beside_history"),
     size: prepare<{ bytes: number }, []>(
       "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
     ),

@@ -1,6 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { NewRequests, RequestLogEntry } from "../../simulation/request-log.ts";
+import type { NewRequests, RequestLogEntry, StoredRequest } from "../../simulation/request-log.ts";
 import { CorruptFile } from "./journal-checksum.ts";
 
 /** Requests are stored in blocks; a row per request would cost three times as much. */
@@ -63,14 +63,25 @@ export class RequestRows {
     const remaining = block === undefined ? [] : requestsIn(block).filter(isRetained);
     if (block === undefined || remaining.length === 0) return false;
     this.#statements.removeOne.run(block.number);
-    this.#insert(remaining);
+    this.#insert(
+      remaining.map((request) => ({
+        number: request.number,
+        at: request.at,
+        text: JSON.stringify(request),
+      })),
+    );
     return true;
   }
 
-  #insert(requests: readonly RequestLogEntry[]): void {
+  #insert(requests: readonly StoredRequest[]): void {
     const [first, last] = [requests[0], requests.at(-1)];
     if (first !== undefined && last !== undefined)
-      this.#statements.insert.run(first.number, last.number, last.at, JSON.stringify(requests));
+      this.#statements.insert.run(
+        first.number,
+        last.number,
+        last.at,
+        `[${requests.map(({ text }) => text).join(",")}]`,
+      );
   }
 }
 

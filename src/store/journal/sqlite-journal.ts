@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzipSync, gzip } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
+import type { TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { emptyWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
@@ -9,7 +10,13 @@ import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts"
 import type { Batch, EventFilter, Journal, Truncation } from "../../simulation/journal.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
-import { CorruptFile, chainChecksum, checksumOf, type StoredEvent } from "./journal-checksum.ts";
+import {
+  asCorruptFile,
+  CorruptFile,
+  chainChecksum,
+  checksumOf,
+  type StoredEvent,
+} from "./journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { type CheckpointRow, prepareJournalStatements, type RawEvent } from "./journal-statements.ts";
 import { RequestRows } from "./request-rows.ts";
@@ -24,6 +31,9 @@ const PRUNED_PER_EVENT = 2;
 const PRUNED_PER_CALL = 5_000;
 /** Speed matters more than size: other requests wait while a checkpoint is written. */
 const COMPRESSION = { level: 1 };
+
+/** The table beside history whose rows may be lost. Secrets belong to the change that created them. */
+const LOSABLE_TABLE: TableName = "apiKeyUses";
 
 const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
 
@@ -93,7 +103,7 @@ export class SqliteJournal implements Journal {
     return this.#oldest;
   }
 
-  write({ events, changes, settings, numbers, clock, now, requests }: Batch): void {
+  write({ events, changes, settings, numbers, clock, now, requests, onLost }: Batch): void {
     const { appendEvent, writeWorld } = this.#statements;
     const { seq, at } = events.at(-1) ?? this.#head;
     let { chain } = this.#head;
@@ -104,7 +114,7 @@ export class SqliteJournal implements Journal {
         chain = chainChecksum([{ seq, decision, at, type, payload }], chain);
         appendEvent.run(seq, at, type, payload, decision, chain);
       }
-      for (const change of changes) this.#rows.write(change);
+      for (const change of changes) if (change.table !== LOSABLE_TABLE) this.#rows.write(change);
       const world = [
         JSON.stringify(settings),
         JSON.stringify(numbers),
@@ -115,7 +125,10 @@ export class SqliteJournal implements Journal {
         chain,
       ];
       writeWorld.run(...world, checksumOf(world));
-      if (requests !== undefined) this.#requests.add(requests);
+      this.#writeBesideHistory(() => {
+        for (const change of changes) if (change.table === LOSABLE_TABLE) this.#rows.write(change);
+        if (requests !== undefined) this.#requests.add(requests);
+      }, onLost);
       return this.#isPruned
         ? this.#pruneBacklog
         : this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
@@ -245,6 +258,24 @@ export class SqliteJournal implements Journal {
     return { firstEvent: nextEvent, fromOperation: isLast ? undefined : last.rowid, operationsBefore };
   }
 
+  /**
+   * Writes in a savepoint. A failure undoes only this work, except when it concerns the whole file. The caller
+   * opens the transaction.
+   */
+  #writeBesideHistory(work: () => void, onLost: Batch["onLost"]): void {
+    const { savepoint, release, rollbackToSavepoint } = this.#statements;
+    savepoint.run();
+    try {
+      work();
+    } catch (error) {
+      // A full disk or an I/O error may have ended the transaction.
+      if (!this.#sqlite.inTransaction || isFileFailure(error)) throw error;
+      rollbackToSavepoint.run();
+      onLost?.(error);
+    }
+    release.run();
+  }
+
   #inTransaction<T>(work: () => T): T {
     const { begin, commit, rollback } = this.#statements;
     begin.run();
@@ -258,6 +289,12 @@ export class SqliteJournal implements Journal {
       throw error;
     }
   }
+}
+
+/** Whether SQLite could not read or write the file, or found it damaged. */
+function isFileFailure(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return /^SQLITE_(IOERR|FULL|CANTOPEN)/.test(String(code)) || asCorruptFile(error) !== error;
 }
 
 /** Throws `CorruptFile` at the first row that is changed, missing or out of order. */

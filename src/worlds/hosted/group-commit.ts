@@ -59,7 +59,9 @@ export class GroupCommit {
     }
     let events: readonly RecordedEvent[];
     try {
-      events = live.simulation.commit(live.clock.state(), live.clock.now(), live.requests?.take());
+      events = live.simulation.commit(live.clock.state(), live.clock.now(), live.requests?.take(), (lost) =>
+        this.#lifecycle.reportFailure(lost),
+      );
     } catch (error) {
       this.#lifecycle.reportFailure(error);
       throw this.fail(live, error);

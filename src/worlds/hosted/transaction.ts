@@ -3,14 +3,20 @@ import { enableHourlyUsage } from "../enable-hourly-usage.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 
-/**
- * The transaction at the instant `now`. Reads of stored history call `commit` first, so that they see its
- * events.
- */
+type TransactionHooks = {
+  /** Called before reads of stored history, so that they see the events of the transaction. */
+  readonly commit: () => void;
+  /** Called before the transaction changes anything in the world. */
+  readonly onChange: () => void;
+  /** Called with the error of a request that could not be logged. */
+  readonly onLost: (error: unknown) => void;
+};
+
+/** The transaction at the instant `now`. */
 export function transactionAt(
   { simulation, requests }: LiveWorld,
   now: SimTime,
-  commit: () => void,
+  { commit, onChange, onLost }: TransactionHooks,
 ): Transaction {
   const { world, journal } = simulation;
   const commitPending = () => {
@@ -20,17 +26,30 @@ export function transactionAt(
     world,
     now,
     execute(command) {
+      onChange();
       enableHourlyUsage(simulation, now);
       return simulation.execute(command, now);
     },
-    storeSecret: (id, value) => world.secrets.set({ id, value }),
-    deleteSecret: (id) => world.secrets.delete(id),
+    storeSecret(id, value) {
+      onChange();
+      world.secrets.set({ id, value });
+    },
+    deleteSecret(id) {
+      onChange();
+      world.secrets.delete(id);
+    },
     recordKeyUse(keyId, address) {
       const use = world.apiKeyUses.get(String(keyId));
       if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
       world.apiKeyUses.set({ keyId, lastUsedAt: now, lastUsedFromAddr: address });
     },
-    logRequest: requests && ((request) => requests.append({ at: now, seq: world.seq, ...request })),
+    logRequest(describe) {
+      try {
+        requests?.append({ at: now, seq: world.seq, ...describe() });
+      } catch (error) {
+        onLost(error);
+      }
+    },
     operations(projectId, limit, beforeNumber) {
       commitPending();
       return journal.operations(projectId, limit, beforeNumber);

@@ -4,6 +4,7 @@ import {
   computeStats,
   describeOperations,
   endpointAt,
+  operationsOf,
   recordActivity,
   suspendCompute,
   worldState,
@@ -56,6 +57,36 @@ test.each(RESTARTING)(
     expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
   },
 );
+
+test.each([
+  ["sizes", { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 }],
+  ["pooler and provisioner", { pooler_enabled: false, provisioner: "k8s-neonvm" }],
+  ["settings, none of which is named", { settings: {} }],
+  ["settings, which are empty", { settings: { pg_settings: {} } }],
+  ["branch", {}],
+])("repeating the current %s restarts nothing", async (what, fields) => {
+  const double = await createDouble();
+  const { projectId, endpointId, branchId, path } = await createProject(double);
+  await recordActivity(double, endpointId, { kind: "connect", connection_id: "client" });
+  await recordActivity(double, endpointId, { duration_ms: 20_000, blocks: { hits: 5, misses: 2 } });
+  const { started_at } = await endpointAt(double, path);
+  const { connections, cache } = await computeStats(double, endpointId);
+  const repeated = what === "branch" ? { branch_id: branchId } : fields;
+  const { body } = await double.api("PATCH", path, { endpoint: repeated });
+  expect(body.endpoint).toMatchObject({ current_state: "active", pending_state: "idle" });
+  expect(describeOperations(body)).toEqual(["apply_config running", "suspend_compute scheduling"]);
+  // While apply_config runs, while suspend_compute runs, and after both.
+  for (let second = 0; second < 6; second += 1) {
+    expect(await endpointAt(double, path)).toMatchObject({ current_state: "active", started_at });
+    expect(await computeStats(double, endpointId)).toMatchObject({ connections, cache });
+    await double.advance("1s");
+  }
+  expect((await operationsOf(double, projectId)).slice(0, 2)).toEqual([
+    "suspend_compute finished",
+    "apply_config finished",
+  ]);
+  expect(await endpointAt(double, path)).not.toHaveProperty("pending_state");
+});
 
 test("a compute that was idle stays idle after a change", async () => {
   const double = await createDouble();

@@ -1,7 +1,9 @@
-import { expect, test } from "vitest";
+import BetterSqlite3 from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
 import { type Batch, MemoryJournal } from "../../../src/simulation/journal.ts";
 import { worldState } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
+import { createStorageDouble, STORAGE_KINDS } from "../../support/storage-double.ts";
 
 /** A journal on a disk that can be made full. */
 class FullJournal extends MemoryJournal {
@@ -73,4 +75,74 @@ test("reads without pending writes are answered even on a full disk", async () =
   journal.full = true;
   expect((await double.api("GET", path)).status).toBe(200);
   expect((await double.api("GET", "/projects", undefined, "unknown")).status).toBe(401);
+});
+
+test.each(STORAGE_KINDS)("%s: a bug before any command fails only its own transaction", async (kind) => {
+  const made = await createStorageDouble(kind);
+  onTestFinished(made.end);
+  const double = made.double();
+  const bug = new Error("a bug in a route");
+  const throwBug = () => {
+    throw bug;
+  };
+  const { seq } = double.world.history();
+  const beside = double.world.transact((transaction) => transaction.execute({ type: "ResetWorld" }));
+  expect(() => double.world.transact(throwBug)).toThrow(bug);
+  expect((await beside).ok).toBe(true);
+  expect((await double.api("POST", "/api_keys", { key_name: "after" })).status).toBe(200);
+  await made.reopen();
+  expect(await made.double().world.events(seq, 10)).toMatchObject([
+    { type: "WorldReset" },
+    { type: "ApiKeyCreated" },
+  ]);
+});
+
+test("a bug after a command fails everything in its commit", async () => {
+  const double = await createDouble();
+  onTestFinished(double.close);
+  const { seq } = double.world.history();
+  const beside = double.world.transact((transaction) => transaction.execute({ type: "ResetWorld" }));
+  const work = () =>
+    double.world.transact((transaction) => {
+      transaction.execute({ type: "ResetWorld" });
+      throw new Error("a bug in a route");
+    });
+  expect(work).toThrow("a bug in a route");
+  await expect(beside).rejects.toThrow("could not commit: a bug in a route");
+  expect(await double.world.events(seq, 10)).toEqual([]);
+});
+
+test("a request that cannot be described is not logged, and its transaction is committed", async () => {
+  const double = await createDouble();
+  onTestFinished(double.close);
+  await double.world.transact((transaction) => {
+    transaction.execute({ type: "ResetWorld" });
+    transaction.logRequest(() => {
+      throw new Error("a bug in the request log");
+    });
+  });
+  expect((await double.sim("GET", "/events?limit=10000")).body.events.at(-1).type).toBe("WorldReset");
+  expect((await double.sim("GET", "/requests")).body.requests).toEqual([]);
+});
+
+test.each(["requests", "api_key_uses"])("history is committed while no row of %s can be", async (table) => {
+  const made = await createStorageDouble("in files");
+  onTestFinished(made.end);
+  await made.double().close();
+  const sqlite = new BetterSqlite3(made.file());
+  sqlite.exec(
+    `CREATE TRIGGER failing BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'cannot be written'); END`,
+  );
+  sqlite.close();
+  await made.reopen();
+  const answers = await Promise.all([
+    made.double().api("POST", "/projects", { project: { name: "shop" } }),
+    made.double().api("POST", "/api_keys", { key_name: "beside" }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 200]);
+  await made.reopen();
+  expect((await made.double().api("GET", "/projects")).body.projects).toMatchObject([{ name: "shop" }]);
+  expect((await made.double().api("GET", "/api_keys")).body).toHaveLength(2);
+  expect((await made.double().sim("GET", "/requests")).body.requests).toEqual([]);
+  expect(await made.verify("default")).toMatchObject([{ ok: true }]);
 });

@@ -60,6 +60,20 @@ test("an expiration is ended", () => {
     ]);
 });
 
+test("repeating an expiration, exactly or in whole seconds, does not set it again", () => {
+  const expiresAt = NOW + DAY + 250;
+  for (const repeated of [expiresAt, NOW + DAY])
+    given(worldWithBranch({ expiresAt }))
+      .when({ ...update, expiresAt: repeated })
+      .then([{ type: "BranchUpdated", changes: {} }]);
+  given(worldWithBranch({ expiresAt }))
+    .when({ ...update, expiresAt: expiresAt - 1 })
+    .then([{ type: "BranchUpdated" }, { type: "BranchExpirationSet", expiresAt: expiresAt - 1 }]);
+  given(worldWithBranch())
+    .when({ ...update, expiresAt: null })
+    .then([{ type: "BranchUpdated", changes: {} }]);
+});
+
 test("the default branch, a protected one and one with children cannot expire", () => {
   const expire = { ...update, expiresAt: NOW + DAY };
   given(worldWithProject())

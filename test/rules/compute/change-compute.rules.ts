@@ -73,6 +73,68 @@ test("new settings are merged with the old ones and need a restart", () => {
     ]);
 });
 
+test.each<[string, Partial<CommandOf<"UpdateCompute">>]>([
+  ["sizes", { options: { minCu: 0.25, maxCu: 0.25 } }],
+  ["branch", { branchId: "br-main", options: {} }],
+  ["pooler", { options: { poolerEnabled: false } }],
+  ["passwordless access", { options: { passwordlessAccess: true } }],
+  ["provisioner", { options: { provisioner: "k8s-neonvm" } }],
+  ["settings, none of which is named", { options: { settings: {} } }],
+  [
+    "settings, all of which are empty",
+    { options: { settings: { pg_settings: {}, pgbouncer_settings: {} } } },
+  ],
+  ["sizes, with another name", { options: { minCu: 0.25, name: "primary" } }],
+])("repeating the current %s gets the operations of an update, without a suspend", (_, fields) => {
+  given(worldWithProject())
+    .when({ ...update, ...fields })
+    .then([
+      { type: "ComputeUpdated" },
+      running("apply_config", { cause: "request" }),
+      queued("suspend_compute", { cause: "repeated_update", thenStart: false }),
+    ]);
+});
+
+test("one value that differs is a change, whatever else is repeated", () => {
+  given(worldWithProject())
+    .when({ ...update, branchId: "br-main", options: { minCu: 0.25, maxCu: 0.25, poolerEnabled: true } })
+    .then([
+      { type: "ComputeUpdated" },
+      running("apply_config"),
+      queued("suspend_compute", { cause: "request", thenStart: true }),
+    ]);
+});
+
+test("disabling a compute while repeating its values suspends it", () => {
+  given(worldWithProject())
+    .when({ ...update, options: { minCu: 0.25, disabled: true } })
+    .then([
+      { type: "ComputeUpdated" },
+      running("apply_config"),
+      queued("suspend_compute", { cause: "request", thenStart: false }),
+    ]);
+});
+
+test("preload libraries are merged; a removed Postgres setting is a change", () => {
+  const libraries = { use_defaults: false, enabled_libraries: ["pg_cron"] };
+  const settings = { pg_settings: { work_mem: "8MB" }, preload_libraries: libraries };
+  const configured: Step = [worldWithProject(), { ...update, options: { settings } }, after(HOUR)];
+  given(configured)
+    .when({ ...update, options: { settings: { preload_libraries: { use_defaults: false } } } })
+    .then([
+      { type: "ComputeUpdated", changes: { settings } },
+      running("apply_config"),
+      queued("suspend_compute", { cause: "repeated_update" }),
+    ]);
+  given(configured)
+    .when({ ...update, options: { settings: { pg_settings: {} } } })
+    .then([
+      { type: "ComputeUpdated", changes: { settings: { pg_settings: {}, preload_libraries: libraries } } },
+      running("apply_config"),
+      queued("suspend_compute", { cause: "request" }),
+    ]);
+});
+
 test("a disabled compute is suspended and does not start again", () => {
   given(worldWithProject())
     .when(disable)

@@ -37,6 +37,29 @@ test("new settings are merged with the old ones", () => {
     ]);
 });
 
+test("objects in settings are merged field by field; lists and quotas are replaced", () => {
+  const allowed_ips = { ips: ["192.0.2.1"], protected_branches_only: true };
+  const shop = worldWithProject({ settings: { allowed_ips, quota: { active_time_seconds: 60 } } });
+  given(shop)
+    .when({ ...update, settings: { allowed_ips: { ips: ["192.0.2.2"] }, quota: {} } })
+    .then([
+      {
+        type: "ProjectUpdated",
+        changes: {
+          settings: { allowed_ips: { ips: ["192.0.2.2"], protected_branches_only: true }, quota: {} },
+        },
+      },
+    ]);
+  given(shop)
+    .when({ ...update, settings: { allowed_ips: { protected_branches_only: false } } })
+    .then([
+      {
+        type: "ProjectUpdated",
+        changes: { settings: { allowed_ips: { ips: ["192.0.2.1"], protected_branches_only: false } } },
+      },
+    ]);
+});
+
 test("new defaults for computes change no compute", () => {
   given(worldWithProject())
     .when({ ...update, defaultEndpointSettings: { minCu: 1 } })
