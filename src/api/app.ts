@@ -1,12 +1,14 @@
 import { Hono } from "hono";
 import { type ErrorResponse, notImitated } from "../http/errors.ts";
-import { PUBLIC_OPERATIONS } from "./coverage/public-operations.ts";
+import { KNOWN_OPERATIONS } from "./coverage/client-operations.ts";
+import { NOT_ENABLED } from "./coverage/not-enabled.ts";
 import { servedOperations } from "./coverage/served-operations.ts";
 import { type ApiOptions, RouteHandlers } from "./http/request-context.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { branchRestoreRoutes } from "./routes/branch-restore.ts";
 import { branchSchemaRoutes } from "./routes/branch-schema.ts";
+import { branchServiceRoutes, notEnabledRoutes } from "./routes/branch-services.ts";
 import { snapshotRoutes } from "./routes/branch-snapshots.ts";
 import { branchRoutes } from "./routes/branches.ts";
 import { connectionUriRoutes } from "./routes/connection-uri.ts";
@@ -33,6 +35,7 @@ export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
     branchRoutes(handlers),
     branchRestoreRoutes(handlers),
     branchSchemaRoutes(handlers),
+    branchServiceRoutes(handlers),
     roleRoutes(handlers),
     databaseRoutes(handlers),
     snapshotRoutes(handlers),
@@ -54,15 +57,16 @@ export function createApi(options: ApiOptions): Hono {
   const app = new Hono();
   const families = routeFamilies(handlers);
   for (const family of families) app.route("/", family);
+  app.route("/", notEnabledRoutes(handlers));
   const served = servedOperations(families);
-  for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
-    if (served.has(operationId)) continue;
+  for (const { method, path, operationId } of KNOWN_OPERATIONS) {
+    if (served.has(operationId) || operationId in NOT_ENABLED) continue;
     app.on(
       method,
       path.replaceAll(/\{(\w+)\}/g, ":$1"),
       handlers.errorRoute(() =>
         notImitated(
-          `${operationId} (${method} ${path}) is not imitated; imitated operations: ${[...served].sort().join(", ")}`,
+          `${operationId} (${method} ${path}) is not imitated; GET /_sim/coverage lists the operations that are`,
         ),
       ),
     );
@@ -78,7 +82,7 @@ export function createApi(options: ApiOptions): Hono {
 function unknownPathFailure(method: string, path: string): ErrorResponse {
   const allowed = [
     ...new Set(
-      PUBLIC_OPERATIONS.filter((operation) => pathPattern(operation.path).test(path)).map(
+      KNOWN_OPERATIONS.filter((operation) => pathPattern(operation.path).test(path)).map(
         (operation) => operation.method,
       ),
     ),

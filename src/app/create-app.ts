@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import { createApi } from "../api/app.ts";
+import { KNOWN_OPERATIONS } from "../api/coverage/client-operations.ts";
 import { coverage } from "../api/coverage/coverage.ts";
-import { PUBLIC_OPERATIONS } from "../api/coverage/public-operations.ts";
 import { redactedPath } from "../api/http/request-journal.ts";
 import { createControl } from "../control/app.ts";
 import { guard } from "../control/http/guard.ts";
@@ -33,7 +33,7 @@ const lazyWhatIf: AskWhatIf = async (world, question) =>
   (await import("./world-whatif.ts")).answerWhatIf(world, question);
 
 /** Ids of all operations of the public document; faults may name them. */
-export const OPERATION_IDS = PUBLIC_OPERATIONS.map(({ operationId }) => operationId);
+export const OPERATION_IDS = KNOWN_OPERATIONS.map(({ operationId }) => operationId);
 
 /**
  * All surfaces of one server: the imitated API at /api/v2, the control API at /_sim, and both for each world

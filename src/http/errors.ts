@@ -47,6 +47,7 @@ const STATUS_OF = {
   ROLE_HAS_NO_PASSWORD: 422,
   DATABASE_NAME_NOT_ALLOWED: 422,
   REGION_NOT_SUPPORTED: 422,
+  PG_VERSION_NOT_SUPPORTED: 422,
   PRELOAD_LIBRARY_NOT_AVAILABLE: 422,
   PARENT_TIMESTAMP_NOT_ALLOWED: 422,
   PARENT_LSN_NOT_ALLOWED: 422,
@@ -89,6 +90,7 @@ const BOUNDARY_CODES = [
   "METHOD_NOT_ALLOWED",
   "TOO_MANY_REQUESTS",
   "NOT_IMITATED",
+  "NOT_ENABLED",
   "STORE_UNAVAILABLE",
   "INTERNAL",
   "PASSWORDS_NOT_STORED",
@@ -110,9 +112,15 @@ export type ErrorResponse = {
   readonly body?: unknown;
 };
 
+const NO_INTEGRATION = "none";
+
 export function errorResponseOf(refusal: Refusal): ErrorResponse {
   const response = { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
-  const { shortfalls } = refusal;
+  const { shortfalls, projectIds } = refusal;
+  // S: the 422 of a transfer of several projects lists them with their integrations. A: projects here have
+  // none, so a project that is refused for another reason names none.
+  if (projectIds !== undefined)
+    return { ...response, body: { projects: projectIds.map((id) => ({ id, integration: NO_INTEGRATION })) } };
   if (shortfalls === undefined) return response;
   // S: the two calls that transfer projects report the reasons in different shapes.
   const limits = shortfalls.map(({ name, expected, actual }) => ({ name, expected, actual }));

@@ -6,6 +6,7 @@ import { findLoneSurrogate } from "../platform/core/text.ts";
 import type { Result } from "../platform/refusals.ts";
 import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
+import { issueText } from "./issue-text.ts";
 import { isNestedTooDeeply, MAX_JSON_DEPTH } from "./json-depth.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -111,7 +112,7 @@ export function parseInput<S extends z.ZodType>(
   input: unknown,
   what = "request body",
 ): z.output<S> {
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: issueText });
   return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error, what)));
 }
 

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { PLANS } from "../platform/catalog/plan.ts";
-import { PROFILES, type ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
+import { PG_VERSIONS, PROFILES, type ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../platform/catalog/sizes.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
@@ -20,15 +20,13 @@ import { contains, type JsonFields } from "./inventory-parts.ts";
 
 /** S: names of the free plans in the public document. */
 const FREE_PLAN = /^free/;
-const LOWEST_PG_VERSION = 14;
-const HIGHEST_PG_VERSION = 18;
 const SMALLEST_CU = 0.25;
 const DEFAULT_SIZE = { autoscaling_limit_min_cu: SMALLEST_CU, autoscaling_limit_max_cu: SMALLEST_CU };
 
 /** S: the default of `history_retention_seconds`. */
 const DEFAULT_HISTORY_RETENTION_S = 86_400;
 
-/** A file for `--seed-file`, and the oldest profile that has its compute sizes. */
+/** A file for `--seed-file`, and the oldest profile that has its compute sizes and Postgres versions. */
 export type InventoryFile = { readonly text: string; readonly profile: ProfileName };
 
 /**
@@ -53,7 +51,9 @@ export function inventoryFile(inventory: Inventory, omissions: Omission[]): Inve
   const endpoints = inventory.projects.flatMap(({ branches }) =>
     branches.flatMap((branch) => branch.endpoints),
   );
-  const isNew = endpoints.some((endpoint) => profilesSupporting(endpoint)[0] === "2026");
+  const isNew =
+    endpoints.some((endpoint) => profilesSupporting(endpoint)[0] === "2026") ||
+    projects.some(({ pg_version = 0 }) => pg_version > PROFILES["2024"].pgVersions.highest);
   return { text, profile: isNew ? "2026" : "2024" };
 }
 
@@ -63,7 +63,8 @@ function projectLayout(project: ProjectCopy, omissions: Omission[]) {
   const [root] = project.branches;
   const database = root?.databases[0];
   const isKnownRegion = REGIONS.some(({ id }) => id === project.region_id);
-  const isKnownVersion = project.pg_version >= LOWEST_PG_VERSION && project.pg_version <= HIGHEST_PG_VERSION;
+  const isKnownVersion =
+    project.pg_version >= PG_VERSIONS.lowest && project.pg_version <= PG_VERSIONS.highest;
   if (!isKnownRegion)
     omitPart(`region ${project.region_id}`, "standin does not have this region; the default region is used");
   if (!isKnownVersion)

@@ -48,6 +48,7 @@ export type RefusalCode =
   | "ROLE_HAS_NO_PASSWORD"
   | "DATABASE_NAME_NOT_ALLOWED"
   | "REGION_NOT_SUPPORTED"
+  | "PG_VERSION_NOT_SUPPORTED"
   | "PRELOAD_LIBRARY_NOT_AVAILABLE"
   | "PARENT_TIMESTAMP_NOT_ALLOWED"
   | "PARENT_LSN_NOT_ALLOWED"
@@ -97,6 +98,8 @@ export type Refusal = {
   readonly code: RefusalCode;
   readonly message: string;
   readonly shortfalls?: readonly Shortfall[];
+  /** The projects that prevent a transfer, if the caller named several. */
+  readonly projectIds?: readonly string[];
 };
 
 export type Result<T> =

@@ -306,6 +306,11 @@ const QUERIES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     [`?branch_id=Not_An_Id${PLACE}`, "branch_id"],
     [`?endpoint_id=Not_An_Id${PLACE}`, "endpoint_id"],
   ],
+  listProjectBranchFunctions: [
+    ["?limit=0", "limit"],
+    ["?limit=1001", "limit"],
+    ["?cursor=x", "cursor"],
+  ],
   getActiveRegions: [["?org_id=Not_An_Id", "org_id"]],
 };
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CommandScene } from "../support/command-scene.ts";
@@ -10,7 +10,7 @@ let scene: CommandScene;
 beforeAll(async () => {
   scene = await CommandScene.open();
 });
-afterAll(() => scene.close("link", "checkout", "diff"));
+afterAll(() => scene.close("link", "checkout", "diff", "status", "config", "env"));
 
 test("neon sends raw calls, links a directory, checks out branches and compares them", async () => {
   const home = temporaryDirectory();
@@ -40,15 +40,17 @@ test("neon sends raw calls, links a directory, checks out branches and compares 
   home.remove();
 });
 
-test("a command that needs storage fails with the message of the 501 and writes nothing", async () => {
+test("neon shows the services of a branch, none of which is enabled, and writes its environment", async () => {
   const home = temporaryDirectory();
   const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
-  for (const group of [["status"], ["config", "status"], ["env", "pull"]]) {
-    const complaint = await command.complaint(...group, "--project-id", project.id, "--branch", "main");
-    expect(complaint).toContain("listProjectBranchBuckets");
-    expect(complaint).toContain("501");
-  }
-  expect(existsSync(join(home.path, ".env"))).toBe(false);
+  const place = ["--project-id", project.id, "--branch", "main"];
+  for (const group of [["status"], ["config", "status"], ["env", "pull", "-s", "postgres"]])
+    expect([group, (await command.run([...group, ...place])).code]).toEqual([group, 0]);
+  // Without a service, the AI gateway's credential is pulled, too.
+  expect(await command.complaint("env", "pull", ...place)).toContain("createCredential");
+  const written = readdirSync(home.path).filter((name) => name.startsWith(".env"));
+  expect(written).toHaveLength(1);
+  expect(readFileSync(join(home.path, written[0] ?? ""), "utf8")).toMatch(/^DATABASE_URL=.*postgres/m);
   home.remove();
 });

@@ -52,7 +52,7 @@ test("neon ends with code 1 and the message of the 501 for an operation that is 
   const { project, branch } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   const refused = await command.complaint(
     "data-api",
-    "get",
+    "create",
     "--project-id",
     project.id,
     "--branch",
@@ -61,6 +61,6 @@ test("neon ends with code 1 and the message of the 501 for an operation that is 
     "neondb",
   );
   expect(refused).toContain(
-    "getProjectBranchDataAPI (GET /projects/{project_id}/branches/{branch_id}/data-api/{database_name}) is not imitated",
+    "createProjectBranchDataAPI (POST /projects/{project_id}/branches/{branch_id}/data-api/{database_name}) is not imitated",
   );
 });

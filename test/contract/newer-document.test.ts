@@ -15,11 +15,15 @@ const withoutBody = served
   .filter(({ operationId }) => document.schemasOf(operationId).length === 0)
   .map(({ operationId }) => operationId);
 const withBody = served.filter(({ operationId }) => !withoutBody.includes(operationId));
-/** Schemas of optional properties that are never served, so no field can be missing. */
+/** Schemas of optional properties, and of items of lists that are empty, that are never served, so no field can be missing. */
 const NEVER_SERVED: readonly string[] = [
   "BillingAccount",
   "BranchRestrictedAction",
+  "Bucket",
+  "CredentialMeta",
   "CurrentUserAuthAccount",
+  "NeonFunction",
+  "NeonFunctionDeployment",
   "PaymentSource",
   "PaymentSourceBankCard",
   "PlanDetails",

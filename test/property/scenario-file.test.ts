@@ -80,7 +80,7 @@ const branch = fc.record(
 );
 const project = fc.record(
   {
-    pg_version: fc.integer({ min: 14, max: 18 }),
+    pg_version: fc.integer({ min: 14, max: 17 }),
     branches: fc.record(
       { main: fc.constant({ computes: { primary: {} } }), dev: branch },
       { requiredKeys: ["main"] },

@@ -120,7 +120,7 @@ class RecordedCli extends Neonctl {
   }
 }
 
-const SINGLE_WORD_COMMANDS = ["me", "connection-string", "set-context", "link", "checkout", "diff"];
+const SINGLE_WORD_COMMANDS = ["me", "connection-string", "set-context", "link", "checkout", "diff", "status"];
 
 /** `branches create` of `branches create --name dev`. */
 function commandName(args: readonly string[]): string {

@@ -75,7 +75,7 @@ export async function createAccount(
   fields: Fields = {},
 ): Promise<{ accountId: string; key: string; keyId: number }> {
   const { status, body } = await double.sim("POST", "/accounts", { name: "another", ...fields });
-  if (status !== 200) throw new Error(`POST /_sim/accounts: ${status} ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`POST /_sim/accounts: ${status} ${JSON.stringify(body)}`);
   return { accountId: body.account.id, key: body.api_key.key, keyId: body.api_key.id };
 }
 

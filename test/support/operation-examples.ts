@@ -72,6 +72,9 @@ const afterDays = ({ double }: Scene) => double.advance("40h");
 
 /** Every imitated operation, by its id in the public document. */
 export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  listProjectBranchBuckets: plain,
+  listProjectBranchFunctions: [{}, { title: "limited", query: () => "?limit=1" }],
+  listCredentials: plain,
   listApiKeys: plain,
   createApiKey: [{ body: () => ({ key_name: "ci" }) }],
   revokeApiKey: [

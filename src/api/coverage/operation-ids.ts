@@ -1,8 +1,8 @@
-import { PUBLIC_OPERATIONS } from "./public-operations.ts";
+import { KNOWN_OPERATIONS } from "./client-operations.ts";
 
-/** Operation ids of the public document, by route path below the base URL, then by method. */
+/** Ids of known operations, by route path below the base URL, then by method. */
 const OPERATION_IDS_BY_ROUTE = new Map<string, Map<string, string>>();
-for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
+for (const { method, path, operationId } of KNOWN_OPERATIONS) {
   const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
   const methods = OPERATION_IDS_BY_ROUTE.get(route) ?? new Map<string, string>();
   OPERATION_IDS_BY_ROUTE.set(route, methods.set(method, operationId));
@@ -10,10 +10,10 @@ for (const { method, path, operationId } of PUBLIC_OPERATIONS) {
 
 const BASE_PATH = /^(\/w\/:world)?\/api\/v2/;
 
-/** Caches the lookup by mounted route. Bounded: there is one route per path of the document. */
+/** Caches the lookup by mounted route. Bounded: there is one route per path of a known operation. */
 const METHODS_BY_MOUNTED_ROUTE = new Map<string, ReadonlyMap<string, string>>();
 
-/** The operation id of a route; `undefined` if the public document has none. */
+/** The operation id of a route; `undefined` if the path is unknown. */
 export function operationIdOf(method: string, routePath: string): string | undefined {
   let methods = METHODS_BY_MOUNTED_ROUTE.get(routePath);
   if (methods === undefined) {

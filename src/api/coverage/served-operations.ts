@@ -1,13 +1,13 @@
 import type { Hono } from "hono";
-import { PUBLIC_OPERATIONS } from "./public-operations.ts";
+import { KNOWN_OPERATIONS } from "./client-operations.ts";
 
-/** Ids of the public operations that these routes serve. */
+/** Ids of the known operations that these routes serve. */
 export function servedOperations(families: readonly Hono[]): Set<string> {
   const routes = new Set(
     families.flatMap((family) => family.routes.map(({ method, path }) => `${method} ${path}`)),
   );
   return new Set(
-    PUBLIC_OPERATIONS.filter(({ method, path }) =>
+    KNOWN_OPERATIONS.filter(({ method, path }) =>
       routes.has(`${method} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`),
     ).map(({ operationId }) => operationId),
   );

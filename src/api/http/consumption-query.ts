@@ -68,6 +68,15 @@ export const projectsQuery = z.object({
   include_v1_metrics: flag.optional(),
 });
 
+export const accountQuery = projectsQuery.pick({
+  from: true,
+  to: true,
+  granularity: true,
+  org_id: true,
+  metrics: true,
+  include_v1_metrics: true,
+});
+
 export const projectsV2Query = z.object({
   ...window,
   limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
+import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DefaultEndpointSettings } from "../../platform/project/project.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-range.ts";
@@ -67,7 +68,7 @@ export const createProjectBody = z.object({
     autoscaling_limit_max_cu: z.number().optional(),
     provisioner: provisioner.optional(),
     region_id: z.string().optional(),
-    pg_version: z.int().min(14).max(18).optional(),
+    pg_version: z.int().min(PG_VERSIONS.lowest).max(PG_VERSIONS.highest).optional(),
     store_passwords: z.boolean().optional(),
     org_id: id.optional(),
   }),

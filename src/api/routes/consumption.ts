@@ -21,6 +21,7 @@ import {
 } from "../../platform/usage/consumption.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import {
+  accountQuery,
   branchesV2Query,
   LIST_PARAMETERS,
   OPTIONAL_METRICS,
@@ -34,6 +35,8 @@ import type { RouteHandlers } from "../http/request-context.ts";
 // S, unless a comment says otherwise. Compute usage is metered to the millisecond. There is no data and no
 // network, so their metrics are 0.
 
+type RenderedFrame = Omit<Timeframe, "use">;
+
 /** None of these calls starts a compute. Ids that name nothing in this account are ignored (A). */
 export function consumptionRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
@@ -46,10 +49,8 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
       ({ account, principal, query, transaction }) => {
         const { world, now } = transaction;
         const window = consumptionWindow(transaction, account, query, planChanges);
-        const { cursor, limit, metrics } = query;
-        // The metrics that the document requires are always present.
-        const optionalMetrics =
-          metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
+        const { cursor, limit } = query;
+        const optionalMetrics = requestedMetrics(query);
         const projects = selectByIds(visibleProjects(world, principal, account), query.project_ids).filter(
           ({ number }) => number > (cursor?.[0] ?? 0),
         );
@@ -63,23 +64,34 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
               project.id,
               timeframesOf(world, project, projectComputes(world, project.id), window, now),
               now,
-              (frame) => ({
-                timeframe_start: timestamp(frame.start),
-                timeframe_end: timestamp(frame.end),
-                active_time_seconds: frame.activeSeconds,
-                compute_time_seconds: frame.computeSeconds,
-                written_data_bytes: 0,
-                synthetic_storage_size_bytes: 0,
-                ...Object.fromEntries(
-                  OPTIONAL_METRICS.filter((name) => optionalMetrics.includes(name)).map((name) => [name, 0]),
-                ),
-              }),
+              (frame) => renderV1Frame(frame, optionalMetrics),
             ),
           })),
           ...(last === undefined
             ? {}
             : { pagination: { cursor: encodeCursor("consumption", [last.number]) } }),
         } satisfies public_.ConsumptionHistoryPerProjectResponse & public_.PaginationResponse;
+      },
+    ),
+  );
+
+  // D: an operation of older documents: the sum of all projects, in the form of one project.
+  app.get(
+    "/consumption_history/account",
+    handlers.route(
+      { permission: "view", query: accountQuery, listParameters: LIST_PARAMETERS },
+      ({ account, principal, query, transaction }) => {
+        const { world, now } = transaction;
+        const window = consumptionWindow(transaction, account, query, planChanges);
+        const byProject = visibleProjects(world, principal, account).map((project) =>
+          timeframesOf(world, project, projectComputes(world, project.id), window, now),
+        );
+        const optionalMetrics = requestedMetrics(query);
+        return {
+          periods: billingPeriods(account, account.id, sumByStart(byProject), now, (frame) =>
+            renderV1Frame(frame, optionalMetrics),
+          ),
+        };
       },
     ),
   );
@@ -233,12 +245,12 @@ function timeframesOf(
 /**
  * S: consumption by billing period. A: a period is a calendar month in UTC. The current period has no end.
  */
-function billingPeriods<T>(
+function billingPeriods<F extends { readonly start: SimTime }, T>(
   account: Account,
-  projectId: string,
-  frames: readonly Timeframe[],
+  consumerId: string,
+  frames: readonly F[],
   now: SimTime,
-  render: (frame: Timeframe) => T,
+  render: (frame: F) => T,
 ) {
   const byMonth = new Map<SimTime, T[]>();
   for (const frame of frames) {
@@ -248,12 +260,49 @@ function billingPeriods<T>(
     else consumption.push(render(frame));
   }
   return [...byMonth].map(([start, consumption]) => ({
-    period_id: uuidOf(`${projectId}/${start}`),
+    period_id: uuidOf(`${consumerId}/${start}`),
     period_plan: planOf(account).subscriptionType,
     period_start: timestamp(start),
     ...(nextMonthStart(start) > now ? {} : { period_end: timestamp(nextMonthStart(start)) }),
     consumption,
   }));
+}
+
+/** The usage of several projects together, oldest first. */
+function sumByStart(byProject: readonly (readonly Timeframe[])[]): RenderedFrame[] {
+  const sums = new Map<SimTime, RenderedFrame>();
+  for (const { start, end, activeSeconds, computeSeconds } of byProject.flat()) {
+    const sum = sums.get(start);
+    sums.set(start, {
+      start,
+      end,
+      activeSeconds: (sum?.activeSeconds ?? 0) + activeSeconds,
+      computeSeconds: (sum?.computeSeconds ?? 0) + computeSeconds,
+    });
+  }
+  return [...sums.values()].sort((a, b) => a.start - b.start);
+}
+
+/** The optional metrics of the first version. The metrics that the document requires are always present. */
+function requestedMetrics(query: {
+  readonly metrics?: readonly string[] | undefined;
+  readonly include_v1_metrics?: boolean | undefined;
+}): readonly string[] {
+  return query.metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
+}
+
+function renderV1Frame(frame: RenderedFrame, optionalMetrics: readonly string[]) {
+  return {
+    timeframe_start: timestamp(frame.start),
+    timeframe_end: timestamp(frame.end),
+    active_time_seconds: frame.activeSeconds,
+    compute_time_seconds: frame.computeSeconds,
+    written_data_bytes: 0,
+    synthetic_storage_size_bytes: 0,
+    ...Object.fromEntries(
+      OPTIONAL_METRICS.filter((name) => optionalMetrics.includes(name)).map((name) => [name, 0]),
+    ),
+  };
 }
 
 /** Metrics in the order of the document, each once. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { issueText } from "../../http/issue-text.ts";
 import {
   DISTRIBUTION_RULE,
   type DurationDistribution,
@@ -17,12 +18,14 @@ const MAX_LATENCY = 7 * DAY;
 const times = z.int().min(1).max(MAX_TIMES).default(1);
 const factor = z.number().positive().max(1_000_000);
 
-const distribution = z.union([z.string(), z.number()]).transform((text, context) => {
-  const parsed = parseDistribution(String(text));
-  if (parsed !== undefined) return parsed;
-  context.addIssue({ code: "custom", message: DISTRIBUTION_RULE });
-  return z.NEVER;
-});
+const distribution = z
+  .union([z.string(), z.number()], { error: DISTRIBUTION_RULE })
+  .transform((text, context) => {
+    const parsed = parseDistribution(String(text));
+    if (parsed !== undefined) return parsed;
+    context.addIssue({ code: "custom", message: DISTRIBUTION_RULE });
+    return z.NEVER;
+  });
 
 const RETRY_AFTER_RULE =
   "must be whole seconds like 30, as in the header, or a duration with a unit like 30s or 2m";
@@ -98,7 +101,7 @@ export const effect = z
       return refuse(
         `${unknownName("effect", name, EFFECT_NAMES)}; expected one of ${EFFECT_NAMES.join(", ")}`,
       );
-    const parsed = EFFECTS[name as EffectName].safeParse(input[name]);
+    const parsed = EFFECTS[name as EffectName].safeParse(input[name], { error: issueText });
     if (parsed.success) return effectOf(name as EffectName, parsed.data);
     for (const issue of parsed.error.issues) refuse(issue.message, [name, ...issue.path]);
     return z.NEVER;

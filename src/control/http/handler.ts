@@ -45,24 +45,24 @@ const NO_PARAMETERS = strict({});
  */
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
   { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
-  schemas: { readonly query?: Q; readonly body?: B },
+  options: { readonly query?: Q; readonly body?: B; readonly status?: 200 | 201 },
   respond: (request: ParsedRequest<Q, B>, context: Context) => unknown,
 ): (context: Context) => Promise<Response> {
   return async (context) => {
     try {
       const world = worldOf(context);
       const query = parseInput(
-        schemas.query ?? NO_PARAMETERS,
+        options.query ?? NO_PARAMETERS,
         queryParameters(context),
         "query",
       ) as z.output<Q>;
       const body = (
-        schemas.body === undefined
+        options.body === undefined
           ? undefined
-          : parseInput(schemas.body, parseJsonBody(await readBody(context)))
+          : parseInput(options.body, parseJsonBody(await readBody(context)))
       ) as z.output<B>;
       const result = await respond({ world, params: context.req.param(), query, body }, context);
-      return result instanceof Response ? result : context.json(result as object);
+      return result instanceof Response ? result : context.json(result as object, options.status ?? 200);
     } catch (error) {
       return respondWithError(context, errorResponseFrom(error, onBug));
     }

@@ -37,6 +37,7 @@ export function accountRoutes(options: ControlOptions): Hono {
     handler(
       options,
       {
+        status: 201,
         body: z.strictObject({
           id: id.optional(),
           name: text(256),

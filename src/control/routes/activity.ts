@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
+import { issueText } from "../../http/issue-text.ts";
 import { fail } from "../../http/request.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
@@ -36,7 +37,7 @@ export function activityRoutes(options: ControlOptions): Hono {
 /** Errors of a single activity name the field; in an array they include the index. */
 const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {
   const schema = Array.isArray(input) ? z.array(activityField).min(1).max(MAX_ACTIVITIES) : activityField;
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(input, { error: issueText });
   if (parsed.success) return Array.isArray(parsed.data) ? parsed.data : [parsed.data];
   for (const issue of parsed.error.issues)
     context.addIssue({ code: "custom", path: issue.path, message: issue.message });

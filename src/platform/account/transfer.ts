@@ -90,6 +90,11 @@ function decideTransferProjects(world: World, command: TransferProjects, context
   if (shortfalls.length > 0) {
     return refuse("LIMITS_UNSATISFIED", shortfalls.map(({ message }) => message).join("; "), shortfalls);
   }
+  const alreadyThere = projects.filter(({ accountId }) => accountId === to.value.id).map(({ id }) => id);
+  if (alreadyThere.length > 0) {
+    const { refusal } = refuseTransferToSelf(alreadyThere, to.value);
+    return { ok: false, refusal: { ...refusal, projectIds: alreadyThere } };
+  }
   return moveProjects(world, projects, to.value, context);
 }
 
@@ -105,11 +110,7 @@ function moveProjects(
 ): Result<Event[]> {
   const events: Event[] = [];
   for (const { id, accountId } of projects) {
-    if (accountId === to.id)
-      return refuse(
-        "TRANSFER_NOT_ALLOWED",
-        `project "${id}" belongs to organization "${to.organizationId}" already`,
-      );
+    if (accountId === to.id) return refuseTransferToSelf([id], to);
     const locked = refuseWhileLocked(world, id, "project");
     if (locked !== undefined) return { ok: false, refusal: locked };
     events.push({ type: "ProjectTransferred", at: now, projectId: id, accountId: to.id });
@@ -122,6 +123,14 @@ function moveProjects(
     }
   }
   return accept(events);
+}
+
+function refuseTransferToSelf(projectIds: readonly string[], to: Account) {
+  const ids = projectIds.map((id) => `"${id}"`).join(", ");
+  return refuse(
+    "TRANSFER_NOT_ALLOWED",
+    `organization "${to.organizationId}" already owns the project ${ids}`,
+  );
 }
 
 /** Why this account cannot own these projects as well (A: its plan must allow everything in them). */

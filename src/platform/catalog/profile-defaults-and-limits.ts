@@ -35,6 +35,8 @@ export type Profile = {
   readonly apiKeyPrefix: string;
   /** The query of connection URIs. */
   readonly connectionQuery: string;
+  /** The major versions of Postgres that a new project can have, both inclusive. */
+  readonly pgVersions: { readonly lowest: number; readonly highest: number };
 };
 
 /** R, section "Compute sizes": `max_connections` by minimum size. */
@@ -95,6 +97,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     defaultPgVersion: 16, // A
     apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
     connectionQuery: "sslmode=require", // D
+    pgVersions: { lowest: 14, highest: 17 }, // A: 17 came late in 2024
   },
   "2026": {
     ...SHARED,
@@ -109,5 +112,12 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     apiKeyPrefix: "napi_", // D: the vendor's published answer to the creation of a key
     // D: in the vendor's published answers. Their host is the direct one unless `pooled` is true (S).
     connectionQuery: "sslmode=require&channel_binding=require",
+    pgVersions: { lowest: 14, highest: 18 }, // S
   },
 };
+
+/** Postgres versions that some profile has. Others are invalid input. */
+export const PG_VERSIONS = {
+  lowest: Math.min(...Object.values(PROFILES).map(({ pgVersions }) => pgVersions.lowest)),
+  highest: Math.max(...Object.values(PROFILES).map(({ pgVersions }) => pgVersions.highest)),
+} as const;

@@ -100,6 +100,13 @@ function buildProject(
   const defaults = checkDefaultEndpointSettings(plan, profile, command.defaultEndpointSettings ?? {});
   if (!defaults.ok) return defaults;
   const pgVersion = command.pgVersion ?? profile.defaultPgVersion;
+  const { lowest, highest } = profile.pgVersions;
+  if (pgVersion < lowest || pgVersion > highest) {
+    return refuse(
+      "PG_VERSION_NOT_SUPPORTED",
+      `pg_version: ${pgVersion} is not available in profile ${profile.name}; available are ${lowest} to ${highest}`,
+    );
+  }
   const libraries = checkPreloadLibraries({ pgVersion }, command.settings);
   if (!libraries.ok) return libraries;
   const number = nextNumber(world, "project");

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import { duration, strictObject } from "../../traffic/pattern-fields.ts";
@@ -38,7 +39,7 @@ const project = strictObject({
     .optional()
     .describe("number of identical projects: fleet becomes fleet-1, fleet-2 …"),
   region_id: z.string().optional(),
-  pg_version: z.int().min(14).max(18).optional(),
+  pg_version: z.int().min(PG_VERSIONS.lowest).max(PG_VERSIONS.highest).optional(),
   branches: z
     .record(label, branch)
     .default({

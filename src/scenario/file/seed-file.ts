@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
+import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { Command } from "../../platform/commands.ts";
 import { ID_PATTERN, ID_RULE } from "../../platform/core/ids.ts";
 import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
@@ -39,7 +40,7 @@ const project = strictObject({
   id,
   name: name.optional(),
   region_id: z.string().optional(),
-  pg_version: z.int().min(14).max(18).optional(),
+  pg_version: z.int().min(PG_VERSIONS.lowest).max(PG_VERSIONS.highest).optional(),
   database: postgresName.optional(),
   role: postgresName.optional(),
   /** The first one is the default branch. */

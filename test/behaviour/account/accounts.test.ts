@@ -131,7 +131,7 @@ test("the control API creates accounts with a plan, an id, and a given or genera
     key_name: "ops",
     api_key: given,
   });
-  expect(status).toBe(200);
+  expect(status).toBe(201);
   expect(body.account).toMatchObject({
     id: "acme",
     name: "Acme",

@@ -216,7 +216,15 @@ test.each(["organizations", "users"])(
     const before = await worldState(double);
     expect(codeOf(await move([one.projectId, "none"]))).toEqual([404, "PROJECT_NOT_FOUND"]);
     expect(codeOf(await move([one.projectId], "org-none"))).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
-    expect(codeOf(await move([one.projectId], from))).toEqual([422, "TRANSFER_NOT_ALLOWED"]);
+    const refused = await move([one.projectId, two.projectId], from);
+    expect([refused.status, refused.body]).toEqual([
+      422,
+      {
+        projects: [one, two].map(({ projectId }) => ({ id: projectId, integration: "none" })),
+      },
+    ]);
+    const operationId = by === "users" ? "transferProjectsFromUserToOrg" : "transferProjectsFromOrgToOrg";
+    expect(document.answerFaults(operationId, refused.status, refused.body)).toEqual([]);
     expect((await move([])).status).toBe(400);
     expect((await move(Array.from({ length: 401 }, () => "a"))).status).toBe(400);
     expect(await worldState(double)).toBe(before);

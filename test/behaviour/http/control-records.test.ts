@@ -214,7 +214,7 @@ test("the control API rejects foreign origins and host names, and executes nothi
   expect(await ask({ Origin: "https://evil.example", Host: "localhost" })).toBe(403);
   expect(await ask({ Host: "evil.example" })).toBe(403);
   expect(await worldState(double)).toBe(before);
-  expect(await ask({ Host: "127.0.0.1:4620" })).toBe(200);
+  expect(await ask({ Host: "127.0.0.1:4620" })).toBe(201);
 });
 
 test("with a control token set, the control API requires it and the imitated API does not accept it", async () => {

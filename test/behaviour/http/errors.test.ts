@@ -20,7 +20,7 @@ test("every error has request_id, code and message, with the id of the request",
     await double.api("GET", "/projects", undefined, "unknown"),
     await double.api("GET", "/projects/none"),
     await double.api("GET", "/no/such/path"),
-    await double.api("GET", `/projects/${projectId}/branches/br-none/buckets`),
+    await double.api("GET", `/projects/${projectId}/branches/br-none/storage`),
     await double.api("POST", "/projects", "{"),
     await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 11 } }),
     await double.api("POST", `${path}/restart`),
@@ -125,11 +125,12 @@ test("every operation of the public API is answered; one that is not imitated is
   }
 });
 
-test("a 501 lists what is imitated", async () => {
+test("a 501 names the operation, and where the list of imitated operations is", async () => {
   const double = await createDouble();
-  const { body } = await double.api("GET", "/projects/any-project/branches/br-none/buckets");
-  for (const operationId of ["listProjectBranchBuckets", "listProjects", "createProjectEndpoint"])
-    expect(body.message).toContain(operationId);
+  const { body } = await double.api("POST", "/projects/any-project/branches/br-none/buckets", {});
+  expect(body.message).toBe(
+    "createProjectBranchBucket (POST /projects/{project_id}/branches/{branch_id}/buckets) is not imitated; GET /_sim/coverage lists the operations that are",
+  );
 });
 
 const BODIES: readonly (readonly [string, string])[] = [

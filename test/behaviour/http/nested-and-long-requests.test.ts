@@ -136,8 +136,10 @@ test.each([
   const queryOf = (length: number) => `http://h/p?q=://${part.repeat(Math.ceil(length / part.length))}`;
   const length = 24_000;
   const [short, long] = [queryOf(length), queryOf(4 * length)];
-  const shortMs = fastest(() => redactedPath(short));
-  const longMs = fastest(() => redactedPath(long));
-  // Linear work takes 4 times as long, quadratic work 16 times.
-  expect(longMs / Math.max(shortMs, 0.05)).toBeLessThan(10);
+  // Linear work takes 4 times as long, quadratic work 16 times. The lowest of several ratios is free of pauses.
+  const ratios = Array.from({ length: 5 }, () => {
+    const shortMs = fastest(() => redactedPath(short));
+    return fastest(() => redactedPath(long)) / Math.max(shortMs, 0.05);
+  });
+  expect(Math.min(...ratios)).toBeLessThan(10);
 });

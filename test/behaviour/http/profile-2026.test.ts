@@ -173,3 +173,20 @@ test("computes can scale to the sizes of the profile", async () => {
   const double = await createDouble({ profile: "2026" });
   expect((await double.api("GET", "/users/me")).body.max_autoscaling_limit).toBe(16);
 });
+
+test("a project can have a version of Postgres that the profile has; another version is 422", async () => {
+  for (const [name, lowest, highest] of [
+    ["2024", 14, 17],
+    ["2026", 14, 18],
+  ] as const) {
+    const double = await createDouble({ profile: name });
+    const create = (pg_version: number) => double.api("POST", "/projects", { project: { pg_version } });
+    expect([(await create(lowest)).status, (await create(highest)).status]).toEqual([201, 201]);
+    expect((await create(lowest - 1)).status).toBe(400);
+    const { status, body } = await create(highest + 1);
+    expect([name, status, body.code]).toEqual(
+      name === "2026" ? [name, 400, "BAD_REQUEST"] : [name, 422, "PG_VERSION_NOT_SUPPORTED"],
+    );
+    expect(body.message).toMatch(/pg_version: .*(available are 14 to 17|at most 18)/);
+  }
+});

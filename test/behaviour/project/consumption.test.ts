@@ -449,6 +449,32 @@ describe("consumption of deleted resources", () => {
   });
 });
 
+test("the consumption of an account is the sum of its projects", async () => {
+  const { double, projectId } = await activeSince("2026-01-05T10:20:30.000Z");
+  const second = await createProject(double);
+  await advanceTo(double, "2026-01-05T13:00:00.000Z");
+  const query = { from: "2026-01-05T10:00:00Z", to: "2026-01-05T13:00:00Z", granularity: "hourly" };
+  const of = async (id: string) => frames(await v1(double, { ...query, project_ids: id }));
+  const [one, two] = [await of(projectId), await of(second.projectId)];
+  const account = await double.api("GET", `/consumption_history/account?${new URLSearchParams(query)}`);
+  expect(account.status).toBe(200);
+  const total = account.body.periods.flatMap((period: any) => period.consumption);
+  expect(total.map((frame: any) => frame.timeframe_start)).toEqual(
+    one.map((frame: any) => frame.timeframe_start),
+  );
+  expect(Object.keys(total[0])).toEqual(Object.keys(one[0]));
+  for (const metric of ["active_time_seconds", "compute_time_seconds"]) {
+    const sumOf = (list: any[]) => list.reduce((sum, frame) => sum + frame[metric], 0);
+    expect([metric, sumOf(total)]).toEqual([metric, sumOf(one) + sumOf(two)]);
+    expect(sumOf(two)).toBeGreaterThan(0);
+  }
+  const none = await double.api(
+    "GET",
+    `/consumption_history/account?${new URLSearchParams({ ...query, org_id: "org-none" })}`,
+  );
+  expect(none.status).toBe(404);
+});
+
 test("a project shows its usage in this billing period and its total usage", async () => {
   const { double, path, projectId } = await activeSince("2026-01-31T23:00:00.000Z");
   const { project: before } = (await double.api("GET", `/projects/${projectId}`)).body;
