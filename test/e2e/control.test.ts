@@ -155,7 +155,7 @@ test("two accounts of one world cannot see each other", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const own = await createProjectOn(server);
   const created = await server.sim("POST", "/accounts", { name: "Another", plan: "free" });
-  expect(created.status).toBe(200);
+  expect(created.status).toBe(201);
   const key: string = created.body.api_key.key;
   const as = (method: string, path: string, body?: unknown) => server.api(method, path, body, key);
   const theirs = await createProjectOn(server, {}, key);

@@ -5,7 +5,7 @@ import { createTestDouble, forkWorld, fullState, requestFork } from "../../suppo
 import { doubleOfWorld, STORAGE_KINDS } from "../../support/storage-double.ts";
 
 const AT_RULE =
-  /^at: .*(ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event|Too small)/;
+  /^at: .*(ISO 8601 instant like 2026-01-31T12:00:00Z, or the sequence number of an event|must be at least 0)/;
 const CLOCK_RULE = /^clock: must be real, manual, a factor like 60x/;
 const NAME_RULE = /^name: must be 1 to 63 of a-z, 0-9 and -/;
 
