@@ -6,7 +6,7 @@ import { openWorlds } from "../../src/app/open-worlds.ts";
 import type { Command } from "../../src/platform/commands.ts";
 import { MINUTE } from "../../src/platform/core/time.ts";
 import type { World } from "../../src/platform/core/world.ts";
-import type { Result } from "../../src/platform/refusals.ts";
+import type { Result } from "../../src/platform/refusal-codes.ts";
 import { DataDirectory, DEFAULT_WORLD } from "../../src/worlds/data-directory.ts";
 import { answerParent } from "./answering.ts";
 

@@ -12,7 +12,7 @@ import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
-import type { Refusal } from "../platform/refusals.ts";
+import type { Refusal } from "../platform/refusal-codes.ts";
 import { isRestoreCall } from "../scenario/file/check-times.ts";
 import { Labels } from "../scenario/file/labels.ts";
 import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";

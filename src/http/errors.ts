@@ -1,4 +1,4 @@
-import type { Refusal, RefusalCode } from "../platform/refusals.ts";
+import type { Refusal, RefusalCode } from "../platform/refusal-codes.ts";
 
 /** The HTTP status of every refusal code (`docs/evidence.md`). */
 const STATUS_OF = {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { findLoneSurrogate } from "../platform/core/text.ts";
-import type { Result } from "../platform/refusals.ts";
+import type { Result } from "../platform/refusal-codes.ts";
 import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
 import { issueText } from "./issue-text.ts";

@@ -30,7 +30,7 @@ import { decideQuota } from "./project/quota.ts";
 import { recoveryDeciders } from "./project/recovery.ts";
 import { decideRemoveBranch, decideRemoveProject } from "./project/removal.ts";
 import { vpcEndpointDeciders } from "./project/vpc-endpoint.ts";
-import { accept, type Result } from "./refusals.ts";
+import { accept, type Result } from "./refusal-codes.ts";
 
 const worldDeciders = {
   CreateWorld: (_world, { settings }, { now: at }) =>

@@ -1,7 +1,7 @@
 import type { Context } from "./core/context.ts";
 import type { World } from "./core/world.ts";
 import type { Event, RecordedEvent } from "./events.ts";
-import type { Result } from "./refusals.ts";
+import type { Result } from "./refusal-codes.ts";
 
 /** One decider for each command of a union: the events that the command causes, or why it is rejected. */
 export type Deciders<Command extends { readonly type: string }> = {

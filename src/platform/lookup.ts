@@ -4,7 +4,7 @@ import type { Compute } from "./compute/compute.ts";
 import type { World } from "./core/world.ts";
 import type { BranchRef, ComputeRef } from "./object-refs.ts";
 import type { Project } from "./project/project.ts";
-import { accept, type Result, refuse } from "./refusals.ts";
+import { accept, type Result, refuse } from "./refusal-codes.ts";
 
 // Lookups on behalf of an account. Missing, deleted and other accounts' objects give the same error.
 

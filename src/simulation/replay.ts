@@ -2,7 +2,7 @@ import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
-import { accept, type Result, refuse } from "../platform/refusals.ts";
+import { accept, type Result, refuse } from "../platform/refusal-codes.ts";
 import { worldFromCheckpoint } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
 

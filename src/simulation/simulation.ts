@@ -7,7 +7,7 @@ import { profileOfWorld, type World } from "../platform/core/world.ts";
 import { decide, decideDue } from "../platform/decide.ts";
 import type { Event, RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
-import { accept, type Result } from "../platform/refusals.ts";
+import { accept, type Result } from "../platform/refusal-codes.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "./arrival-source.ts";
 import { dueAt, rebuildTimers, scheduleAfter, scheduleWork } from "./due.ts";
 import type { Journal } from "./journal.ts";

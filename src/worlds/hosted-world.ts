@@ -1,6 +1,6 @@
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { RecordedEvent } from "../platform/events.ts";
-import type { Result } from "../platform/refusals.ts";
+import type { Result } from "../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";

@@ -3,7 +3,7 @@ import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Operation } from "../platform/operation/operation.ts";
-import type { Result } from "../platform/refusals.ts";
+import type { Result } from "../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { EventFilter } from "../simulation/journal.ts";
 import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import { accept, type Refusal, type Result, refuse } from "../platform/refusals.ts";
+import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { HostedWorld } from "./hosted-world.ts";

@@ -9,7 +9,7 @@ const SHRINK_UNTIL_MS = 60_000;
 
 const { STANDIN_TEST_SEED, STANDIN_TEST_PATH, STANDIN_TEST_REPLAY, STANDIN_TEST_RUNS } = process.env;
 /** The share of each property's runs that CI makes. `STANDIN_TEST_RUNS=1` makes all of them, 10 ten times as many. */
-const CI_SHARE = 0.4;
+const CI_SHARE = 0.3;
 const RUNS_FACTOR = Number(STANDIN_TEST_RUNS ?? CI_SHARE);
 
 /** For `fc.commands`: which commands of a failure ran. Its path is not reproducible without this. */

@@ -6,7 +6,7 @@ import { emptyWorld, type World } from "../../src/platform/core/world.ts";
 import { decide, decideDue } from "../../src/platform/decide.ts";
 import type { Event } from "../../src/platform/events.ts";
 import { evolve } from "../../src/platform/evolve.ts";
-import type { RefusalCode } from "../../src/platform/refusals.ts";
+import type { RefusalCode } from "../../src/platform/refusal-codes.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 
 export { DAY, HOUR, MINUTE, SECOND } from "../../src/platform/core/time.ts";

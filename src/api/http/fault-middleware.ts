@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorResponse, errorResponseOf } from "../../http/errors.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { FaultOutcome, FaultTarget } from "../../platform/fault/fault.ts";
-import { refuseConflicts } from "../../platform/operation/locks.ts";
+import { refuseConflicts } from "../../platform/operation/locked-by-operations.ts";
 import { StoreUnavailable, type Transaction, type WorldHandle } from "../../worlds/world-handle.ts";
 
 /** The combined effect of the faults that a request matched. */

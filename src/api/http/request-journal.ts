@@ -1,7 +1,7 @@
 import { isNestedTooDeeply } from "../../http/json-depth.ts";
 import type { RequestBody } from "../../http/request.ts";
+import { containsSecret } from "../../http/secret-text.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
-import { containsSecret } from "./secret-text.ts";
 
 /** Of larger bodies, only the size is stored. */
 const MAX_STORED_BODY_CHARACTERS = 8 * 1024;

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { fail, unwrap } from "../../http/request.ts";
 import { findRole } from "../../platform/branch/role.ts";
 import { findProject } from "../../platform/lookup.ts";
-import { refuse } from "../../platform/refusals.ts";
+import { refuse } from "../../platform/refusal-codes.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import { issuePassword, PASSWORDS_NOT_STORED } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";

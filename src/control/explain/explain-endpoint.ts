@@ -6,7 +6,7 @@ import { findReachableCompute } from "../../platform/compute/decide-activity.ts"
 import { SECOND } from "../../platform/core/time.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { locks } from "../../platform/operation/locks.ts";
+import { locks } from "../../platform/operation/locked-by-operations.ts";
 import { expectedEnds, suspendsCompute } from "../../platform/operation/operation.ts";
 import { unfinishedOperations } from "../../platform/operation/schedule-operations.ts";
 import { refuseOverQuota } from "../../platform/project/quota.ts";

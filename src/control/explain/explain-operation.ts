@@ -2,7 +2,7 @@ import { unwrap } from "../../http/request.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { blockersOf, type Operation } from "../../platform/operation/operation.ts";
 import { unfinishedOperations } from "../../platform/operation/schedule-operations.ts";
-import { refuse } from "../../platform/refusals.ts";
+import { refuse } from "../../platform/refusal-codes.ts";
 import type { WorldView } from "../../worlds/world-handle.ts";
 import { formatInstant } from "../http/render-object.ts";
 import {

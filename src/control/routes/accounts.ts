@@ -10,7 +10,7 @@ import {
   validOrganizationKeys,
 } from "../../platform/account/decide-api-key.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
-import { refuse } from "../../platform/refusals.ts";
+import { refuse } from "../../platform/refusal-codes.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
-import { refuse } from "../../platform/refusals.ts";
+import { refuse } from "../../platform/refusal-codes.ts";
 import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
 import { explainOperation } from "../explain/explain-operation.ts";

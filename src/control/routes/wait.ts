@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { fail, unwrap } from "../../http/request.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import { refuse } from "../../platform/refusals.ts";
+import { refuse } from "../../platform/refusal-codes.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { duration } from "../http/control-fields.ts";
 import { runTransaction } from "../http/handler.ts";

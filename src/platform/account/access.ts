@@ -3,7 +3,7 @@ import { findOrganization } from "../lookup.ts";
 import { isOfKind } from "../project/evolve-settings-record.ts";
 import type { Project } from "../project/project.ts";
 import { concernsEmail, type MemberRole } from "../project/settings-record.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Account } from "./account.ts";
 import type { ApiKey } from "./api-key.ts";
 import { memberRoleIn } from "./organization.ts";

@@ -5,7 +5,7 @@ import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount } from "../lookup.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Account, AccountCommand, ChangePlan, CreateAccount } from "./account.ts";
 
 export const accountDeciders = {

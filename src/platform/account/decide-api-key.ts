@@ -3,7 +3,7 @@ import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findOrganization, findProject } from "../lookup.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Account } from "./account.ts";
 import type { ApiKey, ApiKeyCommand, CreateApiKey, RevokeApiKey } from "./api-key.ts";
 

@@ -19,7 +19,7 @@ import {
   type MemberRole,
   type SettingsRecordOf,
 } from "../project/settings-record.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Account } from "./account.ts";
 
 export type OrganizationCommand = InviteMembers | AcceptInvitation | ChangeMemberRole | RemoveMember;

@@ -6,7 +6,7 @@ import { findProject } from "../lookup.ts";
 import type { ProjectRef } from "../object-refs.ts";
 import { findRecord, recordCreated, recordDeleted, recordsOf } from "../project/evolve-settings-record.ts";
 import { concernsEmail } from "../project/settings-record.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 
 export type PermissionCommand = GrantPermission | RevokePermission;
 

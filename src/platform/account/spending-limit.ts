@@ -6,7 +6,7 @@ import type { Deciders } from "../handlers.ts";
 import { findOrganization } from "../lookup.ts";
 import { recordCreated, recordDeleted, recordsOf, recordUpdated } from "../project/evolve-settings-record.ts";
 import type { SettingsRecordOf } from "../project/settings-record.ts";
-import { accept, type Result } from "../refusals.ts";
+import { accept, type Result } from "../refusal-codes.ts";
 import { planOf } from "./account.ts";
 
 export type SpendingLimitCommand = SetSpendingLimit | ClearSpendingLimit;

@@ -7,10 +7,10 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { branchesOf, computesOf, findAccount, findProject } from "../lookup.ts";
-import { refuseWhileLocked } from "../operation/locks.ts";
+import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { findRecord, isOfKind, recordCreated, recordDeleted } from "../project/evolve-settings-record.ts";
 import type { Project } from "../project/project.ts";
-import { accept, type Result, refuse, type Shortfall } from "../refusals.ts";
+import { accept, type Result, refuse, type Shortfall } from "../refusal-codes.ts";
 import { type Account, planOf } from "./account.ts";
 import { effectiveLimits } from "./account-limits.ts";
 

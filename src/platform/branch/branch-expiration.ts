@@ -1,7 +1,7 @@
 import { DAY, SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 
 const MAX_EXPIRATION = 30 * DAY; // D

@@ -19,11 +19,11 @@ import {
   findBranchFor,
   findProject,
 } from "../lookup.ts";
-import { refuseWhileLocked } from "../operation/locks.ts";
+import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch, BranchChanges, CreateBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
 import type { BranchContent } from "./branch-content.ts";
 import {

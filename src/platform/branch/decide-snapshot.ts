@@ -9,10 +9,10 @@ import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findBranch, findBranchFor, findProject } from "../lookup.ts";
 import type { SnapshotRef } from "../object-refs.ts";
-import { refuseConflicts } from "../operation/locks.ts";
+import { refuseConflicts } from "../operation/locked-by-operations.ts";
 import { unfinishedOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import { itemsDue, nextDueAfter } from "./backup-schedule.ts";
 import type { Branch } from "./branch.ts";
 import type {

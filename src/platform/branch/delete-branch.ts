@@ -4,11 +4,11 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { childrenOf, computesOnBranch, findBranchFor } from "../lookup.ts";
-import { branchesWithComputes, refuseWhileLocked } from "../operation/locks.ts";
+import { branchesWithComputes, refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import { type OperationRequest, pendingStateOf } from "../operation/operation.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { RECOVERY_WINDOW } from "../project/removal.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch, DeleteBranch } from "./branch.ts";
 
 export const deleteBranchDeciders = {

@@ -1,6 +1,6 @@
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { Project } from "../project/project.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 
 /** A point in a branch's history, given as a timestamp or as an LSN; without either, the head. */

@@ -13,10 +13,10 @@ import {
   findProject,
 } from "../lookup.ts";
 import type { BranchRef, SnapshotRef } from "../object-refs.ts";
-import { branchesWithComputes, refuseWhileLocked } from "../operation/locks.ts";
+import { branchesWithComputes, refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";

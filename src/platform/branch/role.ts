@@ -5,11 +5,11 @@ import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findBranchFor, primaryComputeOf } from "../lookup.ts";
 import type { BranchRef } from "../object-refs.ts";
-import { refuseWhileLocked } from "../operation/locks.ts";
+import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import type { CreateRole, DeleteRole, ResetRolePassword, Role, RoleCommand } from "./branch-content.ts";
 

@@ -1,4 +1,4 @@
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 
 /** S: the libraries that Postgres loads at start, for a project or for one compute. */
 export type PreloadLibraries = {

@@ -1,4 +1,4 @@
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import { type Plan, refuseByPlan } from "./plan.ts";
 import type { Profile } from "./profile-defaults-and-limits.ts";
 

@@ -3,7 +3,7 @@ import { type SizeRange, sizeForLoad } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import type { SimTime } from "../core/time.ts";
 import type { Event } from "../events.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { ActivePhase, Compute, LoadReading } from "./compute.ts";
 
 /** Adds a reading, earliest end first. Drops readings that another covers in both load and time. */

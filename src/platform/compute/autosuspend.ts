@@ -5,7 +5,7 @@ import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { recordOperation } from "../operation/schedule-operations.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
 
 /** S: `suspend_timeout_seconds` is 0 for the default and -1 for never. */

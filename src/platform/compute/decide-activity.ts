@@ -8,7 +8,7 @@ import { isComputeVisible } from "../lookup.ts";
 import { expectedReadyAt } from "../operation/operation.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
-import { accept, type Refusal, type Result, refuse } from "../refusals.ts";
+import { accept, type Refusal, type Result, refuse } from "../refusal-codes.ts";
 import type { ActivityCommand } from "./activity.ts";
 import {
   type Activity,

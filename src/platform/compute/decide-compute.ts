@@ -6,7 +6,6 @@ import { resolveSizeRange, type SizeRange } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
-import { isSameJson, mergeSettings } from "../core/settings-objects.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
@@ -19,12 +18,13 @@ import {
   primaryComputeOf,
 } from "../lookup.ts";
 import type { ComputeRef, ProjectRef } from "../object-refs.ts";
-import { refuseWhileLocked } from "../operation/locks.ts";
+import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import type { DefaultEndpointSettings, Project } from "../project/project.ts";
 import { reachedQuota } from "../project/quota.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { isSameJson, mergeSettings } from "../project/settings-objects.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import { checkSuspendTimeout, DEFAULT_SUSPEND_TIMEOUT } from "./autosuspend.ts";
 import type {
   Compute,

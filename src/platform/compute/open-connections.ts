@@ -1,7 +1,7 @@
 import { maxConnections, type SizeRange } from "../catalog/sizes.ts";
 import type { SimTime } from "../core/time.ts";
 import { profileOfWorld, type World } from "../core/world.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Compute } from "./compute.ts";
 import type { Connection } from "./connection.ts";
 

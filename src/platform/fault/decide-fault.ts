@@ -4,7 +4,7 @@ import type { SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { FaultCommand } from "./fault.ts";
 import { type Fault, isFaultActive, type RemoveFault, type SetFaults } from "./fault.ts";
 import { matchFaults } from "./match-fault.ts";

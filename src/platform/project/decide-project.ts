@@ -11,14 +11,13 @@ import { buildCompute, startRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
-import { mergeSettings } from "../core/settings-objects.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findProject } from "../lookup.ts";
 import { type OperationRequest, pendingStateOf } from "../operation/operation.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type {
   CreateProject,
   DefaultEndpointSettings,
@@ -29,6 +28,7 @@ import type {
   UpdateProject,
 } from "./project.ts";
 import { RECOVERY_WINDOW } from "./removal.ts";
+import { mergeSettings } from "./settings-objects.ts";
 
 export const projectDeciders = {
   CreateProject: decideCreateProject,

@@ -6,7 +6,7 @@ import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { branchesOf, findBranch, findProject } from "../lookup.ts";
 import type { ProjectRef } from "../object-refs.ts";
-import { accept, type Result, refuse } from "../refusals.ts";
+import { accept, type Result, refuse } from "../refusal-codes.ts";
 import { findRecord, recordCreated, recordDeleted } from "./evolve-settings-record.ts";
 
 export type JwksCommand = AddJwks | DeleteJwks;

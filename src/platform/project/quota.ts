@@ -5,7 +5,7 @@ import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import { recordOperation } from "../operation/schedule-operations.ts";
-import { type Refusal, refuse } from "../refusals.ts";
+import { type Refusal, refuse } from "../refusal-codes.ts";
 import { usageThisMonth } from "../usage/consumption.ts";
 import type { Project } from "./project.ts";
 

@@ -5,7 +5,7 @@ import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findOrganization, findProject, projectsOf } from "../lookup.ts";
-import { accept, type Refusal, type Result, refuse } from "../refusals.ts";
+import { accept, type Refusal, type Result, refuse } from "../refusal-codes.ts";
 import {
   isOfKind,
   recordCreated,

@@ -2,7 +2,7 @@ import type { Compute } from "../compute/compute.ts";
 import { dayStart, monthStart, utcDateOf, utcInstant } from "../core/calendar.ts";
 import { DAY, HOUR, SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
-import { type Refusal, refuse } from "../refusals.ts";
+import { type Refusal, refuse } from "../refusal-codes.ts";
 import { type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import { addTotals, USAGE_PERIODS, type UsageSpan, usageInPeriod } from "./usage-periods.ts";
 

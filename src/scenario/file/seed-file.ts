@@ -8,7 +8,7 @@ import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { Result } from "../../platform/refusals.ts";
+import type { Result } from "../../platform/refusal-codes.ts";
 import { strictObject } from "../../traffic/pattern-fields.ts";
 import { formatProblems, SourceDocument } from "./yaml-document.ts";
 

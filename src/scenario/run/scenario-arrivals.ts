@@ -3,7 +3,7 @@ import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { Refusal } from "../../platform/refusals.ts";
+import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import { RecordedArrivals } from "../../recordings/recorded-arrivals.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";

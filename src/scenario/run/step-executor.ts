@@ -1,6 +1,6 @@
 import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
-import type { Refusal } from "../../platform/refusals.ts";
+import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { isRestoreCall } from "../file/check-times.ts";
 import { resolveReferences, valueAtPath } from "../file/references.ts";

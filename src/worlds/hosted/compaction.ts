@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DurationMs } from "../../platform/core/time.ts";
-import type { Result } from "../../platform/refusals.ts";
+import type { Result } from "../../platform/refusal-codes.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { type PastView, StoreUnavailable } from "../world-handle.ts";

@@ -1,6 +1,6 @@
 import type { World } from "../core/world.ts";
 import { computesOnBranch } from "../lookup.ts";
-import { type Refusal, refuse } from "../refusals.ts";
+import { type Refusal, refuse } from "../refusal-codes.ts";
 import type { Operation } from "./operation.ts";
 import { unfinishedOperations } from "./schedule-operations.ts";
 
