@@ -3,7 +3,7 @@ import type { SizeRange } from "../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../platform/compute/cache.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { SECOND } from "../../platform/core/time.ts";
-import { collectParts, rangeView, untilDeleted } from "../../recordings/trace/trace.ts";
+import { collectParts, untilDeleted } from "../../recordings/trace/trace.ts";
 import { activeIntervals } from "../replay/active-intervals.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
 import { plural } from "../report/number-format.ts";
@@ -63,16 +63,16 @@ export function* capacityReport(
     used += own.at.length > 0 ? 1 : 0;
     peak = Math.max(peak, directConnections(own).peak);
     const latencies = new StartLatencies(question.latency, random, number);
-    const { served, intervals: active } = activeIntervals(
-      own,
-      untilDeleted(period, question.deletedAt?.[number]),
-      effectiveDelay(question, question.currentDelay, number),
+    const setting = {
+      period: untilDeleted(period, question.deletedAt?.[number]),
+      delay: effectiveDelay(question, question.currentDelay, number),
       latencies,
-    );
+    };
     for (const total of totals) {
       total.addConnections(own, period);
-      for (const { from, to, period: time } of active) total.addScaling(rangeView(served, from, to), time);
+      total.addScaling(own, setting);
     }
+    const { served, intervals: active } = activeIntervals(own, setting.period, setting.delay, latencies);
     distances?.add(
       served,
       number,

@@ -7,7 +7,13 @@ import { WaitHistogram } from "../replay/wait-histogram.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
-import { type Demand, replayScaling, sizeFor } from "./scaling-replay.ts";
+import {
+  type Demand,
+  emptyScalingOutcome,
+  replayScaling,
+  type ScalingSetting,
+  smallestSizeCu,
+} from "./scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
 
 /** What capacity depends on and a trace does not contain. */
@@ -33,7 +39,13 @@ export type CapacityRow = {
   readonly cost: number | null;
   /** Active time in which the running requests need more vCPUs than the size has. */
   readonly throttled_s: number;
+  /** The same as a share of the active time. */
+  readonly throttled_share: number;
+  /** By how much throttling lengthens requests, over all requests. */
+  readonly added_wait_mean_ms: number;
+  readonly added_wait_p99_ms: number;
   readonly scale_events: number;
+  readonly starts: number;
   readonly max_connections: number;
   /** `max_connections` less those that the platform reserves. */
   readonly direct_limit: number;
@@ -79,9 +91,7 @@ export class CapacityTotals {
   #erlangWaited = 0;
   #erlangWaitMs = 0;
   #pooledRefused = 0;
-  #cuMs = 0;
-  #throttledS = 0;
-  #scaleEvents = 0;
+  readonly #scaling = emptyScalingOutcome();
 
   constructor(
     range: SizeRange,
@@ -100,7 +110,7 @@ export class CapacityTotals {
    * cache.
    */
   get cacheCu(): number {
-    return sizeFor(0, this.#demand, this.range, this.#profile);
+    return smallestSizeCu(this.#demand, this.range, this.#profile);
   }
 
   get #maxConnections(): number {
@@ -137,17 +147,8 @@ export class CapacityTotals {
     this.#waits.merge(pooled.waits);
   }
 
-  addScaling(arrivals: ComputeArrivals, active: Period): void {
-    const { cuMs, throttledS, scaleEvents } = replayScaling(
-      arrivals,
-      this.#demand,
-      active,
-      this.range,
-      this.#profile,
-    );
-    this.#cuMs += cuMs;
-    this.#throttledS += throttledS;
-    this.#scaleEvents += scaleEvents;
+  addScaling(arrivals: ComputeArrivals, setting: ScalingSetting): void {
+    replayScaling(arrivals, this.#demand, setting, this.range, this.#profile, this.#scaling);
   }
 
   row(
@@ -156,15 +157,20 @@ export class CapacityTotals {
     recoveredAfter: DurationMs | undefined,
   ): CapacityRow {
     const { minCu, maxCu } = this.range;
-    const cuHours = this.#cuMs / HOUR;
+    const { cuMs, activeMs, throttledMs, addedWaits, scaleEvents, starts, requests } = this.#scaling;
+    const cuHours = cuMs / HOUR;
     const sessions = this.#sessions;
     return {
       min_cu: minCu,
       max_cu: maxCu,
       cu_hours: cuHours,
       cost: price === undefined ? null : cuHours * price,
-      throttled_s: this.#throttledS,
-      scale_events: this.#scaleEvents,
+      throttled_s: throttledMs / SECOND,
+      throttled_share: activeMs === 0 ? 0 : throttledMs / activeMs,
+      added_wait_mean_ms: addedWaits.mean(requests),
+      added_wait_p99_ms: addedWaits.quantile(0.99, requests),
+      scale_events: scaleEvents,
+      starts,
       max_connections: this.#maxConnections,
       direct_limit: this.#limit,
       direct_refused: this.#directRefused,
