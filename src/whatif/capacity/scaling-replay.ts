@@ -14,6 +14,8 @@ import { DepartureQueue } from "./departure-queue.ts";
 export type Demand = {
   /** vCPUs that each request keeps busy while it runs, where the trace does not contain it. */
   readonly loadPerRequest: number;
+  /** Multiplies every load, also recorded ones. */
+  readonly loadFactor?: number | undefined;
   /** Memory that each request takes while it runs. */
   readonly memoryGbPerRequest?: number | undefined;
   /** Needed as long as the compute is active, whatever runs. */
@@ -70,8 +72,12 @@ export function replayScaling(
   observer?: ScalingObserver,
 ): ScalingOutcome {
   const { at, durationMs, load } = arrivals;
-  const perRequest = loadUnits(demand.loadPerRequest);
-  const loadOf = load === undefined ? () => perRequest : (index: number) => loadUnits(load[index] as number);
+  const { loadPerRequest, loadFactor = 1 } = demand;
+  const perRequest = loadUnits(loadPerRequest * loadFactor);
+  const loadOf =
+    load === undefined
+      ? () => perRequest
+      : (index: number) => loadUnits((load[index] as number) * loadFactor);
   const replay = new ScalingReplay(arrivals, loadOf, demand, setting, range, profile, outcome, observer);
   for (let i = 0; i < at.length; i += 1) replay.arrive(i, at[i] as number, durationMs[i] as number);
   replay.finish();
