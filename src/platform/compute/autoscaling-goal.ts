@@ -6,7 +6,7 @@ import { type DurationMs, SECOND } from "../core/time.ts";
 export const READING_INTERVAL_MS: DurationMs = 5 * SECOND;
 
 /** D: a compute scales in steps of this size. One CU has one vCPU (R), so a step has a quarter of one. */
-export const STEP_CU = 0.25;
+const STEP_CU = 0.25;
 
 /** D: the share of its vCPUs that the load average of a compute may be. */
 const LOAD_TARGET = 0.9;

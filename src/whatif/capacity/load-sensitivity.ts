@@ -21,7 +21,7 @@ export type SensitivityRow = {
 };
 
 /** In the order of the report's sizes. */
-export type SizeUnderLoad = {
+type SizeUnderLoad = {
   readonly min_cu: number;
   readonly max_cu: number;
   readonly cu_hours: number;
