@@ -25,8 +25,7 @@ export function worldDefaults(
   const known = names.map((id) => byId.get(id));
   const missing = known.filter((compute) => compute === undefined).length;
   const scaling = known.filter(
-    (compute) =>
-      compute !== undefined && (compute.meanCu !== undefined || compute.range.minCu < compute.range.maxCu),
+    (compute) => compute !== undefined && compute.range.minCu < compute.range.maxCu,
   ).length;
   return {
     setting: {

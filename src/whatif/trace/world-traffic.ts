@@ -14,7 +14,7 @@ export type KnownCompute = Pick<
 > & {
   /** When it, its branch or its project was deleted: from then on it costs nothing under any delay. */
   readonly deletedAt?: SimTime | undefined;
-  /** The mean size of its active time, as metered. Absent if that is its smallest size. */
+  /** The mean size of its active time, as metered. Absent if it has a fixed size or never was active. */
   readonly meanCu?: number | undefined;
 };
 
@@ -62,8 +62,8 @@ export class WorldTraffic {
     const known = new Map([...this.#computes.values(), ...existing].map((compute) => [compute.id, compute]));
     return [...known.values()].map((state) => {
       const { activeMs, cuMs } = metered.get(state.id) ?? { activeMs: 0, cuMs: 0 };
-      const hasOneSize = cuMs === activeMs * state.range.minCu;
-      const compute = hasOneSize ? state : { ...state, meanCu: cuMs / activeMs };
+      const { minCu, maxCu } = state.range;
+      const compute = minCu < maxCu && activeMs > 0 ? { ...state, meanCu: cuMs / activeMs } : state;
       const deleted = [compute.id, compute.branchId, compute.projectId].map(
         (id) => this.#deletedAt.get(id) ?? END_OF_TIME,
       );
