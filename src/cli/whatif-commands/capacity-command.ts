@@ -97,7 +97,7 @@ export function capacityCommand(): Command {
     .addOption(
       new Option(
         "--storage-read <duration>",
-        "how much longer a block takes from storage than from the cache, for the cost of a cold cache",
+        "how much longer a block takes from storage than from the cache: 1ms or 1 (milliseconds)",
       )
         .argParser(parseDurationOption)
         .default(1, "1ms"),
