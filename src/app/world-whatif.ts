@@ -100,7 +100,7 @@ async function readWorld(world: WorldHandle, until: SimTime | undefined) {
     since = last.seq;
   }
   const traffic = collector.traffic(now);
-  const { setting, notes } = worldDefaults(settings, collector.computes(computes), traffic.computes);
+  const { setting, notes } = worldDefaults(settings, collector.computes(computes, now), traffic.computes);
   return { traffic, setting, notes: isTruncated ? [HISTORY_TRUNCATED, ...notes] : notes };
 }
 

@@ -34,7 +34,7 @@ import { accept, type Result } from "./refusal-codes.ts";
 
 const worldDeciders = {
   CreateWorld: (_world, { settings }, { now: at }) =>
-    accept([{ type: "WorldCreated", at, world: { ...settings, hourlyUsage: true } }]),
+    accept([{ type: "WorldCreated", at, world: { ...settings, hourlyUsage: true, loadAverage: true } }]),
   ConfigureWorld: (_world, { settings }, { now: at }) =>
     accept([{ type: "WorldConfigured", at, changes: settings }]),
   ResetWorld: (_world, _command, { now: at }) => accept([{ type: "WorldReset", at }]),

@@ -152,7 +152,9 @@ function scheduleComputeWork(timers: TimerQueue, world: World, id: string): void
   const compute = world.computes.get(id);
   if (compute === undefined || compute.phase.state !== "active") return;
   const profile = profileOfWorld(world);
-  const rescaleAt = compute.phase.readings.length === 0 ? undefined : rescaleDueAt(compute, profile);
+  const { readings, scaling } = compute.phase;
+  const rescaleAt =
+    readings.length === 0 && scaling === undefined ? undefined : rescaleDueAt(compute, profile);
   if (rescaleAt !== undefined)
     timers.schedule({ kind: "rescale", id }, compute.number, Math.max(rescaleAt, world.at));
   const suspendAt = suspendDueAt(compute, profile);

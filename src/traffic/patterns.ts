@@ -16,6 +16,7 @@ import {
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 const MAX_QUERIES = 1_000_000;
+const MAX_LOAD_VCPUS = 1_000_000;
 const MAX_POOL_SIZE = 10_000;
 const MAX_PHASES = 1_000;
 
@@ -34,6 +35,12 @@ const arrivalFields = {
   kind: z.enum(["query", "transaction"]).default("query").describe("kind of each arrival"),
   duration: distribution.prefault("0s"),
   queries: countFrom(0).default(1).describe("number of queries per arrival: a number, or {min, max}"),
+  load: z
+    .number()
+    .min(0)
+    .max(MAX_LOAD_VCPUS)
+    .optional()
+    .describe("number of vCPUs that each arrival keeps busy, which drives autoscaling (default: none)"),
 };
 const spacing = z
   .enum(["random", "even"])

@@ -5,7 +5,7 @@ import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
-import { enableHourlyUsageBeforeDue } from "./enable-hourly-usage.ts";
+import { enableNewRulesBeforeDue } from "./enable-new-rules.ts";
 import { Advancer, EVENTS_PER_COMMIT } from "./hosted/advancer.ts";
 import { compactHistory } from "./hosted/compaction.ts";
 import { DueTimer } from "./hosted/due-timer.ts";
@@ -70,7 +70,7 @@ export class HostedWorld implements WorldHandle {
     let mayBeHalfDone = true;
     try {
       const now = live.clock.now();
-      enableHourlyUsageBeforeDue(simulation, now);
+      enableNewRulesBeforeDue(simulation, now);
       if (!simulation.runDueUntil(now, EVENTS_PER_COMMIT))
         return this.#advancer.catchUp().then(() => this.transact(work));
       mayBeHalfDone = false;

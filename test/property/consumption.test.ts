@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
-import { sizeForLoad } from "../../src/platform/catalog/sizes.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { journalOf } from "../support/call-log.ts";
@@ -13,7 +11,6 @@ import { eventsOf, renderedState, worldStateText } from "../support/recorded-run
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const PROFILE = PROFILES["2024"];
 
 type Span = { readonly from: number; readonly to: number; readonly cu: number };
 type Compute = {
@@ -23,7 +20,6 @@ type Compute = {
   /** While active: since when, and with which size. */
   active: { since: number; cu: number } | undefined;
   suspending: boolean;
-  waitingLoad: number;
 };
 
 /**
@@ -53,20 +49,14 @@ function spansOf(journal: readonly any[], now: number): Map<string, Span[]> {
         range: limits,
         active: undefined,
         suspending: false,
-        waitingLoad: 0,
       });
     }
     const compute = computes.get(event.endpoint_id ?? event.activity?.endpoint_id);
     if (compute === undefined) continue;
     switch (event.type) {
-      case "ActivityRecorded":
-        if (event.activity.kind !== "disconnect" && (compute.active === undefined || compute.suspending))
-          compute.waitingLoad = Math.max(compute.waitingLoad, event.activity.load ?? 0);
-        break;
       case "ComputeActivated":
-        compute.active = { since: at, cu: sizeForLoad(PROFILE, compute.range, compute.waitingLoad) };
+        compute.active = { since: at, cu: compute.range.minCu };
         compute.suspending = false;
-        compute.waitingLoad = 0;
         break;
       case "ComputeResized":
         book(compute, at, event.size_cu);

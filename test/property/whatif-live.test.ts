@@ -116,5 +116,6 @@ function replayed(
     waitsMs.push(outcome.waits.sumMs - before);
   }
   replay.end();
-  return { starts, suspends, waitsMs, meteredMs: meteredMs(outcome), dropped: 0 };
+  const activeMs = meteredMs(outcome);
+  return { starts, suspends, waitsMs, meteredMs: activeMs, cuMs: activeMs * 0.25, resizes: [], dropped: 0 };
 }

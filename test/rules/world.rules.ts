@@ -2,10 +2,10 @@ import { test } from "vitest";
 import { createShop, SETTINGS, worldWithProject } from "../support/rule-worlds.ts";
 import { given } from "../support/rules.ts";
 
-test("a new world records its settings and tracks usage by the hour", () => {
+test("a new world records its settings, tracks usage by the hour and scales by load averages", () => {
   given()
     .when({ type: "CreateWorld", settings: SETTINGS })
-    .then([{ type: "WorldCreated", world: { ...SETTINGS, hourlyUsage: true } }]);
+    .then([{ type: "WorldCreated", world: { ...SETTINGS, hourlyUsage: true, loadAverage: true } }]);
 });
 
 test("configuring a world records the changes alone", () => {

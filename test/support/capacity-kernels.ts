@@ -95,23 +95,26 @@ function connectionFigures(): Record<string, number> {
 
 function scalingFigures(): Record<string, number> {
   const period = { startAt: 0, endAt: HOUR };
-  const burst = requestsOf([
+  const setting = { period, delay: "never", latencies: { at: () => 0 } } as const;
+  const run = (rows: readonly Row[], demand: Parameters<typeof replayScaling>[1], maxCu: number) =>
+    replayScaling(requestsOf(rows), demand, setting, { minCu: 1, maxCu }, PROFILES["2024"]);
+  const burst: Row[] = [
     [0, SECOND],
     [0, SECOND],
     [0, SECOND],
-    [0, HOUR],
-  ]);
-  const run = (requests: ComputeArrivals, demand: Parameters<typeof replayScaling>[1], maxCu: number) =>
-    replayScaling(requests, demand, period, { minCu: 1, maxCu }, PROFILES["2024"]);
-  const moment = requestsOf([[0, 0]]);
+    [0, 10 * SECOND],
+  ];
+  const throttled = run(burst, { loadPerRequest: 1 }, 1);
+  const grown = run([[0, HOUR - 20 * SECOND]], { loadPerRequest: 1.25 }, 1.25);
   return {
-    "sizes: throttled": run(burst, { loadPerRequest: 1 }, 1).throttledS,
-    "sizes: CU-seconds by load": run(burst, { loadPerRequest: 0.5 }, 4).cuMs / SECOND,
-    "sizes: changes": run(burst, { loadPerRequest: 0.5 }, 4).scaleEvents,
+    "sizes: throttled": throttled.throttledMs / SECOND,
+    "sizes: added wait": throttled.addedWaits.sumMs / SECOND,
+    "sizes: CU-seconds by load": grown.cuMs / SECOND,
+    "sizes: changes": grown.scaleEvents,
     "sizes: CU-seconds by memory":
-      run(requestsOf([[0, HOUR]]), { loadPerRequest: 0, memoryGbPerRequest: 3.01 }, 4).cuMs / SECOND,
+      run([[0, HOUR]], { loadPerRequest: 0, memoryGbPerRequest: 3.01 }, 4).cuMs / SECOND,
     "sizes: CU-seconds by the working set":
-      run(moment, { loadPerRequest: 0, workingSetGb: 6 }, 4).cuMs / SECOND,
-    "sizes: CU-seconds of a moment": run(moment, { loadPerRequest: 1.8 }, 4).cuMs / SECOND,
+      run([[0, 0]], { loadPerRequest: 0, workingSetGb: 6 }, 4).cuMs / SECOND,
+    "sizes: CU-seconds of a moment": run([[0, 0]], { loadPerRequest: 1.8 }, 4).cuMs / SECOND,
   };
 }

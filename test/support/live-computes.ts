@@ -1,3 +1,4 @@
+import type { SizeRange } from "../../src/platform/catalog/sizes.ts";
 import type { Command } from "../../src/platform/commands.ts";
 import type { DurationDistribution } from "../../src/platform/core/distribution.ts";
 import { DAY } from "../../src/platform/core/time.ts";
@@ -15,6 +16,8 @@ export type LiveSettings = {
   readonly operations: "timed" | "immediate";
   /** The quota of each project, in CU-seconds a month. Its computes have 0.25 CU. */
   readonly computeTimeSeconds?: number;
+  /** By default 0.25 CU. */
+  readonly range?: SizeRange;
   /** All computes belong to one project, each on a branch of its own. */
   readonly oneProject?: boolean;
 };
@@ -28,6 +31,9 @@ export type LiveCompute = {
   readonly suspends: readonly number[];
   readonly waitsMs: readonly number[];
   readonly meteredMs: number;
+  /** Metered time × size. */
+  readonly cuMs: number;
+  readonly resizes: readonly (readonly [at: number, sizeCu: number])[];
   /** Requests that were rejected because the quota was reached. */
   readonly dropped: number;
 };
@@ -37,10 +43,11 @@ export type LiveCompute = {
  * its end.
  */
 export function simulateComputes(trace: Trace, settings: LiveSettings): LiveCompute[] {
-  const { made: created, events, meteredMs } = simulateTrace(trace, settings);
+  const { made: created, events, metered } = simulateTrace(trace, settings);
   return created.map(({ project, endpointId }) => ({
     ...computeResult(events, endpointId, trace.period.endAt),
-    meteredMs: meteredMs(project),
+    meteredMs: metered(project).activeMs,
+    cuMs: metered(project).cuMs,
   }));
 }
 
@@ -49,13 +56,13 @@ export function simulateComputes(trace: Trace, settings: LiveSettings): LiveComp
  * requests.
  */
 export function simulateProject(trace: Trace, settings: LiveSettings) {
-  const { made: created, events, meteredMs } = simulateTrace(trace, { ...settings, oneProject: true });
+  const { made: created, events, metered } = simulateTrace(trace, { ...settings, oneProject: true });
   return {
     stoppedAt: events
       .filter((event) => event.type === "ComputeSuspended" && event.cause === "quota")
       .map(({ at }) => at),
     refusedAt: events.filter((event) => event.type === "ActivityDropped").map(({ at }) => at),
-    meteredMs: meteredMs(created[0]?.project ?? ""),
+    meteredMs: metered(created[0]?.project ?? "").activeMs,
   };
 }
 
@@ -77,7 +84,7 @@ const LONGEST_START_MS = 600_000;
 
 function simulateTrace(
   { period, computes }: Trace,
-  { delay, startDelay, operations, computeTimeSeconds, oneProject }: LiveSettings,
+  { delay, startDelay, operations, computeTimeSeconds, range, oneProject }: LiveSettings,
 ) {
   // In the month before, so that the month of the trace begins without usage.
   const before = period.startAt - 40 * DAY;
@@ -109,7 +116,7 @@ function simulateTrace(
       const events = execute({
         type: "CreateProject",
         accountId,
-        defaultEndpointSettings: { suspendTimeoutSeconds },
+        defaultEndpointSettings: { suspendTimeoutSeconds, ...range },
       });
       project = events.find((event) => event.type === "ProjectCreated")?.project.id ?? "";
     }
@@ -128,8 +135,9 @@ function simulateTrace(
   for (const { endpointId, requests } of created) {
     for (const [index, at] of requests.at.entries()) {
       const durationMs = requests.durationMs[index];
+      const load = requests.load?.[index];
       execute(
-        { type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } },
+        { type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs, load } },
         suspendedAt,
       );
     }
@@ -143,8 +151,7 @@ function simulateTrace(
   simulation.runDueUntil(period.startAt - 1);
   const since = simulation.world.seq;
   const usedBy = (projectId: string, at: number) =>
-    usageAt(simulation.world, projectId, simulation.world.computes.by("project", projectId).values(), at)
-      .activeMs;
+    usageAt(simulation.world, projectId, simulation.world.computes.by("project", projectId).values(), at);
   const used = new Map(created.map((own) => [own.project, usedBy(own.project, period.startAt - 1)]));
   simulation.runDueUntil(period.endAt - 1);
   simulation.commit({ mode: "manual", factor: 0, simAnchor: period.endAt, wallAnchor: 0 }, period.endAt);
@@ -152,7 +159,13 @@ function simulateTrace(
   return {
     made: created,
     events,
-    meteredMs: (own: string) => usedBy(own, period.endAt) - (used.get(own) ?? 0),
+    metered(own: string) {
+      const [before, after] = [used.get(own), usedBy(own, period.endAt)];
+      return {
+        activeMs: after.activeMs - (before?.activeMs ?? 0),
+        cuMs: after.cuMs - (before?.cuMs ?? 0),
+      };
+    },
   };
 }
 
@@ -160,9 +173,10 @@ function computeResult(
   events: readonly RecordedEvent[],
   endpointId: string,
   endAt: number,
-): Omit<LiveCompute, "meteredMs"> {
+): Omit<LiveCompute, "meteredMs" | "cuMs"> {
   const [starts, suspends, waitsMs, dropped]: [(readonly [number, number])[], number[], number[], string[]] =
     [[], [], [], []];
+  const resizes: (readonly [number, number])[] = [];
   for (const event of events) {
     if (
       event.type === "OperationScheduled" &&
@@ -172,6 +186,8 @@ function computeResult(
       starts.push([event.at, event.at + event.operation.durationMs]);
     }
     if (event.type === "ComputeSuspended" && event.endpointId === endpointId) suspends.push(event.at);
+    if (event.type === "ComputeResized" && event.endpointId === endpointId)
+      resizes.push([event.at, event.sizeCu]);
     if (event.type === "ActivityRecorded" && event.activity.endpointId === endpointId)
       waitsMs.push(event.waitedMs);
     if (event.type === "ActivityDropped" && event.endpointId === endpointId) dropped.push(event.reason);
@@ -183,5 +199,5 @@ function computeResult(
   if (String(activated) !== String(expectedReadyAt))
     throw new Error(`starts end at ${activated}, not at ${expectedReadyAt}`);
   if (dropped.some((reason) => reason !== "QUOTA_EXCEEDED")) throw new Error(`dropped: ${dropped}`);
-  return { starts, suspends, waitsMs, dropped: dropped.length };
+  return { starts, suspends, waitsMs, resizes, dropped: dropped.length };
 }

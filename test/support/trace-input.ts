@@ -33,7 +33,10 @@ export function collectRows(options: IntakeOptions = {}): {
   readonly rows: () => ReadRow[];
 } {
   const readRows: (readonly [number, number, number, number])[] = [];
-  const intake = new Intake({ add: (...row) => readRows.push(row) }, options);
+  const intake = new Intake(
+    { add: (compute, at, durationMs, source) => readRows.push([compute, at, durationMs, source]) },
+    options,
+  );
   const rows = () => {
     const { computeNames, sourceNames } = intake;
     return readRows.map(([compute, at, durationMs, source]): ReadRow => {

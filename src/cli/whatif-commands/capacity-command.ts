@@ -8,7 +8,7 @@ import type { PoolBy } from "../../whatif/capacity/capacity-totals.ts";
 import { DEFAULTS, questionSummary } from "../../whatif/report/question.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { integerParser, parseBytesOption } from "../terminal/option-parsers.ts";
+import { integerParser, parseBytesOption, parseDurationOption } from "../terminal/option-parsers.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { openTraces } from "../whatif/open-traffic.ts";
@@ -36,6 +36,8 @@ type CapacityOptions = QuestionOptions &
     readonly workingSet?: number;
     readonly blocksPerRequest: number;
     readonly skew: number;
+    readonly storageRead: number;
+    readonly tolerate: number;
   };
 
 const MAX_BLOCKS = 100_000;
@@ -91,6 +93,23 @@ export function capacityCommand(): Command {
         .argParser(parseSkewOption)
         .default(0.8),
     );
+  command
+    .addOption(
+      new Option(
+        "--storage-read <duration>",
+        "how much longer a block takes from storage than from the cache: 1ms or 1 (milliseconds)",
+      )
+        .argParser(parseDurationOption)
+        .default(1, "1ms"),
+    )
+    .addOption(
+      new Option(
+        "--tolerate <share>",
+        "share of the active time that may be throttled, and of requests that may be rejected, such as 0.1%",
+      )
+        .argParser(parseShareOption)
+        .default(0, "0%"),
+    );
   return addOutputOptions(command)
     .addHelpText(
       "after",
@@ -121,12 +140,13 @@ async function runCapacity(
     const ranges = sizeRangesOf(options.size, profile.sizes);
     const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } =
       options;
+    const { storageRead: storageReadMs, tolerate } = options;
     const cache =
       workingSet === undefined
         ? undefined
-        : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew };
+        : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew, storageReadMs };
     const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
-    const assumptions = { loadPerRequest, memoryGbPerRequest, reserved, poolBy, cache };
+    const assumptions = { loadPerRequest, memoryGbPerRequest, tolerate, reserved, poolBy, cache };
     const work = capacityReport(traffic, ranges, profile, question, assumptions, randomFrom(question.seed));
     const report = await runWithProgress(work, "replaying computes", traffic.computes.length, signal);
     const result = {
@@ -140,7 +160,7 @@ async function runCapacity(
         command,
         resolvedFlags: {
           ...resolvedQuestionFlags(question, opened),
-          ...(cache === undefined ? { "blocks-per-request": [], skew: [] } : {}),
+          ...(cache === undefined ? { "blocks-per-request": [], skew: [], "storage-read": [] } : {}),
         },
         inputs: inputSummary.files,
         question: { ...questionSummary(question), sizes: options.size, ...report.assumptions },
@@ -155,7 +175,7 @@ async function runCapacity(
 /** The options about reads require --working-set. */
 function checkCache({ workingSet }: CapacityOptions, command: Command): void {
   const cacheOptions = command.options.filter((one) =>
-    ["blocksPerRequest", "skew"].includes(one.attributeName()),
+    ["blocksPerRequest", "skew", "storageRead"].includes(one.attributeName()),
   );
   const typed = cacheOptions.find((one) => command.getOptionValueSource(one.attributeName()) === "cli");
   if (workingSet === undefined && typed !== undefined)
@@ -189,6 +209,14 @@ function parseSizeRangeOption(text: string): SizeRange {
   }
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
   throw new InvalidArgumentError("It must be a size such as 1, or a range such as 0.25..2.");
+}
+
+/** A share, as a percentage or a number: 0.1% is 0.001. */
+function parseShareOption(text: string): number {
+  const isPercentage = text.endsWith("%");
+  const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
+  if (value < 1) return value;
+  throw new InvalidArgumentError("It must be a share below 1, such as 0.1% or 0.001.");
 }
 
 function parseSkewOption(text: string): number {

@@ -49,9 +49,11 @@ export async function readWorldTraffic(
   }
   const { now } = await call<{ now: string }>("GET", "/clock");
   const state = await call<StateResponse>("GET", "/state");
-  const traffic = worldTraffic.traffic(Date.parse(now));
+  const readAt = Date.parse(now);
+  const traffic = worldTraffic.traffic(readAt);
   const computes = worldTraffic.computes(
     state.endpoints.map((endpoint) => parseObject(endpoint) as KnownCompute),
+    readAt,
   );
   const settings = parseObject(state.world) as WorldSettings;
   return {

@@ -19,7 +19,7 @@ export type Activity = {
   readonly pooled?: boolean | undefined;
   /** Whose traffic it is. Stored, so that the active time of a compute can be attributed to its sources. */
   readonly source?: string | undefined;
-  /** The number of vCPUs busy meanwhile (load1), which drives autoscaling. */
+  /** The number of vCPUs that it keeps busy while it runs, which drives autoscaling. */
   readonly load?: number | undefined;
   readonly blocks?: BlockCounts | undefined;
 };
@@ -37,6 +37,15 @@ export type PendingLoad = {
   readonly queries: number;
   readonly blocks: BlockCounts;
   readonly load?: number | undefined;
+  /** The loads, which run from the end of the start on. Absent in worlds whose sizes follow load readings. */
+  readonly loads?: readonly PendingRun[] | undefined;
+};
+
+/** A load, in load units, of an arrival that waits for a start. */
+export type PendingRun = {
+  readonly load: number;
+  readonly durationMs: DurationMs;
+  readonly connectionId?: string;
 };
 
 export type RecordActivity = {

@@ -6,6 +6,7 @@ import type { ComputeRef, ProjectRef } from "../object-refs.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PendingLoad } from "./activity.ts";
 import type { CacheStatistics } from "./cache.ts";
+import type { LoadAverageState } from "./load-average.ts";
 
 /** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
 export type ComputeType = "read_write" | "read_only";
@@ -31,6 +32,9 @@ export type ActivePhase = {
   readonly openTransactions: number;
   /** Queries served since the start. */
   readonly queries: number;
+  /** Present if its size follows its load average. */
+  readonly scaling?: ScalingState | undefined;
+  /** Loads by the rule of earlier releases. */
   readonly readings: readonly LoadReading[];
   readonly cache: CacheStatistics;
   /** A suspend is under way: connections are closed, and arrivals wait for the next start. */
@@ -119,7 +123,22 @@ export type StartCompute = ComputeRef & { readonly type: "StartCompute" };
 export type SuspendCompute = ComputeRef & { readonly type: "SuspendCompute" };
 export type RestartCompute = ComputeRef & { readonly type: "RestartCompute" };
 
-/** A load reading of a compute: the number of busy vCPUs (load1), valid until an instant (exclusive). */
+/** What the size of an active compute with size limits depends on. */
+export type ScalingState = {
+  readonly average: LoadAverageState;
+  /** Loads that a later reading will see, in order of arrival. */
+  readonly running: readonly RunningLoad[];
+  readonly resizedAt: SimTime;
+};
+
+/** A load, in load units, up to an instant (exclusive), or until its connection is closed. */
+export type RunningLoad = {
+  readonly load: number;
+  readonly until: SimTime;
+  readonly connectionId?: string;
+};
+
+/** The number of busy vCPUs, by the rule of earlier releases valid until an instant (exclusive). */
 export type LoadReading = { readonly load: number; readonly until: SimTime };
 
 export type ComputeCommand = CreateCompute | UpdateCompute | DeleteCompute;

@@ -9,16 +9,15 @@ import { expectedReadyAt } from "../operation/operation.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { accept, type Refusal, type Result, refuse } from "../refusal-codes.ts";
-import type { ActivityCommand } from "./activity.ts";
-import {
-  type Activity,
-  type ActivityRecorded,
-  type RecordActivity,
-  type ScheduleActivity,
-  type ScheduledActivity,
-  toPendingLoad,
+import type {
+  Activity,
+  ActivityCommand,
+  ActivityRecorded,
+  RecordActivity,
+  ScheduleActivity,
+  ScheduledActivity,
 } from "./activity.ts";
-import { resizeEvents } from "./autoscaling.ts";
+import { resizeForReadings } from "./autoscaling.ts";
 import type { Compute } from "./compute.ts";
 import { refuseDisabled } from "./compute-lifecycle.ts";
 import { serveActivity } from "./evolve-compute.ts";
@@ -50,11 +49,12 @@ export function decideActivity(
   const { phase } = compute;
   if (phase.state === "active" && !phase.suspending) {
     const served = activityRecorded(now, activity, 0, opened, scheduled);
-    if (activity.load === undefined) return accept([served]);
-    const nextPhase = serveActivity(world, compute, phase, toPendingLoad(activity), false, now).phase;
+    // A load average changes only with the next reading.
+    if (activity.load === undefined || phase.scaling !== undefined) return accept([served]);
+    const nextPhase = serveActivity(world, compute, phase, activity, false, now).phase;
     return accept([
       served,
-      ...(nextPhase.state === "active" ? resizeEvents(compute, phase, nextPhase.readings, context) : []),
+      ...(nextPhase.state === "active" ? resizeForReadings(compute, phase, nextPhase.readings, context) : []),
     ]);
   }
   const overQuota = refuseOverQuota(world, compute.projectId, now);

@@ -8,11 +8,14 @@ import {
   activityDurationMs,
   isOpenEnded,
   type PendingLoad,
+  type PendingRun,
   toPendingLoad,
 } from "./activity.ts";
+import { endLoads } from "./autoscaling.ts";
 import type { Compute } from "./compute.ts";
 import type { Connection } from "./connection.ts";
 import { serveActivity, withRuntime } from "./evolve-compute.ts";
+import { loadUnits } from "./load-average.ts";
 import { busyUntil, findConnection, openConnection } from "./open-connections.ts";
 
 export const activityEvolvers = {
@@ -40,12 +43,12 @@ function evolveActivityRecorded(world: World, { at, activity, opened }: Activity
   const served = phase.state === "active" && !phase.suspending;
   const beginsTransaction = assignToConnection(world, compute, activity, opened, !served, at);
   if (served) {
-    world.computes.set(serveActivity(world, compute, phase, toPendingLoad(activity), beginsTransaction, at));
+    world.computes.set(serveActivity(world, compute, phase, activity, beginsTransaction, at));
     return;
   }
   const { startedAt, suspendedAt, updatedAt } = compute;
   const lastActiveAt = Math.max(compute.lastActiveAt ?? 0, at);
-  const waiting = addPendingLoad(compute.waiting, activity);
+  const waiting = addPendingLoad(world, compute.waiting, activity);
   world.computes.set(
     withRuntime(compute, { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }),
   );
@@ -123,16 +126,22 @@ function closeConnection(world: World, compute: Compute, connectionId: string, a
   if (!wasBusy) return compute;
   return {
     ...compute,
-    phase: { ...phase, openTransactions: phase.openTransactions - (inTransaction ? 1 : 0) },
+    phase: {
+      ...phase,
+      scaling: phase.scaling && endLoads(phase.startedAt, phase.scaling, at, connectionId),
+      openTransactions: phase.openTransactions - (inTransaction ? 1 : 0),
+    },
     lastActiveAt: busyUntil(world, compute.id, at),
   };
 }
 
-function addPendingLoad(waiting: PendingLoad | undefined, activity: Activity): PendingLoad {
+function addPendingLoad(world: World, waiting: PendingLoad | undefined, activity: Activity): PendingLoad {
   const added = toPendingLoad(activity);
-  if (waiting === undefined) return added;
+  const run = world.settings.loadAverage === true ? pendingRun(activity) : undefined;
+  if (waiting === undefined) return run === undefined ? added : { ...added, loads: [run] };
   const { blocks } = waiting;
   const load = added.load === undefined ? waiting.load : Math.max(added.load, waiting.load ?? 0);
+  const loads = run === undefined ? waiting.loads : [...(waiting.loads ?? []), run];
   return {
     longestMs: Math.max(waiting.longestMs, added.longestMs),
     queries: waiting.queries + added.queries,
@@ -142,5 +151,17 @@ function addPendingLoad(waiting: PendingLoad | undefined, activity: Activity): P
       writes: blocks.writes + added.blocks.writes,
     },
     ...(load === undefined ? {} : { load }),
+    ...(loads === undefined ? {} : { loads }),
+  };
+}
+
+function pendingRun(activity: Activity): PendingRun | undefined {
+  const { load, connectionId } = activity;
+  const durationMs = activityDurationMs(activity);
+  if (load === undefined || durationMs === 0) return undefined;
+  return {
+    load: loadUnits(load),
+    durationMs,
+    ...(connectionId === undefined ? {} : { connectionId }),
   };
 }

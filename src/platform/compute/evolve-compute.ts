@@ -3,10 +3,12 @@ import type { SimTime } from "../core/time.ts";
 import { profileOfWorld, type World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
 import { meter } from "../usage/meter.ts";
-import type { PendingLoad } from "./activity.ts";
-import { addReading, targetSizeCu } from "./autoscaling.ts";
+import { type Activity, type PendingLoad, toPendingLoad } from "./activity.ts";
+import { addLoad, endLoads, scales, startScaling } from "./autoscaling.ts";
 import { type CacheStatistics, cacheCapacity, countBlocks, EMPTY_CACHE } from "./cache.ts";
-import type { ActivePhase, Compute, ComputeEvent } from "./compute.ts";
+import type { ActivePhase, Compute, ComputeEvent, RunningLoad, ScalingState } from "./compute.ts";
+import { loadUnits } from "./load-average.ts";
+import { addReading, sizeForReadings } from "./load-readings.ts";
 import { closeConnections, serveWaitingConnections } from "./open-connections.ts";
 
 const IDLE = { state: "idle" } as const;
@@ -43,7 +45,13 @@ export const computeEvolvers = {
     world.computes.set(
       withRuntime(compute, {
         ...runtimeOf(compute),
-        phase: { ...compute.phase, suspending: true, openTransactions: 0, readings: [] },
+        phase: {
+          ...compute.phase,
+          scaling: withoutLoads(compute.phase, event.at),
+          suspending: true,
+          openTransactions: 0,
+          readings: [],
+        },
         lastActiveAt: endOfLastActivity(compute, event.at),
       }),
     );
@@ -76,8 +84,15 @@ export const computeEvolvers = {
   },
   ComputeSuspendFailed(world, event) {
     const compute = computeOf(world, event);
-    if (compute.phase.state === "active")
-      world.computes.set({ ...compute, phase: { ...compute.phase, suspending: false }, updatedAt: event.at });
+    const { phase } = compute;
+    if (phase.state !== "active") return;
+    // Readings during the failed suspend resize nothing.
+    const scaling = phase.scaling && { ...phase.scaling, resizedAt: event.at };
+    world.computes.set({
+      ...compute,
+      phase: { ...phase, scaling, suspending: false },
+      updatedAt: event.at,
+    });
   },
 } satisfies Evolvers<ComputeEvent>;
 
@@ -96,12 +111,17 @@ function computeOf(
 function activate(world: World, compute: Compute, release: number, at: SimTime): Compute {
   const { waiting } = compute;
   const profile = profileOfWorld(world);
+  const { range } = compute;
+  const scaling =
+    world.settings.loadAverage === true && scales(range)
+      ? startScaling(at, waiting === undefined ? [] : waitingLoads(waiting, at))
+      : undefined;
   const readings =
-    waiting?.load === undefined
+    waiting?.load === undefined || scaling !== undefined
       ? []
       : [{ load: waiting.load, until: at + waiting.longestMs + profile.loadReadingMs }];
-  const { range } = compute;
-  const sizeCu = targetSizeCu(profile, range, readings, at);
+  // A: it starts with its smallest size, because its load average starts at zero.
+  const sizeCu = scaling === undefined ? sizeForReadings(profile, range, readings, at) : range.minCu;
   const cache =
     waiting === undefined ? EMPTY_CACHE : countPendingBlocks(EMPTY_CACHE, waiting, profile, sizeCu);
   const openTransactions = serveWaitingConnections(world, compute.id, at);
@@ -114,6 +134,7 @@ function activate(world: World, compute: Compute, release: number, at: SimTime):
     release,
     openTransactions,
     queries: waiting?.queries ?? 0,
+    scaling,
     readings,
     cache,
     suspending: false,
@@ -127,6 +148,17 @@ function activate(world: World, compute: Compute, release: number, at: SimTime):
     suspendedAt: compute.suspendedAt,
     updatedAt: at,
   });
+}
+
+/** Arrivals that waited; a world of an earlier release knows only their highest load. */
+function waitingLoads({ loads, load, longestMs }: PendingLoad, at: SimTime): RunningLoad[] {
+  const runs = loads ?? (load === undefined ? [] : [{ load: loadUnits(load), durationMs: longestMs }]);
+  return runs.map(({ durationMs, ...run }) => ({ ...run, until: at + durationMs }));
+}
+
+/** When its connections close, nothing runs any more. */
+function withoutLoads({ startedAt, scaling }: ActivePhase, at: SimTime): ScalingState | undefined {
+  return scaling && endLoads(startedAt, scaling, at);
 }
 
 function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): Compute {
@@ -143,6 +175,7 @@ function resized(world: World, compute: Compute, sizeCu: number, at: SimTime): C
     ...compute,
     phase: {
       ...phase,
+      scaling: phase.scaling && { ...phase.scaling, resizedAt: at },
       sizeCu,
       meteredAt: at,
       cache,
@@ -156,13 +189,14 @@ export function serveActivity(
   world: World,
   compute: Compute,
   phase: ActivePhase,
-  activity: PendingLoad,
+  activity: Activity,
   opensTransaction: boolean,
   at: SimTime,
 ): Compute {
-  const until = at + activity.longestMs;
+  const pending = toPendingLoad(activity);
+  const until = at + pending.longestMs;
   const profile = profileOfWorld(world);
-  const { load, queries } = activity;
+  const { load, queries } = pending;
   const { startedAt, range, sizeCu, meteredAt, release, suspending } = phase;
   const nextPhase: ActivePhase = {
     state: "active",
@@ -173,11 +207,12 @@ export function serveActivity(
     release,
     openTransactions: phase.openTransactions + (opensTransaction ? 1 : 0),
     queries: phase.queries + queries,
+    scaling: scalingWith(phase, activity, until, at),
     readings:
-      load === undefined
+      load === undefined || phase.scaling !== undefined
         ? phase.readings
         : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
-    cache: countPendingBlocks(phase.cache, activity, profile, sizeCu),
+    cache: countPendingBlocks(phase.cache, pending, profile, sizeCu),
     suspending,
   };
   const { waiting, suspendedAt, updatedAt } = compute;
@@ -190,6 +225,17 @@ export function serveActivity(
     suspendedAt,
     updatedAt,
   });
+}
+
+function scalingWith(
+  { startedAt, scaling }: ActivePhase,
+  { load, connectionId }: Activity,
+  until: SimTime,
+  at: SimTime,
+): ScalingState | undefined {
+  if (scaling === undefined || load === undefined) return scaling;
+  const own = connectionId === undefined ? {} : { connectionId };
+  return addLoad(startedAt, scaling, { load: loadUnits(load), until, ...own }, at);
 }
 
 function countPendingBlocks(

@@ -22,6 +22,11 @@ export type WorldSettings = {
   readonly limits?: LimitSettings;
   /** Usage is also recorded by the hour. Absent in worlds of early releases until an event enables it. */
   readonly hourlyUsage?: true;
+  /**
+   * Computes that start follow their load average. Absent in worlds of releases up to 0.4 until an event
+   * enables it; see `load-readings.ts` for their rule.
+   */
+  readonly loadAverage?: true;
   /** The initial time of its clock. */
   readonly startAt: SimTime;
 };
@@ -31,7 +36,7 @@ type LockScope = "narrow" | "project";
 
 /** `null` removes an override: the value of the profile or the plan applies again. */
 export type SettingsChanges = Partial<
-  Pick<WorldSettings, "operations" | "locks" | "seed" | "hourlyUsage">
+  Pick<WorldSettings, "operations" | "locks" | "seed" | "hourlyUsage" | "loadAverage">
 > & {
   readonly startDelay?: DurationDistribution | null;
   readonly limits?: LimitSettings | null;

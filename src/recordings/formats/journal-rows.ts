@@ -31,6 +31,7 @@ type RunningArrival = {
   readonly at: SimTime;
   readonly source: number;
   readonly connection: string | undefined;
+  readonly load: number | undefined;
   /** Infinite for a transaction without a known end. */
   readonly durationMs: DurationMs;
   from: SimTime;
@@ -91,7 +92,8 @@ export class JournalRows {
       : kind === "connect"
         ? 0
         : (activity.durationMs ?? 0);
-    if (durationMs === 0) this.#intake.take(line, compute, at, 0, source);
+    const { load } = activity;
+    if (durationMs === 0) this.#intake.take(line, compute, at, 0, source, load);
     else
       this.#track(endpointId, {
         line,
@@ -99,6 +101,7 @@ export class JournalRows {
         at,
         source,
         connection,
+        load,
         durationMs,
         from: at + waitedMs,
         isWaiting: waitedMs > 0,
@@ -145,8 +148,10 @@ export class JournalRows {
     });
   }
 
-  #finish({ line, compute, at, source, from, durationMs }: RunningArrival, end: SimTime): void {
-    this.#intake.take(line, compute, at, Math.max(0, Math.min(durationMs, end - from)), source);
+  #finish({ line, compute, at, source, load, from, durationMs }: RunningArrival, end: SimTime): void {
+    // A transaction without a known end runs nothing.
+    const own = Number.isFinite(durationMs) ? load : undefined;
+    this.#intake.take(line, compute, at, Math.max(0, Math.min(durationMs, end - from)), source, own);
   }
 
   #number(name: string, numberOf: (bytes: Uint8Array, start: number, end: number) => number): number {

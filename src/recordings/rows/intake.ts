@@ -5,7 +5,13 @@ import { RecordingError } from "./recording-error.ts";
 
 /** A sink of rows in any order: numbers of computes and sources, whole milliseconds. */
 export type RowSink = {
-  readonly add: (compute: number, at: SimTime, durationMs: number, source: number) => void;
+  readonly add: (
+    compute: number,
+    at: SimTime,
+    durationMs: number,
+    source: number,
+    load: number | undefined,
+  ) => void;
 };
 
 export type IntakeOptions = {
@@ -86,7 +92,15 @@ export class Intake {
     return this.#hasOtherSources ? [...this.#sources.list, OTHER_SOURCES] : this.#sources.list;
   }
 
-  take(line: number, compute: number, at: SimTime, durationMs: number, source: number): void {
+  /** `load`: busy vCPUs while it runs, where the input states it. */
+  take(
+    line: number,
+    compute: number,
+    at: SimTime,
+    durationMs: number,
+    source: number,
+    load?: number | undefined,
+  ): void {
     if (!(at >= 0 && at <= END_OF_TIME)) {
       this.reject(line, `at: ${at} is before 1970 or after 9999`);
       return;
@@ -99,7 +113,7 @@ export class Intake {
     if (at < this.firstAt) this.firstAt = at;
     if (at > this.lastAt) this.lastAt = at;
     this.rows += 1;
-    this.#sink.add(compute, at, durationMs, source);
+    this.#sink.add(compute, at, durationMs, source, load);
   }
 
   reject(line: number, reason: string): void {

@@ -8,6 +8,8 @@ export type ComputeArrivals = {
   readonly durationMs: Float64Array;
   /** Index into the trace's `sources`. */
   readonly source?: Uint16Array | undefined;
+  /** vCPUs that each request keeps busy while it runs; only journals of worlds contain it. */
+  readonly load?: Float64Array | undefined;
 };
 
 export type ComputeTrace = { readonly id: string; readonly arrivals: ComputeArrivals };
@@ -78,8 +80,13 @@ export function eachPart(parts: ArrivalParts, visit: (part: ComputeArrivals) => 
 /** Copies all parts into one. */
 export function collectParts(parts: ArrivalParts): ComputeArrivals {
   const copies: ComputeArrivals[] = [];
-  eachPart(parts, ({ at, durationMs, source }) => {
-    copies.push({ at: at.slice(), durationMs: durationMs.slice(), source: source?.slice() });
+  eachPart(parts, ({ at, durationMs, source, load }) => {
+    copies.push({
+      at: at.slice(),
+      durationMs: durationMs.slice(),
+      source: source?.slice(),
+      load: load?.slice(),
+    });
   });
   if (copies.length === 1) return copies[0] as ComputeArrivals;
   const length = copies.reduce((sum, { at }) => sum + at.length, 0);
@@ -87,12 +94,14 @@ export function collectParts(parts: ArrivalParts): ComputeArrivals {
     at: new Float64Array(length),
     durationMs: new Float64Array(length),
     source: new Uint16Array(length),
+    load: copies.some(({ load }) => load !== undefined) ? new Float64Array(length) : undefined,
   };
   let from = 0;
-  for (const { at, durationMs, source } of copies) {
+  for (const { at, durationMs, source, load } of copies) {
     all.at.set(at, from);
     all.durationMs.set(durationMs, from);
     if (source !== undefined) all.source.set(source, from);
+    if (load !== undefined) all.load?.set(load, from);
     from += at.length;
   }
   return all;
@@ -116,7 +125,7 @@ export function partsOf(arrivals: ComputeArrivals, length = PART_LENGTH): Arriva
 
 /** The requests from index `from` (inclusive) to `to` (exclusive). */
 export function rangeView(
-  { at, durationMs, source }: ComputeArrivals,
+  { at, durationMs, source, load }: ComputeArrivals,
   from: number,
   to: number,
 ): ComputeArrivals {
@@ -124,6 +133,7 @@ export function rangeView(
     at: at.subarray(from, to),
     durationMs: durationMs.subarray(from, to),
     source: source?.subarray(from, to),
+    load: load?.subarray(from, to),
   };
 }
 

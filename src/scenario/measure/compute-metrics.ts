@@ -1,8 +1,8 @@
-import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import { profileOfWorld, type World } from "../../platform/core/world.ts";
 import type { Counters } from "./counters.ts";
 import { OccupancyTimeline } from "./timeline.ts";
 
@@ -81,10 +81,11 @@ export class ComputeMetrics {
     this.#endStarting(at);
   }
 
-  /** Serves the waiting arrivals, with the size that their load needs. */
-  activated(profile: Profile, at: SimTime): void {
+  /** Serves the waiting arrivals. By the rule of earlier releases it starts with the size for their load. */
+  activated(world: World, at: SimTime): void {
     this.counters.add("starts");
-    const sizeCu = sizeForLoad(profile, this.range, this.#highestLoad);
+    const load = world.settings.loadAverage === true ? 0 : this.#highestLoad;
+    const sizeCu = sizeForLoad(profileOfWorld(world), this.range, load);
     this.#endStarting(at);
     // After a failed suspend it is still active.
     if (this.#activeSince === undefined) this.#becomeActive(sizeCu, at);

@@ -1,5 +1,5 @@
 import type { SimTime } from "../../platform/core/time.ts";
-import { profileOfWorld, type World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { isComputeVisible } from "../../platform/lookup.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
@@ -111,7 +111,7 @@ export class RunMetrics {
         return;
       }
       case "ComputeActivated":
-        this.#metricsOf(event.endpointId).activated(profileOfWorld(this.#world), at);
+        this.#metricsOf(event.endpointId).activated(this.#world, at);
         return;
       case "ComputeResized":
         this.#metricsOf(event.endpointId).resized(event.sizeCu, at);

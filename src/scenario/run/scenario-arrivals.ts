@@ -54,6 +54,8 @@ type TrafficStream = {
   /** Prefix of its connection names. */
   readonly connectionPrefix: string;
   readonly openConnections: Set<number>;
+  /** vCPUs that each query and transaction keeps busy. */
+  readonly load?: number | undefined;
 };
 
 /** All traffic of a scenario as one arrival source, which also forwards events to the run. */
@@ -122,12 +124,14 @@ export class ScenarioArrivals implements ArrivalSource {
     this.#lastSource = merged.source;
     this.#lastConnection = connection;
     merged.next();
+    const runs = kind === "query" || kind === "transaction";
     const activity: Activity = {
       endpointId: stream.endpointId,
       kind,
       durationMs,
       queries,
       source: stream.name,
+      ...(runs && stream.load !== undefined ? { load: stream.load } : {}),
     };
     if (connection === NO_CONNECTION) return activity;
     if (kind === "connect") stream.openConnections.add(connection);
@@ -191,6 +195,7 @@ export class ScenarioArrivals implements ArrivalSource {
           endpointId: id,
           connectionPrefix: source.name,
           openConnections,
+          load: source.load,
         }) - 1;
       if (isClosedLoop(source))
         this.#closedLoopStreams.set(id, [...(this.#closedLoopStreams.get(id) ?? []), index]);

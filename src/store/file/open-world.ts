@@ -12,7 +12,7 @@ import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { copyDatabase } from "./copy.ts";
 import { checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
-import { createFile, upgradeFile } from "./upgrade.ts";
+import { createFile, markJournalVersion, upgradeFile } from "./upgrade.ts";
 
 /** An open world's file: the world loaded from its tables, and the journal that keeps the tables current. */
 export type Store = {
@@ -51,6 +51,7 @@ export function openStore(path: string, options: OpenOptions): Store {
   const sqlite = connectToCurrent(path, options);
   try {
     checkStructure(sqlite, statSync(path).size);
+    markJournalVersion(sqlite);
     const world = emptyWorld();
     const row = readWorldRow(sqlite);
     if (row !== undefined) load(sqlite, world, row);

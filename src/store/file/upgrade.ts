@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { writeHistoryRow } from "../journal/journal-row.ts";
+import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { rechain } from "../journal/rechain.ts";
 import { FIRST_VERSION, JOURNAL_VERSION, markVersion, schemaVersionOf } from "../tables/format-version.ts";
 import { checkChecksums, rewriteChecksums } from "../tables/stored-tables.ts";
@@ -55,6 +55,13 @@ export function upgradeFile(path: string, migrationsFolder: string, backupPath?:
   }
   if (backupPath !== undefined) preserveAs(path, backupPath);
   moveIntoPlace(copy, path);
+}
+
+/** From now on the file may contain events that earlier releases would misinterpret, so they must reject it. */
+export function markJournalVersion(sqlite: BetterSqlite3.Database): void {
+  const history = readHistoryRow(sqlite);
+  if (history.journalVersion < JOURNAL_VERSION)
+    writeHistoryRow(sqlite, { ...history, journalVersion: JOURNAL_VERSION });
 }
 
 function beginHistory(sqlite: BetterSqlite3.Database): void {

@@ -5,10 +5,11 @@ import { readHistoryRow } from "../journal/journal-row.ts";
 /** Version of the tables: the number of migrations in `migrations/`. */
 export const SCHEMA_VERSION = 4;
 /**
- * Version of the meaning of events. Version 2 records the decision of each event. A new event type needs no
- * new version; an event that older releases would misinterpret does.
+ * Version of the meaning of events. Version 2 records the decision of each event; in version 3 the size of a
+ * compute follows its load average. A new event type needs no new version; an event that older releases would
+ * misinterpret does.
  */
-export const JOURNAL_VERSION = 2;
+export const JOURNAL_VERSION = 3;
 
 export const FIRST_VERSION = 1;
 

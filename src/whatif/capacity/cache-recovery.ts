@@ -59,6 +59,30 @@ const MIN_READS = 100;
 const RECOVERED_SHARE = 0.9;
 
 /**
+ * Reads that miss because a start has emptied the cache: those that would hit at the best ratio, up to the
+ * recovery. `undefined` where the recovery is not known.
+ */
+export function readsLostToStarts(
+  buckets: readonly RecoveryBucket[],
+  capacityIndex: number,
+): number | undefined {
+  const recoveredAt = recoveredAfterMs(buckets, capacityIndex);
+  if (recoveredAt === undefined) return undefined;
+  const best = bestRatio(buckets, capacityIndex);
+  return buckets
+    .filter(({ toMs }) => toMs <= recoveredAt)
+    .reduce(
+      (sum, { reads, hitRatios }) => sum + reads * Math.max(0, best - (hitRatios[capacityIndex] ?? 0)),
+      0,
+    );
+}
+
+function bestRatio(buckets: readonly RecoveryBucket[], capacityIndex: number): number {
+  const significant = buckets.filter(({ reads }) => reads >= MIN_READS);
+  return Math.max(0, ...significant.map(({ hitRatios }) => hitRatios[capacityIndex] ?? 0));
+}
+
+/**
  * When a cache has recovered: the end of the first bucket whose hit ratio is at least nine tenths of the
  * best. Buckets with few reads are ignored. `undefined` if no bucket is significant, the best ratio is 0, or
  * only the last bucket qualifies.
@@ -68,7 +92,7 @@ export function recoveredAfterMs(
   capacityIndex: number,
 ): DurationMs | undefined {
   const significant = buckets.filter(({ reads }) => reads >= MIN_READS);
-  const best = Math.max(0, ...significant.map(({ hitRatios }) => hitRatios[capacityIndex] ?? 0));
+  const best = bestRatio(buckets, capacityIndex);
   const first = significant.find(
     ({ hitRatios }) => (hitRatios[capacityIndex] ?? 0) >= RECOVERED_SHARE * best,
   );

@@ -1,4 +1,5 @@
 import { type Random, uniform } from "../../platform/core/random-port.ts";
+import type { DurationMs } from "../../platform/core/time.ts";
 import { type ComputeArrivals, eachPart } from "../../recordings/trace/trace.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { CacheRecovery, type RecoveryBucket } from "./cache-recovery.ts";
@@ -10,6 +11,8 @@ export type CacheAssumptions = {
   readonly blocksPerRequest: number;
   /** From 0 (all blocks are read equally often) to below 1. */
   readonly skew: number;
+  /** A: what reading a block from storage takes longer than reading it from the cache. */
+  readonly storageReadMs: DurationMs;
 };
 
 const BLOCK_BYTES = 8_192;

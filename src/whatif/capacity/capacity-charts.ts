@@ -3,7 +3,8 @@ import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
 import { barChart } from "../report/bar-chart.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { drawChart, INK } from "../report/svg.ts";
-import { sizeName, timeRangeName } from "./capacity-page.ts";
+import { sizeName } from "./capacity-answer.ts";
+import { timeRangeName } from "./capacity-page.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
 /** CU-hours and throttled time of each size, and the cache hit ratio where a working set is given. */
@@ -40,7 +41,7 @@ export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart
     bars(
       "sizes",
       "CU-hours by size",
-      "Active time under the baseline suspend delay. A range autoscales by load, memory and cache.",
+      "Active time under the baseline suspend delay. A range autoscales by load average, memory and cache.",
       "hours",
       "CU-hours →",
       INK.accent,

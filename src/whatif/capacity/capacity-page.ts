@@ -1,11 +1,8 @@
-import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
 import { amount, delayText, millisText, money, plural, spanText } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { missingPriceText } from "../report/question.ts";
+import { capacityAnswerText, plainNumber, shareText, sizeCostText, sizeName } from "./capacity-answer.ts";
 import type { CapacityReport } from "./capacity-report.ts";
-import type { CapacityRow } from "./capacity-totals.ts";
-
-const TARGET_SHARE = TARGET_HIT_RATIO / 100;
 
 /** The capacity report as a page: one row per size. */
 export function capacityPage(report: CapacityReport): ReportPage {
@@ -19,72 +16,9 @@ export function capacityPage(report: CapacityReport): ReportPage {
       value: sizeCostText(row),
       note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} rejected${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} by the pooler`}`,
     })),
-    tables: [sizeTable(report), connectionTable(report), ...recoveryTable(report)],
+    tables: [sizeTable(report), sensitivityTable(report), connectionTable(report), ...recoveryTable(report)],
     limits: report.limits,
   };
-}
-
-export function sizeName({ min_cu, max_cu }: CapacityRow): string {
-  return min_cu === max_cu ? `${min_cu} CU` : `${min_cu}–${max_cu} CU`;
-}
-
-function capacityAnswerText({ sizes }: CapacityReport): string[] {
-  const sufficient = sizes.filter((row) => row.throttled_s === 0 && refusedConnections(row) === 0);
-  const cheapest = cheapestSize(
-    sufficient.filter(({ cache_hit_ratio: hits }) => hits === null || hits >= TARGET_SHARE),
-  );
-  if (cheapest !== undefined) {
-    const condition =
-      cheapest.cache_hit_ratio === null
-        ? "with no throttling and no rejected connections"
-        : `with no throttling, no rejected connections and at least ${TARGET_HIT_RATIO} % of reads from the cache`;
-    return [
-      `Cheapest sufficient size, ${condition}: ${sizeName(cheapest)}, ${sizeCostText(cheapest)}${hitRatioText(cheapest)}.`,
-    ];
-  }
-  const cheapestSufficient = cheapestSize(sufficient);
-  if (cheapestSufficient !== undefined) {
-    const bestHitRatio = Math.max(...sizes.map(({ cache_hit_ratio }) => cache_hit_ratio ?? 0));
-    const best =
-      cheapestSize(sizes.filter(({ cache_hit_ratio }) => cache_hit_ratio === bestHitRatio)) ??
-      cheapestSufficient;
-    return [
-      bestHitRatio >= TARGET_SHARE
-        ? `No size is sufficient: those that answer ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP, throttle or reject requests.`
-        : `No size answers ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP. ${sizeName(best)} comes closest with ${amount(bestHitRatio * 100)} %.`,
-      `Cheapest with no throttling and no rejected connections: ${sizeName(cheapestSufficient)}, ${sizeCostText(cheapestSufficient)}${hitRatioText(cheapestSufficient)}.`,
-    ];
-  }
-  const compareShortfall = (a: CapacityRow, b: CapacityRow) =>
-    a.throttled_s - b.throttled_s || refusedConnections(a) - refusedConnections(b) || a.cu_hours - b.cu_hours;
-  const least = sizes.reduce((best, row) => (compareShortfall(best, row) > 0 ? row : best));
-  return [
-    `No size is sufficient. ${sizeName(least)} comes closest: throttled for ${spanText(least.throttled_s)}, ${plural(least.direct_refused, "direct connection")} and ${least.pooled_refused.toLocaleString("en")} pooled rejected${hitRatioText(least)}; ${sizeCostText(least)}.`,
-  ];
-}
-
-function refusedConnections({ direct_refused, pooled_refused }: CapacityRow): number {
-  return direct_refused + pooled_refused;
-}
-
-function cheapestSize(sizes: readonly CapacityRow[]): CapacityRow | undefined {
-  return sizes.reduce<CapacityRow | undefined>(
-    (best, row) => (best === undefined || row.cu_hours < best.cu_hours ? row : best),
-    undefined,
-  );
-}
-
-function hitRatioText({ cache_hit_ratio, cache_recovered_after_s }: CapacityRow): string {
-  if (cache_hit_ratio === null) return "";
-  const recovered =
-    cache_recovered_after_s === null
-      ? ""
-      : `, close to that within ${spanText(cache_recovered_after_s)} of a start`;
-  return `, ${amount(cache_hit_ratio * 100)} % of reads from the cache${recovered}`;
-}
-
-function sizeCostText({ cost, cu_hours }: CapacityRow): string {
-  return cost === null ? `${amount(cu_hours)} CU-hours` : money(cost);
 }
 
 function sizeTable({ sizes }: CapacityReport): PageTable {
@@ -96,10 +30,14 @@ function sizeTable({ sizes }: CapacityReport): PageTable {
       "size",
       "CU-hours",
       "cost",
+      "a month",
       "throttled",
+      "of active time",
+      "added wait",
+      "p99",
       "resizes",
       "cache GB",
-      ...(hasCache ? ["hit ratio"] : []),
+      ...(hasCache ? ["hit ratio", "cold start reads", "takes"] : []),
     ],
     records: sizes,
     rows: sizes.map((row) => ({
@@ -107,10 +45,46 @@ function sizeTable({ sizes }: CapacityReport): PageTable {
         sizeName(row),
         amount(row.cu_hours),
         row.cost === null ? "" : money(row.cost),
+        row.cost_per_month === null ? "" : money(row.cost_per_month),
         spanText(row.throttled_s),
+        shareText(row.throttled_share),
+        millisText(row.added_wait_mean_ms),
+        millisText(row.added_wait_p99_ms),
         row.scale_events.toLocaleString("en"),
         String(row.cache_gb),
-        ...(hasCache ? [`${amount((row.cache_hit_ratio ?? 0) * 100)} %`] : []),
+        ...(hasCache
+          ? [
+              `${amount((row.cache_hit_ratio ?? 0) * 100)} %`,
+              row.cold_cache_reads === null ? "" : amount(row.cold_cache_reads),
+              row.cold_cache_s === null ? "" : spanText(row.cold_cache_s),
+            ]
+          : []),
+      ],
+    })),
+  };
+}
+
+/** Throttled share and cost of each size under other loads than the assumed one. */
+function sensitivityTable({ sizes, sensitivity, loads, assumptions }: CapacityReport): PageTable {
+  const own = { factor: 1, sizes };
+  const variants = [...sensitivity, own].sort((a, b) => a.factor - b.factor);
+  return {
+    name: "sensitivity",
+    title: "Active time that is throttled, by load",
+    headings: [loads === "assumed" ? "vCPU per request" : "times the load", ...sizes.map(sizeName)],
+    records: variants.flatMap(({ factor, sizes: rows }) =>
+      rows.map(({ min_cu, max_cu, cu_hours, throttled_share }) => ({
+        factor,
+        min_cu,
+        max_cu,
+        cu_hours,
+        throttled_share,
+      })),
+    ),
+    rows: variants.map(({ factor, sizes: rows }) => ({
+      cells: [
+        plainNumber(loads === "assumed" ? assumptions.loadPerRequest * factor : factor),
+        ...rows.map(({ throttled_share }) => shareText(throttled_share)),
       ],
     })),
   };

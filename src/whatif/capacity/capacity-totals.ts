@@ -7,7 +7,13 @@ import { WaitHistogram } from "../replay/wait-histogram.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
-import { type Demand, replayScaling, sizeFor } from "./scaling-replay.ts";
+import {
+  type Demand,
+  emptyScalingOutcome,
+  replayScaling,
+  type ScalingSetting,
+  smallestSizeCu,
+} from "./scaling-replay.ts";
 import { type DistanceHistogram, hitRatioOf } from "./stack-distance.ts";
 
 /** What capacity depends on and a trace does not contain. */
@@ -16,6 +22,8 @@ export type CapacityAssumptions = {
   readonly loadPerRequest: number;
   /** Memory that a request takes while it runs, in GB; absent: memory is not considered. */
   readonly memoryGbPerRequest?: number | undefined;
+  /** The share of the active time that may be throttled, and of requests that may be rejected. */
+  readonly tolerate?: number | undefined;
   /** Connections that the platform reserves for itself. */
   readonly reserved: number;
   /** Which requests share one pool: all of a compute, or those of one source. */
@@ -31,9 +39,17 @@ export type CapacityRow = {
   readonly max_cu: number;
   readonly cu_hours: number;
   readonly cost: number | null;
+  /** For a month of 730 hours. */
+  readonly cost_per_month: number | null;
   /** Active time in which the running requests need more vCPUs than the size has. */
   readonly throttled_s: number;
+  /** The same as a share of the active time. */
+  readonly throttled_share: number;
+  /** By how much throttling lengthens requests, over all requests. */
+  readonly added_wait_mean_ms: number;
+  readonly added_wait_p99_ms: number;
   readonly scale_events: number;
+  readonly starts: number;
   readonly max_connections: number;
   /** `max_connections` less those that the platform reserves. */
   readonly direct_limit: number;
@@ -58,12 +74,17 @@ export type CapacityRow = {
   readonly cache_gb: number;
   /** 0 to 1; null without a working set. */
   readonly cache_hit_ratio: number | null;
+  /** Per start: blocks read from storage because the cache is empty, and the time that takes; null if unknown. */
+  readonly cold_cache_reads: number | null;
+  readonly cold_cache_s: number | null;
   /** Time since a start after which the hit ratio is close to its best; null if unknown. */
   readonly cache_recovered_after_s: number | null;
 };
 
 /** Size of a pool as a share of max_connections, reserved ones included (D: connection pooling). */
 const POOL_SHARE = 0.9;
+
+const MONTH_MS: DurationMs = 730 * HOUR;
 
 /** Adds up one size, or range of sizes, over the computes of a fleet. */
 export class CapacityTotals {
@@ -72,6 +93,7 @@ export class CapacityTotals {
   readonly #demand: Demand;
   readonly #poolBy: PoolBy;
   readonly #limit: number;
+  readonly #storageReadMs: DurationMs;
   readonly #waits = new WaitHistogram();
   #sessions = 0;
   #directRefused = 0;
@@ -79,20 +101,16 @@ export class CapacityTotals {
   #erlangWaited = 0;
   #erlangWaitMs = 0;
   #pooledRefused = 0;
-  #cuMs = 0;
-  #throttledS = 0;
-  #scaleEvents = 0;
+  readonly #scaling = emptyScalingOutcome();
 
-  constructor(
-    range: SizeRange,
-    profile: Profile,
-    { loadPerRequest, memoryGbPerRequest, cache, poolBy, reserved }: CapacityAssumptions,
-  ) {
+  constructor(range: SizeRange, profile: Profile, assumptions: CapacityAssumptions) {
+    const { cache, poolBy, reserved } = assumptions;
     this.range = range;
     this.#poolBy = poolBy;
     this.#profile = profile;
-    this.#demand = { loadPerRequest, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
+    this.#demand = demandOf(assumptions);
     this.#limit = directLimit(profile, range, reserved);
+    this.#storageReadMs = cache?.storageReadMs ?? 0;
   }
 
   /**
@@ -100,7 +118,7 @@ export class CapacityTotals {
    * cache.
    */
   get cacheCu(): number {
-    return sizeFor(0, this.#demand, this.range, this.#profile);
+    return smallestSizeCu(this.#demand, this.range, this.#profile);
   }
 
   get #maxConnections(): number {
@@ -137,34 +155,34 @@ export class CapacityTotals {
     this.#waits.merge(pooled.waits);
   }
 
-  addScaling(arrivals: ComputeArrivals, active: Period): void {
-    const { cuMs, throttledS, scaleEvents } = replayScaling(
-      arrivals,
-      this.#demand,
-      active,
-      this.range,
-      this.#profile,
-    );
-    this.#cuMs += cuMs;
-    this.#throttledS += throttledS;
-    this.#scaleEvents += scaleEvents;
+  addScaling(arrivals: ComputeArrivals, setting: ScalingSetting): void {
+    replayScaling(arrivals, this.#demand, setting, this.range, this.#profile, this.#scaling);
   }
 
   row(
     price: number | undefined,
     histogram: DistanceHistogram | undefined,
     recoveredAfter: DurationMs | undefined,
+    lostReads: number | undefined,
+    periodMs: DurationMs,
   ): CapacityRow {
     const { minCu, maxCu } = this.range;
-    const cuHours = this.#cuMs / HOUR;
+    const { cuMs, activeMs, throttledMs, addedWaits, scaleEvents, starts, requests } = this.#scaling;
+    const cuHours = cuMs / HOUR;
+    const coldReads = lostReads === undefined || starts === 0 ? undefined : lostReads / starts;
     const sessions = this.#sessions;
     return {
       min_cu: minCu,
       max_cu: maxCu,
       cu_hours: cuHours,
       cost: price === undefined ? null : cuHours * price,
-      throttled_s: this.#throttledS,
-      scale_events: this.#scaleEvents,
+      cost_per_month: price === undefined ? null : ((cuHours * price) / periodMs) * MONTH_MS,
+      throttled_s: throttledMs / SECOND,
+      throttled_share: activeMs === 0 ? 0 : throttledMs / activeMs,
+      added_wait_mean_ms: addedWaits.mean(requests),
+      added_wait_p99_ms: addedWaits.quantile(0.99, requests),
+      scale_events: scaleEvents,
+      starts,
       max_connections: this.#maxConnections,
       direct_limit: this.#limit,
       direct_refused: this.#directRefused,
@@ -182,9 +200,15 @@ export class CapacityTotals {
       cache_gb: computeResources(this.#profile, this.cacheCu).fileCacheGb,
       cache_hit_ratio:
         histogram === undefined ? null : hitRatioOf(histogram, cacheCapacity(this.#profile, this.cacheCu)),
+      cold_cache_reads: coldReads ?? null,
+      cold_cache_s: coldReads === undefined ? null : (coldReads * this.#storageReadMs) / SECOND,
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
     };
   }
+}
+
+export function demandOf({ loadPerRequest, memoryGbPerRequest, cache }: CapacityAssumptions): Demand {
+  return { loadPerRequest, memoryGbPerRequest, workingSetGb: cache?.workingSetGb };
 }
 
 /** Traffic of one pool. `load`: mean number of running requests within the period. */

@@ -1,168 +1,279 @@
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
+import type { SizeRange } from "../../platform/catalog/sizes.ts";
+import { goalSizeCu, READING_INTERVAL_MS } from "../../platform/compute/autoscaling-goal.ts";
+import { LoadAverage, loadUnits } from "../../platform/compute/load-average.ts";
 import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
+import type { ReplayObserver } from "../replay/fixed-replay.ts";
+import type { LatencySource } from "../replay/start-latency.ts";
+import { WaitHistogram } from "../replay/wait-histogram.ts";
 import { DepartureQueue } from "./departure-queue.ts";
 
-/** What running requests need of their compute. */
+/** What requests need of their compute. */
 export type Demand = {
-  /** vCPUs that each request keeps busy while it runs; load1 is their sum. */
+  /** vCPUs that each request keeps busy while it runs, where the trace does not contain it. */
   readonly loadPerRequest: number;
+  /** Multiplies every load, also recorded ones. */
+  readonly loadFactor?: number | undefined;
   /** Memory that each request takes while it runs. */
   readonly memoryGbPerRequest?: number | undefined;
   /** Needed as long as the compute is active, whatever runs. */
   readonly workingSetGb?: number | undefined;
 };
 
-export type ScalingOutcome = {
-  readonly cuMs: number;
-  /** Time in which running requests need more vCPUs than the size has. */
-  readonly throttledS: number;
-  readonly scaleEvents: number;
+/** When a compute starts and suspends. `period` ends earlier where the compute was deleted. */
+export type ScalingSetting = {
+  readonly period: Period;
+  readonly delay: SuspendDelay;
+  readonly latencies: LatencySource;
 };
 
-/**
- * Autoscaling targets (see docs/evidence.md): 75 % of memory and of the local file cache, 90 % of the CPU.
- */
-const MEMORY_TARGET = 0.75;
-const CPU_TARGET = 0.9;
+export type ScalingOutcome = {
+  /** Metered time × size. */
+  cuMs: number;
+  activeMs: DurationMs;
+  /** Active time in which running requests need more vCPUs than the compute has. */
+  throttledMs: DurationMs;
+  scaleEvents: number;
+  starts: number;
+  requests: number;
+  /** By how much throttling lengthens requests. */
+  readonly addedWaits: WaitHistogram;
+};
 
-/**
- * Autoscaling of a compute that is active through the whole period: the size is the largest that load, memory
- * or cache needs. A number of concurrent requests counts for as long as one reading of the load is valid.
- */
+export function emptyScalingOutcome(): ScalingOutcome {
+  return {
+    cuMs: 0,
+    activeMs: 0,
+    throttledMs: 0,
+    scaleEvents: 0,
+    starts: 0,
+    requests: 0,
+    addedWaits: new WaitHistogram(),
+  };
+}
+
+/** Receives what happens to a compute, in order: for tests. */
+export type ScalingObserver = ReplayObserver & {
+  resized(at: SimTime, sizeCu: number): void;
+  /** The request with this index ends. */
+  ended(index: number, at: SimTime): void;
+};
+
+/** Replays one compute under a size or a range, and adds to `outcome`. */
 export function replayScaling(
   arrivals: ComputeArrivals,
   demand: Demand,
-  period: Period,
+  setting: ScalingSetting,
   range: SizeRange,
   profile: Profile,
+  outcome: ScalingOutcome = emptyScalingOutcome(),
+  observer?: ScalingObserver,
 ): ScalingOutcome {
-  const scaling = new ScalingSimulation(demand, period, range, profile);
-  for (let i = 0; i < arrivals.at.length; i += 1)
-    scaling.arrive(arrivals.at[i] as number, arrivals.durationMs[i] as number);
-  return scaling.finish();
+  const { at, durationMs, load } = arrivals;
+  const { loadPerRequest, loadFactor = 1 } = demand;
+  const perRequest = loadUnits(loadPerRequest * loadFactor);
+  const loadOf =
+    load === undefined
+      ? () => perRequest
+      : (index: number) => loadUnits((load[index] as number) * loadFactor);
+  const replay = new ScalingReplay(arrivals, loadOf, demand, setting, range, profile, outcome, observer);
+  for (let i = 0; i < at.length; i += 1) replay.arrive(i, at[i] as number, durationMs[i] as number);
+  replay.finish();
+  outcome.requests += at.length;
+  return outcome;
 }
 
-/** The size for a number of concurrent requests; for 0, the size that the working set needs. */
-export function sizeFor(running: number, demand: Demand, range: SizeRange, profile: Profile): number {
-  const { loadPerRequest, memoryGbPerRequest = 0, workingSetGb = 0 } = demand;
-  const memory = loadForMemory(running * memoryGbPerRequest, profile);
-  return sizeForLoad(
-    profile,
-    range,
-    Math.max(running * loadPerRequest, memory, loadForMemory(workingSetGb, profile)),
-  );
-}
-
-/** The load that would need as large a size as this memory does: `sizeForLoad` takes loads only. */
-function loadForMemory(gb: number, { ramGbPerCu }: Profile): number {
-  return (gb / MEMORY_TARGET / ramGbPerCu) * CPU_TARGET;
-}
-
-class ScalingSimulation {
-  readonly #endAt: SimTime;
-  readonly #loadPerRequest: number;
-  readonly #loadWindowMs: DurationMs;
-  /** Sizes computed so far, by the number of concurrent requests. */
-  readonly #sizes: number[] = [];
-  readonly #sizeOf: (running: number) => number;
-  readonly #running = new DepartureQueue();
-  readonly #recentPeak = new SlidingMaximum();
-  /** A request of zero duration has arrived at this instant: it adds one to the concurrent requests seen. */
-  #hasInstantArrival = false;
-  #sizeCu: number;
-  #now: SimTime;
-  #cuMs = 0;
-  #throttledMs: DurationMs = 0;
-  #scaleEvents = 0;
-
-  constructor(demand: Demand, { startAt, endAt }: Period, range: SizeRange, profile: Profile) {
-    this.#endAt = endAt;
-    this.#now = startAt;
-    this.#loadPerRequest = demand.loadPerRequest;
-    this.#loadWindowMs = profile.loadReadingMs;
-    this.#sizeOf = (running) => sizeFor(running, demand, range, profile);
-    this.#sizeCu = this.#sizeOf(0);
-  }
-
-  arrive(at: SimTime, durationMs: DurationMs): void {
-    this.#runUntil(at);
-    if (durationMs > 0) this.#running.add(at + durationMs);
-    else this.#hasInstantArrival = true;
-  }
-
-  finish(): ScalingOutcome {
-    this.#runUntil(this.#endAt);
-    return { cuMs: this.#cuMs, throttledS: this.#throttledMs / SECOND, scaleEvents: this.#scaleEvents };
-  }
-
-  /** Steps from one end to the next, of a request or of a reading: nothing changes in between. */
-  #runUntil(at: SimTime): void {
-    const [running, recentPeak] = [this.#running, this.#recentPeak];
-    const end = Math.min(at, this.#endAt);
-    if (this.#hasInstantArrival && this.#now < end) {
-      recentPeak.add(running.size + 1, this.#now + this.#loadWindowMs);
-      this.#hasInstantArrival = false;
-    }
-    while (this.#now < end) {
-      const next = Math.min(end, running.firstAt, recentPeak.expiresAt);
-      this.#resize(Math.max(running.size, recentPeak.highest));
-      this.#cuMs += (next - this.#now) * this.#sizeCu;
-      // One CU has one vCPU (R: Compute sizes).
-      if (running.size * this.#loadPerRequest > this.#sizeCu) this.#throttledMs += next - this.#now;
-      this.#now = next;
-      recentPeak.expire(next);
-      if (running.firstAt <= next) recentPeak.add(running.size, next + this.#loadWindowMs);
-      while (running.firstAt <= next) running.take();
-    }
-  }
-
-  #resize(running: number): void {
-    this.#sizes[running] ??= this.#sizeOf(running);
-    const sizeCu = this.#sizes[running] as number;
-    if (sizeCu !== this.#sizeCu) this.#scaleEvents += 1;
-    this.#sizeCu = sizeCu;
-  }
+/** The size that the working set requires, whatever runs. */
+export function smallestSizeCu({ workingSetGb }: Demand, range: SizeRange, profile: Profile): number {
+  return goalSizeCu({ load1: 0, workingSetGb }, range, profile);
 }
 
 /**
- * The maximum of counts that each expire at an instant. A count is dropped once a later one is at least as
- * high.
+ * Starts and suspends by the rules of `FixedReplay`; sizes by the same goal as a live compute. While the
+ * running requests need more vCPUs than the compute has, they share it: each progresses at the same fraction
+ * of its speed, so it ends later, at a whole millisecond.
  */
-class SlidingMaximum {
-  /** Descending counts with ascending expiries, from `#first` on. */
-  #counts: number[] = [];
-  #expiries: number[] = [];
-  #first = 0;
+class ScalingReplay {
+  readonly #endAt: SimTime;
+  readonly #delayMs: DurationMs;
+  readonly #latencies: LatencySource;
+  readonly #minCu: number;
+  readonly #scales: boolean;
+  readonly #outcome: ScalingOutcome;
+  readonly #observer: ScalingObserver | undefined;
+  readonly #loadOf: (index: number) => number;
+  readonly #requests: ComputeArrivals;
+  readonly #goalFor: (load1: number) => number;
+  /** Progress at which each running request ends, tagged with its index. */
+  readonly #running = new DepartureQueue();
+  /** By request: when it was served. Allocated when a request has to wait or is throttled. */
+  #servedAt: Float64Array | undefined;
+  #isActive = false;
+  #sizeCu = 0;
+  #now: SimTime = 0;
+  /** Progress is the time that an unthrottled request would have needed: it lags behind while throttled. */
+  #lagMs = 0;
+  /** Of the running requests, in load units. */
+  #load = 0;
+  /** The end of the last request; meaningless while one runs. */
+  #idleSince: SimTime = 0;
+  #readyAt: SimTime = 0;
+  #average = new LoadAverage();
+  #nextReadingAt: SimTime = Number.POSITIVE_INFINITY;
 
-  /** `expiresAt` never decreases from one call to the next. */
-  add(count: number, expiresAt: SimTime): void {
-    while (this.#counts.length > this.#first && (this.#counts.at(-1) as number) <= count) {
-      this.#counts.pop();
-      this.#expiries.pop();
+  constructor(
+    requests: ComputeArrivals,
+    loadOf: (index: number) => number,
+    { memoryGbPerRequest = 0, workingSetGb }: Demand,
+    { period, delay, latencies }: ScalingSetting,
+    range: SizeRange,
+    profile: Profile,
+    outcome: ScalingOutcome,
+    observer: ScalingObserver | undefined,
+  ) {
+    this.#requests = requests;
+    this.#loadOf = loadOf;
+    this.#endAt = period.endAt;
+    this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+    this.#latencies = latencies;
+    this.#minCu = range.minCu;
+    this.#scales = range.minCu < range.maxCu;
+    this.#outcome = outcome;
+    this.#observer = observer;
+    this.#goalFor = (load1) =>
+      goalSizeCu(
+        { load1, usedMemoryGb: this.#running.size * memoryGbPerRequest, workingSetGb },
+        range,
+        profile,
+      );
+  }
+
+  arrive(index: number, arrival: SimTime, durationMs: DurationMs): void {
+    if (this.#isActive) this.#runUntil(arrival);
+    if (!this.#isActive) this.#start(arrival);
+    // A request that arrives during the start is served at its end.
+    const at = Math.max(arrival, this.#readyAt);
+    if (durationMs === 0) {
+      if (this.#running.size === 0) this.#idleSince = at;
+      this.#observer?.ended(index, at);
+      return;
     }
-    this.#counts.push(count);
-    this.#expiries.push(expiresAt);
+    if (this.#running.size === 0) this.#lagMs = 0;
+    if (at !== arrival || this.#lagMs > 0) this.#servedAt ??= this.#requests.at.slice();
+    if (this.#servedAt !== undefined) this.#servedAt[index] = at;
+    this.#running.add(at - this.#lagMs + durationMs, index);
+    this.#load += this.#loadOf(index);
   }
 
-  get highest(): number {
-    return this.#counts[this.#first] ?? 0;
+  /** Running requests are billed to their end, an idle compute to the end of the period. */
+  finish(): void {
+    if (!this.#isActive) return;
+    while (this.#running.size > 0) this.#step(Number.POSITIVE_INFINITY);
+    this.#runUntil(Math.max(this.#endAt, this.#now), false);
   }
 
-  /** When the maximum changes; infinite when empty. */
-  get expiresAt(): SimTime {
-    return this.#expiries[this.#first] ?? Number.POSITIVE_INFINITY;
+  #start(arrival: SimTime): void {
+    this.#readyAt = arrival + this.#latencies.at(arrival);
+    this.#isActive = true;
+    this.#now = this.#readyAt;
+    this.#idleSince = this.#readyAt;
+    this.#sizeCu = this.#minCu;
+    this.#average = new LoadAverage();
+    this.#nextReadingAt = this.#scales ? this.#readyAt + READING_INTERVAL_MS : Number.POSITIVE_INFINITY;
+    this.#outcome.starts += 1;
+    this.#observer?.started(arrival, this.#readyAt);
   }
 
-  expire(now: SimTime): void {
-    while (this.expiresAt <= now) this.#first += 1;
-    if (this.#first < MAX_EXPIRED) return;
-    this.#counts = this.#counts.slice(this.#first);
-    this.#expiries = this.#expiries.slice(this.#first);
-    this.#first = 0;
+  /** Suspends on the way. An arrival at `to` still finds the compute active if the delay ends there. */
+  #runUntil(to: SimTime, hasArrival = true): void {
+    while (this.#now < to) {
+      if (this.#running.size > 0) {
+        this.#step(to);
+        continue;
+      }
+      const suspendAt = this.#idleSince + this.#delayMs;
+      this.#step(Math.min(to, suspendAt));
+      if (this.#now < suspendAt || (hasArrival && suspendAt === to)) continue;
+      if (suspendAt < this.#endAt) this.#observer?.suspended(suspendAt);
+      this.#isActive = false;
+      return;
+    }
+  }
+
+  /** Goes to the next resize or end of a request, at most to `to`. */
+  #step(to: SimTime): void {
+    const endsAt = this.#nextEndAt();
+    const until = Math.min(to, endsAt);
+    if (this.#nextReadingAt < until) {
+      const resizeAt = this.#readUntil(until);
+      if (resizeAt !== undefined) {
+        this.#passTime(resizeAt);
+        this.#sizeCu = this.#goalFor(this.#average.load1);
+        this.#outcome.scaleEvents += 1;
+        this.#observer?.resized(resizeAt, this.#sizeCu);
+        return;
+      }
+    }
+    this.#passTime(until);
+    if (until === endsAt) this.#endRequests();
+  }
+
+  /** Counts the readings before `until` (exclusive), up to the first one that resizes; returns its instant. */
+  #readUntil(until: SimTime): SimTime | undefined {
+    const readings = Math.ceil((until - this.#nextReadingAt) / READING_INTERVAL_MS);
+    const first = this.#average.readingsUntilOther(this.#sizeCu, this.#load, readings, this.#goalFor);
+    const counted = first ?? readings;
+    this.#average.count(this.#load, counted);
+    this.#nextReadingAt += counted * READING_INTERVAL_MS;
+    return first === undefined ? undefined : this.#nextReadingAt - READING_INTERVAL_MS;
+  }
+
+  /** The share of their speed at which the running requests progress; 1 also if nothing runs. */
+  get #speed(): number {
+    // One CU has one vCPU (R: Compute sizes).
+    return Math.min(1, loadUnits(this.#sizeCu) / this.#load);
+  }
+
+  #nextEndAt(): SimTime {
+    const { size, firstAt } = this.#running;
+    if (size === 0) return Number.POSITIVE_INFINITY;
+    const speed = this.#speed;
+    const at =
+      speed === 1 ? firstAt + this.#lagMs : this.#now + (firstAt - (this.#now - this.#lagMs)) / speed;
+    return Math.max(this.#now, Math.ceil(at - ROUNDING_MS));
+  }
+
+  #passTime(to: SimTime): void {
+    const elapsed = to - this.#now;
+    const outcome = this.#outcome;
+    outcome.cuMs += elapsed * this.#sizeCu;
+    outcome.activeMs += elapsed;
+    const speed = this.#speed;
+    if (speed < 1) {
+      outcome.throttledMs += elapsed;
+      this.#servedAt ??= this.#requests.at.slice();
+      this.#lagMs += elapsed * (1 - speed);
+    }
+    this.#now = to;
+  }
+
+  #endRequests(): void {
+    const progress = this.#now - this.#lagMs + ROUNDING_MS;
+    const { durationMs } = this.#requests;
+    while (this.#running.firstAt <= progress) {
+      const index = this.#running.take();
+      this.#load -= this.#loadOf(index);
+      this.#observer?.ended(index, this.#now);
+      if (this.#servedAt !== undefined)
+        this.#outcome.addedWaits.add(
+          this.#now - (this.#servedAt[index] as number) - (durationMs[index] as number),
+        );
+    }
+    if (this.#running.size === 0) this.#idleSince = this.#now;
   }
 }
 
-/** Expired entries are removed when there are this many. */
-const MAX_EXPIRED = 1_024;
+/** Differences below this are rounding errors of the arithmetic. */
+const ROUNDING_MS = 1e-3;

@@ -56,6 +56,8 @@ export type WorldDefaults = {
   readonly delays: readonly (SuspendDelay | "preset")[];
   /** By compute of the traffic; the smallest size if it autoscales. */
   readonly cu: readonly number[];
+  /** By compute of the traffic: the mean size as metered, if some autoscale. */
+  readonly meteredCu?: readonly number[] | undefined;
   /** By compute of the traffic. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
 };
@@ -111,9 +113,11 @@ export function delaysUnder({ suspendTimeout }: Profile, { delays }: WorldDefaul
   return delays.map((delay) => (delay === "preset" ? suspendTimeout.defaultS : delay));
 }
 
-/** The requested size, otherwise the world's sizes: one number if they are equal. */
+/** The requested size, otherwise the world's sizes: one number if they are equal and do not change. */
 export function effectiveCu(requested: number | undefined, world: WorldDefaults | undefined): Costs["cu"] {
-  return requested ?? (world === undefined ? DEFAULTS.cu : (commonValue(world.cu) ?? world.cu));
+  if (requested !== undefined) return requested;
+  if (world === undefined) return DEFAULTS.cu;
+  return world.meteredCu ?? commonValue(world.cu) ?? world.cu;
 }
 
 /** Undefined if the values differ or if there are none. */

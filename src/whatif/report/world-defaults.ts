@@ -12,7 +12,8 @@ export const HISTORY_TRUNCATED =
 
 /**
  * The settings of a world that apply unless the question overrides them. A replay keeps sizes fixed, so an
- * autoscaling compute counts with its smallest size. `names`: the computes of the traffic, in their order.
+ * autoscaling compute counts with the mean size of its active time, as metered. `names`: the computes of the
+ * traffic, in their order.
  */
 export function worldDefaults(
   { profile: name, startDelay, operations }: Pick<WorldSettings, "profile" | "startDelay" | "operations">,
@@ -36,13 +37,16 @@ export function worldDefaults(
           : (suspendDelaySeconds(profile, compute.suspendTimeoutSeconds) ?? "never"),
       ),
       cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
+      ...(scaling === 0
+        ? {}
+        : { meteredCu: known.map((compute) => compute?.meanCu ?? compute?.range.minCu ?? DEFAULTS.cu) }),
       deletedAt: known.map((compute) => compute?.deletedAt),
     },
     notes: [
       ...(scaling === 0
         ? []
         : [
-            `${plural(scaling, "compute")} of this world ${scaling === 1 ? "autoscales" : "autoscale"}: each counts with its smallest size`,
+            `${plural(scaling, "compute")} of this world ${scaling === 1 ? "autoscales" : "autoscale"}: each counts with its mean size while it was active, as metered; under another delay its mean size may differ`,
           ]),
       ...(missing === 0
         ? []

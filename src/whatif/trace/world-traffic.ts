@@ -5,6 +5,7 @@ import { type JournalEvent, JournalRows } from "../../recordings/formats/journal
 import { Intake } from "../../recordings/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
 import { type Traffic, trafficOf } from "./known-traffic.ts";
+import { type MeteredSize, MeteredSizes } from "./metered-sizes.ts";
 
 /** What a replay needs to know about a compute. */
 export type KnownCompute = Pick<
@@ -13,6 +14,8 @@ export type KnownCompute = Pick<
 > & {
   /** When it, its branch or its project was deleted: from then on it costs nothing under any delay. */
   readonly deletedAt?: SimTime | undefined;
+  /** The mean size of its active time, as metered. Absent if it has a fixed size or never was active. */
+  readonly meanCu?: number | undefined;
 };
 
 /** Collects the traffic of a world from its events, in order. */
@@ -23,6 +26,7 @@ export class WorldTraffic {
   readonly #columns = new Map<number, ArrivalBuffer>();
   readonly #intake: Intake;
   readonly #rows: JournalRows;
+  readonly #sizes = new MeteredSizes();
   readonly #until: SimTime;
   #firstAt: SimTime | undefined;
 
@@ -30,7 +34,8 @@ export class WorldTraffic {
   constructor(until: SimTime = END_OF_TIME) {
     this.#until = until;
     this.#intake = new Intake({
-      add: (compute, at, durationMs, source) => this.#columnOf(compute).add(at, durationMs, source),
+      add: (compute, at, durationMs, source, load) =>
+        this.#columnOf(compute).add(at, durationMs, source, load),
     });
     this.#rows = new JournalRows(this.#intake);
   }
@@ -38,13 +43,27 @@ export class WorldTraffic {
   add(event: RecordedEvent): void {
     this.#firstAt ??= event.at;
     this.#trackCompute(event);
-    if (event.at < this.#until && isTrafficEvent(event)) this.#rows.take(event.seq, event);
+    if (event.at >= this.#until) return;
+    this.#sizes.add(event);
+    if (isTrafficEvent(event)) this.#rows.take(event.seq, event);
   }
 
-  /** Each compute in its current state, and deleted ones in their last state: their traffic stays. */
-  computes(existing: Iterable<KnownCompute>): readonly KnownCompute[] {
+  /** The metered usage of each compute up to `now`, or up to `until` if earlier. */
+  meteredSizes(now: SimTime): ReadonlyMap<string, MeteredSize> {
+    return this.#sizes.until(Math.min(now, this.#until));
+  }
+
+  /**
+   * Each compute in its current state, and deleted ones in their last state: their traffic stays. Usage is
+   * metered up to `now`.
+   */
+  computes(existing: Iterable<KnownCompute>, now: SimTime): readonly KnownCompute[] {
+    const metered = this.meteredSizes(now);
     const known = new Map([...this.#computes.values(), ...existing].map((compute) => [compute.id, compute]));
-    return [...known.values()].map((compute) => {
+    return [...known.values()].map((state) => {
+      const { activeMs, cuMs } = metered.get(state.id) ?? { activeMs: 0, cuMs: 0 };
+      const { minCu, maxCu } = state.range;
+      const compute = minCu < maxCu && activeMs > 0 ? { ...state, meanCu: cuMs / activeMs } : state;
       const deleted = [compute.id, compute.branchId, compute.projectId].map(
         (id) => this.#deletedAt.get(id) ?? END_OF_TIME,
       );

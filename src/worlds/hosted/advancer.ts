@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
-import { enableHourlyUsageBeforeDue } from "../enable-hourly-usage.ts";
+import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import { type AdvanceResult, type AdvanceTarget, StoreUnavailable } from "../world-handle.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
@@ -72,7 +72,7 @@ export class Advancer {
   async #runUntil(arrivals: ArrivalSource, from: SimTime, to: SimTime): Promise<void> {
     for (;;) {
       const { simulation, clock } = this.#lifecycle.requireLive();
-      for (const event of enableHourlyUsageBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
+      for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
       const done = simulation.runWithArrivals(arrivals, from, to, EVENTS_PER_COMMIT);
       clock.advanceTo(simulation.world.at);
       if (simulation.hasUncommittedEvents) this.#commits.now();

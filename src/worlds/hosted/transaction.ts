@@ -1,5 +1,5 @@
 import { SECOND, type SimTime } from "../../platform/core/time.ts";
-import { enableHourlyUsage } from "../enable-hourly-usage.ts";
+import { enableNewRules } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 
@@ -27,7 +27,7 @@ export function transactionAt(
     now,
     execute(command) {
       onChange();
-      enableHourlyUsage(simulation, now);
+      enableNewRules(simulation, now);
       return simulation.execute(command, now);
     },
     storeSecret(id, value) {

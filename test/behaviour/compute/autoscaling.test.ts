@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
-import { sizeForLoad } from "../../../src/platform/catalog/sizes.ts";
-import { addReading } from "../../../src/platform/compute/autoscaling.ts";
+import { addReading } from "../../../src/platform/compute/load-readings.ts";
 import { computeStats, endpointAt, recordActivity, suspendCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
@@ -15,33 +13,24 @@ async function createScaled(project = SCALED) {
 const sizeOf = async (double: Double, endpointId: string) =>
   (await computeStats(double, endpointId)).current_size_cu;
 
+/** A load that lasts, and the size one hour later: its average is then the load. */
 test.each([
   [0, 0.5],
-  [0.45, 0.5],
-  [0.46, 1],
+  [0.5, 0.5],
+  [0.51, 0.5],
+  [0.57, 0.75],
   [0.9, 1],
-  [0.91, 2],
-  [1.8, 2],
-  [1.81, 3],
-  [2.7, 3],
-  [3.6, 4],
-  [3.61, 4],
+  [1.01, 1],
+  [1.02, 1.25],
+  [3.48, 3.75],
+  [3.49, 4],
   [100, 4],
-])("a load of %d needs %d CU, within 0.5 to 4 CU", async (load, cu) => {
-  expect(sizeForLoad(PROFILES["2024"], { minCu: 0.5, maxCu: 4 }, load)).toBe(cu);
+])("a lasting load of %d needs %d CU, within 0.5 to 4 CU", async (load, cu) => {
   const { double, endpointId } = await createScaled();
-  await recordActivity(double, endpointId, { load });
+  await recordActivity(double, endpointId, { load, duration_ms: 7_200_000 });
+  expect(await sizeOf(double, endpointId)).toBe(0.5);
+  await double.advance("1h");
   expect(await sizeOf(double, endpointId)).toBe(cu);
-});
-
-test("every size carries a load of up to nine tenths of its CU", () => {
-  const { sizes } = PROFILES["2024"];
-  const range = { minCu: 0.25, maxCu: 10 };
-  for (const [index, cu] of sizes.autoscaled.entries()) {
-    const load = Math.round(cu * 9_000) / 10_000;
-    expect([cu, sizeForLoad(PROFILES["2024"], range, load)]).toEqual([cu, cu]);
-    expect(sizeForLoad(PROFILES["2024"], range, load + 0.001)).toBe(sizes.autoscaled[index + 1] ?? 10);
-  }
 });
 
 test("a compute starts at its minimum", async () => {
@@ -57,16 +46,17 @@ test("automatic scaling causes no restart and no disconnect, and leaves max_conn
   const { double, endpointId, path } = await createScaled();
   const { started_at } = await endpointAt(double, path);
   await recordActivity(double, endpointId, { kind: "connect" });
-  await recordActivity(double, endpointId, { load: 3 });
+  await recordActivity(double, endpointId, { load: 100, duration_ms: 10_000 });
+  await double.advance("5s");
   const grown = await computeStats(double, endpointId);
   expect(grown).toMatchObject({
     current_size_cu: 4,
     ram_gb: 16,
     vcpu: 4,
     max_connections: 225,
-    connections: { direct: 1 },
+    connections: { direct: 2 },
   });
-  await double.advance("2m");
+  await double.advance("4m");
   const shrunk = await computeStats(double, endpointId);
   expect(shrunk).toMatchObject({
     current_size_cu: 0.5,
@@ -78,55 +68,60 @@ test("automatic scaling causes no restart and no disconnect, and leaves max_conn
   expect((await double.api("POST", `${path}/start`)).body.operations).toEqual([]);
 });
 
-test("the size falls exactly a minute after the activity that carried the load has ended", async () => {
+test("the size falls step by step after the load has ended, not at once", async () => {
   const { double, endpointId } = await createScaled();
-  await recordActivity(double, endpointId, { load: 1.5, duration_ms: 10_000 });
-  await double.advance("69999");
-  expect(await sizeOf(double, endpointId)).toBe(2);
-  await double.advance("1");
-  expect(await sizeOf(double, endpointId)).toBe(0.5);
-});
-
-test("the size falls in steps, as each load ends", async () => {
-  const { double, endpointId } = await createScaled();
-  await recordActivity(double, endpointId, { load: 3, duration_ms: 30_000 });
-  await recordActivity(double, endpointId, { load: 1.5, duration_ms: 60_000 });
-  await recordActivity(double, endpointId, { load: 0.8, duration_ms: 90_000 });
+  await recordActivity(double, endpointId, { load: 3, duration_ms: 3_600_000 });
+  await double.advance("1h");
   const seen: number[] = [];
-  for (const by of ["89999", "1", "29999", "1", "29999", "1"]) {
+  for (const by of ["10s", "20s", "30s", "60s", "60s"]) {
     await double.advance(by);
     seen.push(await sizeOf(double, endpointId));
   }
-  expect(seen).toEqual([4, 2, 2, 1, 1, 0.5]);
+  // From 13.3 steps of 0.25 CU, 2, 6, 12 and 24 readings leave 11.3, 8.1, 4.9 and 1.8.
+  expect(seen).toEqual([2.75, 2, 1.25, 0.5, 0.5]);
 });
 
-test("a reading that starts where the last one ends causes no step in size between them", async () => {
+test("concurrent loads add up, each until it ends", async () => {
   const { double, endpointId } = await createScaled();
-  await recordActivity(double, endpointId, { load: 1.5 });
-  await double.advance("59s");
-  await recordActivity(double, endpointId, { load: 1.5 });
-  const { body } = await double.advance("59999");
-  expect(body.events).toEqual([]);
-  expect(await sizeOf(double, endpointId)).toBe(2);
+  await recordActivity(double, endpointId, { load: 1, duration_ms: 3_600_000 });
+  await recordActivity(double, endpointId, { load: 1.25, duration_ms: 7_200_000 });
+  await double.advance("59m");
+  expect(await sizeOf(double, endpointId)).toBe(2.5);
+  await double.advance("30m");
+  expect(await sizeOf(double, endpointId)).toBe(1.5);
+});
+
+test("closing its connection ends the load of a query", async () => {
+  const { double, endpointId } = await createScaled();
+  const query = { kind: "query", load: 3, duration_ms: 3_600_000 };
+  await recordActivity(double, endpointId, { ...query, connection_id: "one" });
+  await recordActivity(double, endpointId, { ...query, connection_id: "two" });
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "one" });
+  await double.advance("10m");
+  expect(await sizeOf(double, endpointId)).toBe(3.25);
+  await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "two" });
+  await double.advance("4m");
+  expect(await sizeOf(double, endpointId)).toBe(0.5);
 });
 
 test("activity without a load changes no size", async () => {
   const { double, endpointId } = await createScaled();
-  await recordActivity(double, endpointId, { load: 3, duration_ms: 60_000 });
-  await recordActivity(double, endpointId, { duration_ms: 1_000 });
-  expect(await sizeOf(double, endpointId)).toBe(4);
+  await recordActivity(double, endpointId, { duration_ms: 3_600_000 });
+  const { body } = await double.advance("10m");
+  expect(body.events).toEqual([]);
+  expect(await sizeOf(double, endpointId)).toBe(0.5);
 });
 
-test("a compute started by a load starts with the size for that load", async () => {
+test("a compute started by loads starts with its minimum, and they count from the end of the start", async () => {
   const { double, endpointId, path } = await createScaled();
   await suspendCompute(double, path);
-  await recordActivity(double, endpointId, { load: 1.5, duration_ms: 5_000 });
-  await double.advance("3s");
-  expect(await sizeOf(double, endpointId)).toBe(2);
-  await double.advance("64999");
-  expect(await sizeOf(double, endpointId)).toBe(2);
-  await double.advance("1");
+  await recordActivity(double, endpointId, { load: 50, duration_ms: 5_001 });
+  await recordActivity(double, endpointId, { load: 50, duration_ms: 5_000 });
+  await double.advance("7999");
   expect(await sizeOf(double, endpointId)).toBe(0.5);
+  await double.advance("1");
+  // The first reading after 5 s sees the first of them: 4 of 50 × 0.08.
+  expect(await sizeOf(double, endpointId)).toBe(4);
 });
 
 test("a restart clears the load", async () => {
@@ -137,12 +132,14 @@ test("a restart clears the load", async () => {
   expect(await sizeOf(double, endpointId)).toBe(0.5);
 });
 
-test("a fixed size does not scale", async () => {
+test("a fixed size does not scale, and has no events of its own", async () => {
   const { double, endpointId } = await createScaled({
     autoscaling_limit_min_cu: 2,
     autoscaling_limit_max_cu: 2,
   });
-  await recordActivity(double, endpointId, { load: 100 });
+  await recordActivity(double, endpointId, { load: 100, duration_ms: 60_000 });
+  const { body } = await double.advance("1m");
+  expect(body.events).toEqual([]);
   expect(await sizeOf(double, endpointId)).toBe(2);
 });
 
@@ -156,8 +153,8 @@ test("new limits apply from the restart on: the restarted compute has a size wit
 
 test("changing the limits after a load has ended does not resize in the past", async () => {
   const { double, endpointId, path } = await createScaled();
-  // The end of the load changes no size, so it was not processed since.
-  await recordActivity(double, endpointId, { load: 0.2 });
+  // The load changes no size, so its readings were not processed since.
+  await recordActivity(double, endpointId, { load: 0.2, duration_ms: 30_000 });
   await double.advance("2m");
   const since = (await double.sim("GET", "/state")).body.seq;
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 4 } });
@@ -172,14 +169,13 @@ test("cpu_used_sec is the sum of compute units times active seconds, through eve
   const used = async () =>
     (await double.api("GET", "/projects")).body.projects.find((project: any) => project.id === projectId)
       .cpu_used_sec;
+  // Active since 6 s before: readings follow in 4 s, 9 s and so on.
   expect(await used()).toBe(3);
-  await recordActivity(double, endpointId, { load: 3 });
+  await recordActivity(double, endpointId, { load: 1_000, duration_ms: 5_000 });
+  await double.advance("4s");
+  expect(await used()).toBe(3 + 4 * 0.5);
   await double.advance("60s");
-  expect(await used()).toBe(3 + 60 * 4);
-  await double.advance("40s");
-  expect(await used()).toBe(3 + 60 * 4 + 40 * 0.5);
-  await double.advance("1d");
-  expect(await used()).toBe(3 + 60 * 4 + 240 * 0.5);
+  expect(await used()).toBe(3 + 4 * 0.5 + 60 * 4);
 });
 
 test("a reading covered by a higher and longer one is dropped", () => {

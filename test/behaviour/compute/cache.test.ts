@@ -144,10 +144,11 @@ test("the cache of an autoscaled compute grows and shrinks with it", async () =>
     autoscaling_limit_max_cu: 1,
   });
   const [small, large] = [cacheCapacity(PROFILES["2024"], 0.25), cacheCapacity(PROFILES["2024"], 1)];
-  await recordActivity(double, endpointId, { load: 0.9 });
+  await recordActivity(double, endpointId, { load: 90, duration_ms: 4_001 });
+  await double.advance("4s");
   await recordActivity(double, endpointId, { blocks: { writes: large + 1 } });
   expect((await cacheOf(double, endpointId)).file_cache_used).toBe(large);
-  await double.advance("2m");
+  await double.advance("4m");
   expect(await cacheOf(double, endpointId)).toMatchObject({
     file_cache_used: small,
     file_cache_writes: large + 1,

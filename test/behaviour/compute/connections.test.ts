@@ -98,7 +98,8 @@ test("max_connections is set by the minimum size and does not grow when the comp
     autoscaling_limit_min_cu: 0.5,
     autoscaling_limit_max_cu: 10,
   });
-  await recordActivity(double, endpointId, { load: 9 });
+  await recordActivity(double, endpointId, { load: 900, duration_ms: 4_001 });
+  await double.advance("5s");
   expect(await computeStats(double, endpointId)).toMatchObject({ current_size_cu: 10, max_connections: 225 });
   const outcomes = await outcomesOf(double, connects(endpointId, 226));
   expect(outcomes.filter((outcome) => outcome === "served")).toHaveLength(225);

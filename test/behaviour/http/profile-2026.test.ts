@@ -101,7 +101,8 @@ test("a compute of 56 CU has that size, whatever its load", async () => {
     autoscaling_limit_max_cu: 56,
   });
   expect(await computeStats(double, endpointId)).toMatchObject({ current_size_cu: 56, ram_gb: 224 });
-  await recordActivity(double, endpointId, { load: 50 });
+  await recordActivity(double, endpointId, { load: 50, duration_ms: 60_000 });
+  await double.advance("1m");
   expect((await computeStats(double, endpointId)).current_size_cu).toBe(56);
 });
 
@@ -111,7 +112,8 @@ test("autoscaling goes up to 16 CU", async () => {
     autoscaling_limit_min_cu: 0.25,
     autoscaling_limit_max_cu: 16,
   });
-  await recordActivity(double, endpointId, { load: 14.4 });
+  await recordActivity(double, endpointId, { load: 14.4, duration_ms: 3_600_000 });
+  await double.advance("30m");
   expect((await computeStats(double, endpointId)).current_size_cu).toBe(16);
 });
 
@@ -122,9 +124,11 @@ test("every size carries a load of nine tenths of itself in this profile too", a
     autoscaling_limit_max_cu: 16,
   });
   for (const cu of profile.sizes.autoscaled) {
-    await recordActivity(double, endpointId, { load: Math.round(cu * 9_000) / 10_000 });
+    const load = Math.round(cu * 9_000) / 10_000;
+    await recordActivity(double, endpointId, { load, duration_ms: 1_800_000 });
+    await double.advance("29m");
     expect((await computeStats(double, endpointId)).current_size_cu).toBe(cu);
-    await double.advance("2m");
+    await double.advance("10m");
   }
 });
 

@@ -5,52 +5,60 @@ import { after, type CommandOf, given, MINUTE, SECOND, type Step } from "../../s
 const rescaleIsDue = { kind: "rescale", id: "ep-main" } as const;
 const autoscaled: Step = worldWithProject({ compute: { maxCu: 2 } });
 
-/** A query that keeps this number of vCPUs busy. */
-function load(vcpus: number, durationMs = 0): CommandOf<"RecordActivity"> {
+/** A query that keeps this many vCPUs busy. */
+function load(vcpus: number, durationMs: number): CommandOf<"RecordActivity"> {
   return {
     type: "RecordActivity",
     activity: { endpointId: "ep-main", kind: "query", load: vcpus, durationMs },
   };
 }
 
-test("a compute grows at once to the smallest size that carries the load at 90 %", () => {
+test("a load resizes nothing before the next reading", () => {
   given(autoscaled)
-    .when(load(0.9))
-    .then([{ type: "ActivityRecorded" }, { type: "ComputeResized", endpointId: "ep-main", sizeCu: 1 }]);
-  given(autoscaled)
-    .when(load(0.91))
-    .then([{ type: "ActivityRecorded" }, { type: "ComputeResized", sizeCu: 2 }]);
+    .when(load(8, MINUTE))
+    .then([{ type: "ActivityRecorded" }]);
+  given(autoscaled, load(8, MINUTE)).when(rescaleIsDue).then([]);
 });
 
-test("a load that the current size carries resizes nothing", () => {
-  given(autoscaled)
-    .when(load(0.225))
-    .then([{ type: "ActivityRecorded" }]);
+// The compute is active since 6 s before, so its next readings are in 4 s, 9 s and 14 s.
+const FIRST = 4 * SECOND;
+
+test("the first reading of a load of 8 is an average of 0.64, for which a compute grows to 0.75 CU", () => {
+  given(autoscaled, load(8, MINUTE))
+    .when(rescaleIsDue, after(FIRST - 1))
+    .then([]);
+  given(autoscaled, load(8, MINUTE))
+    .when(rescaleIsDue, after(FIRST))
+    .then([{ type: "ComputeResized", endpointId: "ep-main", sizeCu: 0.75 }]);
+});
+
+test("a load that ends at the reading is not seen by it", () => {
+  given(autoscaled, load(8, FIRST)).when(rescaleIsDue, after(FIRST)).then([]);
+  given(autoscaled, load(8, FIRST + 1))
+    .when(rescaleIsDue, after(FIRST))
+    .then([{ type: "ComputeResized", sizeCu: 0.75 }]);
 });
 
 test("a compute grows to its maximum and no further", () => {
-  given(autoscaled)
-    .when(load(8))
-    .then([{ type: "ActivityRecorded" }, { type: "ComputeResized", sizeCu: 2 }]);
+  given(autoscaled, load(800, MINUTE))
+    .when(rescaleIsDue, after(FIRST))
+    .then([{ type: "ComputeResized", sizeCu: 2 }]);
 });
 
-test("a compute shrinks one minute after the load ends, and not before", () => {
-  given(autoscaled, load(0.9, 10 * SECOND))
-    .when(rescaleIsDue, after(MINUTE + 10 * SECOND - 1))
+test("after the load, a compute shrinks as the average falls", () => {
+  // 0.64, 0.59 and 0.54 are 2.8, 2.6 and 2.4 steps of 0.25 CU.
+  const grown: Step = [autoscaled, load(8, FIRST + 1), after(FIRST), rescaleIsDue];
+  given(grown)
+    .when(rescaleIsDue, after(10 * SECOND - 1))
     .then([]);
-  given(autoscaled, load(0.9, 10 * SECOND))
-    .when(rescaleIsDue, after(MINUTE + 10 * SECOND))
-    .then([{ type: "ComputeResized", endpointId: "ep-main", sizeCu: 0.25 }]);
+  given(grown)
+    .when(rescaleIsDue, after(10 * SECOND))
+    .then([{ type: "ComputeResized", sizeCu: 0.5 }]);
 });
 
-test("while a smaller load goes on, a compute shrinks to the size for that", () => {
-  given(autoscaled, load(1.8), after(30 * SECOND), load(0.9))
-    .when(rescaleIsDue, after(30 * SECOND))
-    .then([{ type: "ComputeResized", sizeCu: 1 }]);
-});
-
-test("an idle, an unloaded or an unknown compute is not rescaled", () => {
+test("an idle, an unloaded, a fixed or an unknown compute is not rescaled", () => {
   given(worldWithIdleCompute()).when(rescaleIsDue, after(MINUTE)).then([]);
   given(autoscaled).when(rescaleIsDue, after(MINUTE)).then([]);
+  given(worldWithProject(), load(8, MINUTE)).when(rescaleIsDue, after(MINUTE)).then([]);
   given(autoscaled).when({ kind: "rescale", id: "ep-unknown" }).then([]);
 });

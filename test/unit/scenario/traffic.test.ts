@@ -170,3 +170,23 @@ test("two recorded endpoints that map to one compute keep separate connections",
   ].join("\n");
   expect(failuresOf(await runScenarioText(text, join(directory, "mine.yaml")))).toEqual([]);
 });
+
+describe("the load of traffic", () => {
+  const scaled =
+    "world: { projects: { shop: { branches: { main: { computes: { primary: { autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 4 } } } } } } }";
+  const source = (load: string) =>
+    `traffic: [{ name: steady, to: shop/main, from: 10s, pattern: constant, every: 1m, duration: 1m${load} }]`;
+
+  test("scales its compute step by step: a load of 1.8 needs eight steps of 0.25 CU", async () => {
+    const expected = "expect: [{ resizes: 7 }, { activities: 10 }]";
+    expect(await wrongs(scaled, source(", load: 1.8"), "length: 10m", expected)).toEqual([]);
+  });
+
+  test("without a load nothing is resized", async () => {
+    expect(await wrongs(scaled, source(""), "length: 10m", "expect: [{ resizes: 0 }]")).toEqual([]);
+  });
+
+  test("a negative load is an error that names the field", async () => {
+    await expect(wrongs(scaled, source(", load: -1"), "length: 10m")).rejects.toThrow(/load/);
+  });
+});

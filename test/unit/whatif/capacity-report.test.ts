@@ -10,6 +10,7 @@ import { fixed } from "../../../src/whatif/policies/fixed.ts";
 import { meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
 import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
+import { fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
 import { HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traces.ts";
@@ -43,10 +44,10 @@ function reportOf(
 const steady = Array.from({ length: 360 }, (_, index): Row => [index * 10 * SECOND, SECOND]);
 
 test("a range has the size that its working set needs, and the hit ratio of a simulated cache of that size", () => {
-  const cache = { workingSetGb: 1, blocksPerRequest: 1_000, skew: 0 };
+  const cache = { workingSetGb: 1, blocksPerRequest: 1_000, skew: 0, storageReadMs: 1 };
   const { sizes } = reportOf(steady, { cache });
-  // 1 GB is three quarters of 1.33 GB, which 0.5 CU has at 4 GB per CU.
-  expect(sizes.map(({ cu_hours }) => cu_hours)).toEqual([0.25, 0.5, 0.5]);
+  // 1 GB is three quarters of 1.33 GB, which 0.5 CU has at 4 GB per CU. The range has it after 5 s.
+  expect(sizes.map(({ cu_hours }) => cu_hours)).toEqual([0.25, 0.5, 0.5 - (0.25 * 5) / 3_600]);
   expect(sizes.map(({ cache_gb }) => cache_gb)).toEqual([0.75, 1.5, 1.5]);
   const expected = sizes.map(({ cache_gb }) => {
     const source = randomFrom(1).stream("whatif-blocks", 0);
@@ -66,34 +67,36 @@ test("a range has the size that its working set needs, and the hit ratio of a si
 });
 
 test("with a working set, the cheapest sufficient size answers 99 % of reads from the cache", () => {
-  const few = { workingSetGb: 1 / 1_024, blocksPerRequest: 100, skew: 0 };
+  const few = { workingSetGb: 1 / 1_024, blocksPerRequest: 100, skew: 0, storageReadMs: 1 };
   expect(capacityPage(reportOf(steady, { cache: few })).answer[0]).toMatch(
-    /^Cheapest sufficient size, with no throttling, no rejected connections and at least 99 % of reads from the cache: 0.25 CU, .* 99\.\d % of reads/,
+    /^0.25 CU, \$40\.\d+ a month, assuming 0.1 vCPU per running request, which the trace cannot tell\.$/,
   );
-  const much = { workingSetGb: 6, blocksPerRequest: 100, skew: 0 };
-  const { answer: response } = capacityPage(reportOf(steady, { cache: much }));
-  expect(response[0]).toMatch(
+  expect(capacityPage(reportOf(steady, { cache: few })).answer[1]).toMatch(
+    /^It is the cheapest size with no throttling and no rejected connections and at least 99 % of reads from the cache, 99\.\d % of reads/,
+  );
+  const much = { workingSetGb: 6, blocksPerRequest: 100, skew: 0, storageReadMs: 1 };
+  const { answer } = capacityPage(reportOf(steady, { cache: much }));
+  expect(answer[0]).toMatch(/^0.25 CU, /);
+  expect(answer[1]).toMatch(/^It is the cheapest size with no throttling and no rejected connections/);
+  expect(answer[2]).toMatch(
     /^No size answers 99 % of reads from the cache, as recommended for OLTP\. .* comes closest with \d/,
   );
-  expect(response[1]).toMatch(/^Cheapest with no throttling and no rejected connections: 0.25 CU, /);
-  expect(capacityPage(reportOf(steady, {})).answer[0]).toMatch(
-    /with no throttling and no rejected connections: 0.25 CU, /,
-  );
+  expect(capacityPage(reportOf(steady, {})).answer[0]).toMatch(/^0.25 CU, /);
 });
 
-test("of equally throttled sizes the one with fewer rejections comes closest, then the cheapest", () => {
+test("the least throttled size comes closest", () => {
   const fixedSizes = [0.25, 0.5, 1].map((cu) => ({ minCu: cu, maxCu: cu }));
   const nearest = (rows: readonly Row[]) =>
     capacityPage(reportOf(rows, { loadPerRequest: 1 }, fixedSizes)).answer[0];
   expect(nearest(Array.from({ length: 300 }, (): Row => [0, SECOND]))).toMatch(
-    /^No size is sufficient\. 1 CU comes closest: .* 0 direct connections and \d+ pooled rejected/,
+    /^No size is sufficient, .*\. 1 CU comes closest, .* 0 direct connections and \d+ pooled rejected/,
   );
   expect(
     nearest([
       [0, SECOND],
       [0, SECOND],
     ]),
-  ).toMatch(/^No size is sufficient\. 0.25 CU comes closest: /);
+  ).toMatch(/^No size is sufficient, .*\. 1 CU comes closest, /);
 });
 
 test("a size that rejects pooled connections is not sufficient", () => {
@@ -101,19 +104,20 @@ test("a size that rejects pooled connections is not sufficient", () => {
   const rows = Array.from({ length: 94 }, (): Row => [0, 300 * SECOND]);
   const report = reportOf(rows, { loadPerRequest: 0.001 }, [{ minCu: 0.25, maxCu: 0.25 }]);
   expect(report.sizes[0]).toMatchObject({ throttled_s: 0, direct_refused: 0, pooled_refused: 1 });
-  const { answer: response, facts } = capacityPage(report);
-  expect(response[0]).toMatch(
-    /^No size is sufficient\. 0.25 CU comes closest: .* 0 direct connections and 1 pooled rejected/,
+  const { answer, facts } = capacityPage(report);
+  expect(answer[0]).toMatch(
+    /^No size is sufficient, .*\. 0.25 CU comes closest, .* 0 direct connections and 1 pooled rejected/,
   );
   expect(facts[0]?.note).toMatch(/0 rejected, 1 by the pooler$/);
 });
 
 test("a range also scales with the memory that requests take", () => {
   const [, , range] = reportOf([[0, HOUR]], { memoryGbPerRequest: 6 }).sizes;
-  expect(range?.cu_hours).toBe(2);
+  // 6 GB / 0.75 are 8 steps of 1 GB: 2 CU, from the first reading after 5 s on.
+  expect(range?.cu_hours).toBe(2 - (1.75 * 5) / 3_600);
 });
 
-test("three requests of 1 s next to one of 1 h throttle 2 CU for 1 s", () => {
+test("three requests of 1 s next to one of 1 h throttle 2 CU for 2 s, and each takes 1 s longer", () => {
   const rows: Row[] = [
     [0, SECOND],
     [0, SECOND],
@@ -121,7 +125,12 @@ test("three requests of 1 s next to one of 1 h throttle 2 CU for 1 s", () => {
     [0, HOUR],
   ];
   const { sizes } = reportOf(rows, { loadPerRequest: 1 }, [{ minCu: 2, maxCu: 2 }]);
-  expect(sizes[0]).toMatchObject({ throttled_s: 1, cu_hours: 2 });
+  expect(sizes[0]).toMatchObject({
+    throttled_s: 2,
+    added_wait_mean_ms: SECOND,
+    added_wait_p99_ms: SECOND,
+    cu_hours: 2 + 2 / 3_600,
+  });
 });
 
 test("the pooler accepts as many clients as the platform's, and Erlang's formula gives the expected waits", () => {
@@ -200,3 +209,70 @@ test.each<StartLatency>([NO_LATENCY, { kind: "fixed", ms: 45 * SECOND }, MEASURE
     expect(sizes[0]?.cu_hours).toBeCloseTo((2 * meteredMs(replayed)) / HOUR, 9);
   },
 );
+
+/** One request of 10 s a minute keeps 2 vCPUs busy. */
+const bursts = Array.from({ length: 60 }, (_, index): Row => [index * 60 * SECOND, 10 * SECOND]);
+
+test("a tolerated share of throttled time admits a smaller size", () => {
+  const sizes = [1, 2].map((cu) => ({ minCu: cu, maxCu: cu }));
+  const chosen = (tolerate: number) =>
+    capacityPage(reportOf(bursts, { loadPerRequest: 2, tolerate }, sizes)).answer;
+  expect(chosen(0)[0]).toMatch(/^2 CU, \$.* a month, assuming 2 vCPU per running request, /);
+  // 20 of 60 s are throttled on 1 CU.
+  expect(chosen(0.33)[0]).toMatch(/^2 CU, /);
+  expect(chosen(0.34)[0]).toMatch(/^1 CU, /);
+  expect(chosen(0.34)[1]).toMatch(
+    /^It is the cheapest size that throttles at most 34 % of the active time and rejects at most 34 % of the requests\.$/,
+  );
+});
+
+test("the answer says which other loads would change it", () => {
+  const sizes = [0.25, 1, 2].map((cu) => ({ minCu: cu, maxCu: cu }));
+  const answer = (loadPerRequest: number) =>
+    capacityPage(reportOf(bursts, { loadPerRequest }, sizes)).answer.at(-1);
+  expect(answer(1)).toBe(
+    "With another load per running request the answer changes: it would be 0.25 CU at 0.25 vCPU; it would be 2 CU at 2 vCPU; no size is sufficient at 4 vCPU.",
+  );
+  expect(answer(0.01)).toBe("A quarter to four times that load would not change the size.");
+  expect(reportOf(bursts, { loadPerRequest: 1 }, sizes).sensitivity.map(({ factor }) => factor)).toEqual([
+    0.25, 0.5, 2, 4,
+  ]);
+});
+
+test("a start costs reads from storage until the cache has recovered", () => {
+  // A start every 400 s; 1,000 of 8,192 blocks per request, uniformly.
+  const rows = Array.from(
+    { length: 90 },
+    (_, index): Row => [Math.floor(index / 10) * 400 * SECOND + (index % 10) * SECOND, 500],
+  );
+  const cache = { workingSetGb: 1 / 16, blocksPerRequest: 1_000, skew: 0, storageReadMs: 2 };
+  const [row] = reportOf(rows, { cache }, [{ minCu: 1, maxCu: 1 }]).sizes;
+  expect(row?.starts).toBe(9);
+  expect(row?.cold_cache_reads).toBeGreaterThan(500);
+  expect(row?.cold_cache_s).toBeCloseTo(((row?.cold_cache_reads ?? 0) * 2) / 1_000, 9);
+  expect(reportOf(rows, {}, [{ minCu: 1, maxCu: 1 }]).sizes[0]).toMatchObject({
+    cold_cache_reads: null,
+    cold_cache_s: null,
+  });
+});
+
+test("bursts of builds need few CU-hours of a range, but are throttled", () => {
+  const period = { startAt: Date.parse("2026-01-05"), endAt: Date.parse("2026-01-12") };
+  const builds = fleetTraffic({ computes: 6, seed: 5, patterns: ["bursts", "office-hours"], period });
+  const work = capacityReport(
+    builds,
+    [{ minCu: 0.25, maxCu: 2 }],
+    PROFILE,
+    questionFrom({}),
+    { loadPerRequest: 0.5, reserved: 7, poolBy: "compute" },
+    randomFrom(1),
+  );
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  const [row] = step.value.sizes;
+  // The number of running requests with a hold of a minute gave 103 CU-hours and no throttling.
+  expect(row?.cu_hours).toBeCloseTo(52.9, 1);
+  // Half of it is what the requests would need: each takes twice as long on half of its vCPUs.
+  expect(row?.throttled_s).toBeGreaterThan(2 * 11_000);
+  expect(row?.throttled_s).toBeLessThan(2 * 11_200);
+});

@@ -62,12 +62,15 @@ const EXPECTED: Readonly<Record<string, number>> = {
   "pool: waits in two pools": 93,
   // Four vCPUs for a second, then one, at 1 CU. At half a vCPU per request, 2 vCPUs require 3 CU until a
   // minute later.
-  "sizes: throttled": 1,
-  "sizes: CU-seconds by load": 3 * 61 + (3_600 - 61),
-  "sizes: changes": 2,
-  "sizes: CU-seconds by memory": 2 * 3_600,
-  "sizes: CU-seconds by the working set": 2 * 3_600,
-  "sizes: CU-seconds of a moment": 2 * 60 + (3_600 - 60),
+  // Four vCPUs on one for 4 s. The three short requests take 3 s longer, and so does the long one.
+  "sizes: throttled": 4,
+  "sizes: added wait": 12,
+  // 1.25 × (1 − 0.91992^k) / 0.225 is 4.5 steps after 20 readings, that is 100 s. Until then its speed is 0.8.
+  "sizes: CU-seconds by load": 100 + 1.25 * (3_600 - 100),
+  "sizes: changes": 1,
+  "sizes: CU-seconds by memory": 5 + 1.25 * (3_600 - 5),
+  "sizes: CU-seconds by the working set": 5 + 2 * (3_600 - 5),
+  "sizes: CU-seconds of a moment": 3_600,
   // One start after another, ten seconds each, for requests at 0, 1 s and 2 s.
   "starts: most under way": 1,
   "starts: waits for turns": 10_000 + 19_000 + 28_000,

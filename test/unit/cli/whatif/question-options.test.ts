@@ -21,6 +21,7 @@ test("all options with times are covered", () => {
       "--cold-start-worth",
       "--start-latency",
       "--max-wait-p99",
+      "--storage-read",
       "--refill",
       "--prepared-latency",
     ]),
