@@ -24,7 +24,7 @@ async function createShop() {
   };
 }
 
-test("neon enables, configures and disables auth", async () => {
+test("neon enables and disables auth, and changes its trusted domains", async () => {
   const { run, succeed, complaint } = await createShop();
   await succeed("neon-auth", "status");
   expect(await run("neon-auth", "enable")).toMatchObject({ auth_provider: "better_auth" });
@@ -34,7 +34,13 @@ test("neon enables, configures and disables auth", async () => {
   await succeed("neon-auth", "domain", "delete", "https://a.example");
   await succeed("neon-auth", "domain", "allow-localhost", "disable");
   expect(await run("neon-auth", "domain", "allow-localhost", "get")).toEqual({ allow_localhost: false });
+  expect(await complaint("neon-auth", "user", "create", "--email", "a@a.example")).toContain("not imitated");
+  await succeed("neon-auth", "disable");
+});
 
+test("neon adds, updates and deletes OAuth providers", async () => {
+  const { run, succeed } = await createShop();
+  await run("neon-auth", "enable");
   const github = ["--provider-id", "github"];
   const own = ["--oauth-client-id", "shop", "--oauth-client-secret", "secret"];
   await run("neon-auth", "oauth-provider", "add", ...github);
@@ -43,7 +49,11 @@ test("neon enables, configures and disables auth", async () => {
     { id: "github", type: "standard", client_id: "shop", client_secret: "secret" },
   ]);
   await succeed("neon-auth", "oauth-provider", "delete", ...github);
+});
 
+test("neon configures auth", async () => {
+  const { run } = await createShop();
+  await run("neon-auth", "enable");
   await run("neon-auth", "config", "email-password", "update", "--disable-sign-up");
   expect(await run("neon-auth", "config", "email-password", "get")).toMatchObject({ disable_sign_up: true });
   await run("neon-auth", "config", "organization", "update", "--enabled=false");
@@ -54,8 +64,6 @@ test("neon enables, configures and disables auth", async () => {
   await run("neon-auth", "config", "email-provider", "update", "--type", "standard", ...server, ...sender);
   expect(await run("neon-auth", "config", "email-provider", "get")).toMatchObject({ host: "smtp.example" });
   expect(await run("neon-auth", "plugins", "list")).toMatchObject({ organization: { enabled: false } });
-  expect(await complaint("neon-auth", "user", "create", "--email", "a@a.example")).toContain("not imitated");
-  await succeed("neon-auth", "disable");
 });
 
 test("neon creates, updates and deletes the Data API", async () => {
