@@ -16,7 +16,7 @@ test("every error has request_id, code and message, with the id of the request",
   const double = await createDouble();
   const { path, projectId } = await createProject(double);
   await double.api("POST", `${path}/restart`);
-  const answers = [
+  const responses = [
     await double.api("GET", "/projects", undefined, "unknown"),
     await double.api("GET", "/projects/none"),
     await double.api("GET", "/no/such/path"),
@@ -25,8 +25,8 @@ test("every error has request_id, code and message, with the id of the request",
     await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 11 } }),
     await double.api("POST", `${path}/restart`),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([401, 404, 404, 501, 400, 422, 423]);
-  for (const { headers, body } of answers) {
+  expect(responses.map(({ status }) => status)).toEqual([401, 404, 404, 501, 400, 422, 423]);
+  for (const { headers, body } of responses) {
     expect(Object.keys(body).sort()).toEqual(["code", "message", "request_id"]);
     for (const value of Object.values(body)) expect(value).toEqual(expect.stringMatching(/./));
     expect(headers.get("x-request-id")).toBe(body.request_id);
@@ -127,9 +127,9 @@ test("every operation of the public API is answered; one that is not imitated is
 
 test("a 501 names the operation, and where the list of imitated operations is", async () => {
   const double = await createDouble();
-  const { body } = await double.api("POST", "/projects/any-project/branches/br-none/buckets", {});
+  const { body } = await double.api("POST", "/projects/any-project/branches/br-none/auth/users", {});
   expect(body.message).toBe(
-    "createProjectBranchBucket (POST /projects/{project_id}/branches/{branch_id}/buckets) is not imitated; GET /_sim/coverage lists the operations that are",
+    "createBranchNeonAuthNewUser (POST /projects/{project_id}/branches/{branch_id}/auth/users) is not imitated; GET /_sim/coverage lists the operations that are",
   );
 });
 
