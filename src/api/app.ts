@@ -1,14 +1,14 @@
 import { Hono } from "hono";
 import { type ErrorResponse, notImitated } from "../http/errors.ts";
 import { KNOWN_OPERATIONS } from "./coverage/client-operations.ts";
-import { NOT_ENABLED } from "./coverage/not-enabled.ts";
 import { servedOperations } from "./coverage/served-operations.ts";
 import { type ApiOptions, RouteHandlers } from "./http/request-context.ts";
+import { recordedFamilies } from "./recorded/recorded-families.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { branchFunctionRoutes } from "./routes/branch-functions.ts";
 import { branchRestoreRoutes } from "./routes/branch-restore.ts";
 import { branchSchemaRoutes } from "./routes/branch-schema.ts";
-import { branchServiceRoutes, notEnabledRoutes } from "./routes/branch-services.ts";
 import { snapshotRoutes } from "./routes/branch-snapshots.ts";
 import { branchRoutes } from "./routes/branches.ts";
 import { connectionUriRoutes } from "./routes/connection-uri.ts";
@@ -35,7 +35,7 @@ export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
     branchRoutes(handlers),
     branchRestoreRoutes(handlers),
     branchSchemaRoutes(handlers),
-    branchServiceRoutes(handlers),
+    branchFunctionRoutes(handlers),
     roleRoutes(handlers),
     databaseRoutes(handlers),
     snapshotRoutes(handlers),
@@ -55,12 +55,11 @@ export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
 export function createApi(options: ApiOptions): Hono {
   const handlers = new RouteHandlers(options);
   const app = new Hono();
-  const families = routeFamilies(handlers);
+  const families = [...routeFamilies(handlers), ...recordedFamilies(handlers)];
   for (const family of families) app.route("/", family);
-  app.route("/", notEnabledRoutes(handlers));
   const served = servedOperations(families);
   for (const { method, path, operationId } of KNOWN_OPERATIONS) {
-    if (served.has(operationId) || operationId in NOT_ENABLED) continue;
+    if (served.has(operationId)) continue;
     app.on(
       method,
       path.replaceAll(/\{(\w+)\}/g, ":$1"),

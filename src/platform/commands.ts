@@ -9,6 +9,7 @@ import type { DatabaseCommand, RoleCommand } from "./branch/branch-content.ts";
 import type { SnapshotCommand } from "./branch/branch-snapshot.ts";
 import type { RestoreBranch } from "./branch/restore-branch.ts";
 import type { RestoreSnapshotCommand } from "./branch/restore-snapshot.ts";
+import type { ServiceRecordCommand } from "./branch/service-record.ts";
 import type { ActivityCommand } from "./compute/activity.ts";
 import type { ComputeCommand, ComputeLifecycleCommand } from "./compute/compute.ts";
 import type { WorldCommand } from "./core/world-settings.ts";
@@ -37,6 +38,7 @@ export type Command =
   | DatabaseCommand
   | SnapshotCommand
   | RestoreSnapshotCommand
+  | ServiceRecordCommand
   | ComputeCommand
   | ComputeLifecycleCommand
   | ActivityCommand

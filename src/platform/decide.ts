@@ -6,6 +6,7 @@ import { spendingLimitDeciders } from "./account/spending-limit.ts";
 import { transferDeciders } from "./account/transfer.ts";
 import { databaseDeciders } from "./branch/database.ts";
 import { branchDeciders } from "./branch/decide-branch.ts";
+import { serviceRecordDeciders } from "./branch/decide-service-record.ts";
 import { decideExpireSnapshot, decideScheduledSnapshot, snapshotDeciders } from "./branch/decide-snapshot.ts";
 import { decideExpireBranch, deleteBranchDeciders } from "./branch/delete-branch.ts";
 import { restoreBranchDeciders } from "./branch/restore-branch.ts";
@@ -59,6 +60,7 @@ const DECIDERS = handlersOf<Command["type"]>()({
   ...databaseDeciders,
   ...snapshotDeciders,
   ...restoreSnapshotDeciders,
+  ...serviceRecordDeciders,
   ...computeDeciders,
   ...computeLifecycleDeciders,
   ...activityDeciders,

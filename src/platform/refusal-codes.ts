@@ -17,6 +17,8 @@ export type RefusalCode =
   | "TRANSFER_REQUEST_NOT_FOUND"
   | "MEMBER_NOT_FOUND"
   | "INVITATION_NOT_FOUND"
+  | "SERVICE_RECORD_NOT_FOUND"
+  | "NOT_ENABLED"
   // the name or the place is already in use
   | "READ_WRITE_ENDPOINT_EXISTS"
   | "BRANCH_ALREADY_EXISTS"
@@ -24,6 +26,7 @@ export type RefusalCode =
   | "API_KEY_EXISTS"
   | "PERMISSION_EXISTS"
   | "MEMBER_EXISTS"
+  | "SERVICE_RECORD_EXISTS"
   | "ROLE_ALREADY_EXISTS"
   | "DATABASE_ALREADY_EXISTS"
   // not allowed by the plan or by the rules

@@ -1,4 +1,5 @@
 import { planOf } from "../platform/account/account.ts";
+import { SERVICES } from "../platform/branch/service-record.ts";
 import { maxConnections } from "../platform/catalog/sizes.ts";
 import { suspendDelaySeconds } from "../platform/compute/autosuspend.ts";
 import { cacheCapacity } from "../platform/compute/cache.ts";
@@ -6,8 +7,9 @@ import { countConnections, effectiveRange } from "../platform/compute/open-conne
 import type { SimTime } from "../platform/core/time.ts";
 import { profileOfWorld, type World } from "../platform/core/world.ts";
 import { findOrganization } from "../platform/lookup.ts";
+import { recordsOf } from "../platform/project/evolve-settings-record.ts";
 import { isSuspendable, reachedQuota } from "../platform/project/quota.ts";
-import { isOfOrganization } from "../platform/project/settings-record.ts";
+import { isServiceRecord, scopeOf } from "../platform/project/settings-record.ts";
 import { vpcEndpointsOf } from "../platform/project/vpc-endpoint.ts";
 import { overdueWork } from "./due.ts";
 
@@ -276,11 +278,14 @@ const INVARIANTS: readonly Invariant[] = [
     *violations(world) {
       for (const record of world.records.values()) {
         const project = world.projects.get(record.scope);
-        if (isOfOrganization(record)) {
+        const scope = scopeOf(record);
+        if (scope === "organization") {
           if (!findOrganization(world, record.scope).ok)
             yield `${record.kind} ${record.id} is of ${record.scope}, which is no organization`;
-        } else if (project === undefined) {
-          yield `${record.kind} ${record.id} is of ${record.scope}, which is no project`;
+        } else if (
+          scope === "project" ? project === undefined : world.branches.get(record.scope) === undefined
+        ) {
+          yield `${record.kind} ${record.id} is of ${record.scope}, which is no ${scope}`;
         }
         if (record.kind === "member" && world.accounts.get(record.fields.accountId) === undefined)
           yield `member ${record.id} is account ${record.fields.accountId}, which does not exist`;
@@ -297,6 +302,25 @@ const INVARIANTS: readonly Invariant[] = [
           !vpcEndpointsOf(world, organizationId).some(({ fields }) => fields.vpcEndpointId === vpcEndpointId)
         )
           yield `project ${project.id} is restricted to ${vpcEndpointId}, which its organization does not own`;
+      }
+    },
+  },
+  {
+    name: "a service of a branch is recorded once, with the service and the database that it needs",
+    *violations(world) {
+      const seen = new Set<string>();
+      for (const record of world.records.values()) {
+        if (!isServiceRecord(record)) continue;
+        const { kind, scope, fields } = record;
+        const name = `${kind} "${fields.key}" of branch ${scope}`;
+        if (seen.has(name)) yield `${name} is recorded twice`;
+        seen.add(name);
+        const { of } = SERVICES[kind];
+        if (of !== undefined && recordsOf(world, scope, of).length === 0)
+          yield `${name} is recorded, but ${of} is not`;
+        const databases = world.branches.get(scope)?.databases ?? [];
+        if (fields.database !== undefined && !databases.some((database) => database.name === fields.database))
+          yield `${name} serves the database "${fields.database}", which does not exist`;
       }
     },
   },

@@ -17,6 +17,11 @@ export function newPassword(): string {
   return `npg_${randomText(PASSWORD_LENGTH)}`;
 }
 
+/** A secret of a service: the prefix and 64 hexadecimal digits. */
+export function newServiceSecret(prefix: string): string {
+  return `${prefix}${randomBytes(32).toString("hex")}`;
+}
+
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }

@@ -16,6 +16,7 @@ const BUSY = {
 /** Operations that schedule work in an existing project. Update and deletion of a project are never locked. */
 const SCHEDULING = [
   "createProjectBranch",
+  "createProjectBranchAnonymized",
   "deleteProjectBranch",
   "createProjectEndpoint",
   "updateProjectEndpoint",

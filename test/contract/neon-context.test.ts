@@ -40,17 +40,36 @@ test("neon sends raw calls, links a directory, checks out branches and compares 
   home.remove();
 });
 
-test("neon shows the services of a branch, none of which is enabled, and writes its environment", async () => {
+test("neon shows the services of a branch, and writes its environment", async () => {
   const home = temporaryDirectory();
   const { command, client, orgId } = await scene.newAccount("neon", home.path);
   const { project } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
+  const { branches } = (await client.listProjectBranches({ projectId: project.id })).data;
+  const main = [project.id, branches[0]?.id ?? ""] as const;
   const place = ["--project-id", project.id, "--branch", "main"];
+  const variables = () => {
+    const [name = ""] = readdirSync(home.path).filter((file) => file.startsWith(".env"));
+    return readFileSync(join(home.path, name), "utf8")
+      .split("\n")
+      .map((line) => line.split("=")[0]);
+  };
+  const postgres = ["DATABASE_URL", "DATABASE_URL_UNPOOLED", "NEON_BRANCH"];
   for (const group of [["status"], ["config", "status"], ["env", "pull", "-s", "postgres"]])
     expect([group, (await command.run([...group, ...place])).code]).toEqual([group, 0]);
+  expect(variables()).toEqual(expect.arrayContaining(postgres));
+  expect(variables()).not.toContain("NEON_AI_GATEWAY_TOKEN");
+
   // Without a service, the AI gateway's credential is pulled, too.
-  expect(await command.complaint("env", "pull", ...place)).toContain("createCredential");
-  const written = readdirSync(home.path).filter((name) => name.startsWith(".env"));
-  expect(written).toHaveLength(1);
-  expect(readFileSync(join(home.path, written[0] ?? ""), "utf8")).toMatch(/^DATABASE_URL=.*postgres/m);
+  expect((await command.run(["env", "pull", ...place])).code).toBe(0);
+  expect(variables()).toEqual(expect.arrayContaining([...postgres, "NEON_AI_GATEWAY_TOKEN"]));
+  expect((await client.listCredentials(...main)).data.credentials).toMatchObject([
+    { scopes: expect.arrayContaining(["ai_gateway:invoke"]) },
+  ]);
+
+  await client.createNeonAuth(...main, { auth_provider: "better_auth" as never });
+  await client.createProjectBranchDataApi(...main, "neondb", {});
+  expect((await command.run(["env", "pull", ...place])).code).toBe(0);
+  const services = ["NEON_AUTH_BASE_URL", "NEON_AUTH_JWKS_URL", "NEON_DATA_API_URL"];
+  expect(variables()).toEqual(expect.arrayContaining([...postgres, ...services]));
   home.remove();
 });

@@ -25,12 +25,21 @@ const CODES: Ids = {
   member_id: "MEMBER_NOT_FOUND",
   source_org_id: "ORGANIZATION_NOT_FOUND",
   snapshot_id: "SNAPSHOT_NOT_FOUND",
+  oauth_provider_id: "SERVICE_RECORD_NOT_FOUND",
+  bucket_name: "SERVICE_RECORD_NOT_FOUND",
+  token_id: "SERVICE_RECORD_NOT_FOUND",
 };
 /**
- * Parameters that name nothing of an account: every branch has this role and database, and regions are
- * global.
+ * Parameters that name nothing of an account: every branch has this role, database, bucket and OAuth provider,
+ * and regions are global.
  */
-const NAMES: readonly string[] = ["role_name", "database_name", "region_id"];
+const NAMES: readonly string[] = [
+  "role_name",
+  "database_name",
+  "bucket_name",
+  "oauth_provider_id",
+  "region_id",
+];
 /**
  * Assigning creates the named endpoint; accepting needs the request of another account (see
  * transfers.test.ts).

@@ -9,7 +9,7 @@ import { expectRejected, type RequestDifference } from "../support/refused-reque
 const document = loadPublicDocument();
 
 type Refusal = {
-  readonly status: 409 | 412 | 422 | 501;
+  readonly status: 409 | 412 | 422;
   readonly code: string;
   readonly message?: string | RegExp;
 };
@@ -48,11 +48,9 @@ const DISABLED: Refusal = { status: 422, code: "ENDPOINT_DISABLED" };
 const QUOTA: Refusal = { status: 422, code: "QUOTA_EXCEEDED" };
 const NO_RESTORE: Refusal = { status: 422, code: "RESTORE_NOT_ALLOWED" };
 const EXPIRATION: Refusal = { status: 422, code: "BRANCH_EXPIRATION_NOT_ALLOWED", message: /expir/ };
-const LATER = (field: string): Refusal => ({
-  status: 501,
-  code: "NOT_IMITATED",
-  message: new RegExp(field.replaceAll(".", "\\.")),
-});
+
+const ENABLED: Refusal = { status: 409, code: "SERVICE_RECORD_EXISTS", message: /is already enabled for/ };
+const EXISTS: Refusal = { status: 409, code: "SERVICE_RECORD_EXISTS", message: /already exists$/ };
 
 const nothing = () => ({});
 const project = (fields: object) => () => ({ body: { project: fields } });
@@ -463,10 +461,12 @@ refuses(
   },
 );
 
-// A field that would have no effect is rejected by name.
-refuses(
-  "createProjectBranch",
-  LATER("branch.archived"),
-  "archiving is not imitated",
-  branch({ archived: true }),
-);
+refuses("createNeonAuth", ENABLED, "auth is enabled", nothing);
+refuses("createProjectBranchDataAPI", ENABLED, "the Data API is enabled", ({ ids }) => ({
+  ids: { branch_id: ids.branch_id },
+}));
+refuses("addBranchNeonAuthTrustedDomain", EXISTS, "the domain is trusted already", () => ({
+  body: { auth_provider: "better_auth", domain: "https://shop.example" },
+}));
+refuses("addBranchNeonAuthOauthProvider", EXISTS, "the provider exists", () => ({ body: { id: "github" } }));
+refuses("createProjectBranchBucket", EXISTS, "the bucket exists", () => ({ body: { name: "files" } }));

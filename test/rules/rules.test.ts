@@ -23,6 +23,7 @@ import "./branch/role.rules.ts";
 import "./branch/database.rules.ts";
 import "./branch/branch-snapshot.rules.ts";
 import "./branch/restore-snapshot.rules.ts";
+import "./branch/service-record.rules.ts";
 import "./compute/compute.rules.ts";
 import "./compute/change-compute.rules.ts";
 import "./compute/compute-lifecycle.rules.ts";

@@ -125,6 +125,10 @@ const SINGLE_WORD_COMMANDS = ["me", "connection-string", "set-context", "link", 
 /** `branches create` of `branches create --name dev`. */
 function commandName(args: readonly string[]): string {
   const [group = "", sub] = args;
+  if (group === "neon-auth") {
+    const end = args.findIndex((arg) => arg.startsWith("-") || !/^[a-z-]+$/.test(arg));
+    return args.slice(0, end < 0 ? args.length : end).join(" ");
+  }
   const words = SINGLE_WORD_COMMANDS.includes(group) ? 1 : group === "vpc" || sub === "schedule" ? 3 : 2;
   return args.slice(0, words).join(" ");
 }

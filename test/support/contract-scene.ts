@@ -25,7 +25,10 @@ export type Ids = Record<
   | "request_id"
   | "member_id"
   | "source_org_id"
-  | "snapshot_id",
+  | "snapshot_id"
+  | "oauth_provider_id"
+  | "bucket_name"
+  | "token_id",
   string
 >;
 
@@ -47,6 +50,9 @@ export const UNKNOWN_IDS: Ids = {
   member_id: "00000000-0000-4000-8000-000000000004",
   source_org_id: "org-nowhere-at-all",
   snapshot_id: "snap-nowhere-at-all-00000000",
+  oauth_provider_id: "vercel",
+  bucket_name: "nothing",
+  token_id: `nak_live_${"0".repeat(32)}`,
 };
 
 /** A world with one of everything in two accounts, and no unfinished operations. */
@@ -61,6 +67,8 @@ export type Scene = {
   readonly childId: string;
   /** A third branch, restored from the snapshot of the default branch and not finalized. */
   readonly restoredId: string;
+  /** A fourth branch, with a masking rule that is not applied. */
+  readonly anonymizedId: string;
   /** A read replica on the default branch. */
   readonly replicaId: string;
   /** The secret of the spare key, which has never been used. */
@@ -103,6 +111,14 @@ export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
     double.api("POST", `${project}/snapshots/${ids.snapshot_id}/restore`, { name: "restored" }),
   );
   await double.advance("10s");
+  const masked = { ...MASKED_COLUMN, masking_function: "anon.fake_email()" };
+  const anonymized = await expectSuccess(
+    double.api("POST", `${project}/branch_anonymized`, {
+      branch_create: { branch: { name: "anonymized" } },
+      masking_rules: [masked],
+    }),
+  );
+  await double.advance("10s");
   const replicaId = options.plan === "free" ? "" : await addReplica(double, ids);
   const revoked = await expectSuccess(double.api("POST", "/api_keys", { key_name: "revoked" }));
   await expectSuccess(double.api("DELETE", `/api_keys/${revoked.id}`));
@@ -112,6 +128,7 @@ export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
     ids,
     childId,
     restoredId,
+    anonymizedId: anonymized.branch.id,
     replicaId,
     spareKey,
     revokedKey: revoked.key,
@@ -120,6 +137,13 @@ export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
     others,
   };
 }
+
+export const MASKED_COLUMN = {
+  database_name: "neondb",
+  schema_name: "public",
+  table_name: "users",
+  column_name: "email",
+};
 
 const PARTNER = "partner@standin.example";
 
@@ -149,6 +173,16 @@ async function fillAccount(
     double.api("GET", `/organizations/${orgId}/members`, undefined, key),
   );
   const { snapshot } = await post(`${project}/branches/${created.branch.id}/snapshot?name=kept`, undefined);
+  const branch = `${project}/branches/${created.branch.id}`;
+  await post(`${branch}/auth`, { auth_provider: "better_auth" });
+  await post(`${branch}/auth/domains`, { auth_provider: "better_auth", domain: "https://shop.example" });
+  await post(`${branch}/auth/oauth_providers`, { id: "github", client_id: "shop", client_secret: "secret" });
+  await post(`${branch}/data-api/${created.databases[0].name}`, undefined);
+  await post(`${branch}/buckets`, { name: "files" });
+  const credential = await post(`${branch}/credentials`, {
+    principal_type: "user",
+    scopes: ["storage:read"],
+  });
   const organizationKey = await post(`/organizations/${orgId}/api_keys`, { key_name: "of the organization" });
   const ids: Ids = {
     project_id: created.project.id,
@@ -167,6 +201,9 @@ async function fillAccount(
     member_id: members.find(({ user }: any) => user.email === PARTNER).member.id,
     source_org_id: orgId,
     snapshot_id: snapshot.id,
+    oauth_provider_id: "github",
+    bucket_name: "files",
+    token_id: credential.token_id,
   };
   return {
     ids,

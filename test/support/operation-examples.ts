@@ -1,5 +1,7 @@
 import { expectSuccess, type Ids, makeBusy, type Scene } from "./contract-scene.ts";
 
+import { RECORDED_EXAMPLES } from "./recorded-examples.ts";
+
 /** A request that succeeds in a new scene. */
 export type Example = {
   readonly title?: string;
@@ -70,11 +72,10 @@ const FREQUENCIES = [
 ];
 const afterDays = ({ double }: Scene) => double.advance("40h");
 
-/** Every imitated operation, by its id in the public document. */
+/** Every operation that is imitated or recorded, by its id in the public document. */
 export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
-  listProjectBranchBuckets: plain,
+  ...RECORDED_EXAMPLES,
   listProjectBranchFunctions: [{}, { title: "limited", query: () => "?limit=1" }],
-  listCredentials: plain,
   listApiKeys: plain,
   createApiKey: [{ body: () => ({ key_name: "ci" }) }],
   revokeApiKey: [
@@ -166,6 +167,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       title: "from a point of the log",
       body: () => ({ branch: { parent_lsn: "0/1E88838" }, endpoints: [{ type: "read_write" }] }),
     },
+    { title: "as archived", body: () => ({ branch: { archived: true } }) },
   ],
   listProjectBranches: [
     {},

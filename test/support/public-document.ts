@@ -77,7 +77,24 @@ export function loadPublicDocument(): PublicDocument {
       messages[`${operationId}.request`] = schemaOf(described.requestBody) ?? EMPTY;
     }
   }
-  return documentWith(operations, { ...document.components.schemas, ...messages });
+  return documentWith(operations, {
+    ...mapValues(document.components.schemas, withDiscriminator),
+    ...messages,
+  });
+}
+
+/** JSON Schema does not know `discriminator`: each alternative requires its value of the property. */
+function withDiscriminator(schema: Schema): Schema {
+  const { discriminator, ...rest } = schema;
+  if (discriminator === undefined) return schema;
+  const { propertyName, mapping } = discriminator as {
+    readonly propertyName: string;
+    readonly mapping: Readonly<Record<string, string>>;
+  };
+  const oneOf = Object.entries(mapping).map(([value, $ref]) => ({
+    allOf: [{ $ref }, { required: [propertyName], properties: { [propertyName]: { const: value } } }],
+  }));
+  return { ...rest, oneOf };
 }
 
 /** `schemas` holds the components, and the messages as `<operation>.<status>` and `<operation>.request`. */

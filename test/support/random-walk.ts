@@ -10,7 +10,7 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 /** The statuses of well-formed requests. */
-const ANSWERS = [200, 201, 202, 404, 409, 412, 422, 423];
+const ANSWERS = [200, 201, 202, 204, 404, 409, 412, 422, 423];
 const NOWHERE = "br-nowhere-at-all-00000000";
 
 const document = loadPublicDocument();
@@ -362,6 +362,58 @@ const changeDatabase = projectStep(
   },
 );
 
+/** The calls for the services of a branch, by operation: the path after the branch, and a body. */
+const SERVICE_CALLS: readonly (readonly [string, string, object?])[] = [
+  ["createNeonAuth", "/auth", { auth_provider: "better_auth" }],
+  ["createNeonAuth", "/auth", { auth_provider: "better_auth" }],
+  ["disableNeonAuth", "/auth"],
+  ["getNeonAuth", "/auth"],
+  ["getNeonAuthPluginConfigs", "/auth/plugins"],
+  ["updateNeonAuthAllowLocalhost", "/auth/allow_localhost", { allow_localhost: false }],
+  [
+    "addBranchNeonAuthTrustedDomain",
+    "/auth/domains",
+    { auth_provider: "stack", domain: "https://a.example" },
+  ],
+  ["addBranchNeonAuthOauthProvider", "/auth/oauth_providers", { id: "github", client_secret: "secret" }],
+  ["updateBranchNeonAuthOauthProvider", "/auth/oauth_providers/github", { client_secret: "other" }],
+  ["listBranchNeonAuthOauthProviders", "/auth/oauth_providers"],
+  ["createProjectBranchDataAPI", "/data-api/neondb", {}],
+  ["createProjectBranchDataAPI", "/data-api/shop", {}],
+  ["updateProjectBranchDataAPI", "/data-api/neondb", { settings: { db_max_rows: 1 } }],
+  ["getProjectBranchDataAPI", "/data-api/neondb"],
+  ["deleteProjectBranchDataAPI", "/data-api/neondb"],
+  ["createProjectBranchBucket", "/buckets", { name: "files" }],
+  ["createProjectBranchBucket", "/buckets", { name: "images" }],
+  ["deleteProjectBranchBucket", "/buckets/files"],
+  ["listProjectBranchBuckets", "/buckets"],
+  ["createCredential", "/credentials", { principal_type: "user", scopes: ["storage:read"] }],
+  ["listCredentials", "/credentials"],
+  ["updateMaskingRules", "/masking_rules", { masking_rules: [] }],
+  ["startAnonymization", "/anonymize"],
+  ["getAnonymizedBranchStatus", "/anonymized_status"],
+];
+
+const changeService = projectStep(
+  { of: index, call: fc.constantFrom(...SERVICE_CALLS) },
+  described("call for a service"),
+  async ({ of, call: [operationId, path, body] }, view) => {
+    await view.callOperation(operationId, `/branches/${branchAt(view, of)}${path}`, body);
+  },
+);
+
+const createAnonymized = projectStep(
+  { parent: index, start_anonymization: fc.boolean(), archived: fc.boolean() },
+  described("create an anonymized branch"),
+  async ({ parent, start_anonymization, archived }, view) => {
+    const branch_create = { branch: { parent_id: branchAt(view, parent), archived } };
+    await view.callOperation("createProjectBranchAnonymized", "/branch_anonymized", {
+      branch_create,
+      start_anonymization,
+    });
+  },
+);
+
 const readBranch = projectStep(
   { of: index, base: index, name: postgresName, agoMs },
   described("read of a branch"),
@@ -559,6 +611,7 @@ const SNAPSHOTS = [
   changeSnapshot,
   setSchedule,
 ];
+const SERVICES = [changeService, changeService, changeService, createAnonymized];
 const CONTENT = [changeRole, changeRole, changeDatabase, changeDatabase, readBranch];
 const COMPUTES = [
   createCompute,
@@ -577,6 +630,7 @@ const STEPS = [
   ...SNAPSHOTS,
   ...SNAPSHOTS,
   ...CONTENT,
+  ...SERVICES,
   ...COMPUTES,
   ...PROJECTS,
   ...TIME,

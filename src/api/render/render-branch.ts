@@ -3,6 +3,7 @@ import { timestamp } from "../../http/timestamps.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import type { Database, Role } from "../../platform/branch/branch-content.ts";
 import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
+import { findServiceRecord } from "../../platform/branch/decide-service-record.ts";
 import { lsnAt } from "../../platform/branch/point-in-time.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
@@ -13,6 +14,8 @@ import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds }
 
 export function renderBranch(world: World, branch: Branch, now: SimTime) {
   const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
+  // S: the state of a branch that was created as archived. A: it stays so, because nothing is archived.
+  const settled = findServiceRecord(world, branch.id, "archived", "") === undefined ? "ready" : "archived";
   return {
     id: branch.id,
     project_id: branch.projectId,
@@ -20,8 +23,8 @@ export function renderBranch(world: World, branch: Branch, now: SimTime) {
     parent_lsn: branch.parentLsn ?? lsnAtTime(world, branch.projectId, branch.parentTimestamp),
     parent_timestamp: optionalTimestamp(branch.parentTimestamp),
     name: branch.name,
-    current_state: branch.state,
-    pending_state: branch.state === "ready" ? undefined : "ready",
+    current_state: branch.state === "ready" ? settled : branch.state,
+    pending_state: branch.state === "ready" ? undefined : settled,
     state_changed_at: timestamp(branch.stateChangedAt),
     logical_size: 0,
     creation_source: CREATION_SOURCE,

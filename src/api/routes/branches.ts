@@ -1,109 +1,30 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { notImitated } from "../../http/errors.ts";
 import { id, instant } from "../../http/fields.ts";
-import { fail, unwrap } from "../../http/request.ts";
-import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
+import { unwrap } from "../../http/request.ts";
 import { branchesOf, findProject } from "../../platform/lookup.ts";
 import { recoverableBranchesOf } from "../../platform/project/recovery.ts";
 import { branchListQuery, branchPage, filterBySearch, nameMatches } from "../http/branch-page.ts";
 import { branchParams, branchTarget, changeBranch, requestedBranch } from "../http/branch-request.ts";
+import { branchCreation, createBranch } from "../http/create-branch.ts";
 import { checkCursor } from "../http/paging.ts";
-import { issuePassword } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
-import {
-  atMostOne,
-  computeFields,
-  computeOptions,
-  computeType,
-  flag,
-  lsn,
-  name,
-} from "../http/request-fields.ts";
-import { renderAnnotation, renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
-import { renderChangedEndpoint, renderConnectionUris } from "../render/render-endpoint.ts";
+import { flag, name } from "../http/request-fields.ts";
+import { renderAnnotation, renderBranch } from "../render/render-branch.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 
 const projectParams = z.object({ project_id: id });
 const createBody = z
-  .object({
-    endpoints: z
-      .array(z.object({ type: computeType, ...computeFields }))
-      .max(100)
-      .optional(),
-    branch: z
-      .object({
-        name: name.optional(),
-        // S: "if omitted or empty, the branch will be created from the project's default branch".
-        parent_id: z.union([id, z.literal("")], "must be 1 to 60 of a-z, 0-9 and -, or empty").optional(),
-        parent_lsn: lsn.optional(),
-        parent_timestamp: instant.optional(),
-        protected: z.boolean().optional(),
-        archived: z.boolean().optional(),
-        init_source: z.enum(["parent-data", "schema-only"]).optional(),
-        expires_at: instant.optional(),
-      })
-      .refine(...atMostOne("parent_lsn", "parent_timestamp"))
-      .optional(),
-    annotation_value: z.record(z.string(), z.string()).optional(),
-  })
+  .object({ ...branchCreation, annotation_value: z.record(z.string(), z.string()).optional() })
   .optional();
-
 /** S: branches of a project. */
 export function branchRoutes(handlers: RouteHandlers): Hono {
   const app = new Hono();
 
   app.post(
     "/projects/:project_id/branches",
-    handlers.route(
-      { status: 201, params: projectParams, body: createBody },
-      ({ account, params, body, transaction, execute }) => {
-        const { world, now } = transaction;
-        const input = body?.branch;
-        if (input?.archived === true) return fail(notImitated("branch.archived is not imitated"));
-        const lastRoleNumber = world.numbers.role;
-        const events = execute({
-          type: "CreateBranch",
-          accountId: account.id,
-          projectId: params.project_id,
-          name: input?.name,
-          parentId: input?.parent_id === "" ? undefined : input?.parent_id,
-          parentLsn: input?.parent_lsn,
-          parentTimestamp: input?.parent_timestamp,
-          expiresAt: input?.expires_at,
-          protected: input?.protected,
-          initSource: input?.init_source,
-          annotations: body?.annotation_value,
-          computes: body?.endpoints?.map((endpoint) => ({
-            computeType: endpoint.type,
-            options: computeOptions(endpoint),
-          })),
-        });
-        const created = events.find((event) => event.type === "BranchCreated");
-        if (created === undefined) throw new Error("CreateBranch created no branch");
-        const { branch } = created;
-        const project = unwrap(findProject(world, account.id, branch.projectId));
-        const passwords = new Map(
-          rolesWithSecretAfter(branch.roles, lastRoleNumber).map((role) => [
-            role.secretId,
-            issuePassword(transaction, project, role),
-          ]),
-        );
-        const passwordOf = (secretId: string) =>
-          passwords.get(secretId) ?? world.secrets.get(secretId)?.value;
-        const computes = events.flatMap((event) => (event.type === "ComputeCreated" ? [event.compute] : []));
-        const uris = computes
-          .slice(0, 1)
-          .flatMap((compute) => renderConnectionUris(world, branch, compute, passwordOf));
-        return {
-          branch: renderBranch(world, branch, now),
-          endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
-          operations: renderScheduledOperations(events, now),
-          roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
-          databases: branch.databases.map((database) => renderDatabase(branch, database)),
-          connection_uris: uris.length === 0 ? undefined : uris,
-        };
-      },
+    handlers.route({ status: 201, params: projectParams, body: createBody }, (request) =>
+      createBranch(request, request.body ?? {}),
     ),
   );
 

@@ -4,6 +4,7 @@ import type { EventBase } from "../event-base.ts";
 import type { BranchRef } from "../object-refs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import type { BranchContent, Database, Role } from "./branch-content.ts";
+import type { NewServiceRecord } from "./service-record.ts";
 
 /** A branch of a project's data, with its roles and databases. Clients reach it only through its computes. */
 export type Branch = {
@@ -57,6 +58,8 @@ export type CreateBranch = {
   readonly initSource?: Branch["initSource"] | undefined;
   readonly expiresAt?: SimTime | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+  /** Service records that the branch begins with, besides copies of those of its parent. */
+  readonly services?: readonly NewServiceRecord[] | undefined;
   /** Scheduled after the operations that are under way, instead of being rejected because of them. */
   readonly queue?: true;
   readonly computes?:

@@ -3,6 +3,7 @@ import type { World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
 import type { Branch } from "./branch.ts";
 import type { BranchContent, Database, DatabaseEvent, Role, RoleEvent } from "./branch-content.ts";
+import { deleteDatabaseServices, renameDatabaseServices } from "./copied-services.ts";
 import { advanceRoleNumber } from "./role.ts";
 
 /** The content of a branch at an instant within the project's history retention. */
@@ -58,6 +59,9 @@ export const databaseEvolvers = {
   DatabaseUpdated(world, event) {
     const { at, databaseId, changes } = event;
     const branch = branchOf(world, event);
+    const name = branch.databases.find(({ id }) => id === databaseId)?.name;
+    if (name !== undefined && changes.name !== undefined)
+      renameDatabaseServices(world, branch.id, name, changes.name);
     setDatabases(
       world,
       branch,
@@ -69,6 +73,8 @@ export const databaseEvolvers = {
   },
   DatabaseDeleted(world, event) {
     const branch = branchOf(world, event);
+    const name = branch.databases.find(({ id }) => id === event.databaseId)?.name;
+    if (name !== undefined) deleteDatabaseServices(world, branch.id, name);
     setDatabases(
       world,
       branch,

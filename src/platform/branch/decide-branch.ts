@@ -34,7 +34,9 @@ import {
   repeatsExpiration,
 } from "./branch-expiration.ts";
 import { contentAt } from "./content-history.ts";
+import { copiedServices } from "./copied-services.ts";
 import { checkDatabaseName } from "./database.ts";
+import { serviceRecordCreated } from "./decide-service-record.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
 import { checkRoleName, newSecretId, withNewPasswords } from "./role.ts";
 
@@ -90,8 +92,15 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
     { action: "create_branch", branchId: branch.id },
     ...startRequests(computes.value),
   ];
+  const source = { branchId: parent.value.id, at: parentTimestamp, content };
+  // A: a schema contains nothing that services store.
+  const copied = isRoot ? [] : copiedServices(world, branch.id, source, context);
   return accept([
     { type: "BranchCreated", at: now, branch },
+    ...copied,
+    ...(command.services ?? []).map((record, index) =>
+      serviceRecordCreated(world, branch.id, record, context, copied.length + index),
+    ),
     ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
     ...scheduleOperations(world, project.value.id, requests, context),
   ]);

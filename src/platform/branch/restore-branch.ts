@@ -14,6 +14,7 @@ import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { expirationSet } from "./branch-expiration.ts";
 import { contentAt } from "./content-history.ts";
+import { copiedServices, restoredServices } from "./copied-services.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
 
@@ -57,7 +58,7 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
   };
   const locked = refuseWhileLocked(world, project.id, touched);
   if (locked !== undefined) return { ok: false, refusal: locked };
-  const restored: Event = {
+  const restored: Extract<Event, { type: "BranchRestored" }> = {
     type: "BranchRestored",
     at: now,
     branchId: branch.id,
@@ -68,9 +69,15 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
     parentTimestamp: timestamp,
     ...(command.sourceLsn === undefined ? {} : { parentLsn: command.sourceLsn }),
   };
+  const current = { branchId: branch.id, at: now, content: branch };
+  const preservedServices =
+    preserved === undefined ? [] : copiedServices(world, preserved.id, current, context);
+  const restoredFrom = { branchId: source.id, at: timestamp, content: restored.content };
   return accept([
     ...(preserved === undefined ? [] : preservedEvents(world, branch, preserved, now)),
+    ...preservedServices,
     restored,
+    ...restoredServices(world, branch.id, restoredFrom, context, preservedServices.length),
     // S: "the same TTL duration is reapplied when resetting the branch from its parent".
     ...(branch.ttlSeconds === undefined
       ? []

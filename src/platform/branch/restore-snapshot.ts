@@ -19,6 +19,7 @@ import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
+import { copiedServices } from "./copied-services.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
 import { findSnapshot } from "./decide-snapshot.ts";
 
@@ -84,8 +85,15 @@ function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: 
     command.finalize && target.ok
       ? replaceBranch(world, target.value, branch, undefined, now)
       : NO_REPLACEMENT;
+  const source = {
+    branchId: snapshot.sourceBranchId,
+    at: snapshot.timestamp,
+    content: snapshot.content,
+  };
   return accept([
     { type: "BranchCreated", at: now, branch },
+    // A: a snapshot does not store them, so they are those that its branch still has.
+    ...copiedServices(world, branch.id, source, context),
     ...finalized.events,
     ...scheduleOperations(
       world,

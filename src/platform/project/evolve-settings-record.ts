@@ -6,14 +6,14 @@ import type { Event } from "../events.ts";
 import type { Evolvers } from "../handlers.ts";
 import type { RecordEvent } from "./settings-record.ts";
 import {
-  isOfOrganization,
   type SettingsRecord,
   type SettingsRecordFields,
   type SettingsRecordKind,
   type SettingsRecordOf,
+  scopeOf,
 } from "./settings-record.ts";
 
-/** The records of a kind in a project or an organization, oldest first. */
+/** The records of a kind in a project, on a branch or in an organization, oldest first. */
 export function recordsOf<K extends SettingsRecordKind>(
   world: World,
   scope: string,
@@ -42,6 +42,8 @@ export function isOfKind<K extends SettingsRecordKind>(
   return row.kind === kind;
 }
 
+type RecordCreated = Extract<Event, { readonly type: "RecordCreated" }>;
+
 /** A new record. `offset`: records that the same decision creates before it. */
 export function recordCreated<K extends SettingsRecordKind>(
   world: World,
@@ -50,7 +52,7 @@ export function recordCreated<K extends SettingsRecordKind>(
   kind: K,
   fields: SettingsRecordFields[K],
   offset = 0,
-): Event {
+): RecordCreated {
   const number = nextNumber(world, "record", offset);
   const record = {
     id: drawUuid(random, "record-id", number),
@@ -103,14 +105,22 @@ function recordOf(
  * For a project that is removed: deletes its records, and revokes keys that give access to this project only.
  */
 export function deleteProjectRecords(world: World, projectId: string, at: SimTime): void {
-  for (const record of world.records.by("scope", projectId).toArray()) world.records.delete(record.id);
+  deleteRecordsOf(world, projectId, "project");
   for (const apiKey of world.apiKeys.by("project", projectId).toArray()) {
     if (apiKey.revokedAt === undefined) world.apiKeys.set({ ...apiKey, revokedAt: at });
   }
 }
 
-/** For a branch that is removed: deletes the JWKS that apply to this branch only. */
+/** A branch and a project can have the same id, if callers chose it. */
+function deleteRecordsOf(world: World, scope: string, kindOfScope: ReturnType<typeof scopeOf>): void {
+  for (const record of world.records.by("scope", scope).toArray()) {
+    if (scopeOf(record) === kindOfScope) world.records.delete(record.id);
+  }
+}
+
+/** For a branch that is removed: deletes its records, and the JWKS that apply to this branch only. */
 export function deleteBranchRecords(world: World, branchId: string): void {
+  deleteRecordsOf(world, branchId, "branch");
   const projectId = world.branches.get(branchId)?.projectId;
   if (projectId === undefined) return;
   for (const jwks of recordsOf(world, projectId, "jwks")) {
@@ -124,7 +134,7 @@ export function deleteBranchRecords(world: World, branchId: string): void {
  */
 export function deleteAllProjectRecords(world: World): void {
   for (const record of [...world.records.values()]) {
-    if (!isOfOrganization(record)) world.records.delete(record.id);
+    if (scopeOf(record) !== "organization") world.records.delete(record.id);
   }
 }
 

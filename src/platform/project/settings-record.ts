@@ -1,3 +1,4 @@
+import { isServiceKind, type ServiceKind, type ServiceRecordFields } from "../branch/service-record.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 
@@ -33,14 +34,14 @@ export type SettingsRecordFields = {
     readonly invitedBy: string;
     readonly acceptedAt?: SimTime;
   };
-};
+} & { readonly [K in ServiceKind]: ServiceRecordFields<K> };
 export type SettingsRecordKind = keyof SettingsRecordFields;
 
 type SettingsRecordRow<K extends SettingsRecordKind> = {
   readonly id: string;
   readonly number: number;
   readonly kind: K;
-  /** Id of the project or organization that it belongs to, and with which it is deleted. */
+  /** Id of the project, branch or organization that it belongs to, and with which it is deleted. */
   readonly scope: string;
   readonly fields: SettingsRecordFields[K];
   readonly createdAt: SimTime;
@@ -51,22 +52,27 @@ type SettingsRecordRow<K extends SettingsRecordKind> = {
 export type SettingsRecord = { readonly [K in SettingsRecordKind]: SettingsRecordRow<K> }[SettingsRecordKind];
 export type SettingsRecordOf<K extends SettingsRecordKind> = Extract<SettingsRecord, { readonly kind: K }>;
 
-/** Whether its scope is an organization; otherwise it is a project. */
-export function isOfOrganization({ kind }: SettingsRecord): boolean {
-  switch (kind) {
-    case "organizationVpcEndpoint":
-    case "spendingLimit":
-    case "member":
-    case "invitation":
-      return true;
-    case "jwks":
-    case "projectPermission":
-    case "projectVpcEndpoint":
-    case "transferRequest":
-      return false;
-    default:
-      return kind satisfies never;
-  }
+/** A record of a service of a branch (see service-record.ts). */
+export type ServiceRecord = SettingsRecordOf<ServiceKind>;
+
+/** What the scope of each kind is. */
+const SCOPES: Readonly<Record<Exclude<SettingsRecordKind, ServiceKind>, "organization" | "project">> = {
+  jwks: "project",
+  projectPermission: "project",
+  projectVpcEndpoint: "project",
+  transferRequest: "project",
+  organizationVpcEndpoint: "organization",
+  spendingLimit: "organization",
+  member: "organization",
+  invitation: "organization",
+};
+
+export function scopeOf({ kind }: SettingsRecord): "organization" | "project" | "branch" {
+  return isServiceKind(kind) ? "branch" : SCOPES[kind];
+}
+
+export function isServiceRecord(record: SettingsRecord): record is ServiceRecord {
+  return isServiceKind(record.kind);
 }
 
 /**

@@ -127,9 +127,9 @@ test("every operation of the public API is answered; one that is not imitated is
 
 test("a 501 names the operation, and where the list of imitated operations is", async () => {
   const double = await createDouble();
-  const { body } = await double.api("POST", "/projects/any-project/branches/br-none/buckets", {});
+  const { body } = await double.api("POST", "/projects/any-project/branches/br-none/auth/users", {});
   expect(body.message).toBe(
-    "createProjectBranchBucket (POST /projects/{project_id}/branches/{branch_id}/buckets) is not imitated; GET /_sim/coverage lists the operations that are",
+    "createBranchNeonAuthNewUser (POST /projects/{project_id}/branches/{branch_id}/auth/users) is not imitated; GET /_sim/coverage lists the operations that are",
   );
 });
 
