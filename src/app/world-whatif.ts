@@ -6,6 +6,7 @@ import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts"
 import { randomFrom } from "../simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../whatif/compare/comparison.ts";
 import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/replay/replay-jobs.ts";
+import { builtInProfile } from "../whatif/report/prices.ts";
 import {
   DEFAULTS,
   DELAY_RULE,
@@ -40,11 +41,17 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
     start_latency,
     cold_start_worth,
     replications = DEFAULTS.replications,
+    profile,
+    price_plan: pricePlan,
     ...rest
   } = input;
   const from = parseField("from", fromText, parseStrictInstant, INSTANT_RULE);
   const to = parseField("to", toText, parseStrictInstant, INSTANT_RULE);
+  if (rest.price !== undefined && (rest.prices !== undefined || pricePlan !== undefined))
+    throw new RangeError("price: cannot be combined with prices or price_plan");
   const flags = {
+    profile: profile === undefined ? undefined : builtInProfile(profile),
+    pricePlan,
     present: parseField("present", baseline, parseDelay, DELAY_RULE),
     coldStartWorthS: parseField("cold_start_worth", cold_start_worth, parseWorth, WORTH_RULE),
     startLatency: parseField("start_latency", start_latency, parseLatency, LATENCY_RULE),

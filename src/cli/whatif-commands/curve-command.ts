@@ -12,6 +12,7 @@ import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
+import { RepeatableOption } from "../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
@@ -69,7 +70,7 @@ export function curveCommand(): Command {
       ).argParser(parseDurationOption),
     )
     .addOption(
-      new Option(
+      new RepeatableOption(
         "--client <form>",
         "also simulate this client at each compute; repeatable, see below",
       ).argParser(addClient),
@@ -111,7 +112,7 @@ async function runCurve(
     throw new CliError("--delay prints figures only and cannot be combined with --out", true);
   const opened = await openTraces(paths, options, command, signal);
   try {
-    const question = questionFromOptions(options, opened.world);
+    const { question } = await questionFromOptions(options, opened.world);
     const byCompute = options.byCompute === true || options.out !== undefined;
     const { currentDelay, ownDelays, deletedAt, costs } = question;
     const readingOptions = { currentDelay, ownDelays, deletedAt, costs, byCompute };

@@ -28,10 +28,7 @@ export function comparisonPage(comparison: Comparison): ReportPage {
     answer: comparisonAnswerText(comparison, best),
     facts: policies.map((policy) => ({
       label: policy.policy,
-      value:
-        question.price_per_cu_hour === null
-          ? `${amount(figure(policy, "cu_hours").value)} CU-h`
-          : money(figure(policy, "cost").value),
+      value: money(figure(policy, "cost").value),
       note: `${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
     })),
     tables: [policyTable(comparison, mark), waitTable(comparison, mark), ...resumesTable(comparison, mark)],
@@ -91,11 +88,10 @@ function figure({ figures }: ComparedPolicy, name: keyof OutcomeFigures): Compar
 
 function policyCostText(policy: ComparedPolicy): string {
   const hours = `${amount(figure(policy, "cu_hours").value)} CU-hours`;
-  return policy.figures.cost === null ? hours : `${money(figure(policy, "cost").value)} (${hours})`;
+  return `${money(figure(policy, "cost").value)} (${hours})`;
 }
 
-function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTable {
-  const hasPrice = question.price_per_cu_hour !== null;
+function policyTable({ policies }: Comparison, mark: MarkOf): PageTable {
   return {
     name: "policies",
     title: "Policies, compared with the current setting",
@@ -105,7 +101,7 @@ function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTabl
       TO_CURRENT,
       "active h",
       TO_CURRENT,
-      hasPrice ? "cost" : "CU-hours",
+      "cost",
       TO_CURRENT,
       "weighted cost",
     ],
@@ -115,9 +111,7 @@ function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTabl
         policy.policy,
         ...valueAndDifference(figure(policy, "cold_starts"), amount),
         ...valueAndDifference(figure(policy, "active_s"), (seconds) => amount(seconds / 3_600)),
-        ...(hasPrice
-          ? valueAndDifference(figure(policy, "cost"), money)
-          : valueAndDifference(figure(policy, "cu_hours"), amount)),
+        ...valueAndDifference(figure(policy, "cost"), money),
         valueAndDifference(figure(policy, "burden_s"), amount)[1],
       ],
       mark: mark(policy),

@@ -5,20 +5,19 @@ import type { CurvePoint, WithCuMs } from "./curve.ts";
 export type Costs = {
   /** Size of the computes while they are active; by compute if they differ. */
   readonly cu: number | readonly number[];
-  /** Absent if the profile publishes none; then there is no cost in dollars. */
-  readonly pricePerCuHour?: number | undefined;
+  readonly pricePerCuHour: number;
   /** Whole seconds of active time: 60 means paying for a minute to avoid one cold start. */
   readonly coldStartS: number;
 };
 
-export type Bill = { readonly cuHours: number; readonly cost?: number };
+export type Bill = { readonly cuHours: number; readonly cost: number };
 
 export function billOf(
   { activeMs, cuMs }: WithCuMs<{ readonly activeMs: DurationMs }>,
   { cu, pricePerCuHour }: Costs,
 ): Bill {
   const cuHours = typeof cu === "number" ? (activeMs / HOUR) * cu : sizedMs(cuMs) / HOUR;
-  return pricePerCuHour === undefined ? { cuHours } : { cuHours, cost: cuHours * pricePerCuHour };
+  return { cuHours, cost: cuHours * pricePerCuHour };
 }
 
 export function sizeOf({ cu }: Costs, compute: number): number {

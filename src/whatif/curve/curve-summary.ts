@@ -43,7 +43,7 @@ export type CurveSummary = {
   /** What the best delay saves compared with the current one; negative if it costs more. */
   readonly saving: {
     readonly cu_hours: number;
-    readonly cost: number | null;
+    readonly cost: number;
     readonly share: number;
     readonly cold_starts: number;
   };
@@ -295,7 +295,7 @@ function savingOf(current: ChosenPoint, best: ChosenPoint, costs: Costs) {
   const saved = billOf({ activeMs: current.activeMs - best.activeMs, cuMs }, costs);
   return {
     cu_hours: saved.cuHours,
-    cost: saved.cost ?? null,
+    cost: saved.cost,
     share: current.activeMs === 0 ? 0 : saved.cuHours / billOf(current, costs).cuHours,
     cold_starts: current.coldStarts - best.coldStarts,
   };

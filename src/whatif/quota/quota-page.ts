@@ -15,6 +15,7 @@ export function quotaPage(report: QuotaReport): ReportPage {
       `${requestsText(traffic)} of ${plural(first?.projects.length ?? 0, "project")} with a quota`,
       periodText(traffic),
       `${sizeText(question.cu)}, starts take ${question.start_latency}`,
+      `profile ${question.profile}`,
       plural(report.replications, "replication"),
     ].join(" · "),
     answer: quotaAnswerText(report),

@@ -3,7 +3,7 @@ import { billOf, type Costs, weightedCostMs } from "../curve/costs.ts";
 import type { CurvePoint, DelayChoice, WithCuMs } from "../curve/curve.ts";
 import { meteredMs, type ReplayOutcome } from "../replay/replay-outcome.ts";
 
-/** Figures of one delay, read from the curve. Costs are dollars; `cost` is null without a price. */
+/** Figures of one delay, read from the curve. Costs are dollars. */
 export type PointFigures = {
   readonly delay_s: DelayChoice;
   /** Gaps longer than the delay. The first start of each compute is not one of them. */
@@ -11,7 +11,7 @@ export type PointFigures = {
   readonly cold_starts_per_day: number;
   readonly active_s: number;
   readonly cu_hours: number;
-  readonly cost: number | null;
+  readonly cost: number;
   /** Weighted cost: active time plus each cold start at its worth. The best delay minimizes it. */
   readonly burden_s: number;
   /** One start of mean length per arrival at a suspended compute, first starts included. */
@@ -36,7 +36,7 @@ export function pointFigures(
   { startMs, arrivals, firstStarts }: AddedWaitInput,
 ): PointFigures {
   const { delay, coldStarts, coldStartsPerDay, activeMs } = point;
-  const { cuHours, cost = null } = billOf(point, costs);
+  const { cuHours, cost } = billOf(point, costs);
   const waitMs = (coldStarts + firstStarts) * startMs;
   return {
     delay_s: delay,
@@ -57,7 +57,7 @@ export type OutcomeFigures = {
   readonly cold_starts_per_day: number;
   readonly active_s: number;
   readonly cu_hours: number;
-  readonly cost: number | null;
+  readonly cost: number;
   readonly burden_s: number;
   /** Requests that waited for a start. */
   readonly waited: number;
@@ -75,7 +75,7 @@ export type OutcomeFigures = {
 
 export function outcomeFigures(outcome: ReplayOutcome, periodMs: DurationMs, costs: Costs): OutcomeFigures {
   const { arrivals, coldStarts, activeMs, waits } = outcome;
-  const { cuHours, cost = null } = billOf({ activeMs: meteredMs(outcome), cuMs: outcome.cuMs }, costs);
+  const { cuHours, cost } = billOf({ activeMs: meteredMs(outcome), cuMs: outcome.cuMs }, costs);
   return {
     cold_starts: coldStarts,
     cold_starts_per_day: (coldStarts * DAY) / periodMs,

@@ -1,5 +1,5 @@
 import {
-  PROFILES,
+  DEFAULT_PROFILE,
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
@@ -8,7 +8,6 @@ import {
   formatDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
@@ -17,6 +16,16 @@ import type { ExperimentSetting } from "../replay/experiment.ts";
 import { MEASURED_LATENCY, type StartLatency } from "../replay/start-latency.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { delayPhrase } from "./number-format.ts";
+import {
+  builtInProfile,
+  type NamedProfile,
+  type PriceInput,
+  type PriceSummary,
+  priceSummary,
+  priceText,
+  type UsedPrice,
+  usedPrice,
+} from "./prices.ts";
 
 /** The settings that all reports share. */
 export type Question = {
@@ -25,7 +34,9 @@ export type Question = {
   readonly ownDelays?: readonly SuspendDelay[] | undefined;
   /** By compute; undefined for those that were not deleted. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
-  readonly profile: ProfileName;
+  /** Its name. */
+  readonly profile: string;
+  readonly priceSource: UsedPrice["source"];
   readonly costs: Costs;
   readonly latency: StartLatency;
   /** Replications use this seed and those after it. */
@@ -37,11 +48,10 @@ export type Question = {
 type WorldField = "profile" | "present" | "cu" | "start_latency";
 
 /** Omitted fields come from the world's settings, otherwise from the defaults. */
-export type QuestionInput = {
+export type QuestionInput = PriceInput & {
   readonly present?: SuspendDelay | undefined;
-  /** Determines the price and the start latency. */
-  readonly profile?: ProfileName | undefined;
-  readonly price?: number | undefined;
+  /** Determines the start latency and the default delay. */
+  readonly profile?: NamedProfile | undefined;
   readonly cu?: number | undefined;
   readonly coldStartWorthS?: number | undefined;
   readonly startLatency?: StartLatency | undefined;
@@ -61,7 +71,7 @@ export type WorldDefaults = {
 };
 
 export const DEFAULTS = {
-  profile: "2026",
+  profile: DEFAULT_PROFILE,
   cu: 1,
   /**
    * A: keeping the platform's default delay of five minutes implies that avoiding a cold start is worth
@@ -79,8 +89,9 @@ export const MAX_REPLICATIONS = 10_000;
  * profile.
  */
 export function questionFrom(input: QuestionInput, world?: WorldDefaults): Question {
-  const profile = PROFILES[input.profile ?? world?.profile ?? DEFAULTS.profile];
-  const pricePerCuHour = input.price ?? profile.pricePerCuHour.paid;
+  const named = effectiveProfile(input.profile, world);
+  const { profile } = named;
+  const { pricePerCuHour, source } = usedPrice(input, named);
   const delays = input.present === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
   const latency = input.startLatency ?? (input.profile === undefined ? world?.latency : undefined);
   const currentDelay = delays === undefined ? input.present : commonValue(delays);
@@ -94,16 +105,24 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
     currentDelay: currentDelay ?? (delays === undefined ? profile.suspendTimeout.defaultS : "own"),
     ownDelays: currentDelay === undefined ? delays : undefined,
     deletedAt: world?.deletedAt,
-    profile: profile.name,
-    costs: omitUndefined({
+    profile: named.name,
+    priceSource: source,
+    costs: {
       cu: effectiveCu(input.cu, world),
       coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
       pricePerCuHour,
-    }),
+    },
     latency: latency ?? profile.durations.start_compute,
     seed: input.seed ?? DEFAULTS.seed,
     fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
   };
+}
+
+export function effectiveProfile(
+  requested: NamedProfile | undefined,
+  world: WorldDefaults | undefined,
+): NamedProfile {
+  return requested ?? builtInProfile(world?.profile ?? DEFAULTS.profile);
 }
 
 /** The delays of a world's computes under a profile. */
@@ -175,11 +194,10 @@ export function experimentSetting(
 }
 
 /** The question as the JSON of every report states it. "own": each compute has its own value. */
-export type QuestionSummary = {
+export type QuestionSummary = PriceSummary & {
   readonly present_delay_s: DelayChoice;
-  readonly profile: ProfileName;
+  readonly profile: string;
   readonly cu: number | "own";
-  readonly price_per_cu_hour: number | null;
   readonly cold_start_worth_s: number;
   readonly start_latency: string;
   readonly seed: number;
@@ -190,6 +208,7 @@ export type QuestionSummary = {
 export function questionSummary({
   currentDelay,
   profile,
+  priceSource,
   costs,
   latency,
   seed,
@@ -199,7 +218,7 @@ export function questionSummary({
     present_delay_s: currentDelay,
     profile,
     cu: typeof costs.cu === "number" ? costs.cu : "own",
-    price_per_cu_hour: costs.pricePerCuHour ?? null,
+    ...priceSummary({ pricePerCuHour: costs.pricePerCuHour, source: priceSource }),
     cold_start_worth_s: costs.coldStartS,
     start_latency: latencyText(latency),
     seed,
@@ -228,15 +247,12 @@ export function sizeText(cu: QuestionSummary["cu"]): string {
 }
 
 export function sizeAndPriceText(question: QuestionSummary): string {
-  const { cu, price_per_cu_hour: price } = question;
-  return price === null
-    ? `${sizeText(cu)}${missingPriceText(question)}`
-    : `${sizeText(cu)} at $${price} per CU-hour`;
+  return `${sizeText(question.cu)} at ${profileAndPriceText(question)}`;
 }
 
-/** To append to the subject of a page that shows costs; empty if there is a price. */
-export function missingPriceText({ price_per_cu_hour: price, profile }: QuestionSummary): string {
-  return price === null ? ` · no price: profile ${profile} has none (set --price)` : "";
+/** For the subject of every page that shows costs. */
+export function profileAndPriceText(question: QuestionSummary): string {
+  return `${priceText(question)} · profile ${question.profile}`;
 }
 
 /** The size that the bill assumes. */
