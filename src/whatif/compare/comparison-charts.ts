@@ -28,7 +28,7 @@ function policyTradeOff({ policies }: Comparison): Chart {
       starts: starts?.value ?? 0,
       costHalfWidth: cost?.plus_minus ?? 0,
       startsHalfWidth: starts?.plus_minus ?? 0,
-      ink: index === 0 ? INK.current : policy.knows === "past" ? INK.best : INK.bound,
+      ink: index === 0 ? INK.current : policy.knows === "future" ? INK.bound : INK.best,
     };
   });
   const markers = mergeOverlapping(policyMarkers);

@@ -18,7 +18,7 @@ export const POLICY_FORMS: readonly { readonly form: string; readonly meaning: s
   { form: "ski-rental", meaning: "stays active for as long as a cold start is worth" },
   { form: "ski-rental:randomised", meaning: "stays active for a random share of that time" },
   {
-    form: "hybrid[:range=4h,fallback=5m]",
+    form: "hybrid[:range=4h,fallback=4h]",
     meaning: "histogram of idle times; resumes ahead of the next request (Serverless in the Wild)",
   },
   { form: "hazard", meaning: "the best delay for the idle times seen so far" },
@@ -67,7 +67,7 @@ function parseHybrid(text: string, rest: string): Policy {
   if (rangeMs < HOUR || rangeMs > 4 * HOUR)
     throw new RangeError(`policy: range in "${text}": expected 1h to 4h`);
   return hybridHistogram(
-    { rangeMs, fallbackMs: parseDurationOption(text, "fallback", options.get("fallback"), 5 * MINUTE) },
+    { rangeMs, fallbackMs: parseDurationOption(text, "fallback", options.get("fallback"), rangeMs) },
     text.trim(),
   );
 }

@@ -3,7 +3,12 @@ import type { Random } from "../../platform/core/random-port.ts";
 import { HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type ComputeArrivals, collectParts, type Period } from "../../recordings/trace/trace.ts";
 import type { DelayChoice } from "../curve/curve.ts";
-import { confidenceInterval, type PredictionInterval, predictionInterval } from "../replay/replications.ts";
+import {
+  confidenceInterval,
+  type PredictionInterval,
+  predictionInterval,
+  replicationSeed,
+} from "../replay/replications.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { fleetSetting, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
@@ -111,7 +116,7 @@ export function* quotaReport(
     used += own.filter(({ at }) => at.length > 0).length;
     const runs: QuotaMonthOutcome[][][] = quotaQuestion.delays.map(() => []);
     for (let replication = 0; replication < replications; replication += 1) {
-      const random = randomFor(question.seed + replication);
+      const random = randomFor(replicationSeed(question.seed, replication));
       const repeats = horizon.endAt > period.endAt ? bootstrapBlocks(period, horizon.endAt, random) : [];
       const all = extendArrivals(own, repeats, project.project);
       for (const [index, delay] of quotaQuestion.delays.entries()) {

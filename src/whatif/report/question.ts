@@ -39,7 +39,7 @@ export type Question = {
   readonly priceSource: UsedPrice["source"];
   readonly costs: Costs;
   readonly latency: StartLatency;
-  /** Replications use this seed and those after it. */
+  /** Of the first replication; see `replicationSeed`. */
   readonly seed: number;
   /** The fields that come from the world's settings because the input omits them. */
   readonly fromWorld: readonly WorldField[];
