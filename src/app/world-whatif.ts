@@ -6,6 +6,7 @@ import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts"
 import { randomFrom } from "../simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../whatif/compare/comparison.ts";
 import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/replay/replay-jobs.ts";
+import { limitsFor } from "../whatif/report/page-layout.ts";
 import { builtInProfile } from "../whatif/report/prices.ts";
 import {
   DEFAULTS,
@@ -73,7 +74,10 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
   const fleetGaps = needsFleetGaps(jobs) ? fleetGapsOf(traffic, question.deletedAt) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, randomFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
-    if (step.done === true) return { ...comparisonOf(traffic, question, jobs, step.value), input: { notes } };
+    if (step.done === true) {
+      const comparison = comparisonOf(traffic, question, jobs, step.value);
+      return { ...comparison, limits: limitsFor(comparison.limits, false), input: { notes } };
+    }
     if (steps % STEPS_PER_YIELD === 0) await nextTurn();
   }
 };

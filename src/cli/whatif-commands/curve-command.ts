@@ -47,7 +47,7 @@ type CurveOptions = QuestionOptions &
 
 export function curveCommand(): Command {
   const command = new Command("curve").description(
-    "compute the exact cost of every autosuspend delay in one pass",
+    "compute the cost of every autosuspend delay in one pass, exact for the recorded instants and durations",
   );
   addTraceOptions(command);
   addQuestionOptions(command)

@@ -143,7 +143,8 @@ test("names from a trace do not become markup, in the page or in a chart", () =>
     answer.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
   );
   expect(charts.map(({ name }) => name)).toEqual(["trade-off", "curve", "computes", "timeline"]);
-  const html = reportHtml(curvePage(summary), charts, { trace: EVIL });
+  const input = { notes: [EVIL], badRows: 1, bad: [{ input: EVIL, line: 1, reason: EVIL }] };
+  const html = reportHtml(curvePage(summary), charts, { trace: EVIL }, input);
   expect(html).not.toContain("<img");
   expect(html).toContain("&lt;img src=x");
   for (const chart of charts) expect(standaloneSvg(chart)).not.toContain("<img");
