@@ -89,8 +89,9 @@ export function quotaCommand(): Command {
     .addHelpText(
       "after",
       `
-After the end of the trace, each day repeats a recorded day drawn at random. 39
-replications give a 95 % interval; more make it more precise.
+After the end of the trace, each day repeats a recorded day drawn at random, which
+needs at least 7 recorded days. 39 replications give a 95 % interval; more make it
+more precise.
 
 Examples:
   $ standin whatif fleet --computes 4 --days 14 --pattern office-hours --pattern on-off --out shop.csv
@@ -124,7 +125,7 @@ async function runQuota(
     const report = await runWithProgress(
       work,
       "simulating runs",
-      quotaRuns(traffic, question, quotaQuestion),
+      quotaRuns(question, quotaQuestion),
       signal,
     ).catch(rethrowRangeError);
     const result = {
