@@ -71,7 +71,7 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
     throw new RangeError(`no compute of this world was used ${when}, so there is no traffic to replay`);
   }
-  const fleetGaps = needsFleetGaps(jobs) ? fleetGapsOf(traffic, question.deletedAt) : undefined;
+  const fleetGaps = needsFleetGaps(jobs) ? fleetGapsOf(traffic, question) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, randomFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
     if (step.done === true) {

@@ -5,6 +5,7 @@ import type { DelayChoice, SuspendDelay } from "../../whatif/curve/curve.ts";
 import { curvePage, delayLines } from "../../whatif/curve/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../../whatif/curve/curve-simulation.ts";
 import { CurveAnswer, type CurveSummary } from "../../whatif/curve/curve-summary.ts";
+import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
 import type { PointFigures } from "../../whatif/report/figures.ts";
 import { questionSummary } from "../../whatif/report/question.ts";
@@ -115,7 +116,8 @@ async function runCurve(
     const { question } = await questionFromOptions(options, opened.world);
     const byCompute = options.byCompute === true || options.out !== undefined;
     const { currentDelay, ownDelays, deletedAt, costs } = question;
-    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, byCompute };
+    const startMs = meanLatencyMs(question.latency);
+    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute };
     const reading = await readGaps(opened, readingOptions, options.workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
     const named = options.delay === undefined ? answer.namedDelays : [options.delay];

@@ -137,7 +137,7 @@ function curveFacts({ present, best, clairvoyant, saving, never }: CurveSummary)
 function delayTable(summary: CurveSummary): PageTable {
   const { curve, present, clairvoyant, with_latency } = summary;
   const hasWait = with_latency.length > 0;
-  const cells = (figures: Omit<PointFigures, "delay_s">, name: string) => [
+  const cells = (figures: Omit<PointFigures, "delay_s">, name: string, isReplayed: boolean) => [
     name,
     figures.cold_starts.toLocaleString("en"),
     amount(figures.cold_starts_per_day),
@@ -145,11 +145,11 @@ function delayTable(summary: CurveSummary): PageTable {
     amount(figures.cu_hours),
     money(figures.cost),
     percentOf(figures.cu_hours - present.cu_hours, present.cu_hours),
-    ...(hasWait ? [millisText(figures.added_wait_mean_ms)] : []),
+    ...(hasWait ? [isReplayed ? millisText(figures.added_wait_mean_ms) : "–"] : []),
   ];
   const rows = curve.map(
     (figures): PageRow => ({
-      cells: cells(figures, delayText(figures.delay_s)),
+      cells: cells(figures, delayText(figures.delay_s), summary.replayed_delays.includes(figures.delay_s)),
       mark: delayMark(figures.delay_s, summary),
     }),
   );
@@ -167,7 +167,7 @@ function delayTable(summary: CurveSummary): PageTable {
       ...(hasWait ? ["mean wait"] : []),
     ],
     records: [...curve, { delay_s: "clairvoyant", ...clairvoyant }],
-    rows: [...rows, { cells: cells(clairvoyant, "perfect foresight"), mark: "bound" }],
+    rows: [...rows, { cells: cells(clairvoyant, "perfect foresight", false), mark: "bound" }],
   };
 }
 

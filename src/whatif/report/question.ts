@@ -12,6 +12,7 @@ import type { Random } from "../../platform/core/random-port.ts";
 import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
+import { meanLatencyMs } from "../curve/mean-latency.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
 import { MEASURED_LATENCY, type StartLatency } from "../replay/start-latency.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
@@ -111,6 +112,7 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
       cu: effectiveCu(input.cu, world),
       coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
       pricePerCuHour,
+      ordinaryStartMs: meanLatencyMs(profile.durations.start_compute),
     },
     latency: latency ?? profile.durations.start_compute,
     seed: input.seed ?? DEFAULTS.seed,
@@ -190,7 +192,8 @@ export function experimentSetting(
   random: Random,
 ): ExperimentSetting {
   const cu = typeof costs.cu === "number" ? undefined : costs.cu;
-  return { latency, coldStartS: costs.coldStartS, random, perCompute: { cu, delays: ownDelays, deletedAt } };
+  const { coldStartS, ordinaryStartMs } = costs;
+  return { latency, coldStartS, ordinaryStartMs, random, perCompute: { cu, delays: ownDelays, deletedAt } };
 }
 
 /** The question as the JSON of every report states it. "own": each compute has its own value. */

@@ -238,7 +238,7 @@ test("differences have an interval if randomness is involved, and none otherwise
     );
     return comparisonPage(comparisonOf(traffic, question, jobs, outcomes));
   };
-  const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 60_000 });
+  const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 4_000 });
   const row = drawn.tables[0]?.rows[1]?.cells ?? [];
   expect(drawn.tables[0]?.headings.slice(3, 5)).toEqual(["active h", "vs. current"]);
   expect(row[4]).toMatch(/^−[\d.]+ % ± [\d.]+ %$/);
@@ -250,7 +250,7 @@ test("differences have an interval if randomness is involved, and none otherwise
 test("a delay chosen in hindsight can be set: it is no bound, and can be the best", () => {
   const traffic = threeComputes();
   const jobs = comparisonJobs(["fixed:1800", "best-fixed:compute", "clairvoyant"], QUESTION, 1);
-  const fleetGaps = fleetGapsOf(traffic);
+  const fleetGaps = fleetGapsOf(traffic, QUESTION);
   const work = { jobs, from: 0, to: 3, fleetGaps };
   const comparison = comparisonOf(
     traffic,
