@@ -111,7 +111,7 @@ test("report.html has the notes of the import and the bad rows", async () => {
 test("exact means given the recorded instants and durations; randomly placed calls are not exact", async () => {
   const recorded = fileWith(`${HEAD}_ms\na,2026-01-01T00:00:00Z,5\n`);
   const exact = (await runWhatif(["curve", recorded])).limits.exact;
-  expect(exact[0]).toBe("Exact means: given the recorded instants and durations of the requests.");
+  expect(exact[0]).toBe("Given the recorded instants and durations of the requests:");
   const minutes = Array.from({ length: 1_440 }, (_, minute) => minute + 1).join(",");
   const counts = Array.from({ length: 1_440 }, (_, minute) => (minute % 100 === 0 ? 2 : 0)).join(",");
   const counted = fileWith(`HashOwner,HashApp,HashFunction,Trigger,${minutes}\no,app,f,http,${counts}\n`);

@@ -48,14 +48,14 @@ export function pointFigures(
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: burdenS(point, costs, costs.coldStartS),
+    burden_s: weightedCostS(point, costs, costs.coldStartS),
     added_wait_s: waitMs / SECOND,
     added_wait_mean_ms: arrivals === 0 ? 0 : waitMs / arrivals,
   };
 }
 
 /** In seconds, or in CU-seconds if sizes differ. */
-function burdenS(
+function weightedCostS(
   { activeMs, coldStarts, cuMs, cuColdStarts }: WithCuMs<Pick<CurvePoint, "activeMs" | "coldStarts">>,
   { cu }: Costs,
   worthS: number,
@@ -98,7 +98,7 @@ export function outcomeFigures(outcome: ReplayOutcome, periodMs: DurationMs, cos
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: burdenS(outcome, costs, worthS),
+    burden_s: weightedCostS(outcome, costs, worthS),
     waited: waits.waited,
     wait_mean_ms: waits.mean(arrivals),
     wait_p50_ms: waits.quantile(0.5, arrivals),

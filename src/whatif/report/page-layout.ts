@@ -35,7 +35,7 @@ export type ReportLimits = {
   readonly left_out: readonly string[];
 };
 
-const EXACT_MEANING = "Exact means: given the recorded instants and durations of the requests.";
+const EXACT_MEANING = "Given the recorded instants and durations of the requests:";
 const RANDOM_INSTANTS =
   "The instants of the requests were not recorded but placed randomly within a minute. The following figures are those of one such placement, not exact:";
 
