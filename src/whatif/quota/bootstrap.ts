@@ -20,7 +20,7 @@ export function recordedDays({ startAt, endAt }: Period): SimTime[] {
 }
 
 /** Seven days in a row contain workdays and both weekend days, so neither kind stands in for the other. */
-export const MIN_DAYS = 7;
+const MIN_DAYS = 7;
 /** With fewer days, a report warns. */
 export const FEW_DAYS = 14;
 
