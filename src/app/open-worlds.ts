@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { findApiKeyByHash } from "../platform/account/decide-api-key.ts";
 import type { LimitSettings, PlanName } from "../platform/catalog/plan.ts";
-import type { ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
+import { DEFAULT_PROFILE, type ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import type { DurationDistribution } from "../platform/core/distribution.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
@@ -126,7 +126,7 @@ function createOrConfigureWorld(
       type: "CreateWorld",
       settings: {
         seed: options.seed ?? randomInt(2 ** 32),
-        profile: options.profile ?? "2024",
+        profile: options.profile ?? DEFAULT_PROFILE,
         plan: options.plan ?? "paid",
         operations: options.operations ?? "timed",
         startAt: options.startAt ?? transaction.now,

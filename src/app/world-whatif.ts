@@ -6,6 +6,8 @@ import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts"
 import { randomFrom } from "../simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../whatif/compare/comparison.ts";
 import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/replay/replay-jobs.ts";
+import { limitsFor } from "../whatif/report/page-layout.ts";
+import { builtInProfile } from "../whatif/report/prices.ts";
 import {
   DEFAULTS,
   DELAY_RULE,
@@ -40,11 +42,17 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
     start_latency,
     cold_start_worth,
     replications = DEFAULTS.replications,
+    profile,
+    price_plan: pricePlan,
     ...rest
   } = input;
   const from = parseField("from", fromText, parseStrictInstant, INSTANT_RULE);
   const to = parseField("to", toText, parseStrictInstant, INSTANT_RULE);
+  if (rest.price !== undefined && (rest.prices !== undefined || pricePlan !== undefined))
+    throw new RangeError("price: cannot be combined with prices or price_plan");
   const flags = {
+    profile: profile === undefined ? undefined : builtInProfile(profile),
+    pricePlan,
     present: parseField("present", baseline, parseDelay, DELAY_RULE),
     coldStartWorthS: parseField("cold_start_worth", cold_start_worth, parseWorth, WORTH_RULE),
     startLatency: parseField("start_latency", start_latency, parseLatency, LATENCY_RULE),
@@ -63,10 +71,13 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
     const when = to === undefined ? "yet" : `before ${isoInstant(to)}`;
     throw new RangeError(`no compute of this world was used ${when}, so there is no traffic to replay`);
   }
-  const fleetGaps = needsFleetGaps(jobs) ? fleetGapsOf(traffic, question.deletedAt) : undefined;
+  const fleetGaps = needsFleetGaps(jobs) ? fleetGapsOf(traffic, question) : undefined;
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, randomFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
-    if (step.done === true) return { ...comparisonOf(traffic, question, jobs, step.value), input: { notes } };
+    if (step.done === true) {
+      const comparison = comparisonOf(traffic, question, jobs, step.value);
+      return { ...comparison, limits: limitsFor(comparison.limits, false), input: { notes } };
+    }
     if (steps % STEPS_PER_YIELD === 0) await nextTurn();
   }
 };

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { VERSION } from "./server/version.ts";
+import { refuseRepeatedOptions } from "./terminal/options.ts";
 
 /**
  * Each command with its description and loader. Only the command that runs is loaded, which keeps startup
@@ -98,6 +99,7 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     program.addCommand(command.description(description));
   }
   throwInsteadOfExit(program);
+  refuseRepeatedOptions(program);
   return program;
 }
 

@@ -1,4 +1,4 @@
-import { columnNamesIn, type InputReader } from "./formats/csv-input.ts";
+import { columnNamesIn, fieldCountText, type InputReader } from "./formats/csv-input.ts";
 import { CsvScanner } from "./formats/csv-scanner.ts";
 import { parseEventLine } from "./formats/journal-input.ts";
 import { type JsonObject, parseObject } from "./formats/json-input.ts";
@@ -103,6 +103,8 @@ class RecordingReader {
   #columns: ArrivalColumnNames = {};
   /** Explicitly named keys that no NDJSON row has had so far; a single row may lack a key. */
   readonly #unseenKeys: Map<string, string>;
+  /** Number of fields of the header of CSV. */
+  #fields = 0;
   #columnIndexes: Readonly<Partial<Record<ArrivalField, number>>> | undefined;
 
   constructor({ format, columns = {}, strict }: RecordingOptions) {
@@ -114,7 +116,10 @@ class RecordingReader {
   /** A record of CSV; the first one names the columns. */
   addCells(line: number, cells: Cells): void {
     const columnIndexes = this.#columnIndexes;
-    if (columnIndexes === undefined) this.#columnIndexes = this.#findColumns(line, columnNamesIn(cells));
+    if (columnIndexes === undefined) {
+      this.#fields = cells.count;
+      this.#columnIndexes = this.#findColumns(line, columnNamesIn(cells));
+    } else if (cells.count !== this.#fields) this.reject(line, fieldCountText(cells.count, this.#fields));
     else this.#addOrReject(line, (field) => textAt(cells, columnIndexes[field]));
   }
 

@@ -284,7 +284,7 @@ test("capacity has each size and the range: a larger size is never throttled lon
     expect(larger.cache_hit_ratio).toBeGreaterThanOrEqual(sizes[index].cache_hit_ratio);
   }
   expect(sizes[4].scale_events).toBeGreaterThan(0);
-  expect(sizes[0]).toMatchObject({ max_connections: 104, direct_limit: 97, pool_size: 93 });
+  expect(sizes[0]).toMatchObject({ max_connections: 112, direct_limit: 105, pool_size: 100 });
   // After a start the cache is empty; the overall hit ratio lies between the initial and the best one.
   const ratios = cache_recovery.map(({ hit_ratios }: any) => hit_ratios[0]);
   expect(ratios[0]).toBeLessThan(sizes[0].cache_hit_ratio);
@@ -338,7 +338,10 @@ test.each([
     expect(manifest).toMatchObject({ command, question: { seed: 1, ...question } });
     expect(manifest.repeat.startsWith(`standin whatif ${[command, trace, ...args].join(" ")} --`)).toBe(true);
     // The price does not affect a quota.
-    const settled = command === "quota" ? / --profile 2026 --cu 1 / : / --profile 2026 --price 0.222 /;
+    const settled =
+      command === "quota"
+        ? / --profile 2024 --cu 1 /
+        : / --profile 2024 --prices 2025-11-03 --price-plan scale /;
     expect(manifest.repeat).toMatch(command === "profiles" ? / --profile 2024 --profile 2026 / : settled);
     const again = await runStandin([
       ...manifest.repeat.split(" ").slice(1),
@@ -528,7 +531,9 @@ test("a world is analyzed with its own settings: the current cost is what the si
     present_delay_s: "own",
     cu: "own",
     start_latency: "3000ms",
-    price_per_cu_hour: null,
+    price_per_cu_hour: 0.222,
+    price_list: "2025-11-03",
+    price_plan: "scale",
   });
   expect(question.from_world).toEqual(["profile", "present", "cu", "start_latency"]);
   expect([present.delay_s, present.cu_hours]).toEqual(["own", used / 3_600]);
@@ -540,7 +545,9 @@ test("a world is analyzed with its own settings: the current cost is what the si
     expect({ args, code }).toEqual({ args, code: 0 });
     expect(stderr).toMatch(/^note: from the world's settings: profile 2024, /m);
     expect(stderr.includes("size")).toBe(args[0] === "curve");
-    expect(stdout.replaceAll(/\s+/g, " ")).toContain("no price: profile 2024 has none (set --price)");
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "$0.222 per CU-hour (plan scale, prices of 2025-11-03) · profile 2024",
+    );
   }
   expect(await runStandin(["whatif", "curve", "--world", "none"], elsewhere)).toMatchObject({ code: 1 });
   const other = await runStandin(["whatif", "curve", "--data", testDirectory()], elsewhere);
@@ -626,16 +633,22 @@ test.each([
   ],
   [["curve", "few.csv", "--map", "at=one,at=two"], /at is mapped twice/],
   [["curve", "few.csv", "--price", "-1"], /at least 0/],
+  [["curve", "few.csv", "--price", "1", "--prices", "2025-08-14"], /'--price <dollars>' cannot be used/],
+  [["curve", "few.csv", "--price", "1", "--price-plan", "launch"], /'--price <dollars>' cannot be used/],
+  [["curve", "few.csv", "--prices", "2024-01-01"], /choices are 2025-08-14, 2025-11-03/],
+  [["curve", "few.csv", "--price-plan", "free"], /choices are launch, scale/],
+  [["curve", "few.csv", "--present", "60", "--present", "300"], /'--present <delay>' is given twice/],
+  [["capacity", "few.csv", "--size", "0.25", "--size", "4"], /'--size <range>' is given twice/],
   [["curve", "few.csv", "--client", "sleeper"], /expected one of: subscriber:reconnect=5s/],
   [["compare", "few.csv", "--policy", "sleepy"], /expected one of: fixed:SECONDS/],
   [["compare", "few.csv", "--start-latency", "soon"], /must be a duration like 3s/],
-  [["capacity", "few.csv", "--size", "0.3"], /0.3 CU is not a size/],
   [["capacity", "few.csv", "--size", "2..1"], /a range such as 0.25..2/],
   [["capacity", "few.csv", "--skew", "0.5"], /--skew requires --working-set/],
   [["capacity", "few.csv", "--blocks-per-request", "3"], /--blocks-per-request requires --working-set/],
   [["capacity", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
   [["capacity", "few.csv", "--cu", "2"], /unknown option '--cu'/],
   [["quota", "few.csv", "--price", "1"], /unknown option '--price'/],
+  [["quota", "few.csv", "--prices", "2025-08-14"], /unknown option '--prices'/],
   [["quota", "few.csv", "--cold-start-worth", "3"], /unknown option '--cold-start-worth'/],
   [
     ["quota", "few.csv", "--recorded-only", "--months-ahead", "3"],
@@ -678,20 +691,21 @@ test("a fixed size is analyzed alone; begin and end columns give a duration; the
   expect(
     await runWhatif(["curve", file, ...map, "--delay", "300", "--to", "2026-01-01T01:00:00Z"]),
   ).toMatchObject({ active_s: 420 });
-  const { sizes } = await runWhatif(["capacity", file, ...map, "--size", "20"]);
+  const large = ["--size", "20", "--profile", "2026"];
+  const { sizes } = await runWhatif(["capacity", file, ...map, ...large]);
   expect(sizes).toEqual([expect.objectContaining({ min_cu: 20, max_cu: 20, throttled_s: 0 })]);
   const refused = async (...words: string[]) => {
     const { code, stderr } = await runStandin(["whatif", ...words]);
     return `${code} ${stderr}`;
   };
-  expect(await refused("capacity", file, ...map, "--size", "16..20")).toContain(
+  expect(await refused("capacity", file, ...map, "--profile", "2026", "--size", "16..20")).toContain(
     "2 standin: --size: 20 CU is available only as a fixed size and cannot bound a range",
   );
   expect(await refused("capacity", file, ...map, "--size", "20", "--profile", "2024")).toContain(
     "20 CU is not a size of this profile",
   );
   expect(await refused("capacity", file, ...map, "--size", "60")).toContain(
-    "60 CU is not a size of any profile",
+    "60 CU is not a size of this profile",
   );
   const out = join(directory, "none", "spans.standin-trace");
   expect(await refused("import", file, ...map, "--out", out)).toBe(

@@ -3,6 +3,8 @@ import type { Policy } from "../../src/whatif/policies/policy.ts";
 import { createReplay, type ExperimentSetting } from "../../src/whatif/replay/experiment.ts";
 import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
+import { NO_LATENCY } from "../../src/whatif/replay/start-latency.ts";
+import { questionFrom } from "../../src/whatif/report/question.ts";
 import type { Gaps } from "../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
 
@@ -14,5 +16,5 @@ export function replayTrace(trace: Trace, policy: Policy, setting: ExperimentSet
 }
 
 export function fleetGapsOf(trace: Trace): Gaps {
-  return fleetGapsOfTraffic(trafficOf(trace));
+  return fleetGapsOfTraffic(trafficOf(trace), questionFrom({ startLatency: NO_LATENCY }));
 }

@@ -23,7 +23,7 @@ export async function createShopTrace(
     "--computes",
     String(computes),
     "--days",
-    "4",
+    "8",
     "--seed",
     "2",
     ...flags,

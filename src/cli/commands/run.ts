@@ -21,7 +21,7 @@ import { readRecordings } from "../run/traffic-files.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
-import { controlTokenOption, envOption, runSeedOption } from "../terminal/options.ts";
+import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type RunCommandOptions = ReporterOptions & {
@@ -41,16 +41,17 @@ export function runCommand(): Command {
   return new Command("run")
     .argument("<files...>", "scenario files in YAML or JSON")
     .addOption(
-      new Option(
+      new RepeatableOption(
         "--reporter <name[=file]>",
         "report format: pretty, json or junit, to stdout or to a file; repeatable (default: pretty)",
       ).argParser(addReporter),
     )
     .addOption(new Option("--json", "same as --reporter json"))
     .addOption(
-      new Option("--only <text>", "run only the runs whose name contains this text; repeatable").argParser(
-        (text: string, previous: readonly string[] = []) => [...previous, text],
-      ),
+      new RepeatableOption(
+        "--only <text>",
+        "run only the runs whose name contains this text; repeatable",
+      ).argParser((text: string, previous: readonly string[] = []) => [...previous, text]),
     )
     .addOption(new Option("--bail", "stop after the first failure"))
     .addOption(

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DAY } from "../../platform/core/time.ts";
 import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -52,7 +53,7 @@ export function serveCommand(): Command {
     .addOption(
       envOption(
         "--profile <year>",
-        "platform profile of a new world: its sizes, limits and durations (default: 2024)",
+        `platform profile of a new world: its sizes, limits and durations (default: ${DEFAULT_PROFILE})`,
       ).choices(["2024", "2026"]),
     )
     .addOption(

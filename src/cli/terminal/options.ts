@@ -7,6 +7,22 @@ export const DEFAULT_DATA = "./.standin";
 /** Largest seed of a scenario run or a what-if; the seed of a world may be larger. */
 const MAX_RUN_SEED = 2 ** 32 - 1;
 
+/** An option that may be given more than once. Its parser collects the values. */
+export class RepeatableOption extends Option {}
+
+/** Makes a second value of an option that is not repeatable an error, here and in subcommands. */
+export function refuseRepeatedOptions(command: Command): void {
+  for (const option of command.options) {
+    if (option instanceof RepeatableOption || !(option.required || option.optional)) continue;
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`error: option '${option.flags}' is given twice; it accepts one value`);
+      isGiven = true;
+    });
+  }
+  for (const child of command.commands) refuseRepeatedOptions(child);
+}
+
 /**
  * An option with an environment variable, which its help names. Flags take precedence. An empty variable
  * counts as unset; the variable of a switch holds yes or no.

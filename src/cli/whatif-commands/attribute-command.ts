@@ -50,7 +50,7 @@ async function runAttribute(
   const opened = await openTraces(paths, options, command, signal);
   const { traffic, inputSummary } = opened;
   try {
-    const question = questionFromOptions(options, opened.world);
+    const { question } = await questionFromOptions(options, opened.world);
     const report = await runWithProgress(
       attributionReport(traffic, question, randomFrom(question.seed)),
       "replaying computes",

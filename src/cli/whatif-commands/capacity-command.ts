@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { PROFILES, type Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../platform/catalog/sizes.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import { capacityPage } from "../../whatif/capacity/capacity-page.ts";
@@ -135,8 +135,7 @@ async function runCapacity(
   const { traffic, inputSummary, world } = opened;
   try {
     // The sizes of the world are not used, so no note may mention them.
-    const question = questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
-    const profile = PROFILES[question.profile];
+    const { question, profile } = await questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
     const ranges = sizeRangesOf(options.size, profile.sizes);
     const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } =
       options;
@@ -201,12 +200,6 @@ function sizeRangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Pr
 
 function parseSizeRangeOption(text: string): SizeRange {
   const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(numberAtLeast(0));
-  for (const cu of [minCu, maxCu]) {
-    const isKnown = Object.values(PROFILES).some(({ sizes: { autoscaled, fixedOnly } }) =>
-      [...autoscaled, ...fixedOnly].includes(cu),
-    );
-    if (!isKnown) throw new InvalidArgumentError(`${cu} CU is not a size of any profile.`);
-  }
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
   throw new InvalidArgumentError("It must be a size such as 1, or a range such as 0.25..2.");
 }

@@ -5,6 +5,7 @@ import { POLICY_FORMS, parsePolicy } from "../../whatif/policies/parse.ts";
 import { DEFAULTS, MAX_REPLICATIONS, questionSummary } from "../../whatif/report/question.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
+import { RepeatableOption } from "../terminal/options.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { openTraces } from "../whatif/open-traffic.ts";
 import {
@@ -43,7 +44,7 @@ export function compareCommand(): Command {
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
-      new Option(
+      new RepeatableOption(
         "--policy <name>",
         `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,
       ).argParser(addPolicy),
@@ -79,7 +80,7 @@ async function runCompare(
 ): Promise<void> {
   const opened = await openTraces(paths, options, command, signal);
   try {
-    const question = questionFromOptions(options, opened.world);
+    const { question } = await questionFromOptions(options, opened.world);
     const policies = options.policy ?? DEFAULT_POLICIES;
     const jobs = comparisonJobs(policies, question, options.replications);
     const outcomes = await replayAll(opened, jobs, question, options.workers, signal);

@@ -5,6 +5,7 @@ import type { DelayChoice, SuspendDelay } from "../../whatif/curve/curve.ts";
 import { curvePage, delayLines } from "../../whatif/curve/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../../whatif/curve/curve-simulation.ts";
 import { CurveAnswer, type CurveSummary } from "../../whatif/curve/curve-summary.ts";
+import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
 import type { PointFigures } from "../../whatif/report/figures.ts";
 import { questionSummary } from "../../whatif/report/question.ts";
@@ -12,6 +13,7 @@ import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
+import { RepeatableOption } from "../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
@@ -46,7 +48,7 @@ type CurveOptions = QuestionOptions &
 
 export function curveCommand(): Command {
   const command = new Command("curve").description(
-    "compute the exact cost of every autosuspend delay in one pass",
+    "compute the cost of every autosuspend delay in one pass, exact for the recorded instants and durations",
   );
   addTraceOptions(command);
   addQuestionOptions(command)
@@ -69,7 +71,7 @@ export function curveCommand(): Command {
       ).argParser(parseDurationOption),
     )
     .addOption(
-      new Option(
+      new RepeatableOption(
         "--client <form>",
         "also simulate this client at each compute; repeatable, see below",
       ).argParser(addClient),
@@ -111,10 +113,11 @@ async function runCurve(
     throw new CliError("--delay prints figures only and cannot be combined with --out", true);
   const opened = await openTraces(paths, options, command, signal);
   try {
-    const question = questionFromOptions(options, opened.world);
+    const { question } = await questionFromOptions(options, opened.world);
     const byCompute = options.byCompute === true || options.out !== undefined;
     const { currentDelay, ownDelays, deletedAt, costs } = question;
-    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, byCompute };
+    const startMs = meanLatencyMs(question.latency);
+    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute };
     const reading = await readGaps(opened, readingOptions, options.workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
     const named = options.delay === undefined ? answer.namedDelays : [options.delay];

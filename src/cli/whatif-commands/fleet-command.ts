@@ -7,7 +7,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { integerParser, parseInstantOption } from "../terminal/option-parsers.ts";
-import { jsonOption, runSeedOption } from "../terminal/options.ts";
+import { jsonOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
 import { TRACE_SUFFIX, writeTraffic } from "../whatif/trace-files.ts";
 
 type FleetCommandOptions = {
@@ -41,7 +41,7 @@ export function fleetCommand(): Command {
         .default(DEFAULT_START, new Date(DEFAULT_START).toISOString()),
     )
     .addOption(
-      new Option(
+      new RepeatableOption(
         "--pattern <name>",
         "traffic pattern of every compute; repeatable, see below (default: azure)",
       ).argParser(addPattern),

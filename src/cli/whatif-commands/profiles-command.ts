@@ -3,15 +3,16 @@ import { randomFrom } from "../../simulation/random.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import { profilesPage } from "../../whatif/profiles/profiles-page.ts";
 import {
-  type NamedProfile,
   type ProfilesQuestion,
   profilesQuestionSummary,
   profilesReport,
 } from "../../whatif/profiles/profiles-report.ts";
 import { delayPhrase } from "../../whatif/report/number-format.ts";
+import type { NamedProfile, PriceInput } from "../../whatif/report/prices.ts";
 import { DEFAULTS, sizeText, worldText } from "../../whatif/report/question.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
+import { RepeatableOption } from "../terminal/options.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedInputFlags } from "../whatif/manifest.ts";
 import { openTraces } from "../whatif/open-traffic.ts";
@@ -22,6 +23,7 @@ import {
   DELAY_FORMS,
   type OutputOptions,
   parseDelayOption,
+  priceListOptions,
   reservedOption,
   seedOption,
 } from "../whatif/question-options.ts";
@@ -29,6 +31,7 @@ import { outputResult } from "../whatif/report-output.ts";
 import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
 
 type ProfilesOptions = OutputOptions &
+  Pick<PriceInput, "prices" | "pricePlan"> &
   TraceOptions & {
     readonly profile?: readonly string[];
     readonly delay?: SuspendDelay;
@@ -43,11 +46,11 @@ const DEFAULT_PROFILES = ["2024", "2026"];
 
 export function profilesCommand(): Command {
   const command = new Command("profiles").description(
-    "compare platform profiles: prices, start latency, limits and the resulting cost",
+    "compare platform profiles: start latency, limits and the resulting cost",
   );
   addTraceOptions(command)
     .addOption(
-      new Option(
+      new RepeatableOption(
         "--profile <name|file>",
         `profile to compare; repeatable, the first is the baseline (default: ${DEFAULT_PROFILES.join(", ")})`,
       ).argParser((text: string, previous: readonly string[] | undefined) => [...(previous ?? []), text]),
@@ -62,6 +65,7 @@ export function profilesCommand(): Command {
     .addOption(coldStartWorthOption())
     .addOption(reservedOption())
     .addOption(seedOption());
+  for (const option of priceListOptions()) command.addOption(option);
   return addOutputOptions(command)
     .addHelpText(
       "after",
@@ -69,7 +73,7 @@ export function profilesCommand(): Command {
 A profile file is YAML or JSON. Omitted fields are taken from the profile named by
 "like":
   name: mine
-  like: "2026"
+  like: "2024"
   price_per_cu_hour: 0.16
   start_latency: 300ms..2s
   suspend_timeout_s: {default: 300, minimum: 60, maximum: 604800}
@@ -97,8 +101,18 @@ async function runProfiles(
   const opened = await openTraces(paths, options, command, signal);
   try {
     const { traffic, inputSummary, world } = opened;
-    const { delay, cu, coldStartWorth: coldStartS, reserved, seed } = options;
-    const question: ProfilesQuestion = { profiles, delay, cu, world, coldStartS, reserved, seed };
+    const { delay, cu, coldStartWorth: coldStartS, reserved, seed, prices, pricePlan } = options;
+    const question: ProfilesQuestion = {
+      profiles,
+      delay,
+      cu,
+      world,
+      coldStartS,
+      reserved,
+      seed,
+      prices,
+      pricePlan,
+    };
     if (cu === undefined && world !== undefined) checkSizes(profiles, world.cu);
     printWorldNote(question);
     const work = profilesReport(traffic, question, randomFrom(seed));

@@ -12,6 +12,7 @@ import { MAX_REPLICATIONS, questionSummary } from "../../whatif/report/question.
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
+import { RepeatableOption } from "../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { type OpenedTraces, openTraces } from "../whatif/open-traffic.ts";
@@ -49,7 +50,7 @@ export function quotaCommand(): Command {
     "predict when the monthly quota of compute time is used up, and how many requests are rejected",
   );
   addTraceOptions(command);
-  addQuestionOptions(command, ["price", "coldStartWorth"])
+  addQuestionOptions(command, ["price", "prices", "pricePlan", "coldStartWorth"])
     .addOption(
       new Option(
         "--quota-cu-hours <n>",
@@ -57,7 +58,7 @@ export function quotaCommand(): Command {
       ).argParser(numberAbove(0)),
     )
     .addOption(
-      new Option(
+      new RepeatableOption(
         "--delay <delay>",
         `autosuspend delay: ${DELAY_FORMS}; repeatable (default: the current delay)`,
       ).argParser(addDelayOption),
@@ -88,8 +89,9 @@ export function quotaCommand(): Command {
     .addHelpText(
       "after",
       `
-After the end of the trace, each day repeats a recorded day drawn at random. 39
-replications give a 95 % interval; more make it more precise.
+After the end of the trace, each day repeats a recorded day drawn at random, which
+needs at least 7 recorded days. 39 replications give a 95 % interval; more make it
+more precise.
 
 Examples:
   $ standin whatif fleet --computes 4 --days 14 --pattern office-hours --pattern on-off --out shop.csv
@@ -112,7 +114,7 @@ async function runQuota(
   const opened = await openTraces(paths, options, command, signal);
   try {
     const { traffic, inputSummary } = opened;
-    const question = questionFromOptions(options, opened.world);
+    const { question } = await questionFromOptions(options, opened.world);
     const quotaQuestion: QuotaQuestion = {
       delays: options.delay ?? [question.currentDelay],
       projects: quotaProjects(opened, options),
@@ -123,7 +125,7 @@ async function runQuota(
     const report = await runWithProgress(
       work,
       "simulating runs",
-      quotaRuns(traffic, question, quotaQuestion),
+      quotaRuns(question, quotaQuestion),
       signal,
     ).catch(rethrowRangeError);
     const result = {

@@ -15,6 +15,7 @@ import {
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, parseDurationOption } from "../terminal/option-parsers.ts";
+import { RepeatableOption } from "../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { toCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
@@ -57,9 +58,10 @@ export function startsCommand(): Command {
       ).argParser(parseDelayOption),
     )
     .addOption(
-      new Option("--max-concurrent-starts <n>", "maximum number of concurrent starts; repeatable").argParser(
-        addStartLimit,
-      ),
+      new RepeatableOption(
+        "--max-concurrent-starts <n>",
+        "maximum number of concurrent starts; repeatable",
+      ).argParser(addStartLimit),
     )
     .addOption(
       new Option("--pool <n>", "number of computes to keep prepared").argParser(integerParser(1, MAX_STARTS)),
@@ -104,7 +106,7 @@ async function runStarts(
   const opened = await openTraces(paths, options, command, signal);
   try {
     const { traffic, inputSummary } = opened;
-    const question = questionFromOptions(options, opened.world);
+    const { question } = await questionFromOptions(options, opened.world);
     const startsQuestion: StartsQuestion = {
       delay: options.delay ?? question.currentDelay,
       concurrent: options.maxConcurrentStarts ?? [],

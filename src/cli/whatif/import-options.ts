@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { INPUT_FORMATS, type InputFormat } from "../../recordings/formats/formats.ts";
 import { PRESETS, type PresetName } from "../../recordings/formats/presets.ts";
 import { type ColumnMapping, parseMapping } from "../../recordings/rows/column-mapping.ts";
+import { NUMBER_UNITS, type NumberUnit } from "../../recordings/rows/decimal.ts";
 import { fileInput } from "../../recordings/trace-files/file-input.ts";
 import { type ImportReport, importTrace } from "../../recordings/trace-files/import-trace.ts";
 import { randomFrom } from "../../simulation/random.ts";
@@ -15,6 +16,8 @@ export type InputOptions = {
   readonly preset?: PresetName;
   readonly endpoint?: string;
   readonly timeZone?: string;
+  readonly timeUnit?: NumberUnit;
+  readonly durationUnit?: NumberUnit;
   readonly strict?: boolean;
 };
 
@@ -24,6 +27,8 @@ export const FILE_OPTIONS: readonly (keyof InputOptions)[] = [
   "preset",
   "endpoint",
   "timeZone",
+  "timeUnit",
+  "durationUnit",
   "strict",
 ];
 
@@ -45,6 +50,18 @@ export function addInputOptions(command: Command): Command {
     )
     .addOption(new Option("--endpoint <name>", "compute of rows that name none"))
     .addOption(new Option("--time-zone <name>", "time zone of instants that name none (default: UTC)"))
+    .addOption(
+      new Option(
+        "--time-unit <unit>",
+        "unit of instants that are numbers (default: detected from the first one)",
+      ).choices(NUMBER_UNITS),
+    )
+    .addOption(
+      new Option(
+        "--duration-unit <unit>",
+        "unit of durations (default: from the name of the column, otherwise ms)",
+      ).choices(NUMBER_UNITS),
+    )
     .addOption(new Option("--strict", "reject a file with bad rows instead of skipping them"));
 }
 
@@ -55,8 +72,9 @@ export async function importFiles(
   options: InputOptions,
   signal: AbortSignal,
 ): Promise<ImportReport> {
-  const { format, map, preset, endpoint, timeZone, strict } = options;
-  const rows = { format, mapping: map, preset, endpoint, timeZone, random: randomFrom(1) };
+  const { format, map, preset, endpoint, timeZone, timeUnit, durationUnit, strict } = options;
+  const units = { timeUnit, durationUnit };
+  const rows = { format, mapping: map, preset, endpoint, timeZone, ...units, random: randomFrom(1) };
   const progress = showProgress("reading");
   try {
     return await importTrace(

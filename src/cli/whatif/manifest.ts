@@ -14,7 +14,7 @@ type AnalyzedTraces = Pick<OpenedTraces, "traffic" | "target" | "world">;
  * supplies them again.
  */
 export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces): ResolvedFlags {
-  const { present_delay_s, profile, cu, price_per_cu_hour, start_latency, from_world } =
+  const { present_delay_s, profile, cu, price_list, price_plan, start_latency, from_world } =
     questionSummary(question);
   const unlessFromWorld = (field: (typeof from_world)[number], value: string | number) =>
     from_world.includes(field) ? [] : [value];
@@ -22,7 +22,8 @@ export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces
     ...resolvedInputFlags(traces),
     present: unlessFromWorld("present", present_delay_s),
     profile: unlessFromWorld("profile", profile),
-    price: price_per_cu_hour === null ? [] : [price_per_cu_hour],
+    prices: price_list === null ? [] : [price_list],
+    "price-plan": price_plan === null ? [] : [price_plan],
     cu: unlessFromWorld("cu", cu),
     "start-latency": unlessFromWorld("start_latency", start_latency),
   };

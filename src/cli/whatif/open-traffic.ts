@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import type { BadInputRow } from "../../recordings/rows/bad-rows.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { eachPart, type Period } from "../../recordings/trace/trace.ts";
 import { checkFormatOptions } from "../../recordings/trace-files/file-input.ts";
@@ -22,8 +23,12 @@ import { TRACE_SUFFIX, trafficFromFile, writeTraffic } from "./trace-files.ts";
 import { type TraceOptions, worldTargetOf } from "./trace-options.ts";
 import { readWorldTraffic, type WorldProject } from "./world-traffic-source.ts";
 
-/** Origin of the traffic, for reports. */
-type InputSummary = { readonly files: readonly object[]; readonly notes: readonly string[] };
+/** Origin of the traffic, for reports. `bad`: the first bad rows, if the files were imported just now. */
+export type InputSummary = {
+  readonly files: readonly Readonly<Record<string, unknown>>[];
+  readonly notes: readonly string[];
+  readonly bad: readonly BadInputRow[];
+};
 
 /** The opened input, before computes and period are selected. */
 type OpenedSource = Pick<OpenedTraces, "traffic" | "target" | "projects" | "file" | "close"> & {
@@ -118,7 +123,7 @@ async function openWorld(
       const { setting, notes } = settingFor(selected.computes);
       return {
         world: setting,
-        inputSummary: { files: [{ world, requests_sha256: trafficHash(selected) }], notes },
+        inputSummary: { files: [{ world, requests_sha256: trafficHash(selected) }], notes, bad: [] },
       };
     },
     file: async () => {
@@ -166,7 +171,7 @@ async function openFiles(
         bad_rows: origin.badRows,
       },
     ];
-    const inputSummary = { files, notes: imported?.notes ?? origin.notes };
+    const inputSummary = { files, notes: imported?.notes ?? origin.notes, bad: imported?.bad ?? [] };
     return {
       traffic: trafficFromFile(file),
       summarize: () => ({ world: undefined, inputSummary }),
@@ -187,11 +192,19 @@ async function openFiles(
 /** Options about the format do not apply to a columnar trace; they were applied by the import. */
 function checkImported(
   path: string,
-  { map: mapping, preset, endpoint, timeZone, format = "standin-trace" }: InputOptions,
+  {
+    map: mapping,
+    preset,
+    endpoint,
+    timeZone,
+    timeUnit,
+    durationUnit,
+    format = "standin-trace",
+  }: InputOptions,
 ): void {
   try {
     if (format !== "standin-trace") throw new RecordingError(`the file is a standin-trace, not ${format}`);
-    checkFormatOptions(format, { mapping, preset, endpoint, timeZone });
+    checkFormatOptions(format, { mapping, preset, endpoint, timeZone, timeUnit, durationUnit });
   } catch (error) {
     if (error instanceof RecordingError) throw new RecordingError(`${basename(path)}: ${error.message}`);
     throw error;

@@ -3,12 +3,14 @@ import { basename, extname } from "node:path";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
 import {
+  DEFAULT_PROFILE,
   PROFILES,
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
-import type { NamedProfile } from "../../whatif/profiles/profiles-report.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { builtInProfile, type NamedProfile } from "../../whatif/report/prices.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 const MAX_DELAY_S = 604_800;
@@ -19,7 +21,7 @@ const profileNames = Object.keys(PROFILES) as [ProfileName, ...ProfileName[]];
 /** A profile file. Omitted fields are taken from the profile named by `like`. */
 const profileSchema = z.strictObject({
   name: z.string().min(1).max(64).optional(),
-  like: z.enum(profileNames).default("2026"),
+  like: z.enum(profileNames).default(DEFAULT_PROFILE),
   price_per_cu_hour: z.number().min(0).optional(),
   start_latency: z.string().optional(),
   suspend_timeout_s: z
@@ -41,7 +43,7 @@ const profileSchema = z.strictObject({
 /** A built-in profile by name, or a profile file in YAML or JSON. */
 export function readProfile(text: string): NamedProfile {
   const known = profileNames.find((name) => name === text);
-  if (known !== undefined) return { name: known, profile: PROFILES[known] };
+  if (known !== undefined) return builtInProfile(known);
   const fail = (message: string): never => {
     throw new CliError(`--profile ${text}: ${message}`, true);
   };
@@ -61,7 +63,11 @@ export function readProfile(text: string): NamedProfile {
     return fail(
       `suspend_timeout_s: the default ${defaultS} must lie between the minimum ${minimumS} and the maximum ${maximumS}`,
     );
-  return { name: name ?? basename(text, extname(text)), profile };
+  return omitUndefined({
+    name: name ?? basename(text, extname(text)),
+    profile,
+    pricePerCuHour: overrides.price_per_cu_hour,
+  });
 }
 
 function readYamlFile(path: string, fail: (message: string) => never): unknown {
@@ -110,7 +116,5 @@ function applyOverrides(
       maximumS: timeout?.maximum ?? base.suspendTimeout.maximumS,
     },
     durations: { ...base.durations, start_compute: latency ?? base.durations.start_compute },
-    pricePerCuHour:
-      overrides.price_per_cu_hour === undefined ? base.pricePerCuHour : { paid: overrides.price_per_cu_hour },
   };
 }

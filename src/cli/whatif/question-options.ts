@@ -1,11 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { PROFILES, type ProfileName } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import {
+  DEFAULT_PRICED_PLAN,
+  newestPriceList,
+  PRICE_LIST_DATES,
+  PRICED_PLANS,
+  type PricedPlan,
+  type PriceListDate,
+} from "../../platform/catalog/price-lists.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import type { StartLatency } from "../../whatif/replay/start-latency.ts";
 import {
   DEFAULTS,
   DELAY_RULE,
+  effectiveProfile,
   fromWorldText,
   LATENCY_RULE,
   parseDelay,
@@ -22,8 +31,11 @@ import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
 /** Options that the what-if commands share. */
 export type QuestionOptions = {
   readonly present?: SuspendDelay;
-  readonly profile?: ProfileName;
+  /** A name, or the path of a file. */
+  readonly profile?: string;
   readonly price?: number;
+  readonly prices?: PriceListDate;
+  readonly pricePlan?: PricedPlan;
   readonly cu?: number;
   readonly coldStartWorth?: number;
   readonly startLatency?: StartLatency;
@@ -56,13 +68,13 @@ export function addQuestionOptions(
     // No environment variable: STANDIN_PROFILE applies to worlds that `serve` creates; an existing world has
     // its own.
     new Option(
-      "--profile <name>",
-      `platform profile: prices and start latency (default: that of the world, or ${DEFAULTS.profile})`,
-    ).choices(Object.keys(PROFILES)),
-    new Option(
-      "--price <dollars>",
-      "price per CU-hour (default: that of the paid plan of the profile, if it has one)",
-    ).argParser(numberAtLeast(0)),
+      "--profile <name|file>",
+      `platform profile: start latency, default delay and limits (default: that of the world, or ${DEFAULTS.profile})`,
+    ),
+    new Option("--price <dollars>", "price per CU-hour (default: that of --prices)")
+      .argParser(numberAtLeast(0))
+      .conflicts(["prices", "pricePlan"]),
+    ...priceListOptions(),
     cuOption(),
     coldStartWorthOption(),
     new Option(
@@ -74,6 +86,19 @@ export function addQuestionOptions(
   for (const one of options)
     if (!excluded.some((name) => name === one.attributeName())) command.addOption(one);
   return command;
+}
+
+export function priceListOptions(): readonly Option[] {
+  return [
+    new Option(
+      "--prices <date>",
+      `price list of this date (default: the price of a profile file, or the newest list, ${newestPriceList().date})`,
+    ).choices(PRICE_LIST_DATES),
+    new Option(
+      "--price-plan <plan>",
+      `plan of that list (default: ${DEFAULT_PRICED_PLAN}, which allows other delays)`,
+    ).choices(PRICED_PLANS),
+  ];
 }
 
 export function cuOption(): Option {
@@ -120,14 +145,16 @@ export function workersOption(): Option {
 }
 
 /** Builds the question from flags and the settings of the world, and prints a note about the latter. */
-export function questionFromOptions(
-  { coldStartWorth, ...options }: QuestionOptions,
+export async function questionFromOptions(
+  { coldStartWorth, profile: requested, ...options }: QuestionOptions,
   world: WorldDefaults | undefined,
-): Question {
-  const question = questionFrom({ ...options, coldStartWorthS: coldStartWorth }, world);
+): Promise<{ readonly question: Question; readonly profile: Profile }> {
+  const { readProfile } = await import("./profile-file.ts");
+  const profile = requested === undefined ? undefined : readProfile(requested);
+  const question = questionFrom({ ...options, profile, coldStartWorthS: coldStartWorth }, world);
   const note = fromWorldText(question);
   if (note !== undefined) process.stderr.write(`note: ${note}\n`);
-  return question;
+  return { question, profile: effectiveProfile(profile, world).profile };
 }
 
 /** Whole seconds, a duration such as `5m`, or `never`. */

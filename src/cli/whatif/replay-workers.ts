@@ -6,6 +6,7 @@ import {
   mergeReadings,
   readCurve,
 } from "../../whatif/curve/curve-reading.ts";
+import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import {
   mergeReplays,
   needsFleetGaps,
@@ -58,10 +59,10 @@ export async function replayAll(
   if (jobs.length === 0) return [];
   const { traffic } = opened;
   const { currentDelay, ownDelays, deletedAt, costs } = question;
-  const readingOptions = { currentDelay, ownDelays, deletedAt, costs, byCompute: false };
-  const fleetGaps = needsFleetGaps(jobs)
-    ? (await readGaps(opened, readingOptions, workers, signal)).gaps
-    : undefined;
+  const startMs = meanLatencyMs(question.latency);
+  const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute: false };
+  const reading = needsFleetGaps(jobs) ? await readGaps(opened, readingOptions, workers, signal) : undefined;
+  const fleetGaps = reading?.cuWeighted ?? reading?.gaps;
   const computes = traffic.computes.length;
   if (workers === 1)
     return runWithProgress(

@@ -2,12 +2,20 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { basename, join } from "node:path";
 import { styleText } from "node:util";
 import type { Command } from "commander";
-import type { Chart, ReportPage } from "../../whatif/report/page-layout.ts";
+import { RANDOM_INSTANTS_NOTE } from "../../recordings/formats/minute-counts.ts";
+import {
+  type Chart,
+  type InputNotes,
+  limitsFor,
+  type ReportLimits,
+  type ReportPage,
+} from "../../whatif/report/page-layout.ts";
 import { terminalText } from "../../whatif/report/terminal-style.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { recordsCsv } from "./csv-output.ts";
 import { type ResolvedFlags, repeatCommand } from "./manifest.ts";
+import type { InputSummary } from "./open-traffic.ts";
 import type { OutputOptions } from "./question-options.ts";
 
 const DEFAULT_WIDTH = 100;
@@ -15,7 +23,7 @@ const DEFAULT_WIDTH = 100;
 /** The result of a command in all output forms. */
 export type WhatifResult = {
   /** Printed by --json and written to summary.json. */
-  readonly summary: object;
+  readonly summary: { readonly limits: ReportLimits; readonly input: InputSummary };
   readonly page: ReportPage;
   /** Drawn only for --out. */
   readonly charts: () => Promise<readonly Chart[]>;
@@ -33,10 +41,11 @@ export type ManifestInput = {
 
 /** Prints a result and, with `--out`, writes its files. */
 export async function outputResult(
-  result: WhatifResult,
+  given: WhatifResult,
   manifest: ManifestInput,
   { json, out }: OutputOptions,
 ): Promise<void> {
+  const result = withInput(given);
   if (out !== undefined) await writeReportDirectory(result, manifest, out);
   if (json === true) {
     process.stdout.write(`${JSON.stringify(result.summary, null, 2)}\n`);
@@ -47,6 +56,11 @@ export async function outputResult(
     isColoured && part !== "" ? styleText(colour, part) : part,
   );
   process.stdout.write(`${text}\n${out === undefined ? "" : `\nReport: ${join(out, "report.html")}\n`}`);
+}
+
+function withInput({ summary, page, ...result }: WhatifResult): WhatifResult {
+  const limits = limitsFor(summary.limits, summary.input.notes.includes(RANDOM_INSTANTS_NOTE));
+  return { ...result, summary: { ...summary, limits }, page: { ...page, limits } };
 }
 
 async function writeReportDirectory(
@@ -76,13 +90,20 @@ async function writeReportDirectory(
     // Written first: it lists the files of the report even if writing them fails.
     writeFileSync(join(out, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
     for (const [name, text] of Object.entries(parts)) writeFileSync(join(out, name), text);
-    writeFileSync(join(out, REPORT_FILE), reportHtml(result.page, charts, manifest));
+    writeFileSync(
+      join(out, REPORT_FILE),
+      reportHtml(result.page, charts, manifest, inputNotes(result.summary.input)),
+    );
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(
       `--out ${out}: cannot write the report: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+function inputNotes({ files, notes, bad }: InputSummary): InputNotes {
+  return { notes, bad, badRows: files.reduce((sum, file) => sum + Number(file["bad_rows"] ?? 0), 0) };
 }
 
 const REPORT_FILE = "report.html";

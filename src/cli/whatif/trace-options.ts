@@ -3,7 +3,7 @@ import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { parseInstantOption } from "../terminal/option-parsers.ts";
-import { controlTokenOption, DEFAULT_DATA, envOption } from "../terminal/options.ts";
+import { controlTokenOption, DEFAULT_DATA, envOption, RepeatableOption } from "../terminal/options.ts";
 import { addInputOptions, FILE_OPTIONS, type InputOptions } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
 import { TRACE_SUFFIX } from "./trace-files.ts";
@@ -40,7 +40,7 @@ export function addTraceOptions(command: Command): Command {
     )
     .addOption(controlTokenOption())
     .addOption(
-      new Option("--compute <name>", "analyze only this compute; repeatable").argParser(
+      new RepeatableOption("--compute <name>", "analyze only this compute; repeatable").argParser(
         (name: string, previous: readonly string[] | undefined) => [...new Set([...(previous ?? []), name])],
       ),
     )

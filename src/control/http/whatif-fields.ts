@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { PRICE_LIST_DATES, PRICED_PLANS } from "../../platform/catalog/price-lists.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 
 const MAX_POLICIES = 20;
@@ -17,6 +18,8 @@ export const whatIfQuestion = z.strictObject({
   present: flag.optional(),
   profile: flag.pipe(z.enum(["2024", "2026"])).optional(),
   price: z.number().min(0).optional(),
+  prices: z.enum(PRICE_LIST_DATES).optional(),
+  price_plan: z.enum(PRICED_PLANS).optional(),
   cu: z.number().positive().optional(),
   cold_start_worth: flag.optional(),
   start_latency: flag.optional(),
@@ -34,6 +37,8 @@ type WhatIfQuestion = {
   | "present"
   | "profile"
   | "price"
+  | "prices"
+  | "price_plan"
   | "cu"
   | "cold_start_worth"
   | "start_latency"

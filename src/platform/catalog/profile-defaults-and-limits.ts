@@ -4,7 +4,12 @@ import type { OperationAction } from "../operation/operation.ts";
 
 export type ProfileName = "2024" | "2026";
 
-/** The platform's published numbers as of one date. Rules take every such number from here. */
+/** The profile of new worlds, scenarios and what-if experiments: the reference's numbers. */
+export const DEFAULT_PROFILE: ProfileName = "2024";
+
+/**
+ * The platform's published numbers as of one date, except prices. Rules take every such number from here.
+ */
 export type Profile = {
   readonly name: ProfileName;
   /**
@@ -28,8 +33,6 @@ export type Profile = {
   readonly durations: Readonly<Record<OperationAction, DurationDistribution>>;
   /** How long a load reading stays valid after the activity that carried it. */
   readonly loadReadingMs: DurationMs;
-  /** Dollars per CU-hour by plan, where published. */
-  readonly pricePerCuHour: { readonly paid?: number; readonly free?: number };
   readonly defaultPgVersion: number;
   /** What the secrets of new API keys begin with. */
   readonly apiKeyPrefix: string;
@@ -93,7 +96,6 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     fileCacheShare: 0.8, // R
     maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
     durations: durations(3 * SECOND), // R: "a few seconds"
-    pricePerCuHour: {},
     defaultPgVersion: 16, // A
     apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
     connectionQuery: "sslmode=require", // D
@@ -107,7 +109,6 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     maxConnections: (minCu, maxCu) =>
       Math.max(100, Math.min(4000, Math.floor(419.66 * Math.min(maxCu, 8 * minCu)))), // D
     durations: durations(500), // D: "few hundred ms"
-    pricePerCuHour: { free: 0.106, paid: 0.222 }, // D
     defaultPgVersion: 17, // S
     apiKeyPrefix: "napi_", // D: the vendor's published answer to the creation of a key
     // D: in the vendor's published answers. Their host is the direct one unless `pooled` is true (S).

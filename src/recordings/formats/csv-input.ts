@@ -10,10 +10,14 @@ export type InputReader = { readonly push: (chunk: Uint8Array) => void; readonly
 /** CSV with column names in its first record. */
 export function csvInput(intake: Intake, options: RowOptions = {}): InputReader {
   let rows: RowReader | undefined;
+  let fields = 0;
   const scanner = new CsvScanner({
     row(line, cells) {
-      if (rows === undefined) rows = new RowReader(intake, columnNamesIn(cells), options);
-      else rows.read(line, cells);
+      if (rows === undefined) {
+        fields = cells.count;
+        rows = new RowReader(intake, columnNamesIn(cells), options);
+      } else if (cells.count === fields) rows.read(line, cells);
+      else intake.reject(line, fieldCountText(cells.count, fields));
     },
     bad: (line, reason) => intake.reject(line, reason),
   });
@@ -24,6 +28,11 @@ export function csvInput(intake: Intake, options: RowOptions = {}): InputReader 
       if (rows === undefined) throw new RecordingError("is empty; the first line must name the columns");
     },
   };
+}
+
+/** Why a row is bad whose number of fields is not that of the header. */
+export function fieldCountText(count: number, expected: number): string {
+  return `has ${count} ${count === 1 ? "field" : "fields"}, but the header has ${expected}`;
 }
 
 export function columnNamesIn(cells: Cells): readonly string[] {

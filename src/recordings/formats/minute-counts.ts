@@ -15,6 +15,10 @@ export type MinuteCountOptions = {
   readonly durationMs?: DurationMs | undefined;
 };
 
+/** The note of every trace whose instants were not recorded. */
+export const RANDOM_INSTANTS_NOTE =
+  "calls are placed randomly within their minute: results for delays near 60 s and below are not reliable";
+
 const MINUTES = 1_440;
 const FIRST_COUNT_COLUMN = 4;
 const FIXED_COLUMNS = ["HashOwner", "HashApp", "HashFunction", "Trigger"];
@@ -35,9 +39,7 @@ export const MAX_PER_MINUTE = 1_000;
  */
 export function minuteCountsInput(intake: Intake, options: MinuteCountOptions): InputReader {
   const { durationMs = 0, dayAt = dataSetDay(1) } = options;
-  intake.note(
-    "calls are placed randomly within their minute: results for delays near 60 s and below are not reliable",
-  );
+  intake.note(RANDOM_INSTANTS_NOTE);
   if (durationMs === 0) intake.note("minute counts have no durations: calls take no time");
   const reader = new MinuteCountReader(intake, { ...options, durationMs, dayAt });
   return new CsvScanner(

@@ -3,6 +3,7 @@ const POINT = 46;
 const decoder = new TextDecoder();
 
 export type NumberUnit = "s" | "ms" | "us" | "ns";
+export const NUMBER_UNITS: readonly NumberUnit[] = ["s", "ms", "us", "ns"];
 
 /** Decimal places from the unit to milliseconds. */
 const DECIMAL_SHIFT: Readonly<Record<NumberUnit, number>> = { s: 3, ms: 0, us: -3, ns: -6 };

@@ -1,4 +1,5 @@
-import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../platform/core/calendar.ts";
+import { DAY, END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { type BadInputRow, BadRows } from "./bad-rows.ts";
 import { NameTable } from "./name-table.ts";
 import { RecordingError } from "./recording-error.ts";
@@ -22,6 +23,13 @@ export type IntakeOptions = {
   readonly endAt?: SimTime | undefined;
 };
 
+/** Of the first rows each instant is sampled, later one in this many. */
+const SAMPLE_EVERY = 1_024;
+/** The share of the earliest instants, and of the latest ones, that may be wrong. */
+const STRAY_SHARE = 0.01;
+const STRAY_FACTOR = 2;
+const MIN_PERIOD = 30 * DAY;
+const LONGEST_PLAUSIBLE = 3_660 * DAY;
 const MAX_COMPUTES = 1_000_000;
 /** `source` is a column of 16 bits. */
 export const MAX_SOURCES = 65_536;
@@ -45,6 +53,7 @@ export class Intake {
   readonly #computes = new NameTable(MAX_COMPUTES);
   readonly #sources = new NameTable(MAX_SOURCES - 1);
   #hasOtherSources = false;
+  readonly #sampledAt: number[] = [];
 
   constructor(sink: RowSink, options: IntakeOptions = {}) {
     this.#sink = sink;
@@ -112,6 +121,7 @@ export class Intake {
     }
     if (at < this.firstAt) this.firstAt = at;
     if (at > this.lastAt) this.lastAt = at;
+    if (this.rows % SAMPLE_EVERY === 0 || this.rows < SAMPLE_EVERY) this.#sampledAt.push(at);
     this.rows += 1;
     this.#sink.add(compute, at, durationMs, source, load);
   }
@@ -122,6 +132,22 @@ export class Intake {
 
   skip(): void {
     this.skippedRows += 1;
+  }
+
+  /** Adds a note if a few instants make the trace much longer than the others do. */
+  noteStrayInstants(): void {
+    const sampled = this.#sampledAt.sort((a, b) => a - b);
+    const skipped = Math.floor(sampled.length * STRAY_SHARE);
+    const [from = 0, to = 0] = [sampled[skipped], sampled[sampled.length - 1 - skipped]];
+    const lengthMs = this.lastAt - this.firstAt;
+    const isStray = lengthMs > STRAY_FACTOR * (to - from + MIN_PERIOD);
+    if (!isStray && lengthMs <= LONGEST_PLAUSIBLE) return;
+    const bulk = isStray
+      ? `, but ${100 - 200 * STRAY_SHARE} % of its requests are from ${isoInstant(from)} to ${isoInstant(to)}`
+      : "";
+    this.note(
+      `the trace lasts ${Math.round(lengthMs / DAY).toLocaleString("en")} days, from ${isoInstant(this.firstAt)} to ${isoInstant(this.lastAt)}${bulk}: check its instants, or limit the period with --from and --to`,
+    );
   }
 
   /** Adds a note for the user, once. */

@@ -40,6 +40,7 @@ export class RowReader {
   readonly #encoder = new TextEncoder();
   readonly #kindColumn: number | undefined;
   #isUnitNoted: boolean;
+  #isCutNoted = false;
 
   /**
    * `names` are all columns; `columnIndex` is a column's position in a row. Throws if a required column is
@@ -182,7 +183,22 @@ export class RowReader {
         this.#durationUnit,
       );
     }
+    if (sum === 0 && !this.#isCutNoted) this.#noteCutDuration(cells);
     return sum;
+  }
+
+  /** A duration above zero that is cut to 0 ms: often its unit is not that of the column. */
+  #noteCutDuration(cells: Cells): void {
+    for (const column of this.#durationColumns) {
+      if (column >= cells.count || this.#isMissing(cells, column)) continue;
+      const text = textAt(cells, column);
+      if (Number(text) === 0) continue;
+      this.#isCutNoted = true;
+      this.#intake.note(
+        `duration: ${quotedCell(cells, column)} ${UNIT_WORDS[this.#durationUnit]} is below 1 ms and is read as 0 ms; if the unit is another one, set --duration-unit`,
+      );
+      return;
+    }
   }
 
   #isMissing({ bytes, starts, ends }: Cells, column: number): boolean {

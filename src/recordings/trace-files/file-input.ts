@@ -34,7 +34,10 @@ export type FileInput = {
 
 const COLUMN_FORMATS: readonly InputFormat[] = ["csv", "ndjson", "parquet"];
 const COLUMN_AND_LOG_FORMATS: readonly InputFormat[] = [...COLUMN_FORMATS, "csvlog", "jsonlog"];
-type FormatOptions = Pick<RowOptions, "mapping" | "preset" | "endpoint" | "timeZone">;
+type FormatOptions = Pick<
+  RowOptions,
+  "mapping" | "preset" | "endpoint" | "timeZone" | "timeUnit" | "durationUnit"
+>;
 
 /** Options on how rows are read, with their names in messages and the formats that they apply to. */
 const FORMAT_OPTIONS: readonly (readonly [keyof FormatOptions, string, readonly InputFormat[]])[] = [
@@ -42,6 +45,8 @@ const FORMAT_OPTIONS: readonly (readonly [keyof FormatOptions, string, readonly 
   ["preset", "a preset", COLUMN_FORMATS],
   ["endpoint", "an endpoint name", COLUMN_AND_LOG_FORMATS],
   ["timeZone", "a time zone", COLUMN_AND_LOG_FORMATS],
+  ["timeUnit", "a time unit", COLUMN_FORMATS],
+  ["durationUnit", "a duration unit", COLUMN_FORMATS],
 ];
 
 /** Throws a `RecordingError` for an option that does not apply to the format. */
@@ -163,6 +168,7 @@ function readTraceFile({ path }: FileInput, intake: Intake): void {
   const file = new TraceFile(path);
   try {
     intake.extendPeriod(file.period.startAt, file.period.endAt);
+    for (const note of file.origin.notes) intake.note(note);
     const encoder = new TextEncoder();
     const sources = file.sources.map((source) => {
       const bytes = encoder.encode(source);

@@ -65,6 +65,7 @@ export async function importTrace(
       throw new RecordingError(
         `no usable request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`,
       );
+    intake.noteStrayInstants();
     const header = writeSortedTrace(path, sort, intake, inputs, periodOf(intake, options));
     const { rows, badRows, skippedRows, outsideRows, bad, notes } = intake;
     return { header, rows, badRows, skippedRows, outsideRows, bad, notes };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { DEFAULT_PROFILE, PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import { duration, strictObject } from "../../traffic/pattern-fields.ts";
@@ -71,7 +71,10 @@ const world = strictObject({
   start: instant
     .default(1_767_225_600_000)
     .describe("where the clock starts (default: 2026-01-01T00:00:00Z)"),
-  profile: z.enum(["2024", "2026"]).default("2024").describe("the platform's numbers as of this year"),
+  profile: z
+    .enum(["2024", "2026"])
+    .default(DEFAULT_PROFILE)
+    .describe("the platform's numbers as of this year"),
   plan: z.enum(["paid", "free"]).default("paid").describe("for accounts that set no plan"),
   operations: z
     .enum(["timed", "immediate"])

@@ -7,10 +7,10 @@ import { amount, delayPhrase, money, percentOf, plural, signed } from "../report
 import type { PageTable, ReportLimits, ReportPage } from "../report/page-layout.ts";
 import { periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
 import {
-  missingPriceText,
   type Question,
   type QuestionSummary,
   questionSummary,
+  sizeAndPriceText,
 } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { mergeSources } from "../trace/merge-sources.ts";
@@ -23,7 +23,7 @@ type SourceShare = {
   /** Active time that its removal saves, and the cost of that time. */
   readonly saves_s: number;
   readonly saves_cu_hours: number;
-  readonly saves_cost: number | null;
+  readonly saves_cost: number;
   /** Additional cold starts after its removal; negative if there are fewer. */
   readonly more_cold_starts: number;
   readonly without: OutcomeFigures;
@@ -115,7 +115,7 @@ function sharesOf({ all, shares }: Attribution, { sources, period }: Traffic, co
         requests,
         saves_s: current.active_s - rest.active_s,
         saves_cu_hours: current.cu_hours - rest.cu_hours,
-        saves_cost: current.cost === null || rest.cost === null ? null : current.cost - rest.cost,
+        saves_cost: current.cost - rest.cost,
         more_cold_starts: rest.cold_starts - current.cold_starts,
         without: rest,
         alone: outcomeFigures(alone, periodMs, costs),
@@ -129,27 +129,23 @@ export function attributionPage(report: AttributionReport): ReportPage {
   const [first] = sources;
   return {
     title: "What keeps the computes active",
-    subject: `${requestsText(traffic)} from ${plural(sources.length, "source")} · ${periodText(traffic)} · ${delayPhrase(question.present_delay_s)}${missingPriceText(question)}`,
+    subject: `${requestsText(traffic)} from ${plural(sources.length, "source")} · ${periodText(traffic)} · ${delayPhrase(question.present_delay_s)} · ${sizeAndPriceText(question)}`,
     answer:
       sources.length === 1 && first?.source === UNNAMED
         ? ["The trace names no sources, so active time cannot be attributed."]
         : first === undefined || first.saves_s <= 0
           ? ["No single source keeps the computes active: without any one of them, the others still do."]
           : [
-              `Largest saving: ${first.source}. Removing it saves ${savingText(first)} (active time ${percentOf(-first.saves_s, present.active_s)}) and ${first.more_cold_starts >= 0 ? "adds" : "avoids"} ${plural(Math.abs(first.more_cold_starts), "cold start")}.`,
+              `Largest saving: ${first.source}. Removing it saves ${money(first.saves_cost)} (active time ${percentOf(-first.saves_s, present.active_s)}) and ${first.more_cold_starts >= 0 ? "adds" : "avoids"} ${plural(Math.abs(first.more_cold_starts), "cold start")}.`,
             ],
     facts: sources.slice(0, 5).map((share) => ({
       label: `without ${share.source}`,
-      value: `−${savingText(share)}`,
+      value: `−${money(share.saves_cost)}`,
       note: percentOf(-share.saves_s, present.active_s),
     })),
     tables: [sourceTable(report), computeTable(report)],
     limits: report.limits,
   };
-}
-
-function savingText({ saves_cost, saves_cu_hours }: SourceShare): string {
-  return saves_cost === null ? `${amount(saves_cu_hours)} CU-hours` : money(saves_cost);
 }
 
 function sourceTable({ sources, present }: AttributionReport): PageTable {
@@ -174,7 +170,7 @@ function sourceTable({ sources, present }: AttributionReport): PageTable {
         amount(share.without.active_s / 3_600),
         amount(share.saves_s / 3_600),
         percentOf(-share.saves_s, present.active_s),
-        savingText(share),
+        money(share.saves_cost),
         share.without.cold_starts.toLocaleString("en"),
         amount(share.alone.active_s / 3_600),
       ],

@@ -1,7 +1,7 @@
 import { amount, delayText, millisText, money, plural, spanText } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
-import { missingPriceText } from "../report/question.ts";
 import { capacityAnswerText, plainNumber, shareText, sizeCostText, sizeName } from "./capacity-answer.ts";
+import { profileAndPriceText } from "../report/question.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
 /** The capacity report as a page: one row per size. */
@@ -9,7 +9,7 @@ export function capacityPage(report: CapacityReport): ReportPage {
   const { traffic, question, sizes } = report;
   return {
     title: "Capacity by compute size",
-    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · suspend delay ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "concurrent connection")} per compute${missingPriceText(question)}`,
+    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · suspend delay ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "concurrent connection")} per compute · ${profileAndPriceText(question)}`,
     answer: capacityAnswerText(report),
     facts: sizes.map((row) => ({
       label: sizeName(row),

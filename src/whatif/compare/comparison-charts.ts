@@ -19,18 +19,16 @@ export function comparisonCharts(comparison: Comparison): Chart[] {
   return [policyTradeOff(comparison), ...policyTimeline(comparison)];
 }
 
-function policyTradeOff({ policies, question }: Comparison): Chart {
-  const hasPrice = question.price_per_cu_hour !== null;
-  const metric = hasPrice ? "cost" : "cu_hours";
+function policyTradeOff({ policies }: Comparison): Chart {
   const policyMarkers = policies.map((policy, index): PolicyMarker => {
-    const [cost, starts] = [policy.figures[metric], policy.figures.cold_starts_per_day];
+    const [cost, starts] = [policy.figures.cost, policy.figures.cold_starts_per_day];
     return {
       policy: policy.policy,
       cost: cost?.value ?? 0,
       starts: starts?.value ?? 0,
       costHalfWidth: cost?.plus_minus ?? 0,
       startsHalfWidth: starts?.plus_minus ?? 0,
-      ink: index === 0 ? INK.current : policy.knows === "past" ? INK.best : INK.bound,
+      ink: index === 0 ? INK.current : policy.knows === "future" ? INK.bound : INK.best,
     };
   });
   const markers = mergeOverlapping(policyMarkers);
@@ -45,11 +43,11 @@ function policyTradeOff({ policies, question }: Comparison): Chart {
     plot: {
       height: 420,
       x: {
-        label: hasPrice ? "cost →" : "CU-hours →",
+        label: "cost →",
         grid: true,
         nice: true,
         inset: 16,
-        tickFormat: hasPrice ? tickMoney : amount,
+        tickFormat: tickMoney,
       },
       y: { label: "↑ cold starts per day", grid: true, nice: true, inset: 16, tickFormat: amount },
       marks: [

@@ -6,15 +6,13 @@ import { coldStartWorthText, periodText, requestsText } from "../report/page-tex
 import { sizeAndPriceText } from "../report/question.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
 
-const SHORTEST_DELAY_S = 60;
-
 export function comparisonPage(comparison: Comparison): ReportPage {
   const { traffic, question, policies } = comparison;
   const best = bestPolicy(policies);
   const mark = (policy: ComparedPolicy) => {
     if (policy === best) return "best";
     if (policy === policies[0]) return "current";
-    return policy.knows === "past" ? undefined : "bound";
+    return policy.knows === "future" ? "bound" : undefined;
   };
   return {
     title: "Suspend policies compared",
@@ -28,10 +26,7 @@ export function comparisonPage(comparison: Comparison): ReportPage {
     answer: comparisonAnswerText(comparison, best),
     facts: policies.map((policy) => ({
       label: policy.policy,
-      value:
-        question.price_per_cu_hour === null
-          ? `${amount(figure(policy, "cu_hours").value)} CU-h`
-          : money(figure(policy, "cost").value),
+      value: money(figure(policy, "cost").value),
       note: `${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
     })),
     tables: [policyTable(comparison, mark), waitTable(comparison, mark), ...resumesTable(comparison, mark)],
@@ -39,15 +34,30 @@ export function comparisonPage(comparison: Comparison): ReportPage {
   };
 }
 
-/** The policy with the lowest weighted cost, of those that do not know the future. */
+/** The policy with the lowest weighted cost, of those that can be achieved. */
 export function bestPolicy(policies: readonly ComparedPolicy[]): ComparedPolicy {
   const weightedCost = (policy: ComparedPolicy) => figure(policy, "burden_s").value;
   return policies
-    .filter(({ knows }) => knows === "past")
+    .filter(({ knows }) => knows !== "future")
     .reduce((best, policy) => (weightedCost(policy) < weightedCost(best) ? policy : best));
 }
 
-function comparisonAnswerText({ policies, question }: Comparison, best: ComparedPolicy): string[] {
+function comparisonAnswerText(comparison: Comparison, best: ComparedPolicy): string[] {
+  return [...bestPolicyText(comparison, best), ...unusedResumesText(comparison)];
+}
+
+/** Without a resume, a policy that resumes only shows its delays. */
+function unusedResumesText({ policies }: Comparison): string[] {
+  return policies
+    .filter((policy) => policy.resumes && resumesOf(policy) === 0)
+    .map(({ policy }) => `${policy} never resumed a compute ahead of a request in this traffic.`);
+}
+
+function resumesOf(policy: ComparedPolicy): number {
+  return figure(policy, "resumes_used").value + figure(policy, "resumes_wasted").value;
+}
+
+function bestPolicyText({ policies, question }: Comparison, best: ComparedPolicy): string[] {
   const [current] = policies;
   if (current === undefined) return [];
   const starts = (policy: ComparedPolicy) => `${amount(figure(policy, "cold_starts").value)} cold starts`;
@@ -55,9 +65,9 @@ function comparisonAnswerText({ policies, question }: Comparison, best: Compared
     return [
       `No achievable policy here beats ${currentDelayPhrase(question.present_delay_s)}: ${policyCostText(current)}, ${starts(current)}.`,
     ];
-  const settable = bestPolicy(policies.filter(isSettable));
+  const settable = bestPolicy(policies.filter((policy) => policy.settable));
   return [
-    `Lowest weighted cost: ${best.policy}. ${comparisonText(best, current, question.present_delay_s)}`,
+    `Lowest weighted cost: ${best.policy}${best.knows === "hindsight" ? " (chosen in hindsight for this traffic)" : ""}. ${comparisonText(best, current, question.present_delay_s)}`,
     ...(settable === best
       ? []
       : settable === current
@@ -66,12 +76,6 @@ function comparisonAnswerText({ policies, question }: Comparison, best: Compared
             `Best policy that the platform itself offers: ${settable.policy}. ${comparisonText(settable, current, question.present_delay_s)}`,
           ]),
   ];
-}
-
-/** S: the platform itself offers only fixed delays of at least a minute, and never. */
-function isSettable({ policy }: ComparedPolicy): boolean {
-  const seconds = /^fixed:(\d+)$/.exec(policy)?.[1];
-  return policy === "never" || policy === "present" || Number(seconds) >= SHORTEST_DELAY_S;
 }
 
 function comparisonText(policy: ComparedPolicy, current: ComparedPolicy, delay: DelayChoice): string {
@@ -91,11 +95,10 @@ function figure({ figures }: ComparedPolicy, name: keyof OutcomeFigures): Compar
 
 function policyCostText(policy: ComparedPolicy): string {
   const hours = `${amount(figure(policy, "cu_hours").value)} CU-hours`;
-  return policy.figures.cost === null ? hours : `${money(figure(policy, "cost").value)} (${hours})`;
+  return `${money(figure(policy, "cost").value)} (${hours})`;
 }
 
-function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTable {
-  const hasPrice = question.price_per_cu_hour !== null;
+function policyTable({ policies }: Comparison, mark: MarkOf): PageTable {
   return {
     name: "policies",
     title: "Policies, compared with the current setting",
@@ -105,7 +108,7 @@ function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTabl
       TO_CURRENT,
       "active h",
       TO_CURRENT,
-      hasPrice ? "cost" : "CU-hours",
+      "cost",
       TO_CURRENT,
       "weighted cost",
     ],
@@ -115,9 +118,7 @@ function policyTable({ policies, question }: Comparison, mark: MarkOf): PageTabl
         policy.policy,
         ...valueAndDifference(figure(policy, "cold_starts"), amount),
         ...valueAndDifference(figure(policy, "active_s"), (seconds) => amount(seconds / 3_600)),
-        ...(hasPrice
-          ? valueAndDifference(figure(policy, "cost"), money)
-          : valueAndDifference(figure(policy, "cu_hours"), amount)),
+        ...valueAndDifference(figure(policy, "cost"), money),
         valueAndDifference(figure(policy, "burden_s"), amount)[1],
       ],
       mark: mark(policy),
@@ -145,9 +146,7 @@ function waitTable({ policies }: Comparison, mark: MarkOf): PageTable {
 }
 
 function resumesTable({ policies }: Comparison, mark: MarkOf): PageTable[] {
-  const resuming = policies.filter(
-    (policy) => figure(policy, "resumes_used").value + figure(policy, "resumes_wasted").value > 0,
-  );
+  const resuming = policies.filter((policy) => policy.resumes);
   if (resuming.length === 0) return [];
   return [
     {
@@ -187,6 +186,6 @@ function isZero(width: number | undefined): boolean {
 }
 
 /** Without `active_s_by_day`, which only the JSON contains. */
-function policyRecord({ policy, knows, replications, figures }: ComparedPolicy): object {
-  return { policy, knows, replications, ...figures };
+function policyRecord({ policy, knows, settable, replications, figures }: ComparedPolicy): object {
+  return { policy, knows, settable, replications, ...figures };
 }

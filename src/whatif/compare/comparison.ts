@@ -5,7 +5,7 @@ import { parsePolicy } from "../policies/parse.ts";
 import type { Policy } from "../policies/policy.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
-import { confidenceInterval, pairedDifference } from "../replay/replications.ts";
+import { confidenceInterval, pairedDifference, replicationSeed } from "../replay/replications.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { type Question, type QuestionSummary, questionSummary, sizeSentence } from "../report/question.ts";
@@ -30,8 +30,14 @@ export type ComparedFigure = {
 
 export type ComparedPolicy = {
   readonly policy: string;
-  /** Only a policy that knows just the past is achievable; the others are bounds. */
+  /**
+   * `past`: achievable. `hindsight`: a setting of the platform, chosen for this traffic. `future`: a bound.
+   */
   readonly knows: Policy["knows"];
+  /** Whether it is a setting of the platform itself. */
+  readonly settable: boolean;
+  /** Whether it may start a compute ahead of a request. */
+  readonly resumes: boolean;
   readonly replications: number;
   readonly figures: { readonly [Name in keyof OutcomeFigures]: ComparedFigure | null };
   /** Of the first replication. */
@@ -65,7 +71,11 @@ export function comparisonJobs(
   const hasRandomness = question.latency.kind !== "fixed";
   return names.flatMap((policy) => {
     const times = hasRandomness || parsePolicy(policy).isRandom ? replications : 1;
-    return Array.from({ length: times }, (_, index) => ({ policy, question, seed: question.seed + index }));
+    return Array.from({ length: times }, (_, index) => ({
+      policy,
+      question,
+      seed: replicationSeed(question.seed, index),
+    }));
   });
 }
 
@@ -108,18 +118,28 @@ function comparedPolicy(
   own: readonly ReplicationResult[],
   current: readonly ReplicationResult[],
 ): ComparedPolicy {
-  const { knows } = parsePolicy(name);
+  const policy = parsePolicy(name);
   const metrics = Object.keys(own[0]?.figures ?? {}) as (keyof OutcomeFigures)[];
   const figures = metrics.map(
     (metric) => [metric, comparedFigure(valuesOf(own, metric), valuesOf(current, metric))] as const,
   );
   return {
     policy: name,
-    knows,
+    knows: policy.knows,
+    settable: isSettable(policy),
+    resumes: policy.resumes,
     replications: own.length,
     figures: Object.fromEntries(figures) as ComparedPolicy["figures"],
     active_s_by_day: own[0]?.activeByDay ?? [],
   };
+}
+
+/** S: the shortest delay that the platform accepts. */
+const SHORTEST_DELAY_S = 60;
+
+/** S: the platform offers a fixed delay for each compute, of at least a minute, and never. */
+function isSettable({ delay, knows }: Policy): boolean {
+  return typeof delay === "number" ? delay >= SHORTEST_DELAY_S : delay !== undefined || knows === "hindsight";
 }
 
 function valuesOf(
@@ -149,7 +169,9 @@ function comparedFigure(
 }
 
 function comparisonLimits({ latency, costs }: Question, policies: readonly Policy[]): ReportLimits {
-  const bounds = policies.filter(({ knows }) => knows !== "past").map(({ name }) => name);
+  const namesOf = (known: Policy["knows"]) =>
+    policies.filter(({ knows }) => knows === known).map(({ name }) => name);
+  const [bounds, fitted] = [namesOf("future"), namesOf("hindsight")];
   const hasRandomness = latency.kind !== "fixed" || policies.some(({ isRandom }) => isRandom);
   return {
     exact: [
@@ -167,6 +189,11 @@ function comparisonLimits({ latency, costs }: Question, policies: readonly Polic
         ? []
         : [
             `Policies that know the future (${bounds.join(", ")}) are bounds for the others and cannot be achieved.`,
+          ]),
+      ...(fitted.length === 0
+        ? []
+        : [
+            `The delays of ${fitted.join(" and ")} are chosen for this very traffic, and other days save less. \`whatif curve\` names them; the API sets one per compute.`,
           ]),
       "The platform itself offers only fixed delays of at least 60 s, and never. Any other policy needs a program of your own that suspends and starts computes through the API. The effort for that is not counted.",
       "Clients that reconnect after a suspend or wait for responses, queries slowed by a cold cache, quotas, and start limits.",

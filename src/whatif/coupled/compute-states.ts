@@ -52,8 +52,10 @@ export class ComputeStates {
 
   /** The first start of a compute counts apart: no policy can avoid it. */
   countStart(compute: number, outcome: ReplayOutcome): void {
-    if (this.#wasStarted[compute] === 1) outcome.coldStarts += 1;
-    else outcome.firstStarts += 1;
+    if (this.#wasStarted[compute] === 1) {
+      outcome.coldStarts += 1;
+      outcome.cuColdStarts += this.#cu[compute] as number;
+    } else outcome.firstStarts += 1;
     this.#wasStarted[compute] = 1;
   }
 

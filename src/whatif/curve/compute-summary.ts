@@ -24,11 +24,11 @@ export type ComputeSummary = {
 
 /** `startMs`: mean length of a start. */
 export function computeSummary(
-  { compute, cu, arrivals, current, best, never, curve, clairvoyant: bound }: ComputeReading,
+  { compute, cu, coldStartS, arrivals, current, best, never, curve, clairvoyant: bound }: ComputeReading,
   fleetCosts: Costs,
   startMs: number,
 ): ComputeSummary {
-  const costs = { ...fleetCosts, cu };
+  const costs = { ...fleetCosts, cu, coldStartS };
   const figures = (point: CurvePoint) => pointFigures(point, costs, { startMs, arrivals, firstStarts: 1 });
   const weightedCost = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) =>
     weightedCostMs(point, costs.coldStartS) / SECOND;

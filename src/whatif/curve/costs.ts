@@ -5,20 +5,21 @@ import type { CurvePoint, WithCuMs } from "./curve.ts";
 export type Costs = {
   /** Size of the computes while they are active; by compute if they differ. */
   readonly cu: number | readonly number[];
-  /** Absent if the profile publishes none; then there is no cost in dollars. */
-  readonly pricePerCuHour?: number | undefined;
+  readonly pricePerCuHour: number;
   /** Whole seconds of active time: 60 means paying for a minute to avoid one cold start. */
   readonly coldStartS: number;
+  /** The start that this worth is meant for: one request waits for it, for this mean time. */
+  readonly ordinaryStartMs?: DurationMs | undefined;
 };
 
-export type Bill = { readonly cuHours: number; readonly cost?: number };
+export type Bill = { readonly cuHours: number; readonly cost: number };
 
 export function billOf(
   { activeMs, cuMs }: WithCuMs<{ readonly activeMs: DurationMs }>,
   { cu, pricePerCuHour }: Costs,
 ): Bill {
   const cuHours = typeof cu === "number" ? (activeMs / HOUR) * cu : sizedMs(cuMs) / HOUR;
-  return pricePerCuHour === undefined ? { cuHours } : { cuHours, cost: cuHours * pricePerCuHour };
+  return { cuHours, cost: cuHours * pricePerCuHour };
 }
 
 export function sizeOf({ cu }: Costs, compute: number): number {
@@ -29,6 +30,18 @@ function sizedMs(cuMs: number | undefined): number {
   if (cuMs === undefined)
     throw new Error("computes of different sizes cannot be billed without their CU time (cuMs)");
   return cuMs;
+}
+
+/**
+ * What a cold start of this traffic is worth, in whole seconds: proportionally more if the requests wait
+ * longer for it, in total, than one request for an ordinary start.
+ */
+export function startWorthS(
+  { coldStartS, ordinaryStartMs = 0 }: Pick<Costs, "coldStartS" | "ordinaryStartMs">,
+  { starts, startWaitMs }: { readonly starts: number; readonly startWaitMs: DurationMs },
+): number {
+  if (starts === 0 || ordinaryStartMs === 0) return coldStartS;
+  return Math.round(coldStartS * Math.max(1, startWaitMs / starts / ordinaryStartMs));
 }
 
 /**

@@ -14,7 +14,7 @@ const MAX_BARS = 20;
 
 type CurveMarker = {
   readonly cu_hours: number;
-  readonly cost: number | null;
+  readonly cost: number;
   readonly cold_starts_per_day: number;
   readonly label: string;
   readonly ink: string;
@@ -55,7 +55,7 @@ type DrawnPoint = {
 
 function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
   const { present, best, never, clairvoyant, question } = summary;
-  const price = question.price_per_cu_hour ?? 1;
+  const price = question.price_per_cu_hour;
   const x = (figures: { readonly cu_hours: number }) => figures.cu_hours * price;
   const markers: CurveMarker[] = [
     ...(best.delay_s === present.delay_s
@@ -78,9 +78,9 @@ function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Ch
       "Each point on the line is a delay, from 1 min to 7 d. Lower left is better. The distance from the line to the bound of perfect foresight is the cost of not knowing the future.",
     plot: {
       x: {
-        label: question.price_per_cu_hour === null ? "CU-hours →" : "cost →",
+        label: "cost →",
         grid: true,
-        tickFormat: question.price_per_cu_hour === null ? amount : tickMoney,
+        tickFormat: tickMoney,
         nice: true,
       },
       y: {
@@ -129,7 +129,7 @@ function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Ch
 
 function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
   const { present, best, question } = summary;
-  const price = question.price_per_cu_hour ?? 1;
+  const price = question.price_per_cu_hour;
   const activeCost = (point: DrawnPoint) => point.hours * price;
   const weightedCost = (point: DrawnPoint) => point.weightedHours * price;
   const marks = [
@@ -152,11 +152,11 @@ function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Char
         tickFormat: (log: number) => delayText(Math.round(10 ** log)),
       },
       y: {
-        label: question.price_per_cu_hour === null ? "↑ CU-hours" : "↑ cost",
+        label: "↑ cost",
         grid: true,
         nice: true,
         zero: true,
-        tickFormat: question.price_per_cu_hour === null ? amount : tickMoney,
+        tickFormat: tickMoney,
       },
       color: { type: "identity" },
       marks: [

@@ -11,7 +11,7 @@ export function curveLimits({ latency, costs }: Question, clients: readonly stri
       ...(isInstant(latency)
         ? []
         : [
-            "The added wait next to them counts one start of mean length for each arrival at a suspended compute, first starts included. Only replays include requests that arrive during a start.",
+            "The mean wait next to them is that of a replay, in which requests that arrive during a start also wait. Where it was not replayed, the JSON counts one start of mean length for each arrival at a suspended compute.",
           ]),
     ],
     simulated: [

@@ -59,7 +59,7 @@ export function delayLines({
 }
 
 function costText({ cu_hours, cost }: Pick<PointFigures, "cu_hours" | "cost">): string {
-  return cost === null ? `${amount(cu_hours)} CU-hours` : `${money(cost)} (${amount(cu_hours)} CU-hours)`;
+  return `${money(cost)} (${amount(cu_hours)} CU-hours)`;
 }
 
 function curveSubject({ traffic, question }: CurveSummary): string {
@@ -119,40 +119,37 @@ function withinText({ cheapest_within: within, max_cold_per_day, max_wait_p99_ms
 }
 
 function curveFacts({ present, best, clairvoyant, saving, never }: CurveSummary): Fact[] {
-  const shortCost = (figures: Pick<PointFigures, "cu_hours" | "cost">) =>
-    figures.cost === null ? `${amount(figures.cu_hours)} CU-h` : money(figures.cost);
   const starts = (figures: Pick<PointFigures, "cold_starts_per_day">) =>
     `${amount(figures.cold_starts_per_day)} cold starts a day`;
   return [
-    { label: `best, ${delayText(best.delay_s)}`, value: shortCost(best), note: starts(best) },
-    { label: `current, ${delayText(present.delay_s)}`, value: shortCost(present), note: starts(present) },
+    { label: `best, ${delayText(best.delay_s)}`, value: money(best.cost), note: starts(best) },
+    { label: `current, ${delayText(present.delay_s)}`, value: money(present.cost), note: starts(present) },
     {
       label: "saved by the best delay",
-      value: saving.cost === null ? `${amount(saving.cu_hours)} CU-h` : money(saving.cost),
+      value: money(saving.cost),
       note: `${percentOf(-saving.share, 1)}, ${signed(-saving.cold_starts)} cold starts`,
     },
-    { label: "perfect foresight", value: shortCost(clairvoyant), note: starts(clairvoyant) },
-    { label: "always on", value: shortCost(never), note: "no cold starts" },
+    { label: "perfect foresight", value: money(clairvoyant.cost), note: starts(clairvoyant) },
+    { label: "always on", value: money(never.cost), note: "no cold starts" },
   ];
 }
 
 function delayTable(summary: CurveSummary): PageTable {
-  const { curve, present, clairvoyant, question, with_latency } = summary;
-  const hasPrice = question.price_per_cu_hour !== null;
+  const { curve, present, clairvoyant, with_latency } = summary;
   const hasWait = with_latency.length > 0;
-  const cells = (figures: Omit<PointFigures, "delay_s">, name: string) => [
+  const cells = (figures: Omit<PointFigures, "delay_s">, name: string, isReplayed: boolean) => [
     name,
     figures.cold_starts.toLocaleString("en"),
     amount(figures.cold_starts_per_day),
     amount(figures.active_s / 3_600),
     amount(figures.cu_hours),
-    ...(hasPrice ? [money(figures.cost ?? 0)] : []),
+    money(figures.cost),
     percentOf(figures.cu_hours - present.cu_hours, present.cu_hours),
-    ...(hasWait ? [millisText(figures.added_wait_mean_ms)] : []),
+    ...(hasWait ? [isReplayed ? millisText(figures.added_wait_mean_ms) : "–"] : []),
   ];
   const rows = curve.map(
     (figures): PageRow => ({
-      cells: cells(figures, delayText(figures.delay_s)),
+      cells: cells(figures, delayText(figures.delay_s), summary.replayed_delays.includes(figures.delay_s)),
       mark: delayMark(figures.delay_s, summary),
     }),
   );
@@ -165,12 +162,12 @@ function delayTable(summary: CurveSummary): PageTable {
       "per day",
       "active h",
       "CU-hours",
-      ...(hasPrice ? ["cost"] : []),
+      "cost",
       "vs. current",
       ...(hasWait ? ["mean wait"] : []),
     ],
     records: [...curve, { delay_s: "clairvoyant", ...clairvoyant }],
-    rows: [...rows, { cells: cells(clairvoyant, "perfect foresight"), mark: "bound" }],
+    rows: [...rows, { cells: cells(clairvoyant, "perfect foresight", false), mark: "bound" }],
   };
 }
 
@@ -252,14 +249,13 @@ function clientTable(summary: CurveSummary): PageTable[] {
 
 function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
   if (computes.length === 0) return [];
-  const hasPrice = question.price_per_cu_hour !== null;
   const headings = [
     "compute",
     "requests",
     "best delay",
     "cold starts",
     "CU-hours",
-    ...(hasPrice ? ["cost"] : []),
+    "cost",
     "mean wait",
     "gain h",
     "gain h, always on",
@@ -273,7 +269,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
       delayText(compute.best.delay_s),
       change(compute, ({ cold_starts }) => cold_starts.toLocaleString("en")),
       change(compute, ({ cu_hours }) => amount(cu_hours)),
-      ...(hasPrice ? [change(compute, ({ cost }) => money(cost ?? 0))] : []),
+      change(compute, ({ cost }) => money(cost)),
       change(compute, ({ added_wait_mean_ms }) => millisText(added_wait_mean_ms)),
       amount(compute.gain_s / 3_600),
       signed(compute.gain_of_never_s / 3_600),

@@ -1,8 +1,8 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { type Costs, sizeOf } from "./costs.ts";
+import { type Costs, sizeOf, startWorthS } from "./costs.ts";
 import {
   type CurvePoint,
   clairvoyantBound,
@@ -25,12 +25,14 @@ export type CurveReading = {
   readonly computes: readonly ComputeReading[];
 };
 
-type OwnDelayTotals = { coldStarts: number; activeMs: number; cuMs: number };
+type OwnDelayTotals = { coldStarts: number; activeMs: number; cuMs: number; cuColdStarts: number };
 
 /** Points of one compute. */
 export type ComputeReading = {
   readonly compute: string;
   readonly cu: number;
+  /** What a cold start of it is worth; see `startWorthS`. */
+  readonly coldStartS: number;
   readonly arrivals: number;
   readonly current: CurvePoint;
   readonly best: CurvePoint;
@@ -61,6 +63,8 @@ export type CurveReadingOptions = {
   readonly ownDelays?: readonly SuspendDelay[] | undefined;
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
   readonly costs: Costs;
+  /** Mean length of a start. */
+  readonly startMs?: DurationMs | undefined;
   readonly byCompute: boolean;
   /** Inclusive. */
   readonly from: number;
@@ -70,13 +74,14 @@ export type CurveReadingOptions = {
 
 /** Yields the number of computes read so far. */
 export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Generator<number, CurveReading> {
-  const { ownDelays, deletedAt, costs, byCompute, from, to } = options;
+  const { ownDelays, deletedAt, costs, startMs, byCompute, from, to } = options;
   const fleet = emptyGaps(traffic.period);
   const cuWeighted = typeof costs.cu === "number" ? undefined : emptyGaps(traffic.period);
-  const ownTotals = ownDelays === undefined ? undefined : { coldStarts: 0, activeMs: 0, cuMs: 0 };
+  const ownTotals =
+    ownDelays === undefined ? undefined : { coldStarts: 0, activeMs: 0, cuMs: 0, cuColdStarts: 0 };
   const readsEachCompute = byCompute || cuWeighted !== undefined || ownTotals !== undefined;
   const own = readsEachCompute ? emptyGaps(traffic.period) : fleet;
-  const reader = new GapReader(traffic.period, own);
+  const reader = new GapReader(traffic.period, own, startMs);
   const computes: ComputeReading[] = [];
   for (let number = from; number < to; number += 1) {
     eachPart(traffic.arrivals(number), (part) => reader.add(part));
@@ -85,10 +90,12 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
       const cu = sizeOf(costs, number);
       const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);
       if (byCompute && own.computes > 0)
-        computes.push(computeReading(traffic.computes[number] ?? "", own, delay, costs.coldStartS, cu));
+        computes.push(
+          computeReading(traffic.computes[number] ?? "", own, delay, startWorthS(costs, own), cu),
+        );
       if (ownTotals !== undefined) {
         const { coldStarts, activeMs } = pointOf(own, delay);
-        addTotals(ownTotals, { coldStarts, activeMs, cuMs: activeMs * cu });
+        addTotals(ownTotals, { coldStarts, activeMs, cuMs: activeMs * cu, cuColdStarts: coldStarts * cu });
       }
       if (cuWeighted !== undefined) mergeGaps(cuWeighted, own, cu);
       mergeGaps(fleet, own);
@@ -113,10 +120,11 @@ export function mergeReadings(readings: readonly CurveReading[]): CurveReading {
   return { ...first, computes: readings.flatMap(({ computes }) => computes) };
 }
 
-function addTotals(into: OwnDelayTotals, { coldStarts, activeMs, cuMs }: OwnDelayTotals): void {
+function addTotals(into: OwnDelayTotals, { coldStarts, activeMs, cuMs, cuColdStarts }: OwnDelayTotals): void {
   into.coldStarts += coldStarts;
   into.activeMs += activeMs;
   into.cuMs += cuMs;
+  into.cuColdStarts += cuColdStarts;
 }
 
 function computeReading(
@@ -135,6 +143,7 @@ function computeReading(
   return {
     compute,
     cu,
+    coldStartS,
     arrivals: gaps.arrivals,
     current: current as CurvePoint,
     best: best as CurvePoint,

@@ -16,7 +16,7 @@ import { isInstant, type Question, type QuestionSummary, questionSummary } from 
 import type { Traffic } from "../trace/known-traffic.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import { type ComputeSummary, computeSummary, withoutDelay } from "./compute-summary.ts";
-import { billOf, type Costs } from "./costs.ts";
+import { billOf, type Costs, startWorthS } from "./costs.ts";
 import {
   type Curve,
   type CurvePoint,
@@ -36,6 +36,8 @@ import { bestDelay, cheapestWithin } from "./optimum.ts";
 /** The JSON of `whatif curve`. */
 export type CurveSummary = {
   readonly question: QuestionSummary;
+  /** The worth of a cold start with the start latency and the waiting requests of this traffic. */
+  readonly cold_start_worth_here_s: number;
   readonly traffic: TrafficSummary;
   readonly present: PointFigures;
   /** The delay with the lowest weighted cost. */
@@ -43,7 +45,7 @@ export type CurveSummary = {
   /** What the best delay saves compared with the current one; negative if it costs more. */
   readonly saving: {
     readonly cu_hours: number;
-    readonly cost: number | null;
+    readonly cost: number;
     readonly share: number;
     readonly cold_starts: number;
   };
@@ -60,6 +62,8 @@ export type CurveSummary = {
   readonly max_wait_p99_ms?: number;
   /** At `SHOWN_DELAYS` and those named above; `curve.csv` of `--out` has the whole curve. */
   readonly curve: readonly PointFigures[];
+  /** Delays whose added wait comes from a replay; that of the others counts one request per start. */
+  readonly replayed_delays: readonly DelayChoice[];
   /** Replays of the delays named above, if starts take time. */
   readonly with_latency: readonly LatencyFigures[];
   /** Simulations of the delays named above with clients, if any were given. */
@@ -87,6 +91,12 @@ export type CurveConstraints = {
   readonly maxWaitP99Ms?: number | undefined;
 };
 
+/**
+ * With more requests, only the current delay and the best one are replayed, because a replay of all shown
+ * delays would take longer than the curve.
+ */
+const MAX_ARRIVALS_OF_ALL_REPLAYS = 5_000_000;
+
 /** Reads figures from the curve, and replays the delays that an answer names if starts take time. */
 export class CurveAnswer {
   readonly curve: Curve;
@@ -96,6 +106,8 @@ export class CurveAnswer {
   readonly #reading: CurveReading;
   readonly #cuWeighted: Curve | undefined;
   readonly #startMs: number;
+  /** With what a cold start of this traffic is worth. */
+  readonly #costs: Costs;
   readonly #replayed = new Map<DelayChoice, LatencyFigures>();
   readonly #best: ChosenPoint;
   readonly #activeSecondsByDay = new Map<DelayChoice, readonly number[]>();
@@ -108,7 +120,9 @@ export class CurveAnswer {
     this.curve = curveOf(reading.gaps);
     this.#cuWeighted = reading.cuWeighted === undefined ? undefined : curveOf(reading.cuWeighted);
     this.#startMs = meanLatencyMs(question.latency);
-    this.#best = this.pointAt(bestDelay(this.curve, question.costs.coldStartS).delay);
+    this.#costs = { ...question.costs, coldStartS: startWorthS(question.costs, reading.gaps) };
+    // By CU time if sizes differ: a large compute costs more, and so does its cold start.
+    this.#best = this.pointAt(bestDelay(this.#cuWeighted ?? this.curve, this.#costs.coldStartS).delay);
   }
 
   get arrivals(): number {
@@ -118,11 +132,14 @@ export class CurveAnswer {
   /** From the curve, or for "own" from the totals. Throws a RangeError for a delay outside the curve. */
   pointAt(delay: DelayChoice): ChosenPoint {
     const cuWeighted = this.#cuWeighted;
-    if (delay !== "own")
+    if (delay !== "own") {
+      const weighted = cuWeighted === undefined ? undefined : pointAt(cuWeighted, delay);
       return {
         ...pointAt(this.curve, delay),
-        cuMs: cuWeighted === undefined ? undefined : pointAt(cuWeighted, delay).activeMs,
+        cuMs: weighted?.activeMs,
+        cuColdStarts: weighted?.coldStarts,
       };
+    }
     const { own } = this.#reading;
     if (own === undefined) throw new Error("the computes have no delays of their own");
     return { delay, ...own, coldStartsPerDay: (own.coldStarts * DAY) / this.curve.periodMs };
@@ -140,6 +157,7 @@ export class CurveAnswer {
       first_starts: firstStarts,
       requests: arrivals,
       // If starts take no time, a replay gives the same figures.
+      replayed_delays: sortedDelays([...this.#replayed.keys()]),
       with_latency: isInstant(this.#question.latency) ? null : this.#replay(delay),
       question: questionSummary(this.#question),
       limits: curveLimits(this.#question, []),
@@ -154,13 +172,16 @@ export class CurveAnswer {
   }
 
   summary(constraints: CurveConstraints, withClients?: CurveSummary["with_clients"]): CurveSummary {
-    const { costs } = this.#question;
+    const costs = this.#costs;
     const { curve } = this;
     const [current, best] = [this.pointAt(this.#question.currentDelay), this.#best];
     const within = this.#cheapestWithin(constraints);
     const namedDelays = this.namedDelaysWithin(constraints);
+    if (!isInstant(this.#question.latency))
+      for (const delay of [...this.namedDelays, ...namedDelays]) this.#replay(delay);
     return omitUndefined({
       question: questionSummary(this.#question),
+      cold_start_worth_here_s: this.#costs.coldStartS,
       traffic: this.#trafficSummary(),
       present: this.#figures(current),
       best: this.#figures(best),
@@ -172,6 +193,7 @@ export class CurveAnswer {
       max_cold_per_day: constraints.maxColdPerDay,
       max_wait_p99_ms: constraints.maxWaitP99Ms,
       curve: sortedDelays([...SHOWN_DELAYS, ...namedDelays]).map((delay) => this.figuresAt(delay)),
+      replayed_delays: sortedDelays([...this.#replayed.keys()]),
       with_latency: isInstant(this.#question.latency) ? [] : namedDelays.map((delay) => this.#replay(delay)),
       with_clients: withClients,
       computes: this.#reading.computes.length === 0 ? undefined : this.#computeSummaries(),
@@ -179,11 +201,11 @@ export class CurveAnswer {
     });
   }
 
-  /** The delays that every summary replays; none if starts take no time. */
+  /** The delays that a summary replays: those of its table, fewer for a large trace; none if starts take no time. */
   get namedDelays(): readonly DelayChoice[] {
-    return isInstant(this.#question.latency)
-      ? []
-      : sortedDelays([this.#question.currentDelay, this.#best.delay]);
+    if (isInstant(this.#question.latency)) return [];
+    const shown = this.curve.arrivals <= MAX_ARRIVALS_OF_ALL_REPLAYS ? SHOWN_DELAYS : [];
+    return sortedDelays([this.#question.currentDelay, this.#best.delay, ...shown]);
   }
 
   /**
@@ -245,16 +267,27 @@ export class CurveAnswer {
     return runToEnd(this.search(constraints)) ?? null;
   }
 
+  /** The added wait is that of the replay, if the delay was replayed. */
   #figures(point: ChosenPoint): PointFigures {
+    const { arrivals } = this.curve;
+    const figures = this.#curveFigures(point);
+    const replayed = this.#replayed.get(point.delay);
+    if (replayed === undefined) return figures;
+    const { wait_mean_ms } = replayed;
+    return { ...figures, added_wait_s: (wait_mean_ms * arrivals) / SECOND, added_wait_mean_ms: wait_mean_ms };
+  }
+
+  #curveFigures(point: ChosenPoint): PointFigures {
     const { arrivals, firstStarts } = this.curve;
-    return pointFigures(point, this.#question.costs, { startMs: this.#startMs, arrivals, firstStarts });
+    return pointFigures(point, this.#costs, { startMs: this.#startMs, arrivals, firstStarts });
   }
 
   #perfectForesight(): Omit<PointFigures, "delay_s"> {
-    const { coldStartS } = this.#question.costs;
+    const { coldStartS } = this.#costs;
     const { gaps, cuWeighted } = this.#reading;
-    const cuMs = cuWeighted === undefined ? undefined : clairvoyantBound(cuWeighted, coldStartS).activeMs;
-    return withoutDelay(this.#figures({ ...clairvoyantBound(gaps, coldStartS), cuMs, delay: 0 }));
+    const weighted = cuWeighted === undefined ? undefined : clairvoyantBound(cuWeighted, coldStartS);
+    const sized = { cuMs: weighted?.activeMs, cuColdStarts: weighted?.coldStarts };
+    return withoutDelay(this.#curveFigures({ ...clairvoyantBound(gaps, coldStartS), ...sized, delay: 0 }));
   }
 
   #replay(delay: DelayChoice): LatencyFigures {
@@ -263,12 +296,12 @@ export class CurveAnswer {
   }
 
   #storeOutcome(delay: DelayChoice, outcome: ReplayOutcome): void {
-    const { latency, costs } = this.#question;
+    const { latency } = this.#question;
     const { startAt, endAt } = this.#traffic.period;
     const isBound = latency.kind === "fixed" && typeof delay === "number";
     this.#replayed.set(delay, {
       delay_s: delay,
-      ...outcomeFigures(outcome, endAt - startAt, costs),
+      ...outcomeFigures(outcome, endAt - startAt, this.#question.costs),
       cold_starts_least: isBound ? coldStartBounds(this.curve, delay, latency.ms).least : null,
       cold_starts_most: this.pointAt(delay).coldStarts,
     });
@@ -284,7 +317,7 @@ export class CurveAnswer {
   }
 
   #computeSummaries(): ComputeSummary[] {
-    const { costs } = this.#question;
+    const costs = this.#costs;
     const summaries = this.#reading.computes.map((reading) => computeSummary(reading, costs, this.#startMs));
     return summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1));
   }
@@ -295,7 +328,7 @@ function savingOf(current: ChosenPoint, best: ChosenPoint, costs: Costs) {
   const saved = billOf({ activeMs: current.activeMs - best.activeMs, cuMs }, costs);
   return {
     cu_hours: saved.cuHours,
-    cost: saved.cost ?? null,
+    cost: saved.cost,
     share: current.activeMs === 0 ? 0 : saved.cuHours / billOf(current, costs).cuHours,
     cold_starts: current.coldStarts - best.coldStarts,
   };

@@ -86,8 +86,11 @@ export type CurvePoint = {
   readonly activeMs: DurationMs;
 };
 
-/** `cuMs`: milliseconds of active time times CU, if computes differ in size. */
-export type WithCuMs<Time> = Time & { readonly cuMs?: number | undefined };
+/** Active milliseconds and cold starts, each times CU, if computes differ in size. */
+export type WithCuMs<Time> = Time & {
+  readonly cuMs?: number | undefined;
+  readonly cuColdStarts?: number | undefined;
+};
 
 /** Throws a RangeError unless the delay is a whole number of seconds up to `LONGEST_DELAY_S`, or never. */
 export function pointAt(curve: Curve, delay: SuspendDelay): CurvePoint {

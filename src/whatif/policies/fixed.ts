@@ -48,10 +48,11 @@ export function bestFixed(scope: "fleet" | "compute"): Policy {
     isRandom: false,
     resumes: false,
     usesFleetGaps: scope === "fleet",
-    createState: ({ computeGaps, fleetGaps, coldStartS }) =>
-      delayState(
-        scope === "fleet" ? fleetDelay(fleetGaps(), coldStartS) : bestDelayOf(computeGaps(), coldStartS),
-      ),
+    createState({ computeGaps, fleetGaps, coldStartS, worthOf = () => coldStartS }) {
+      const gaps = scope === "fleet" ? fleetGaps() : computeGaps();
+      const worthS = worthOf(gaps);
+      return delayState(scope === "fleet" ? fleetDelay(gaps, worthS) : bestDelayOf(gaps, worthS));
+    },
   };
 }
 

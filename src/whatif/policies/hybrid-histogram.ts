@@ -2,8 +2,7 @@ import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../platform/co
 import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
 /**
- * Serverless in the Wild (Shahrad et al., ATC'20), section 4.2. Defaults are the paper's, except for the
- * fallback.
+ * Serverless in the Wild (Shahrad et al., ATC'20), section 4.2. Defaults are the paper's.
  */
 export type HybridOptions = {
   /** Idle times below this are counted by minute; longer ones are out of range. */
@@ -15,9 +14,10 @@ export type HybridOptions = {
 const BIN_MS = MINUTE;
 const HEAD_SHARE = 0.05;
 const TAIL_SHARE = 0.99;
-/** The compute is up this share before the head, and stays up this share longer than the tail. */
-const HEAD_MARGIN = 0.1;
-const TAIL_MARGIN = 0.15;
+/** The compute is up this share before the head of the histogram, and this share longer than its tail. */
+const HISTOGRAM_MARGIN = 0.1;
+/** The same for a predicted idle time. */
+const PREDICTION_MARGIN = 0.15;
 /** Below this coefficient of variation of the bins, no idle time is much likelier than another. */
 const REPRESENTATIVE_CV = 2;
 const MAX_OUT_OF_RANGE_SHARE = 0.5;
@@ -68,12 +68,13 @@ class HybridState implements PolicyState {
       this.#outOfRange >= MAX_OUT_OF_RANGE_SHARE * (this.#inRange + this.#outOfRange) &&
       this.#outOfRange >= MIN_TO_SMOOTH
     ) {
-      const fromMs = this.#smoothedMs * (1 - TAIL_MARGIN);
-      resumeBetween(schedule, idleSince, fromMs, this.#smoothedMs * (1 + TAIL_MARGIN));
+      const fromMs = this.#smoothedMs * (1 - PREDICTION_MARGIN);
+      resumeBetween(schedule, idleSince, fromMs, this.#smoothedMs * (1 + PREDICTION_MARGIN));
     } else if (this.#isRepresentative()) {
       // The head is rounded down to the beginning of its bin, the tail up to the end of its bin.
-      const headMs = this.#binOf(HEAD_SHARE) * BIN_MS * (1 - HEAD_MARGIN);
-      resumeBetween(schedule, idleSince, headMs, (this.#binOf(TAIL_SHARE) + 1) * BIN_MS * (1 + TAIL_MARGIN));
+      const headMs = this.#binOf(HEAD_SHARE) * BIN_MS * (1 - HISTOGRAM_MARGIN);
+      const tailMs = (this.#binOf(TAIL_SHARE) + 1) * BIN_MS * (1 + HISTOGRAM_MARGIN);
+      resumeBetween(schedule, idleSince, headMs, tailMs);
     } else {
       sleepOnly(schedule, idleSince + this.#fallbackMs);
     }

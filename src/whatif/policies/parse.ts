@@ -27,7 +27,7 @@ export const POLICY_FORMS: readonly PolicyForm[] = [
   withoutOptions(skiRentalRandomised, "stays active for a random share of that time"),
   withOptions(
     "hybrid",
-    "[:range=4h,fallback=5m]",
+    "[:range=4h,fallback=4h]",
     "histogram of idle times; resumes ahead of the next request (Serverless in the Wild)",
     parseHybrid,
   ),
@@ -87,7 +87,7 @@ function parseHybrid(text: string, rest = ""): Policy {
   if (rangeMs < HOUR || rangeMs > 4 * HOUR)
     throw new RangeError(`policy: range in "${text}": expected 1h to 4h`);
   return hybridHistogram(
-    { rangeMs, fallbackMs: parseDurationOption(text, "fallback", options.get("fallback"), 5 * MINUTE) },
+    { rangeMs, fallbackMs: parseDurationOption(text, "fallback", options.get("fallback"), rangeMs) },
     text,
   );
 }

@@ -39,8 +39,10 @@ type PolicyContext = {
   /** Index of the compute: selects its random streams. */
   readonly number: number;
   readonly random: Random;
-  /** What a cold start is worth, in whole seconds of active time. */
+  /** What a cold start with one waiting request is worth, in whole seconds of active time. */
   readonly coldStartS: number;
+  /** What a cold start is worth with the waiting requests of these gaps; absent: `coldStartS`. */
+  readonly worthOf?: ((gaps: Gaps) => number) | undefined;
   readonly latencies: LatencySource;
   /** All gaps of this compute and of the fleet, future ones included: only for policies with hindsight. */
   readonly computeGaps: () => Gaps;

@@ -9,6 +9,7 @@ import {
 } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { periodText, requestsText } from "../report/page-text.ts";
+import { priceListText } from "../report/prices.ts";
 import { sizeText } from "../report/question.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
@@ -36,11 +37,9 @@ export function profilesPage(report: ProfilesReport): ReportPage {
 function profilesAnswerText({ profiles: [first, ...others] }: ProfilesReport): string[] {
   if (first === undefined) return [];
   return others.map((row) => {
-    const { cu_hours, cold_starts, wait_p99_ms } = row.difference;
+    const { cold_starts, wait_p99_ms } = row.difference;
     const parts = [
-      row.figures.cost === null || first.figures.cost === null
-        ? `${profileCostText(row)} instead of ${profileCostText(first)} (CU-hours ${percentOf(cu_hours ?? 0, first.figures.cu_hours)})`
-        : `${profileCostText(row)} instead of ${profileCostText(first)} (${percentOf(row.figures.cost - first.figures.cost, first.figures.cost)})`,
+      `${profileCostText(row)} instead of ${profileCostText(first)} (${percentOf(row.figures.cost - first.figures.cost, first.figures.cost)})`,
       `${signed(cold_starts ?? 0)} cold starts`,
       `an added wait of ${millisText(row.figures.wait_p99_ms)} at p99 (${signed(wait_p99_ms ?? 0, millisText)})`,
       `${signed(row.direct_refused - first.direct_refused)} rejected connections`,
@@ -49,8 +48,8 @@ function profilesAnswerText({ profiles: [first, ...others] }: ProfilesReport): s
   });
 }
 
-function profileCostText({ figures: { cost, cu_hours } }: ProfileRow): string {
-  return cost === null ? `${amount(cu_hours)} CU-hours without a price` : money(cost);
+function profileCostText({ figures: { cost } }: ProfileRow): string {
+  return money(cost);
 }
 
 /** The numbers of the profiles themselves. */
@@ -64,10 +63,8 @@ function publishedTable({ profiles, question }: ProfilesReport): PageTable {
     ],
   ] as const;
   const rows = [
-    [
-      "price per CU-hour",
-      ({ price_per_cu_hour: price }: ProfileRow) => (price === null ? "none" : `$${price}`),
-    ],
+    ["price per CU-hour", ({ price_per_cu_hour: price }: ProfileRow) => `$${price}`],
+    ["price list", (row: ProfileRow) => priceListText(row)],
     ["start latency", ({ start_latency }: ProfileRow) => start_latency],
     ["default delay", ({ default_delay_s }: ProfileRow) => delayText(default_delay_s)],
     ["shortest delay", ({ minimum_delay_s }: ProfileRow) => delayText(minimum_delay_s)],

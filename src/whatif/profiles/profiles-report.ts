@@ -11,6 +11,14 @@ import { StartLatencies, type StartLatency } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import {
+  type NamedProfile,
+  type PriceInput,
+  type PriceSummary,
+  priceSummary,
+  type UsedPrice,
+  usedPrice,
+} from "../report/prices.ts";
+import {
   commonValue,
   delaysUnder,
   effectiveCu,
@@ -22,10 +30,7 @@ import { GapReader } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 
-/** A built-in profile, or one from a file. */
-export type NamedProfile = { readonly name: string; readonly profile: Profile };
-
-export type ProfilesQuestion = {
+export type ProfilesQuestion = Pick<PriceInput, "prices" | "pricePlan"> & {
   /** The others are compared with the first. */
   readonly profiles: readonly NamedProfile[];
   /** `undefined`: the delays of the world, otherwise the default of each profile. */
@@ -40,10 +45,8 @@ export type ProfilesQuestion = {
 };
 
 /** The numbers of a profile, and the figures of the traffic under it. */
-export type ProfileRow = {
+export type ProfileRow = PriceSummary & {
   readonly profile: string;
-  /** Of the paid plan; null if none is published. */
-  readonly price_per_cu_hour: number | null;
   readonly start_latency: string;
   readonly default_delay_s: number;
   readonly minimum_delay_s: number;
@@ -60,8 +63,8 @@ export type ProfileRow = {
   /** Connections that arrive while all unreserved ones are in use. */
   readonly direct_refused: number;
   readonly figures: OutcomeFigures;
-  /** To the first profile; null if either has no such figure. */
-  readonly difference: { readonly [Name in keyof OutcomeFigures]: number | null };
+  /** To the first profile. */
+  readonly difference: OutcomeFigures;
 };
 
 export type ProfilesQuestionSummary = {
@@ -92,7 +95,7 @@ export function* profilesReport(
   const { period } = traffic;
   const deletedAt = question.world?.deletedAt;
   const reader = new GapReader(period);
-  const runs = question.profiles.map(({ profile }) => new ProfileRun(traffic, question, profile, random));
+  const runs = question.profiles.map((named) => new ProfileRun(traffic, question, named, random));
   let done = 0;
   for (const number of traffic.computes.keys()) {
     const own = collectParts(traffic.arrivals(number));
@@ -135,6 +138,7 @@ export function profilesQuestionSummary(question: ProfilesQuestion): ProfilesQue
 
 class ProfileRun {
   readonly #profile: Profile;
+  readonly #price: UsedPrice;
   readonly #costs: Costs;
   readonly #delay: DelayChoice;
   /** By compute, if they come from a world. */
@@ -149,13 +153,15 @@ class ProfileRun {
 
   constructor(
     { period }: Traffic,
-    { delay, cu, world, coldStartS, reserved }: ProfilesQuestion,
-    profile: Profile,
+    { delay, cu, world, coldStartS, reserved, ...prices }: ProfilesQuestion,
+    named: NamedProfile,
     random: Random,
   ) {
+    const { profile } = named;
     const preset = profile.suspendTimeout.defaultS;
     this.#profile = profile;
-    this.#costs = { cu: effectiveCu(cu, world), coldStartS, pricePerCuHour: profile.pricePerCuHour.paid };
+    this.#price = usedPrice(prices, named);
+    this.#costs = { cu: effectiveCu(cu, world), coldStartS, pricePerCuHour: this.#price.pricePerCuHour };
     this.#ownDelays = delay === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
     this.#deletedAt = world?.deletedAt;
     this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (commonValue(this.#ownDelays) ?? "own"));
@@ -183,7 +189,7 @@ class ProfileRun {
   }
 
   row(name: string, curve: Curve, base: OutcomeFigures): ProfileRow {
-    const { cu, coldStartS, pricePerCuHour = null } = this.#costs;
+    const { cu, coldStartS } = this.#costs;
     const { suspendTimeout, sizes, pooledConnections } = this.#profile;
     const figures = this.figures();
     const { ramGb, fileCacheGb, connections } =
@@ -195,7 +201,7 @@ class ProfileRun {
         : { ramGb: null, fileCacheGb: null, connections: null };
     return {
       profile: name,
-      price_per_cu_hour: pricePerCuHour,
+      ...priceSummary(this.#price),
       start_latency: latencyText(this.#latency),
       default_delay_s: suspendTimeout.defaultS,
       minimum_delay_s: suspendTimeout.minimumS,
@@ -217,10 +223,7 @@ class ProfileRun {
 
 function figureDifference(figures: OutcomeFigures, base: OutcomeFigures): ProfileRow["difference"] {
   const names = Object.keys(figures) as (keyof OutcomeFigures)[];
-  const entries = names.map(
-    (name) =>
-      [name, figures[name] === null || base[name] === null ? null : figures[name] - base[name]] as const,
-  );
+  const entries = names.map((name) => [name, figures[name] - base[name]] as const);
   return Object.fromEntries(entries) as ProfileRow["difference"];
 }
 

@@ -19,24 +19,35 @@ export function recordedDays({ startAt, endAt }: Period): SimTime[] {
   return days;
 }
 
-/** Whether there is more than one day to draw from. */
-export function isBootstrapRandom({ startAt, endAt }: Period): boolean {
-  // Of three whole days, two are of the same kind, so the first days are enough.
-  const days = recordedDays({ startAt, endAt: Math.min(endAt, dayStart(startAt) + 5 * DAY) });
-  return daysByKind(days).some((sameKindDays) => sameKindDays.length > 1);
+/** Seven days in a row contain workdays and both weekend days, so neither kind stands in for the other. */
+const MIN_DAYS = 7;
+/** With fewer days, a report warns. */
+export const FEW_DAYS = 14;
+
+/** Throws a RangeError if too few whole days were recorded to draw from. */
+export function checkRecordedDays(period: Period): void {
+  const count = recordedDays(period).length;
+  if (count >= MIN_DAYS) return;
+  throw new RangeError(
+    `the trace contains ${count === 1 ? "1 whole day" : `${count} whole days`} (UTC), but traffic after its end is drawn from at least ${MIN_DAYS}; use a longer trace, or --recorded-only`,
+  );
 }
 
 /**
- * Traffic after the end of a trace until `until`: a bootstrap with blocks of one UTC day. Each day repeats a
- * randomly drawn recorded day, the same one for all computes. If the trace contains both workdays and weekend
- * days, each kind repeats only its own. Throws a RangeError if no whole day was recorded.
+ * Traffic after the end of a trace until `until`: a double bootstrap with blocks of one UTC day. Workdays and
+ * weekend days repeat only their own kind. First, as many days as were recorded are drawn from them, because
+ * their mean is itself an estimate. Then each day repeats one of those, the same one for all computes. Throws
+ * a RangeError if too few days were recorded.
  */
 export function bootstrapBlocks(period: Period, until: SimTime, random: Random): BootstrapBlock[] {
-  const dayKinds = daysByKind(recordedDays(period));
-  if (dayKinds[0].length === 0) throw new RangeError("the trace contains no whole day (UTC) to repeat");
+  checkRecordedDays(period);
+  const dayKinds = daysByKind(recordedDays(period)).map((days, kind) => {
+    const draw = random.stream("whatif-day-pool", kind);
+    return days.map(() => days[draw() % days.length] as SimTime);
+  });
   const blocks: BootstrapBlock[] = [];
   for (let day = dayStart(period.endAt); day < until; day += DAY) {
-    const candidates = dayKinds[isWeekend(day) ? 1 : 0];
+    const candidates = dayKinds[isWeekend(day) ? 1 : 0] as readonly SimTime[];
     const drawn = candidates[random.stream("whatif-days", day / DAY)() % candidates.length] as SimTime;
     const offsetMs = day - drawn;
     blocks.push({
@@ -78,12 +89,9 @@ function spansOf(
   return blocks.map(({ from, to }) => [lowerBound(at, from), lowerBound(at, to)] as const);
 }
 
-/**
- * The days to draw from for workdays and for weekend days; all days for both if one kind was not recorded.
- */
-function daysByKind(days: readonly SimTime[]): readonly [readonly SimTime[], readonly SimTime[]] {
-  const [workdays, weekendDays] = [days.filter((day) => !isWeekend(day)), days.filter(isWeekend)];
-  return workdays.length === 0 || weekendDays.length === 0 ? [days, days] : [workdays, weekendDays];
+/** Workdays, then weekend days. */
+export function daysByKind(days: readonly SimTime[]): readonly (readonly SimTime[])[] {
+  return [days.filter((day) => !isWeekend(day)), days.filter(isWeekend)];
 }
 
 function isWeekend(at: SimTime): boolean {

@@ -17,8 +17,8 @@ export function quotaLimits(
     ],
     simulated: isExtended
       ? [
-          `After ${isoInstant(recorded.endAt)}, each day repeats ${days === 1 ? "the one recorded whole day" : `one of the ${days} recorded whole days`}, drawn anew in each replication and the same for all computes (a bootstrap by days). If both were recorded, workdays repeat workdays and weekend days repeat weekend days.`,
-          "The interval of the date is a prediction interval: from the earliest to the latest replication, or narrower if there are more than 39. ± is half the width of a 95 % interval of the mean.",
+          `After ${isoInstant(recorded.endAt)}, each day repeats one of the ${days} recorded whole days, drawn anew in each replication and the same for all computes (a double bootstrap by days). Workdays repeat workdays and weekend days repeat weekend days.`,
+          "The interval of the date is a prediction interval: from the earliest to the latest replication, or narrower if there are more than 39, widened because the mean of a day is itself estimated from few days. ± is half the width of a 95 % interval of the mean over replications.",
         ]
       : [],
     left_out: [
@@ -28,11 +28,6 @@ export function quotaLimits(
             ...(deletedAt.some((at) => at !== undefined)
               ? [
                   "Deletions after the end of the trace: a repeated day includes the requests to computes that were deleted later.",
-                ]
-              : []),
-            ...(days < 7
-              ? [
-                  `Only ${days === 1 ? "one whole day was" : `${days} whole days were`} recorded, which is little to draw from.`,
                 ]
               : []),
           ]

@@ -2,6 +2,7 @@ import { amount, delayPhrase, delayText, plural } from "../report/number-format.
 import type { PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
 import { periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
 import { sizeText } from "../report/question.ts";
+import { FEW_DAYS } from "./bootstrap.ts";
 import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth, QuotaReport } from "./quota-report.ts";
 
 const MAX_PROJECTS = 20;
@@ -15,6 +16,7 @@ export function quotaPage(report: QuotaReport): ReportPage {
       `${requestsText(traffic)} of ${plural(first?.projects.length ?? 0, "project")} with a quota`,
       periodText(traffic),
       `${sizeText(question.cu)}, starts take ${question.start_latency}`,
+      `profile ${question.profile}`,
       plural(report.replications, "replication"),
     ].join(" · "),
     answer: quotaAnswerText(report),
@@ -53,7 +55,13 @@ function quotaAnswerText(report: QuotaReport): string[] {
         : `${projectCountText(report, projects)} The first is "${soonest.project}": `;
     return [`With ${delayPhrase(delay_s)}: ${projectPrefix}${quotaSentence(soonest, month)}`];
   });
-  return sentences.length === 0 ? ["No project has a quota of compute time."] : sentences;
+  if (sentences.length === 0) return ["No project has a quota of compute time."];
+  return report.few_days
+    ? [
+        ...sentences,
+        `Warning: only ${report.days_recorded} whole days were recorded. With fewer than ${FEW_DAYS}, the dates are rough.`,
+      ]
+    : sentences;
 }
 
 function projectCountText(report: QuotaReport, projects: readonly ProjectQuota[]): string {

@@ -3,7 +3,12 @@ import type { Random } from "../../platform/core/random-port.ts";
 import { HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type ComputeArrivals, collectParts, type Period } from "../../recordings/trace/trace.ts";
 import type { DelayChoice } from "../curve/curve.ts";
-import { confidenceInterval, type PredictionInterval, predictionInterval } from "../replay/replications.ts";
+import {
+  confidenceInterval,
+  type PredictionInterval,
+  predictionInterval,
+  replicationSeed,
+} from "../replay/replications.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { fleetSetting, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
@@ -14,9 +19,11 @@ import {
   bootstrapBlocks,
   bootstrapped,
   bootstrappedLength,
-  isBootstrapRandom,
+  checkRecordedDays,
+  FEW_DAYS,
   recordedDays,
 } from "./bootstrap.ts";
+import { bootstrapWidening, extrapolatedDate, widenedInterval } from "./forecast-interval.ts";
 import { quotaLimits } from "./quota-limits.ts";
 import { type MonthPeriod, monthsOf, type QuotaMonthOutcome, quotaMonths } from "./quota-months.ts";
 
@@ -76,6 +83,8 @@ export type QuotaReport = {
   readonly replications: number;
   /** Whole days of the trace, from which the days after its end are drawn. */
   readonly days_recorded: number;
+  /** Days are predicted from fewer than `FEW_DAYS`. */
+  readonly few_days: boolean;
   /** The first month that ends after the trace and is counted from its beginning; null if there is none. */
   readonly month: string | null;
   /** In the order of the question. Projects that use up their quota first in that month come first. */
@@ -101,7 +110,7 @@ export function* quotaReport(
   checkPeriodLength(period);
   const horizon = horizonOf(period, quotaQuestion);
   const limited = quotaQuestion.projects.filter(({ computeSeconds }) => computeSeconds !== undefined);
-  const replications = replicationsOf(period, question, quotaQuestion);
+  const replications = replicationsOf(question, quotaQuestion);
   const days = recordedDays(period).length;
   const rows: ProjectQuota[][] = quotaQuestion.delays.map(() => []);
   let [done, arrivals, used] = [0, 0, 0];
@@ -111,7 +120,7 @@ export function* quotaReport(
     used += own.filter(({ at }) => at.length > 0).length;
     const runs: QuotaMonthOutcome[][][] = quotaQuestion.delays.map(() => []);
     for (let replication = 0; replication < replications; replication += 1) {
-      const random = randomFor(question.seed + replication);
+      const random = randomFor(replicationSeed(question.seed, replication));
       const repeats = horizon.endAt > period.endAt ? bootstrapBlocks(period, horizon.endAt, random) : [];
       const all = extendArrivals(own, repeats, project.project);
       for (const [index, delay] of quotaQuestion.delays.entries()) {
@@ -129,6 +138,7 @@ export function* quotaReport(
     traffic: trafficSummary(traffic, used, arrivals),
     replications,
     days_recorded: days,
+    few_days: horizon.endAt > period.endAt && days < FEW_DAYS,
     month: month === undefined ? null : monthName(month),
     delays: quotaQuestion.delays.map((delay, index) => ({
       delay_s: delay,
@@ -140,30 +150,24 @@ export function* quotaReport(
 }
 
 /** The number of simulation runs of a report. */
-export function quotaRuns(traffic: Traffic, question: Question, quotaQuestion: QuotaQuestion): number {
+export function quotaRuns(question: Question, quotaQuestion: QuotaQuestion): number {
   const limited = quotaQuestion.projects.filter(({ computeSeconds }) => computeSeconds !== undefined).length;
-  return limited * quotaQuestion.delays.length * replicationsOf(traffic.period, question, quotaQuestion);
+  return limited * quotaQuestion.delays.length * replicationsOf(question, quotaQuestion);
 }
 
 /** One replication is enough if nothing is random. */
-function replicationsOf(
-  period: Period,
-  { latency }: Question,
-  { monthsAhead, replications }: QuotaQuestion,
-): number {
-  const hasRandomness = latency.kind !== "fixed" || (monthsAhead !== undefined && isBootstrapRandom(period));
+function replicationsOf({ latency }: Question, { monthsAhead, replications }: QuotaQuestion): number {
+  const hasRandomness = latency.kind !== "fixed" || monthsAhead !== undefined;
   return hasRandomness ? replications : 1;
 }
 
 /**
- * From the start of the trace to the end of the last month. Throws a RangeError if there is no day to repeat.
+ * From the start of the trace to the end of the last month. Throws a RangeError if there are too few days to
+ * repeat.
  */
 function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): Period {
   if (monthsAhead === undefined) return { startAt, endAt };
-  if (recordedDays({ startAt, endAt }).length === 0)
-    throw new RangeError(
-      "the trace contains no whole day (UTC), so traffic after its end cannot be drawn; use --recorded-only",
-    );
+  checkRecordedDays({ startAt, endAt });
   const months = monthsOf({ startAt, endAt });
   let until = months.at(-1)?.endAt as SimTime;
   for (let offset = 0; offset < monthsAhead; offset += 1)
@@ -210,6 +214,8 @@ function projectQuota(
   horizon: Period,
   recorded: Period,
 ): ProjectQuota {
+  const quota_cu_hours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
+  const factor = horizon.endAt > recorded.endAt ? bootstrapWidening(recorded) : 1;
   const months = monthsOf(horizon).map((month, index): QuotaMonth => {
     const outcomes = runs.map((outcome) => outcome[index] as QuotaMonthOutcome);
     const mean = (of: (outcome: QuotaMonthOutcome) => number) => meanSummary(outcomes.map(of));
@@ -219,13 +225,19 @@ function projectQuota(
       recorded_until:
         month.startAt >= recorded.endAt ? null : isoInstant(Math.min(month.endAt, recorded.endAt)),
       reached_share: outcomes.filter(({ reachedAt }) => Number.isFinite(reachedAt)).length / outcomes.length,
-      reached_at: dateSummary(predictionInterval(outcomes.map(({ reachedAt }) => reachedAt))),
+      reached_at: dateSummary(
+        widenedInterval(
+          predictionInterval(outcomes.map((outcome) => extrapolatedDate(outcome, quota_cu_hours, month))),
+          factor,
+          recorded.endAt,
+        ),
+        month,
+      ),
       used_cu_hours: mean(({ usedCuHours }) => usedCuHours),
       requests: mean(({ arrivals: requests }) => requests),
       refused: mean(({ refused }) => refused),
     };
   });
-  const quota_cu_hours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
   return { project: project.project, computes: project.computes.length, quota_cu_hours, months };
 }
 
@@ -234,8 +246,11 @@ function meanSummary(values: readonly number[]): MeanSummary {
   return { mean, plus_minus: values.length === 1 ? null : halfWidth };
 }
 
-function dateSummary({ low, median, high, confidence }: PredictionInterval): DateSummary {
-  const date = (at: number) => (Number.isFinite(at) ? isoInstant(at) : null);
+function dateSummary(
+  { low, median, high, confidence }: PredictionInterval,
+  { endAt }: MonthPeriod,
+): DateSummary {
+  const date = (at: number) => (at < endAt ? isoInstant(Math.round(at)) : null);
   return { median: date(median), low: date(low), high: date(high), confidence };
 }
 

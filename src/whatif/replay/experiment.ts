@@ -1,7 +1,9 @@
 import type { Random } from "../../platform/core/random-port.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import { startWorthS } from "../curve/costs.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
+import { meanLatencyMs } from "../curve/mean-latency.ts";
 import type { Policy } from "../policies/policy.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { type ComputeSetting, FixedReplay } from "./fixed-replay.ts";
@@ -14,6 +16,8 @@ export type ExperimentSetting = {
   readonly latency: StartLatency;
   /** What a cold start is worth, in whole seconds of active time. */
   readonly coldStartS: number;
+  /** See `Costs`; absent if the worth does not depend on the waits. */
+  readonly ordinaryStartMs?: DurationMs | undefined;
   /** Policies that share it draw the same start latencies. */
   readonly random: Random;
   /** Values by compute, where computes differ. */
@@ -40,10 +44,13 @@ export interface Replay {
 export function createReplay(
   policy: Policy,
   period: Period,
-  { latency, coldStartS, random, perCompute }: ExperimentSetting,
+  { latency, coldStartS: baseS, ordinaryStartMs, random, perCompute }: ExperimentSetting,
   fleetGaps: () => Gaps,
   outcome: ReplayOutcome = emptyOutcome(period),
 ): Replay {
+  const worthOf = (waits: Pick<Gaps, "starts" | "startWaitMs">) =>
+    startWorthS({ coldStartS: baseS, ordinaryStartMs }, waits);
+  const coldStartS = worthOf({ starts: 1, startWaitMs: meanLatencyMs(latency) });
   const latenciesFor = (number: number) => new StartLatencies(latency, random, number);
   const sizeAndEnd = (number: number) => ({
     cu: perCompute?.cu?.[number],
@@ -71,7 +78,7 @@ export function createReplay(
     begin(number, computeGaps) {
       const latencies = latenciesFor(number);
       replay.begin(
-        policy.createState({ number, random, coldStartS, latencies, computeGaps, fleetGaps }),
+        policy.createState({ number, random, coldStartS, worthOf, latencies, computeGaps, fleetGaps }),
         latencies,
         sizeAndEnd(number),
       );

@@ -73,6 +73,7 @@ export class FixedReplay {
       if (i === at.length) break;
       this.#sleep();
       this.outcome.coldStarts += 1;
+      this.outcome.cuColdStarts += this.#cu;
       this.#busyEnd = this.#start(at[i] as number);
     }
     this.outcome.arrivals += at.length;

@@ -75,6 +75,7 @@ export class PolicyReplay {
     this.#policyState?.schedule(idleSince, this.#schedule, arrival);
     if (!this.#sleepUntil(arrival)) {
       this.outcome.coldStarts += 1;
+      this.outcome.cuColdStarts += this.#cu;
       this.#start(arrival);
     }
     this.#policyState?.learn?.(arrival - idleSince, arrival);

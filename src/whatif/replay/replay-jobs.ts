@@ -1,8 +1,11 @@
 import type { Random } from "../../platform/core/random-port.ts";
+import type { DurationMs } from "../../platform/core/time.ts";
 import { collectParts, eachPart, type Period } from "../../recordings/trace/trace.ts";
+import { sizeOf } from "../curve/costs.ts";
+import { meanLatencyMs } from "../curve/mean-latency.ts";
 import { parsePolicy } from "../policies/parse.ts";
 import { experimentSetting, type Question } from "../report/question.ts";
-import { emptyGaps, GapReader, type Gaps, gapsOf } from "../trace/gaps.ts";
+import { clearGaps, emptyGaps, GapReader, type Gaps, gapsOf, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { createReplay, type Replay } from "./experiment.ts";
 import { emptyOutcome, mergeOutcome, type ReplayOutcome } from "./replay-outcome.ts";
@@ -25,13 +28,23 @@ export function needsFleetGaps(jobs: readonly ReplayJob[]): boolean {
   return jobs.some(({ policy }) => parsePolicy(policy).usesFleetGaps === true);
 }
 
-export function fleetGapsOf(traffic: Traffic, deletedAt?: Question["deletedAt"]): Gaps {
-  const reader = new GapReader(traffic.period, emptyGaps(traffic.period));
+/** Weighted by CU if sizes differ, as the best delay of the curve is. */
+export function fleetGapsOf(
+  traffic: Traffic,
+  { deletedAt, costs, latency }: Pick<Question, "deletedAt" | "costs" | "latency">,
+): Gaps {
+  const fleet = emptyGaps(traffic.period);
+  const isWeighted = typeof costs.cu !== "number";
+  const own = isWeighted ? emptyGaps(traffic.period) : fleet;
+  const reader = new GapReader(traffic.period, own, meanLatencyMs(latency));
   for (const number of traffic.computes.keys()) {
     eachPart(traffic.arrivals(number), (part) => reader.add(part));
     reader.end(deletedAt?.[number]);
+    if (!isWeighted) continue;
+    mergeGaps(fleet, own, sizeOf(costs, number));
+    clearGaps(own);
   }
-  return reader.gaps;
+  return fleet;
 }
 
 /** Gives the outcome of each job; yields the number of finished computes. */
@@ -52,7 +65,9 @@ export function* replayComputes(
       gapsOfFleet,
     ),
   );
-  yield* replayPass(traffic, replays, from, to, jobs[0]?.question.deletedAt);
+  const [first] = jobs;
+  const startMs = first === undefined ? 0 : meanLatencyMs(first.question.latency);
+  yield* replayPass(traffic, replays, from, to, first?.question.deletedAt, startMs);
   return replays.map(({ outcome }) => outcome);
 }
 
@@ -66,11 +81,12 @@ export function* replayPass(
   from: number,
   to: number,
   deletedAt?: Question["deletedAt"],
+  startMs?: DurationMs,
 ): Generator<number, void> {
   for (let number = from; number < to; number += 1) {
     let own: Gaps | undefined;
     const ownGaps = () => {
-      own ??= gapsOf(collectParts(traffic.arrivals(number)), traffic.period, deletedAt?.[number]);
+      own ??= gapsOf(collectParts(traffic.arrivals(number)), traffic.period, deletedAt?.[number], startMs);
       return own;
     };
     for (const replay of replays) replay.begin(number, ownGaps);

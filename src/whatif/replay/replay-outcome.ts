@@ -9,6 +9,8 @@ export type ReplayOutcome = {
   firstStarts: number;
   /** Arrivals at a suspended compute, except the first one of each compute. */
   coldStarts: number;
+  /** Cold starts × size of their computes; the size is 1 CU where none is given. */
+  cuColdStarts: number;
   /** From the beginning of a start to the suspend; after the period only until the compute is idle. */
   activeMs: DurationMs;
   /**
@@ -39,6 +41,7 @@ export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
     arrivals: 0,
     firstStarts: 0,
     coldStarts: 0,
+    cuColdStarts: 0,
     activeMs: 0,
     startingMs: 0,
     cuMs: 0,
@@ -54,6 +57,7 @@ export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
   into.arrivals += part.arrivals;
   into.firstStarts += part.firstStarts;
   into.coldStarts += part.coldStarts;
+  into.cuColdStarts += part.cuColdStarts;
   into.activeMs += part.activeMs;
   into.startingMs += part.startingMs;
   into.cuMs += part.cuMs;

@@ -1,4 +1,5 @@
 import jStat from "jstat";
+import { GOLDEN_STEP, MIX_FACTOR, mix } from "./draws.ts";
 
 /** A mean of replications: with the given confidence the true mean lies within `mean ± halfWidth`. */
 export type ConfidenceInterval = {
@@ -65,11 +66,15 @@ export function pairedDifference(
 }
 
 /**
- * Runs an experiment with consecutive seeds from `seed` on. Experiments with the same seeds have common
- * random numbers.
+ * The seed of a replication: the first one has the given seed, the others a hash of it and their index, so
+ * that neighbouring seeds share no replication. Experiments with the same seeds have common random numbers.
  */
+export function replicationSeed(seed: number, index: number): number {
+  return index === 0 ? seed : mix(mix(seed, MIX_FACTOR) ^ Math.imul(index, GOLDEN_STEP), MIX_FACTOR);
+}
+
 export function replicate<T>(replications: number, seed: number, run: (seed: number) => T): T[] {
-  return Array.from({ length: replications }, (_, index) => run(seed + index));
+  return Array.from({ length: replications }, (_, index) => run(replicationSeed(seed, index)));
 }
 
 function tQuantile(p: number, degreesOfFreedom: number): number {

@@ -1,9 +1,9 @@
 import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
-import { billOf, type Costs, weightedCostMs } from "../curve/costs.ts";
+import { billOf, type Costs, startWorthS, weightedCostMs } from "../curve/costs.ts";
 import type { CurvePoint, DelayChoice, WithCuMs } from "../curve/curve.ts";
 import { meteredMs, type ReplayOutcome } from "../replay/replay-outcome.ts";
 
-/** Figures of one delay, read from the curve. Costs are dollars; `cost` is null without a price. */
+/** Figures of one delay, read from the curve. Costs are dollars. */
 export type PointFigures = {
   readonly delay_s: DelayChoice;
   /** Gaps longer than the delay. The first start of each compute is not one of them. */
@@ -11,8 +11,11 @@ export type PointFigures = {
   readonly cold_starts_per_day: number;
   readonly active_s: number;
   readonly cu_hours: number;
-  readonly cost: number | null;
-  /** Weighted cost: active time plus each cold start at its worth. The best delay minimizes it. */
+  readonly cost: number;
+  /**
+   * Weighted cost: active time plus each cold start at its worth, times the size if sizes differ. The best
+   * delay minimizes it.
+   */
   readonly burden_s: number;
   /** One start of mean length per arrival at a suspended compute, first starts included. */
   readonly added_wait_s: number;
@@ -36,7 +39,7 @@ export function pointFigures(
   { startMs, arrivals, firstStarts }: AddedWaitInput,
 ): PointFigures {
   const { delay, coldStarts, coldStartsPerDay, activeMs } = point;
-  const { cuHours, cost = null } = billOf(point, costs);
+  const { cuHours, cost } = billOf(point, costs);
   const waitMs = (coldStarts + firstStarts) * startMs;
   return {
     delay_s: delay,
@@ -45,10 +48,21 @@ export function pointFigures(
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: weightedCostMs(point, costs.coldStartS) / SECOND,
+    burden_s: weightedCostS(point, costs, costs.coldStartS),
     added_wait_s: waitMs / SECOND,
     added_wait_mean_ms: arrivals === 0 ? 0 : waitMs / arrivals,
   };
+}
+
+/** In seconds, or in CU-seconds if sizes differ. */
+function weightedCostS(
+  { activeMs, coldStarts, cuMs, cuColdStarts }: WithCuMs<Pick<CurvePoint, "activeMs" | "coldStarts">>,
+  { cu }: Costs,
+  worthS: number,
+): number {
+  const isWeighted = typeof cu !== "number" && cuMs !== undefined && cuColdStarts !== undefined;
+  const point = isWeighted ? { activeMs: cuMs, coldStarts: cuColdStarts } : { activeMs, coldStarts };
+  return weightedCostMs(point, worthS) / SECOND;
 }
 
 /** Figures of a replay. CU-hours and cost count from the end of each start, as the platform meters. */
@@ -57,7 +71,7 @@ export type OutcomeFigures = {
   readonly cold_starts_per_day: number;
   readonly active_s: number;
   readonly cu_hours: number;
-  readonly cost: number | null;
+  readonly cost: number;
   readonly burden_s: number;
   /** Requests that waited for a start. */
   readonly waited: number;
@@ -74,15 +88,17 @@ export type OutcomeFigures = {
 };
 
 export function outcomeFigures(outcome: ReplayOutcome, periodMs: DurationMs, costs: Costs): OutcomeFigures {
-  const { arrivals, coldStarts, activeMs, waits } = outcome;
-  const { cuHours, cost = null } = billOf({ activeMs: meteredMs(outcome), cuMs: outcome.cuMs }, costs);
+  const { arrivals, coldStarts, firstStarts, activeMs, waits } = outcome;
+  const starts = coldStarts + firstStarts;
+  const worthS = startWorthS(costs, { starts, startWaitMs: waits.mean(arrivals) * arrivals });
+  const { cuHours, cost } = billOf({ activeMs: meteredMs(outcome), cuMs: outcome.cuMs }, costs);
   return {
     cold_starts: coldStarts,
     cold_starts_per_day: (coldStarts * DAY) / periodMs,
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: weightedCostMs({ activeMs, coldStarts }, costs.coldStartS) / SECOND,
+    burden_s: weightedCostS(outcome, costs, worthS),
     waited: waits.waited,
     wait_mean_ms: waits.mean(arrivals),
     wait_p50_ms: waits.quantile(0.5, arrivals),

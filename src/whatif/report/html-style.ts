@@ -30,6 +30,7 @@ tr.current{background:color-mix(in srgb,var(--current) 10%,transparent)}
 tr.bound{color:var(--faint)}
 .tag{margin-left:6px;padding:1px 7px;border-radius:99px;font-size:.7rem;font-weight:600;border:1px solid currentColor}
 .best .tag{color:var(--best)}.current .tag{color:var(--current)}.bound .tag{color:var(--bound)}
+.input{margin:0 0 32px;font-size:.88rem}.input ul{padding-left:1.2em}
 .limits{margin:0 0 32px;break-inside:avoid}
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr));gap:12px}
 .limit{background:var(--panel);border:1px solid var(--line);border-top:3px solid var(--best);border-radius:8px;padding:14px 16px;font-size:.88rem}

@@ -1,6 +1,8 @@
 import { REPORT_STYLE } from "./html-style.ts";
+import { plural } from "./number-format.ts";
 import {
   type Chart,
+  type InputNotes,
   LIMIT_TITLES,
   type PageTable,
   type ReportLimits,
@@ -9,7 +11,12 @@ import {
 import { PALETTE } from "./svg.ts";
 
 /** One HTML file without scripts or external resources. */
-export function reportHtml(page: ReportPage, charts: readonly Chart[], manifest: object): string {
+export function reportHtml(
+  page: ReportPage,
+  charts: readonly Chart[],
+  manifest: object,
+  input: InputNotes,
+): string {
   const { title, subject, answer, facts, tables, limits } = page;
   const [first = "", ...others] = answer;
   return `<!doctype html>
@@ -36,6 +43,7 @@ ${facts.map(({ label, value, note }) => `<div class="fact"><span class="label">$
 </section>
 ${charts.map(figureHtml).join("\n")}
 ${tables.map(tableHtml).join("\n")}
+${inputHtml(input)}
 ${limitsHtml(limits)}
 <details>
 <summary>How to reproduce this report</summary>
@@ -59,6 +67,18 @@ function tableHtml({ title, headings, rows }: PageTable): string {
     return `<tr${mark === undefined ? "" : ` class="${mark}"`}><th scope="row">${escapeHtml(name)}${tag}</th>${numbers.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`;
   });
   return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n<div class="scroll"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
+}
+
+function inputHtml({ notes, badRows, bad }: InputNotes): string {
+  if (notes.length === 0 && badRows === 0) return "";
+  const items = [
+    ...notes,
+    ...(badRows === 0
+      ? []
+      : [`${plural(badRows, "bad row")} skipped${bad.length === 0 ? "" : ", of which the first are:"}`]),
+    ...bad.map(({ input, line, reason }) => `${input}, line ${line}: ${reason}`),
+  ];
+  return `<section class="input">\n<h2>Input</h2>\n<ul>\n${items.map((item) => `<li>${escapeHtml(item)}</li>`).join("\n")}\n</ul>\n</section>`;
 }
 
 function limitsHtml(limits: ReportLimits): string {

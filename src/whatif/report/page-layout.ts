@@ -35,6 +35,27 @@ export type ReportLimits = {
   readonly left_out: readonly string[];
 };
 
+const EXACT_MEANING = "Given the recorded instants and durations of the requests:";
+const RANDOM_INSTANTS =
+  "The instants of the requests were not recorded but placed randomly within a minute. The following figures are those of one such placement, not exact:";
+
+/** The limits with what "exact" means; without recorded instants, nothing is exact. */
+export function limitsFor(limits: ReportLimits, hasRandomInstants: boolean): ReportLimits {
+  const { exact, simulated } = limits;
+  if (exact.length === 0) return limits;
+  return hasRandomInstants
+    ? { ...limits, exact: [], simulated: [RANDOM_INSTANTS, ...exact, ...simulated] }
+    : { ...limits, exact: [EXACT_MEANING, ...exact] };
+}
+
+/** What a report says about its input. */
+export type InputNotes = {
+  readonly notes: readonly string[];
+  /** All bad rows, and the first of them. */
+  readonly badRows: number;
+  readonly bad: readonly { readonly input: string; readonly line: number; readonly reason: string }[];
+};
+
 /** `svg` is complete but for the palette. */
 export type Chart = {
   readonly name: string;

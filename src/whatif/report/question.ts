@@ -1,5 +1,5 @@
 import {
-  PROFILES,
+  DEFAULT_PROFILE,
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
@@ -8,15 +8,25 @@ import {
   formatDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
+import { meanLatencyMs } from "../curve/mean-latency.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
 import { MEASURED_LATENCY, type StartLatency } from "../replay/start-latency.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { delayPhrase } from "./number-format.ts";
+import {
+  builtInProfile,
+  type NamedProfile,
+  type PriceInput,
+  type PriceSummary,
+  priceSummary,
+  priceText,
+  type UsedPrice,
+  usedPrice,
+} from "./prices.ts";
 
 /** The settings that all reports share. */
 export type Question = {
@@ -25,10 +35,12 @@ export type Question = {
   readonly ownDelays?: readonly SuspendDelay[] | undefined;
   /** By compute; undefined for those that were not deleted. */
   readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
-  readonly profile: ProfileName;
+  /** Its name. */
+  readonly profile: string;
+  readonly priceSource: UsedPrice["source"];
   readonly costs: Costs;
   readonly latency: StartLatency;
-  /** Replications use this seed and those after it. */
+  /** Of the first replication; see `replicationSeed`. */
   readonly seed: number;
   /** The fields that come from the world's settings because the input omits them. */
   readonly fromWorld: readonly WorldField[];
@@ -37,11 +49,10 @@ export type Question = {
 type WorldField = "profile" | "present" | "cu" | "start_latency";
 
 /** Omitted fields come from the world's settings, otherwise from the defaults. */
-export type QuestionInput = {
+export type QuestionInput = PriceInput & {
   readonly present?: SuspendDelay | undefined;
-  /** Determines the price and the start latency. */
-  readonly profile?: ProfileName | undefined;
-  readonly price?: number | undefined;
+  /** Determines the start latency and the default delay. */
+  readonly profile?: NamedProfile | undefined;
   readonly cu?: number | undefined;
   readonly coldStartWorthS?: number | undefined;
   readonly startLatency?: StartLatency | undefined;
@@ -63,7 +74,7 @@ export type WorldDefaults = {
 };
 
 export const DEFAULTS = {
-  profile: "2026",
+  profile: DEFAULT_PROFILE,
   cu: 1,
   /**
    * A: keeping the platform's default delay of five minutes implies that avoiding a cold start is worth
@@ -81,8 +92,9 @@ export const MAX_REPLICATIONS = 10_000;
  * profile.
  */
 export function questionFrom(input: QuestionInput, world?: WorldDefaults): Question {
-  const profile = PROFILES[input.profile ?? world?.profile ?? DEFAULTS.profile];
-  const pricePerCuHour = input.price ?? profile.pricePerCuHour.paid;
+  const named = effectiveProfile(input.profile, world);
+  const { profile } = named;
+  const { pricePerCuHour, source } = usedPrice(input, named);
   const delays = input.present === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
   const latency = input.startLatency ?? (input.profile === undefined ? world?.latency : undefined);
   const currentDelay = delays === undefined ? input.present : commonValue(delays);
@@ -96,16 +108,25 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
     currentDelay: currentDelay ?? (delays === undefined ? profile.suspendTimeout.defaultS : "own"),
     ownDelays: currentDelay === undefined ? delays : undefined,
     deletedAt: world?.deletedAt,
-    profile: profile.name,
-    costs: omitUndefined({
+    profile: named.name,
+    priceSource: source,
+    costs: {
       cu: effectiveCu(input.cu, world),
       coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
       pricePerCuHour,
-    }),
+      ordinaryStartMs: meanLatencyMs(profile.durations.start_compute),
+    },
     latency: latency ?? profile.durations.start_compute,
     seed: input.seed ?? DEFAULTS.seed,
     fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
   };
+}
+
+export function effectiveProfile(
+  requested: NamedProfile | undefined,
+  world: WorldDefaults | undefined,
+): NamedProfile {
+  return requested ?? builtInProfile(world?.profile ?? DEFAULTS.profile);
 }
 
 /** The delays of a world's computes under a profile. */
@@ -175,15 +196,15 @@ export function experimentSetting(
   random: Random,
 ): ExperimentSetting {
   const cu = typeof costs.cu === "number" ? undefined : costs.cu;
-  return { latency, coldStartS: costs.coldStartS, random, perCompute: { cu, delays: ownDelays, deletedAt } };
+  const { coldStartS, ordinaryStartMs } = costs;
+  return { latency, coldStartS, ordinaryStartMs, random, perCompute: { cu, delays: ownDelays, deletedAt } };
 }
 
 /** The question as the JSON of every report states it. "own": each compute has its own value. */
-export type QuestionSummary = {
+export type QuestionSummary = PriceSummary & {
   readonly present_delay_s: DelayChoice;
-  readonly profile: ProfileName;
+  readonly profile: string;
   readonly cu: number | "own";
-  readonly price_per_cu_hour: number | null;
   readonly cold_start_worth_s: number;
   readonly start_latency: string;
   readonly seed: number;
@@ -194,6 +215,7 @@ export type QuestionSummary = {
 export function questionSummary({
   currentDelay,
   profile,
+  priceSource,
   costs,
   latency,
   seed,
@@ -203,7 +225,7 @@ export function questionSummary({
     present_delay_s: currentDelay,
     profile,
     cu: typeof costs.cu === "number" ? costs.cu : "own",
-    price_per_cu_hour: costs.pricePerCuHour ?? null,
+    ...priceSummary({ pricePerCuHour: costs.pricePerCuHour, source: priceSource }),
     cold_start_worth_s: costs.coldStartS,
     start_latency: latencyText(latency),
     seed,
@@ -232,15 +254,12 @@ export function sizeText(cu: QuestionSummary["cu"]): string {
 }
 
 export function sizeAndPriceText(question: QuestionSummary): string {
-  const { cu, price_per_cu_hour: price } = question;
-  return price === null
-    ? `${sizeText(cu)}${missingPriceText(question)}`
-    : `${sizeText(cu)} at $${price} per CU-hour`;
+  return `${sizeText(question.cu)} at ${profileAndPriceText(question)}`;
 }
 
-/** To append to the subject of a page that shows costs; empty if there is a price. */
-export function missingPriceText({ price_per_cu_hour: price, profile }: QuestionSummary): string {
-  return price === null ? ` · no price: profile ${profile} has none (set --price)` : "";
+/** For the subject of every page that shows costs. */
+export function profileAndPriceText(question: QuestionSummary): string {
+  return `${priceText(question)} · profile ${question.profile}`;
 }
 
 /** The size that the bill assumes. */

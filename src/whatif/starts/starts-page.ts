@@ -1,6 +1,7 @@
 import { amount, delayPhrase, millisText, plural, signed } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { periodText, requestsText } from "../report/page-text.ts";
+import { profileAndPriceText } from "../report/question.ts";
 import type { StartsReport, StartsRow } from "./starts-report.ts";
 
 export function startsPage(report: StartsReport): ReportPage {
@@ -12,6 +13,7 @@ export function startsPage(report: StartsReport): ReportPage {
       periodText(traffic),
       delayPhrase(report.delay_s),
       `starts take ${question.start_latency}`,
+      profileAndPriceText(question),
     ].join(" · "),
     answer: startsAnswerText(report),
     facts: rows.map((row) => ({

@@ -9,6 +9,9 @@ import {
   mergeHistogram,
 } from "./gap-histogram.ts";
 
+/** S: the shortest delay that the platform accepts. */
+const SHORTEST_DELAY_MS = 60_000;
+
 /**
  * Everything that the effect of a suspend delay depends on, as long as the gaps do not depend on the delay.
  * All are whole numbers, so they can be added over computes, workers and machines in any order.
@@ -32,6 +35,9 @@ export type Gaps = {
    * avoids.
    */
   computes: number;
+  /** Starts after a gap longer than the shortest delay, and the total time that requests wait for them. */
+  starts: number;
+  startWaitMs: DurationMs;
 };
 
 export function emptyGaps({ startAt, endAt }: Period): Gaps {
@@ -42,6 +48,8 @@ export function emptyGaps({ startAt, endAt }: Period): Gaps {
     spanMs: 0,
     arrivals: 0,
     computes: 0,
+    starts: 0,
+    startWaitMs: 0,
   };
 }
 
@@ -57,13 +65,15 @@ export function mergeGaps(into: Gaps, part: Gaps, times = 1): void {
   into.spanMs += times * part.spanMs;
   into.arrivals += part.arrivals;
   into.computes += part.computes;
+  into.starts += part.starts;
+  into.startWaitMs += part.startWaitMs;
 }
 
 /** Clears it for the next compute, and keeps its memory. */
 export function clearGaps(gaps: Gaps): void {
   clearHistogram(gaps.ended);
   clearHistogram(gaps.tails);
-  Object.assign(gaps, { spanMs: 0, arrivals: 0, computes: 0 });
+  Object.assign(gaps, { spanMs: 0, arrivals: 0, computes: 0, starts: 0, startWaitMs: 0 });
 }
 
 /**
@@ -73,12 +83,15 @@ export function clearGaps(gaps: Gaps): void {
 export class GapReader {
   readonly gaps: Gaps;
   readonly #endAt: SimTime;
+  readonly #startMs: DurationMs;
+  #readyAt: SimTime = 0;
   #firstAt: SimTime | undefined;
   #busyEnd: SimTime = 0;
 
-  /** Adds to `gaps`, of one compute or of a fleet. */
-  constructor(period: Period, gaps: Gaps = emptyGaps(period)) {
+  /** Adds to `gaps`, of one compute or of a fleet. With a start of `startMs`, also counts what waits for it. */
+  constructor(period: Period, gaps: Gaps = emptyGaps(period), startMs: DurationMs = 0) {
     this.gaps = gaps;
+    this.#startMs = startMs;
     this.#endAt = period.endAt;
   }
 
@@ -89,9 +102,31 @@ export class GapReader {
     if (this.#firstAt === undefined) {
       this.#firstAt = first;
       this.#busyEnd = first;
+      this.#readyAt = first;
     }
+    if (this.#startMs > 0) this.#addStartWaits(at, durationMs);
     this.#busyEnd = addGaps(this.gaps.ended, at, durationMs, this.#busyEnd);
     this.gaps.arrivals += at.length;
+  }
+
+  /** A pass of its own, so that the loop over the gaps stays as it is. */
+  #addStartWaits(at: Float64Array, durationMs: Float64Array): void {
+    // The products tell V8 that these are doubles.
+    let [busyEnd, readyAt, starts, waitMs] = [this.#busyEnd * 1, this.#readyAt * 1, 0, 0];
+    const startMs = this.#startMs * 1;
+    for (let i = 0; i < at.length; i += 1) {
+      const arrival = at[i] as number;
+      if (arrival - busyEnd > SHORTEST_DELAY_MS && arrival >= readyAt) {
+        readyAt = arrival + startMs;
+        starts += 1;
+      }
+      if (arrival < readyAt) waitMs += readyAt - arrival;
+      const endsAt = arrival + (durationMs[i] as number);
+      if (endsAt > busyEnd) busyEnd = endsAt;
+    }
+    this.#readyAt = readyAt;
+    this.gaps.starts += starts;
+    this.gaps.startWaitMs += waitMs;
   }
 
   /**
@@ -107,8 +142,13 @@ export class GapReader {
 }
 
 /** The gaps of one compute whose requests are all in memory. */
-export function gapsOf(arrivals: ComputeArrivals, period: Period, deletedAt?: SimTime): Gaps {
-  const reader = new GapReader(period);
+export function gapsOf(
+  arrivals: ComputeArrivals,
+  period: Period,
+  deletedAt?: SimTime,
+  startMs?: DurationMs,
+): Gaps {
+  const reader = new GapReader(period, emptyGaps(period), startMs);
   reader.add(arrivals);
   reader.end(deletedAt);
   return reader.gaps;

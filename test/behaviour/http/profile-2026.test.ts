@@ -155,11 +155,6 @@ test("the suspend timeout has the same bounds, and is fixed at 5 min on the free
   ]).toEqual([422, 422, 200]);
 });
 
-test("a CU-hour has a published price per plan, unlike in the 2024 profile", () => {
-  expect(profile.pricePerCuHour).toEqual({ free: 0.106, paid: 0.222 });
-  expect(PROFILES["2024"].pricePerCuHour).toEqual({});
-});
-
 test("a world records its profile, and new projects take its Postgres version", async () => {
   for (const [name, version] of [
     ["2024", 16],

@@ -60,11 +60,32 @@ test.each([
   expect(echoedQuestion.profile).toBe("profile" in question ? "2026" : "2024");
 });
 
+test("a world has a price under every profile, from the list and plan that the question names", async () => {
+  const { double } = await used();
+  const prices = async (question: object) => {
+    const { question: told, policies } = await whatIf(double, question);
+    const { cost, cu_hours } = policies[0].figures;
+    expect(cost.value).toBeCloseTo(cu_hours.value * told.price_per_cu_hour, 9);
+    return [told.profile, told.price_per_cu_hour, told.price_list, told.price_plan];
+  };
+  expect(await prices({})).toEqual(["2024", 0.222, "2025-11-03", "scale"]);
+  expect(await prices({ profile: 2026, price_plan: "launch" })).toEqual([
+    "2026",
+    0.106,
+    "2025-11-03",
+    "launch",
+  ]);
+  expect(await prices({ prices: "2025-08-14" })).toEqual(["2024", 0.26, "2025-08-14", "scale"]);
+  expect(await prices({ price: 0.5 })).toEqual(["2024", 0.5, null, null]);
+});
+
 test.each([
   [{ from: "yesterday" }, "from: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
   [{ to: "2026-02-30" }, "to: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
   [{ to: "2026-01-01T12:00" }, "to: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
   [{ profile: 2025 }, expect.stringMatching(/^profile: /)],
+  [{ prices: "2024-01-01" }, expect.stringMatching(/^prices: /)],
+  [{ price: 1, price_plan: "launch" }, "price: cannot be combined with prices or price_plan"],
   [
     { to: "2026-01-01T00:30:00Z" },
     "no compute of this world was used before 2026-01-01T00:30:00.000Z, so there is no traffic to replay",

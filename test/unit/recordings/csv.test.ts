@@ -160,7 +160,7 @@ test("bad rows are counted, the first ones are listed with line and reason, and 
     [4, "duration:"],
     [5, "duration:"],
     [6, "has"],
-    [8, "at:"],
+    [8, "has"],
   ]);
   const many = csv(
     [HEAD, ...Array.from({ length: BAD_ROWS_SHOWN + 1 }, () => "ep-a,never,1")].join("\n"),

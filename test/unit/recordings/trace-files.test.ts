@@ -25,6 +25,7 @@ import { TraceFile } from "../../../src/recordings/trace-files/trace-file.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { curveOf, pointAt } from "../../../src/whatif/curve/curve.ts";
 import { fleetGapsOf } from "../../../src/whatif/replay/replay-jobs.ts";
+import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 
 let directory = "";
@@ -235,7 +236,7 @@ test("active time of every delay equals a second-by-second simulation", async ()
     source: 0,
   }));
   await imported([csvFile("t.csv", rows)]);
-  const curve = opened((file) => curveOf(fleetGapsOf(trafficOf(file.load()))));
+  const curve = opened((file) => curveOf(fleetGapsOf(trafficOf(file.load()), questionFrom({}))));
   const ends = rows.map((row) => row.at + row.durationMs);
   const lastAt = Math.max(...rows.map((row) => row.at));
   for (const delay of [0, 1, 60, 200, 1_000]) {

@@ -103,7 +103,7 @@ test("quotas use all requests", () => {
 });
 
 test("a simulation with clients uses all requests", () => {
-  const curve = curveOf(fleetGapsOf(traffic));
+  const curve = curveOf(fleetGapsOf(traffic, questionFrom({})));
   const input = { delays: [30], clients: [parseClient("check:every=1000d")] };
   const exact = {
     arrivals: curve.arrivals,
@@ -118,7 +118,11 @@ test("a simulation with clients uses all requests", () => {
 
 test("for one compute the best delay per compute equals the best delay of the fleet", () => {
   const jobs = comparisonJobs(["best-fixed:fleet", "best-fixed:compute"], question, 1);
-  const work = replayComputes(traffic, { jobs, from: 0, to: 1, fleetGaps: fleetGapsOf(traffic) }, randomFrom);
+  const work = replayComputes(
+    traffic,
+    { jobs, from: 0, to: 1, fleetGaps: fleetGapsOf(traffic, questionFrom({})) },
+    randomFrom,
+  );
   const outcomes = resultOf(work).map(({ coldStarts, activeMs }) => [coldStarts, activeMs]);
   expect(outcomes.at(-1)).toEqual(outcomes.at(-2));
 });

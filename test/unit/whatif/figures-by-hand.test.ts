@@ -93,7 +93,7 @@ const EXPECTED: Readonly<Record<string, number>> = {
   // Of 100 idle times, the fifth is in minute 10 and the 99th in minute 20.
   "hybrid: fallback": 300 * SECOND,
   "hybrid: resumes": 0.9 * 600 * SECOND,
-  "hybrid: holds": 1.15 * 1_260 * SECOND - 540 * SECOND,
+  "hybrid: holds": 1.1 * 1_260 * SECOND - 540 * SECOND,
   "hybrid: resumes far away": 0.85 * 5.3 * 3_600 * SECOND,
   // A week later at 10:20, ten minutes ahead.
   "predictive: resumes": (7 * 24 + 10) * 3_600 * SECOND + 600 * SECOND,

@@ -75,9 +75,9 @@ describe("ski rental", () => {
 });
 
 describe("the hybrid histogram", () => {
-  // 30 min is in the bin from 30 to 31: resumes at 27 min, active until 31 × 1.15.
+  // 30 min is in the bin from 30 to 31: resumes at 27 min, active until 31 × 1.1.
   test("with idle times of 30 min it resumes before the next request once the histogram is representative", () => {
-    const outcome = run("hybrid", every(30 * MINUTE, 101), 50 * HOUR + 1, 60);
+    const outcome = run("hybrid:fallback=5m", every(30 * MINUTE, 101), 50 * HOUR + 1, 60);
     expect(outcome).toMatchObject({ coldStarts: 1, resumesUsed: 99, resumesWasted: 0 });
     // The fallback applies to the first gap; for the others the compute is active from the resume to the
     // arrival.
@@ -86,7 +86,7 @@ describe("the hybrid histogram", () => {
 
   test("a resume without a request is wasted, and the next request is a cold start", () => {
     const rows: Row[] = [...every(30 * MINUTE, 51), [25 * HOUR + 60 * MINUTE]];
-    const outcome = run("hybrid", rows, 27 * HOUR, 60);
+    const outcome = run("hybrid:fallback=5m", rows, 27 * HOUR, 60);
     // It has learned the gap of one hour, so the last resume is still active at the end.
     expect(outcome).toMatchObject({ resumesWasted: 1, coldStarts: 2 });
   });
@@ -100,20 +100,48 @@ describe("the hybrid histogram", () => {
   });
 
   test("idle times beyond the range are predicted by smoothing, with a margin of 15 % on both sides", () => {
-    const outcome = run("hybrid:range=1h", every(2 * HOUR, 51), 100 * HOUR + 1);
+    const outcome = run("hybrid:range=1h,fallback=5m", every(2 * HOUR, 51), 100 * HOUR + 1);
     expect(outcome).toMatchObject({ coldStarts: 2, resumesUsed: 48, resumesWasted: 0 });
     // The fallback twice, then active from 85 % of two hours on.
     expect(outcome.activeMs).toBe(2 * 5 * MINUTE + 48 * 18 * MINUTE + 0);
   });
 
-  test("with evenly spread idle times it uses the fallback", () => {
-    const keeper = parsePolicy("hybrid:fallback=10m").createState({
+  const stateOf = (policy: string) =>
+    parsePolicy(policy).createState({
       ...replaySetting(),
       number: 0,
       latencies: { at: () => 0 },
       computeGaps: () => expect.fail(),
       fleetGaps: () => expect.fail(),
     });
+
+  test("the margin of the histogram is 10 % on both sides", () => {
+    const keeper = stateOf("hybrid");
+    for (let count = 0; count < 100; count += 1) keeper.learn?.(30 * MINUTE, BEGIN);
+    const plan: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+    keeper.schedule(BEGIN, plan, Number.POSITIVE_INFINITY);
+    expect(plan).toEqual({
+      sleepAt: BEGIN,
+      resumeAt: BEGIN + 0.9 * 30 * MINUTE,
+      holdMs: 1.1 * 31 * MINUTE - 0.9 * 30 * MINUTE,
+    });
+  });
+
+  test.each([
+    ["hybrid", 4 * HOUR],
+    ["hybrid:range=2h", 2 * HOUR],
+    ["hybrid:range=2h,fallback=10m", 10 * MINUTE],
+  ])(
+    "%s stays active for %i ms while it has learned nothing: the range, unless a fallback is given",
+    (policy, ms) => {
+      const plan: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+      stateOf(policy).schedule(BEGIN, plan, Number.POSITIVE_INFINITY);
+      expect(plan.sleepAt).toBe(BEGIN + ms);
+    },
+  );
+
+  test("with evenly spread idle times it uses the fallback", () => {
+    const keeper = stateOf("hybrid:fallback=10m");
     for (let bin = 0; bin < 240; bin += 1) keeper.learn?.(bin * MINUTE + 1, BEGIN);
     const plan: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
     keeper.schedule(BEGIN, plan, Number.POSITIVE_INFINITY);

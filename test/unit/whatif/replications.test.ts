@@ -7,6 +7,14 @@ import { MEASURED_LATENCY } from "../../../src/whatif/replay/start-latency.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
 import { poisson, SECOND } from "../../support/traces.ts";
 
+test("neighbouring seeds share no replication, and the first replication has the given seed", () => {
+  const seedsOf = (seed: number) => replicate(1_000, seed, (each) => each);
+  expect(seedsOf(1)[0]).toBe(1);
+  expect(new Set([1, 2, 3].flatMap(seedsOf)).size).toBe(3_000);
+  expect(seedsOf(7)).toEqual(seedsOf(7));
+  for (const seed of seedsOf(2 ** 32 - 1)) expect(seed >= 0 && seed < 2 ** 32).toBe(true);
+});
+
 describe("an interval", () => {
   test("has the width of Student's table", () => {
     // 0.975 quantiles of t with 1, 9 and 29 degrees of freedom, as printed.

@@ -9,7 +9,7 @@ import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/curve/curve-reading.ts";
 import { CurveAnswer } from "../../../src/whatif/curve/curve-summary.ts";
 import { MAX_DELAYS_TRIED } from "../../../src/whatif/curve/optimum.ts";
-import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
+import { fleetGapsOf, replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { reportHtml } from "../../../src/whatif/report/html.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
@@ -143,7 +143,8 @@ test("names from a trace do not become markup, in the page or in a chart", () =>
     response.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
   );
   expect(charts.map(({ name }) => name)).toEqual(["trade-off", "curve", "computes", "timeline"]);
-  const html = reportHtml(curvePage(summary), charts, { trace: EVIL });
+  const input = { notes: [EVIL], badRows: 1, bad: [{ input: EVIL, line: 1, reason: EVIL }] };
+  const html = reportHtml(curvePage(summary), charts, { trace: EVIL }, input);
   expect(html).not.toContain("<img");
   expect(html).toContain("&lt;img src=x");
   for (const chart of charts) expect(standaloneSvg(chart)).not.toContain("<img");
@@ -237,11 +238,49 @@ test("differences have an interval if randomness is involved, and none otherwise
     );
     return comparisonPage(comparisonOf(traffic, question, jobs, outcomes));
   };
-  const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 60_000 });
+  const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 4_000 });
   const row = drawn.tables[0]?.rows[1]?.cells ?? [];
   expect(drawn.tables[0]?.headings.slice(3, 5)).toEqual(["active h", "vs. current"]);
   expect(row[4]).toMatch(/^−[\d.]+ % ± [\d.]+ %$/);
   expect(drawn.answer.join(" ")).toMatch(/ % ± [\d.]+ %\)/);
   const fixed = pageOf({ kind: "fixed", ms: 1_000 });
   expect(JSON.stringify([fixed.tables[0]?.rows, fixed.answer])).not.toMatch(/ ± /);
+});
+
+test("a delay chosen in hindsight can be set: it is no bound, and can be the best", () => {
+  const traffic = threeComputes();
+  const jobs = comparisonJobs(["fixed:1800", "best-fixed:compute", "clairvoyant"], QUESTION, 1);
+  const fleetGaps = fleetGapsOf(traffic, QUESTION);
+  const work = { jobs, from: 0, to: 3, fleetGaps };
+  const comparison = comparisonOf(
+    traffic,
+    QUESTION,
+    jobs,
+    complete(replayComputes(traffic, work, randomFrom)),
+  );
+  expect(comparison.policies.map(({ settable }) => settable)).toEqual([true, true, true, false]);
+  const page = comparisonPage(comparison);
+  const marks = page.tables[0]?.rows.map(({ mark }) => mark);
+  expect(marks).toEqual(["current", undefined, "best", "bound"]);
+  expect(page.answer[0]).toMatch(/^Lowest weighted cost: best-fixed:compute \(chosen in hindsight/);
+  expect(comparison.limits.left_out[0]).toMatch(/^Policies that know the future \(clairvoyant\) are bounds/);
+});
+
+test("a policy that never resumed is reported", () => {
+  const traffic = threeComputes();
+  const jobs = comparisonJobs(["predictive", "hybrid:fallback=5m"], QUESTION, 1);
+  const work = { jobs, from: 0, to: 3, fleetGaps: undefined };
+  const comparison = comparisonOf(
+    traffic,
+    QUESTION,
+    jobs,
+    complete(replayComputes(traffic, work, randomFrom)),
+  );
+  const page = comparisonPage(comparison);
+  expect(page.answer).toContain("predictive never resumed a compute ahead of a request in this traffic.");
+  expect(page.answer.join()).not.toContain("hybrid:fallback=5m never resumed");
+  const resumes = page.tables
+    .find(({ name }) => name === "resumes")
+    ?.rows.map(({ cells }) => cells.slice(0, 3));
+  expect(resumes?.[0]).toEqual(["predictive", "0", "0"]);
 });

@@ -12,7 +12,13 @@ import { CurveAnswer } from "../../../src/whatif/curve/curve-summary.ts";
 import { profilesPage } from "../../../src/whatif/profiles/profiles-page.ts";
 import { profilesReport } from "../../../src/whatif/profiles/profiles-report.ts";
 import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
-import { fromWorldText, type Question, questionFrom } from "../../../src/whatif/report/question.ts";
+import { builtInProfile } from "../../../src/whatif/report/prices.ts";
+import {
+  fromWorldText,
+  type Question,
+  questionFrom,
+  questionSummary,
+} from "../../../src/whatif/report/question.ts";
 import { worldDefaults } from "../../../src/whatif/report/world-defaults.ts";
 import { startsReport } from "../../../src/whatif/starts/starts-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
@@ -61,7 +67,11 @@ test("omitted settings come from the world: profile, start latency, size and del
     latency: { kind: "fixed", ms: 3_000 },
     costs: { cu: 0.25 },
   });
-  expect(question.costs.pricePerCuHour).toBeUndefined();
+  expect(questionSummary(question)).toMatchObject({
+    price_per_cu_hour: 0.222,
+    price_list: "2025-11-03",
+    price_plan: "scale",
+  });
   expect(question.fromWorld).toEqual(["profile", "present", "cu", "start_latency"]);
   expect(fromWorldText(question)).toBe(
     "from the world's settings: profile 2024, a delay of 5 min, 0.25 CU, a start latency of 3000ms",
@@ -70,7 +80,7 @@ test("omitted settings come from the world: profile, start latency, size and del
 
 test("flags override the world; a profile given by a flag also determines the start latency", () => {
   const question = questionFrom(
-    { profile: "2026", cu: 1, present: 60 },
+    { profile: builtInProfile("2026"), cu: 1, present: 60 },
     worldDefaults(SETTINGS, TWO, TRAFFIC.computes).setting,
   );
   expect(question).toMatchObject({
@@ -127,7 +137,7 @@ test("with different sizes and delays, the current setting is each compute's own
   expect(sizes.get("compute-0")).toEqual([0.25, 60, 1.5]);
   expect(sizes.get("compute-1")).toEqual([2, 600, 66]);
   expect(curvePage(summary).answer[0]).toMatch(
-    /instead of 1\.13 CU-hours with the computes' current delays \(/,
+    /instead of \$0\.25 \(1\.13 CU-hours\) with the computes' current delays \(/,
   );
 });
 
@@ -210,7 +220,7 @@ test("profiles are compared with the world's sizes and delays; a default delay i
     return complete(profilesReport(TRAFFIC, input, randomFrom(1)));
   };
   const own = reportOf(TWO);
-  const { present } = curveFor(questionOf(TWO, { profile: "2026" })).summary({});
+  const { present } = curveFor(questionOf(TWO, { profile: builtInProfile("2026") })).summary({});
   expect(own.question).toMatchObject({ delay_s: "own", cu: "own", from_world: ["delay", "cu"] });
   for (const row of own.profiles) {
     expect(row).toMatchObject({ delay_s: "own", ram_gb: null, max_connections: null });
