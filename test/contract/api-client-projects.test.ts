@@ -60,7 +60,7 @@ test("an exhausted quota suspends the computes and prevents starts until it is r
     client.updateProject(projectId, { project: { settings: { quota: { active_time_seconds } } } });
   const stateOf = async () =>
     (await client.getProjectEndpoint(projectId, endpointId)).data.endpoint.current_state;
-  expect((await limit(60)).data.project.settings?.quota).toEqual({ active_time_seconds: 60 });
+  expect((await limit(60)).data.project.settings?.quota).toMatchObject({ active_time_seconds: 60 });
   expect(await stateOf()).toBe("active");
   await advance("60s");
   expect(await stateOf()).toBe("idle");
