@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { format } from "node:util";
+import * as sdk from "@neon/sdk/raw";
 import { build } from "esbuild";
 import { parse } from "yaml";
 
@@ -25,6 +26,9 @@ const commands = parse(readFileSync("test/contract/client-commands.yaml", "utf8"
 const unknown = Object.keys(commands).filter((id) => !operations.includes(id));
 if (unknown.length > 0)
   throw new Error(format("test/contract/client-commands.yaml: unknown operations: %s", unknown.join(", ")));
+
+/** Functions of the newest SDK. test/contract/neon-sdk.test.ts calls those of served operations. */
+const sdkFunctions = new Set(Object.keys(sdk).map((name) => name.toLowerCase()));
 
 const evidence = Object.fromEntries(
   operations.map((id) => {
@@ -51,7 +55,10 @@ try {
     what === "served" ? "served" : status === 404 ? "not enabled (404)" : "not imitated (501)";
   const row = (operation) => {
     const { operation_id, method, path, status } = operation;
-    const { test, clients } = status === 501 ? { test: REFUSALS_TEST, clients: [] } : evidence[operation_id];
+    const { test, clients: others } =
+      status === 501 ? { test: REFUSALS_TEST, clients: [] } : evidence[operation_id];
+    const isInSdk = status === undefined && sdkFunctions.has(operation_id.toLowerCase());
+    const clients = isInSdk ? [others[0], "@neon/sdk", ...others.slice(1)] : others;
     return `| ${operation_id} | ${method} ${path} | ${statusText(operation)} | ${test ?? ""} | ${clients.join(", ")} |`;
   };
   const text = `# API coverage
