@@ -1,41 +1,46 @@
 import { expect, test } from "vitest";
-import { type Answer, createDouble, type Double, type DoubleOptions } from "../support/double.ts";
+import { type ApiResponse, createDouble, type Double, type DoubleOptions } from "../support/double.ts";
 import { PROVIDER_FLOW, type ProviderIds, type ProviderStep } from "../support/provider-flow.ts";
 import { operationFinder } from "../support/public-client.ts";
 import { loadPublicDocument } from "../support/public-document.ts";
 import { wrongFields } from "../support/published-fields.ts";
 
 // C: the provider tries again after 423, every second and at most 120 times, and polls the operations of
-// every answer until they are neither scheduling nor running.
+// every response until they are neither scheduling nor running.
 
 const document = loadPublicDocument();
 const operationOf = operationFinder(document);
 const ATTEMPTS = 120;
 const POLLS = 600;
 
-/** Executes a step as the provider does; returns what is wrong with the answer. */
+/** Executes a step as the provider does; returns what is wrong with the response. */
 async function execute(double: Double, step: ProviderStep, ids: ProviderIds): Promise<readonly string[]> {
   const [method, pathOf] = step.request;
   const path = pathOf(ids);
-  const answer = await callWithRetries(double, method, path, step.body?.(ids));
+  const response = await callWithRetries(double, method, path, step.body?.(ids));
   const place = `${step.action} ${step.resource}: ${method} ${path}`;
-  if (answer.status > 299) return [`${place}: ${answer.status} ${JSON.stringify(answer.body)}`];
+  if (response.status > 299) return [`${place}: ${response.status} ${JSON.stringify(response.body)}`];
   const operationId = operationOf(method, path.split("?")[0] ?? "") ?? "unknown";
   const faults = [
-    ...document.answerFaults(operationId, answer.status, answer.body),
+    ...document.answerFaults(operationId, response.status, response.body),
     ...Object.entries(step.reads).flatMap(([name, types]) =>
-      objectsAt(answer.body, name).flatMap((object) => wrongFields(name, object, types)),
+      objectsAt(response.body, name).flatMap((object) => wrongFields(name, object, types)),
     ),
   ];
-  if (step.keeps !== undefined) ids[step.keeps[0]] = step.keeps[1](answer.body);
-  for (const { id } of answer.body.operations ?? []) await waitForOperation(double, ids.project, id);
+  if (step.keeps !== undefined) ids[step.keeps[0]] = step.keeps[1](response.body);
+  for (const { id } of response.body.operations ?? []) await waitForOperation(double, ids.project, id);
   return faults.map((fault) => `${place}: ${fault}`);
 }
 
-async function callWithRetries(double: Double, method: string, path: string, body: unknown): Promise<Answer> {
+async function callWithRetries(
+  double: Double,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<ApiResponse> {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await double.api(method, path, body);
-    if (answer.status !== 423 || attempt === ATTEMPTS) return answer;
+    const response = await double.api(method, path, body);
+    if (response.status !== 423 || attempt === ATTEMPTS) return response;
     await double.advance("1s");
   }
 }
@@ -84,13 +89,13 @@ test("without waiting, what the provider sends next succeeds after its retries",
   const ids = newIds();
   for (const step of PROVIDER_FLOW) {
     const [method, pathOf] = step.request;
-    const answer = await callWithRetries(double, method, pathOf(ids), step.body?.(ids));
-    expect([method, pathOf(ids), answer.status]).toEqual([
+    const response = await callWithRetries(double, method, pathOf(ids), step.body?.(ids));
+    expect([method, pathOf(ids), response.status]).toEqual([
       method,
       pathOf(ids),
       method === "POST" ? 201 : 200,
     ]);
-    if (step.keeps !== undefined) ids[step.keeps[0]] = step.keeps[1](answer.body);
+    if (step.keeps !== undefined) ids[step.keeps[0]] = step.keeps[1](response.body);
   }
 });
 

@@ -1,13 +1,13 @@
 import type { FieldTypes } from "./published-fields.ts";
 
 /**
- * What the community's Terraform provider sends, and which fields of the answers it reads. C: read in its
+ * What the community's Terraform provider sends, and which fields of the responses it reads. C: read in its
  * public source (`kislerdm/terraform-provider-neon`, up to 0.15, on `kislerdm/neon-sdk-go`), because Go is
  * not needed for the tests.
  *
  * The client decodes into Go structs. An absent optional object or number is a nil pointer: where the
  * provider reads through it, it crashes. Any other absent field is stored as zero, which plans a change on
- * every run. A fraction in an integer and an answer without a body are errors.
+ * every run. A fraction in an integer and a response without a body are errors.
  */
 
 export type ProviderResource = "project" | "branch" | "endpoint" | "role" | "database";
@@ -20,10 +20,10 @@ export type ProviderStep = {
   readonly action: "create" | "read" | "import" | "update" | "delete";
   readonly request: readonly ["GET" | "POST" | "PATCH" | "DELETE", (ids: ProviderIds) => string];
   readonly body?: (ids: ProviderIds) => unknown;
-  /** By the name in the answer; with `[]`, of each item of a list with at least one item. Empty: the answer itself. */
+  /** By the name in the response; with `[]`, of each item of a list with at least one item. Empty: the response itself. */
   readonly reads: Readonly<Record<string, FieldTypes>>;
-  /** The id that the provider takes from the answer. */
-  readonly keeps?: readonly [keyof ProviderIds, (answer: any) => string];
+  /** The id that the provider takes from the response. */
+  readonly keeps?: readonly [keyof ProviderIds, (response: any) => string];
 };
 
 const PROJECT: FieldTypes = {
@@ -208,14 +208,17 @@ export const PROVIDER_FLOW: readonly ProviderStep[] = [
       "databases[]": DATABASE_CHOICE,
       "operations[]": OPERATION,
     },
-    keeps: ["project", (answer) => answer.project.id],
+    keeps: ["project", (response) => response.project.id],
   },
   {
     resource: "project",
     action: "create",
     request: ["GET", branches],
     reads: { "branches[]": { id: "string", default: "boolean" } },
-    keeps: ["mainBranch", (answer) => answer.branches.find((row: { default: boolean }) => row.default).id],
+    keeps: [
+      "mainBranch",
+      (response) => response.branches.find((row: { default: boolean }) => row.default).id,
+    ],
   },
   {
     resource: "project",
@@ -231,7 +234,7 @@ export const PROVIDER_FLOW: readonly ProviderStep[] = [
     request: ["POST", branches],
     body: (ids) => ({ branch: { name: "bar", parent_id: ids.mainBranch } }),
     reads: { branch: BRANCH, "operations[]": OPERATION },
-    keeps: ["branch", (answer) => answer.branch.id],
+    keeps: ["branch", (response) => response.branch.id],
   },
   branchReading("read"),
   listOfProjects("branch"),
@@ -256,7 +259,7 @@ export const PROVIDER_FLOW: readonly ProviderStep[] = [
       },
     }),
     reads: { endpoint: ENDPOINT, "operations[]": OPERATION },
-    keeps: ["endpoint", (answer) => answer.endpoint.id],
+    keeps: ["endpoint", (response) => response.endpoint.id],
   },
   endpointReading("read"),
   listOfProjects("endpoint"),

@@ -4,7 +4,7 @@ import { loadPublicDocument, type PublicDocument } from "./public-document.ts";
 export type PublicClient = ReturnType<typeof createApiClient>;
 
 /** An error answer as the public client reports it. */
-export type ErrorAnswer = { readonly status: number; readonly code: string; readonly message: string };
+export type ErrorResponse = { readonly status: number; readonly code: string; readonly message: string };
 
 /** Finds the operation of a request in the public document, by its path below the base URL, without a query. */
 export function operationFinder(
@@ -27,7 +27,7 @@ export function checkedClients(apiUrl: string) {
   const document = loadPublicDocument();
   const operationOf = operationFinder(document);
   const faults: string[] = [];
-  const checkAnswer = (method = "", url = "", status: number, body: unknown) => {
+  const checkResponse = (method = "", url = "", status: number, body: unknown) => {
     const found = operationOf(method.toUpperCase(), url);
     if (found === undefined) faults.push(`${method} ${url} is no operation of the document`);
     else
@@ -43,12 +43,13 @@ export function checkedClients(apiUrl: string) {
       const client = createApiClient({ apiKey, baseURL: apiUrl, proxy: false });
       client.instance.interceptors.response.use(
         (response) => {
-          checkAnswer(response.config.method, response.config.url, response.status, response.data);
+          checkResponse(response.config.method, response.config.url, response.status, response.data);
           return response;
         },
         (error) => {
           const { config, response } = error;
-          if (response !== undefined) checkAnswer(config.method, config.url, response.status, response.data);
+          if (response !== undefined)
+            checkResponse(config.method, config.url, response.status, response.data);
           throw error;
         },
       );
@@ -58,7 +59,7 @@ export function checkedClients(apiUrl: string) {
 }
 
 /** The error of a call. Throws if the call succeeds. */
-export async function errorOf(call: Promise<unknown>): Promise<ErrorAnswer> {
+export async function errorOf(call: Promise<unknown>): Promise<ErrorResponse> {
   const outcome = await call.then(
     () => undefined,
     (error) => error.response ?? error,
@@ -81,7 +82,7 @@ export async function control(
       ? {}
       : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
   });
-  const answerBody = await response.json();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answerBody)}`);
-  return answerBody;
+  const responseBody = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(responseBody)}`);
+  return responseBody;
 }

@@ -1,4 +1,4 @@
-/** What later calls need from earlier answers. */
+/** What later calls need from earlier responses. */
 export type SdkState = Record<
   "org" | "project" | "main" | "branch" | "endpoint" | "snapshot" | "restored" | "permission",
   string

@@ -6,7 +6,7 @@ import type { ServerClient } from "../running-server.ts";
 /** What went wrong, and how much was done. */
 export type Findings = {
   readonly requests: number;
-  /** Answers after which the client tried again, by status. */
+  /** Responses after which the client tried again, by status. */
   readonly retries: Readonly<Record<number, number>>;
   readonly serverErrors: readonly string[];
   readonly schemaFaults: readonly string[];
@@ -14,7 +14,7 @@ export type Findings = {
   readonly otherFaults: readonly string[];
 };
 
-/** Calls that the public document lacks: the operation that has the same answer, if any. */
+/** Calls that the public document lacks: the operation that has the same response, if any. */
 const UNDOCUMENTED: readonly (readonly [RegExp, string | undefined])[] = [
   [/^POST \/projects\/[^/]+\/branches\/[^/]+\/reset_to_parent$/, "restoreProjectBranch"],
   [/^GET \/projects\/[^/]+\/limits$/, undefined],
@@ -27,7 +27,7 @@ const POLL_EVERY_MS = 20;
 /** In real time: far longer than any operation takes. */
 const STUCK_AFTER_MS = 60_000;
 
-/** The API as a client that retries what it may retry, and validates every answer. */
+/** The API as a client that retries what it may retry, and validates every response. */
 export class CheckedApi {
   readonly #client: ServerClient;
   readonly #document = loadPublicDocument();
@@ -38,7 +38,7 @@ export class CheckedApi {
   readonly #stuckOperations: string[] = [];
   readonly #otherFaults: string[] = [];
   #requests = 0;
-  /** The time of the world at the latest answer. */
+  /** The time of the world at the latest response. */
   now = 0;
 
   constructor(client: ServerClient) {
@@ -60,16 +60,16 @@ export class CheckedApi {
     this.#otherFaults.push(fault);
   }
 
-  /** The body of a successful answer. Throws for any other, after the retries. */
+  /** The body of a successful response. Throws for any other, after the retries. */
   async call(method: string, path: string, body?: unknown): Promise<any> {
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#client.api(method, path, body);
-      this.#check(method, path, answer.status, answer.body);
-      this.now = Date.parse(answer.headers.get("date") ?? "");
-      if (answer.status < 300) return answer.body;
-      if (!mayRetry(answer.status, answer.body) || attempt === ATTEMPTS)
-        throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-      this.#retries[answer.status] = (this.#retries[answer.status] ?? 0) + 1;
+      const response = await this.#client.api(method, path, body);
+      this.#check(method, path, response.status, response.body);
+      this.now = Date.parse(response.headers.get("date") ?? "");
+      if (response.status < 300) return response.body;
+      if (!mayRetry(response.status, response.body) || attempt === ATTEMPTS)
+        throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+      this.#retries[response.status] = (this.#retries[response.status] ?? 0) + 1;
       await sleep(RETRY_AFTER_MS);
     }
   }
@@ -77,13 +77,14 @@ export class CheckedApi {
   /** Reports activity, in the role of the benchmarks. All must reach their computes. */
   async reportActivity(endpointIds: readonly string[], durationMs: number): Promise<void> {
     if (endpointIds.length === 0) return;
-    const answer = await this.#client.sim(
+    const response = await this.#client.sim(
       "POST",
       "/activity",
       endpointIds.map((id) => ({ endpoint_id: id, duration_ms: durationMs, load: 0.2 })),
     );
-    if (answer.status !== 200) this.addFault(`activity: ${answer.status} ${JSON.stringify(answer.body)}`);
-    for (const { endpoint_id, outcome, message } of answer.body.activities ?? []) {
+    if (response.status !== 200)
+      this.addFault(`activity: ${response.status} ${JSON.stringify(response.body)}`);
+    for (const { endpoint_id, outcome, message } of response.body.activities ?? []) {
       if (outcome === "refused") this.addFault(`benchmark on ${endpoint_id}: ${message}`);
     }
   }
@@ -122,7 +123,7 @@ export class CheckedApi {
 const UNFINISHED: readonly string[] = ["scheduling", "running", "cancelling"];
 const LOCKED = "project already has running conflicting operations, scheduling of new ones is prohibited";
 
-/** C: on these answers, and no others, the suite of the real platform tries again. */
+/** C: on these responses, and no others, the suite of the real platform tries again. */
 function mayRetry(status: number, body: { readonly message?: string }): boolean {
   return (
     (status === 423 && body.message === LOCKED) || (status === 422 && body.message === "branch not ready yet")
