@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { format } from "node:util";
+import * as sdk from "@neon/sdk/raw";
 import { build } from "esbuild";
 import { parse } from "yaml";
 
@@ -25,6 +26,9 @@ const commands = parse(readFileSync("test/contract/client-commands.yaml", "utf8"
 const unknown = Object.keys(commands).filter((id) => !operations.includes(id));
 if (unknown.length > 0)
   throw new Error(format("test/contract/client-commands.yaml: unknown operations: %s", unknown.join(", ")));
+
+/** Functions of the newest SDK. test/contract/neon-sdk.test.ts calls those of served operations. */
+const sdkFunctions = new Set(Object.keys(sdk).map((name) => name.toLowerCase()));
 
 const evidence = Object.fromEntries(
   operations.map((id) => {
@@ -49,8 +53,10 @@ try {
   const { imitated, recorded, refused, operations: rows, client_operations: clientRows } = coverage();
   const row = (operation) => {
     const { operation_id, method, path, coverage: level } = operation;
-    const { test, clients } =
+    const { test, clients: others } =
       level === "refused" ? { test: REFUSALS_TEST, clients: [] } : evidence[operation_id];
+    const isInSdk = level !== "refused" && sdkFunctions.has(operation_id.toLowerCase());
+    const clients = isInSdk ? [others[0], "@neon/sdk", ...others.slice(1)] : others;
     return `| ${operation_id} | ${method} ${path} | ${level} | ${test ?? ""} | ${clients.join(", ")} |`;
   };
   const text = `# API coverage

@@ -7,7 +7,7 @@ import type { TransferCommand } from "./account/transfer.ts";
 import type { BranchCommand } from "./branch/branch.ts";
 import type { DatabaseCommand, RoleCommand } from "./branch/branch-content.ts";
 import type { SnapshotCommand } from "./branch/branch-snapshot.ts";
-import type { RestoreBranch } from "./branch/restore-branch.ts";
+import type { RestoreBranchCommand } from "./branch/restore-branch.ts";
 import type { RestoreSnapshotCommand } from "./branch/restore-snapshot.ts";
 import type { ServiceRecordCommand } from "./branch/service-record.ts";
 import type { ActivityCommand } from "./compute/activity.ts";
@@ -33,7 +33,7 @@ export type Command =
   | JwksCommand
   | VpcEndpointCommand
   | BranchCommand
-  | RestoreBranch
+  | RestoreBranchCommand
   | RoleCommand
   | DatabaseCommand
   | SnapshotCommand

@@ -5,19 +5,6 @@ import { control } from "../support/public-client.ts";
 
 // C: on 423, the public CLI retries five times, every three seconds; for projects, it would fail at once.
 
-test("a project that was just created can be changed and deleted, in the default mode", async () => {
-  const [directory, home] = [temporaryDirectory(), temporaryDirectory()];
-  const served = await serve(directory.path, []);
-  const neonctl = new Neonctl(served.ready.api_url, served.ready.api_key ?? "", home.path);
-  const { project } = await neonctl.json("projects", "create", "--name", "shop");
-  const updated = await neonctl.json("projects", "update", project.id, "--name", "store");
-  expect(updated.name).toBe("store");
-  expect((await neonctl.json("projects", "delete", project.id)).id).toBe(project.id);
-  await served.kill("SIGTERM");
-  directory.remove();
-  home.remove();
-});
-
 test("it retries a branch after 423 until the operations finish", async () => {
   const [directory, home] = [temporaryDirectory(), temporaryDirectory()];
   const served = await serve(directory.path, ["--clock", "manual", "--seed", "1"]);

@@ -6,7 +6,8 @@ import { dirname, join } from "node:path";
 
 const require = createRequire(import.meta.url);
 
-export type Cli = "neonctl" | "neon";
+/** `neonctl-newest` is the newest release under the old name, which contains a release of `neon`. */
+export type Cli = "neonctl" | "neon" | "neonctl-newest";
 
 /**
  * The public command line under its old name and, with `STANDIN_TEST_CLIS=all`, under its new one too.
@@ -18,6 +19,7 @@ export const CLIS: readonly Cli[] =
 const PACKAGE_FILES: Readonly<Record<Cli, string>> = {
   neonctl: require.resolve("neonctl/package.json"),
   neon: require.resolve("neon/package.json"),
+  "neonctl-newest": require.resolve("neonctl-newest/package.json"),
 };
 
 export type NeonctlRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -32,7 +34,8 @@ export class Neonctl {
   /** `home` is an empty directory, so that no stored credentials or context are found. */
   constructor(apiUrl: string, apiKey: string, home: string, cli: Cli = "neonctl") {
     const packageFile = PACKAGE_FILES[cli];
-    this.#command = join(dirname(packageFile), JSON.parse(readFileSync(packageFile, "utf8")).bin[cli]);
+    const { bin } = JSON.parse(readFileSync(packageFile, "utf8"));
+    this.#command = join(dirname(packageFile), bin[cli] ?? bin.neonctl);
     this.#apiUrl = apiUrl;
     this.#apiKey = apiKey;
     this.#home = home;

@@ -1,14 +1,15 @@
 import { createApiClient } from "@neondatabase/api-client";
-import { loadPublicDocument } from "./public-document.ts";
+import { loadPublicDocument, type PublicDocument } from "./public-document.ts";
 
 export type PublicClient = ReturnType<typeof createApiClient>;
 
 /** An error answer as the public client reports it. */
 export type ErrorResponse = { readonly status: number; readonly code: string; readonly message: string };
 
-/** Creates public clients and validates each of their answers against the public document. */
-export function checkedClients(apiUrl: string) {
-  const document = loadPublicDocument();
+/** Finds the operation of a request in the public document, by its path below the base URL, without a query. */
+export function operationFinder(
+  document: PublicDocument,
+): (method: string, path: string) => string | undefined {
   // A literal path segment takes precedence over a parameter.
   const patterns = [...document.operations]
     .sort((a, b) => a.path.split("{").length - b.path.split("{").length)
@@ -17,17 +18,21 @@ export function checkedClients(apiUrl: string) {
       method,
       pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
     }));
+  return (method, path) =>
+    patterns.find((candidate) => candidate.method === method && candidate.pattern.test(path))?.operationId;
+}
+
+/** Creates public clients and validates each of their answers against the public document. */
+export function checkedClients(apiUrl: string) {
+  const document = loadPublicDocument();
+  const operationOf = operationFinder(document);
   const faults: string[] = [];
   const checkResponse = (method = "", url = "", status: number, body: unknown) => {
-    const found = patterns.find(
-      (candidate) => candidate.method === method.toUpperCase() && candidate.pattern.test(url),
-    );
+    const found = operationOf(method.toUpperCase(), url);
     if (found === undefined) faults.push(`${method} ${url} is no operation of the document`);
     else
       faults.push(
-        ...document
-          .answerFaults(found.operationId, status, body)
-          .map((fault) => `${found.operationId} ${status}: ${fault}`),
+        ...document.answerFaults(found, status, body).map((fault) => `${found} ${status}: ${fault}`),
       );
   };
   return {

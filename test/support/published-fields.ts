@@ -8,8 +8,8 @@
  * depend on a state, such as `compute_last_active_at` before the first activity.
  */
 
-type FieldType = "string" | "instant" | "integer" | "number" | "boolean" | "array" | "object";
-type FieldTypes = Readonly<Record<string, FieldType>>;
+export type FieldType = "string" | "instant" | "integer" | "number" | "boolean" | "array" | "object";
+export type FieldTypes = Readonly<Record<string, FieldType>>;
 
 const SHARED_PROJECT_FIELDS: FieldTypes = {
   id: "string",
@@ -224,9 +224,14 @@ function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 
 /** The fields that an object lacks or has with another type, as `<kind>.<path>: <what it is>`. */
 export function missingFields([kind, object]: Found): string[] {
-  return Object.entries(PUBLISHED_FIELDS[kind]).flatMap(([path, type]) => {
+  return wrongFields(kind, object, PUBLISHED_FIELDS[kind]);
+}
+
+/** The fields that are absent or of another type, each by its path below `place`. */
+export function wrongFields(place: string, object: unknown, types: FieldTypes): string[] {
+  return Object.entries(types).flatMap(([path, type]) => {
     const value = path.split(".").reduce<any>((part, name) => part?.[name], object);
-    return isOfType(value, type) ? [] : [`${kind}.${path}: ${JSON.stringify(value) ?? "absent"}`];
+    return isOfType(value, type) ? [] : [`${place}.${path}: ${JSON.stringify(value) ?? "absent"}`];
   });
 }
 

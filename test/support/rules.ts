@@ -245,6 +245,7 @@ const RULES: Readonly<Record<RuleName, true>> = {
   DeleteBranch: true,
   expiration: true,
   RestoreBranch: true,
+  ResetBranchToParent: true,
   CreateRole: true,
   DeleteRole: true,
   ResetRolePassword: true,

@@ -28,6 +28,11 @@ export const CLIENT_OPERATIONS: readonly PublicOperation[] = [
     "DELETE /projects/{project_id}/branches/{branch_id}/custom-domains/{domain}":
       "deleteProjectBranchCustomDomain",
   }),
+  // C: the platform's own test suite of random operations. A: their ids.
+  ...operations({
+    "GET /projects/{project_id}/limits": "getProjectLimits",
+    "POST /projects/{project_id}/branches/{branch_id}/reset_to_parent": "resetProjectBranchToParent",
+  }),
   // D: in older documents; removed from the newer ones.
   ...operations({ "GET /consumption_history/account": "getConsumptionHistoryPerAccount" }),
 ];

@@ -26,7 +26,10 @@ export function requestedBranch(request: BranchRequest): Branch {
   );
 }
 
-type BranchChange = Extract<Command, { type: "SetDefaultBranch" | "UpdateBranch" | "RestoreBranch" }>;
+type BranchChange = Extract<
+  Command,
+  { type: "SetDefaultBranch" | "UpdateBranch" | "RestoreBranch" | "ResetBranchToParent" }
+>;
 type WithoutTarget<C> = C extends BranchChange ? Omit<C, "accountId" | "projectId" | "branchId"> : never;
 
 export function changeBranch(request: BranchRequest, command: WithoutTarget<BranchChange>) {

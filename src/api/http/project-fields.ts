@@ -3,6 +3,7 @@ import { id } from "../../http/fields.ts";
 import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DefaultEndpointSettings } from "../../platform/project/project.ts";
+import { MAX_HISTORY_RETENTION_S } from "../../platform/project/project-limits.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-range.ts";
 import {
   defaultEndpointSettings,
@@ -11,8 +12,6 @@ import {
   preloadLibraries,
   provisioner,
 } from "./request-fields.ts";
-
-const MAX_HISTORY_RETENTION_S = 2_592_000; // S
 
 /** S: 0 means no quota. src/platform/project/quota.ts says which quotas can be reached. */
 const quota = z.object({

@@ -40,6 +40,14 @@ export function branchRestoreRoutes(handlers: RouteHandlers): Hono {
     ),
   );
 
+  // C: not in the public document. Public clients send no body.
+  app.post(
+    "/projects/:project_id/branches/:branch_id/reset_to_parent",
+    handlers.route({ params: branchParams }, (request) =>
+      changeBranch(request, { type: "ResetBranchToParent" }),
+    ),
+  );
+
   app.post(
     "/projects/:project_id/branches/:branch_id/recover",
     handlers.route({ params: branchParams }, (request) => {

@@ -12,6 +12,7 @@ import {
   projectsOf,
 } from "../../platform/lookup.ts";
 import type { Project } from "../../platform/project/project.ts";
+import { limitsOf } from "../../platform/project/project-limits.ts";
 import { recoverableProjectsOf } from "../../platform/project/recovery.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { cursorParameter, encodeCursor, integerParameter, limitParameter } from "../http/paging.ts";
@@ -21,6 +22,7 @@ import type { RouteHandlers } from "../http/request-context.ts";
 import { flag } from "../http/request-fields.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint, renderConnectionUris } from "../render/render-endpoint.ts";
+import { renderProjectLimits } from "../render/render-limits.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 import { renderProject, renderProjectListItem } from "../render/render-project.ts";
 
@@ -130,6 +132,15 @@ export function projectRoutes(handlers: RouteHandlers): Hono {
     handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
       const project = unwrap(findProject(transaction.world, account.id, params.project_id));
       return { project: renderProject(transaction.world, project, transaction.now) };
+    }),
+  );
+
+  // C: not in the public document.
+  app.get(
+    "/projects/:project_id/limits",
+    handlers.route({ params: projectParams }, ({ account, params, transaction: { world } }) => {
+      const project = unwrap(findProject(world, account.id, params.project_id));
+      return renderProjectLimits(unwrap(limitsOf(world, project)));
     }),
   );
 

@@ -20,19 +20,47 @@ import { resolvePointInTime } from "./point-in-time.ts";
 
 export const restoreBranchDeciders = {
   RestoreBranch: decideRestoreBranch,
-} satisfies Deciders<RestoreBranch>;
+  ResetBranchToParent: decideResetBranchToParent,
+} satisfies Deciders<RestoreBranchCommand>;
+
+export type RestoreBranchCommand = RestoreBranch | ResetBranchToParent;
 
 /**
  * S: gives a branch the content of its source at an instant. The `reset` of clients restores the parent's
  * head.
  */
-export type RestoreBranch = BranchRef & {
+type RestoreBranch = BranchRef & {
   readonly type: "RestoreBranch";
   readonly sourceBranchId: string;
   readonly sourceTimestamp?: SimTime | undefined;
   readonly sourceLsn?: string | undefined;
   readonly preserveUnderName?: string | undefined;
 };
+
+/** C: gives a branch the content of its parent's head, with the events of a restore. */
+type ResetBranchToParent = BranchRef & { readonly type: "ResetBranchToParent" };
+
+function decideResetBranchToParent(
+  world: World,
+  command: ResetBranchToParent,
+  context: Context,
+): Result<Event[]> {
+  const project = findProject(world, command.accountId, command.projectId);
+  if (!project.ok) return project;
+  const branch = findBranch(world, project.value, command.branchId);
+  if (!branch.ok) return branch;
+  const { id, name, parentId } = branch.value;
+  if (parentId === undefined)
+    return refuse("BRANCH_IS_ROOT", `branch "${name}" is a root branch and has no parent to be reset to`);
+  // D: "branches that have children cannot be reset". The call has no field to preserve the branch.
+  if (childrenOf(world, id).length > 0) {
+    return refuse(
+      "BRANCH_HAS_CHILDREN",
+      `branch "${name}" has child branches and cannot be reset to its parent; delete them, or restore the branch with preserve_under_name`,
+    );
+  }
+  return decideRestoreBranch(world, { ...command, type: "RestoreBranch", sourceBranchId: parentId }, context);
+}
 
 function decideRestoreBranch(world: World, command: RestoreBranch, context: Context): Result<Event[]> {
   const { now, random } = context;

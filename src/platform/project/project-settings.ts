@@ -14,12 +14,22 @@ export const DEFAULT_PROJECT_SETTINGS = {
   hipaa: false,
 } as const;
 
+/** S: 0 is no limit. C: where a project has a quota, the Terraform provider crashes without any of these. */
+const NO_QUOTA = {
+  active_time_seconds: 0,
+  compute_time_seconds: 0,
+  written_data_bytes: 0,
+  data_transfer_bytes: 0,
+  logical_size_bytes: 0,
+} as const;
+
 /** All settings of a project: its own, and the default of each one that was never set. */
 export function effectiveSettings({ settings }: Project): Readonly<Record<string, unknown>> {
-  const { allowed_ips: allowedIps } = settings as { allowed_ips?: object };
+  const { allowed_ips: allowedIps, quota, ...others } = settings as { allowed_ips?: object; quota?: object };
   return {
     ...DEFAULT_PROJECT_SETTINGS,
-    ...settings,
+    ...others,
     allowed_ips: { ...DEFAULT_PROJECT_SETTINGS.allowed_ips, ...allowedIps },
+    ...(quota === undefined || Object.keys(quota).length === 0 ? {} : { quota: { ...NO_QUOTA, ...quota } }),
   };
 }

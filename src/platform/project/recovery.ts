@@ -25,15 +25,15 @@ export const recoveryDeciders = {
  * S: "within the 7-day deletion recovery period". Computes are recovered idle, with the same connection
  * strings.
  */
-type RecoverBranch = BranchRef & RecoveryOptions & { readonly type: "RecoverBranch" };
-type RecoverProject = RecoveryOptions & {
+type RecoverBranch = BranchRef & {
+  readonly type: "RecoverBranch";
+  /** Not rejected because of operations under way. */
+  readonly queue?: true;
+};
+type RecoverProject = {
   readonly type: "RecoverProject";
   readonly accountId: string;
   readonly projectId: string;
-};
-type RecoveryOptions = {
-  /** Not rejected because of operations under way. */
-  readonly queue?: true;
 };
 
 function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Context): Result<Event[]> {
@@ -73,6 +73,7 @@ function decideRecoverBranch(world: World, command: RecoverBranch, { now }: Cont
   return accept([{ type: "BranchRecovered", at: now, branchId: branch.id }]);
 }
 
+/** C: no public client retries this call after 423, so the operations of the deletion do not prevent it. */
 function decideRecoverProject(world: World, command: RecoverProject, { now }: Context): Result<Event[]> {
   const project = world.projects.get(command.projectId);
   // Another account's project is reported as missing.
@@ -89,8 +90,6 @@ function decideRecoverProject(world: World, command: RecoverProject, { now }: Co
   if (!account.ok) return account;
   const limitCheck = checkProjectLimit(world, account.value);
   if (!limitCheck.ok) return limitCheck;
-  const locked = command.queue === true ? undefined : refuseWhileLocked(world, project.id, "project");
-  if (locked !== undefined) return { ok: false, refusal: locked };
   return accept([
     { type: "ProjectRecovered", at: now, projectId: project.id },
     ...finishCancelledBranches(world, project.id, now),

@@ -192,7 +192,7 @@ function seedProject(
   const primary = first?.endpoints.find((endpoint) => endpoint.type === "read_write");
   checkOwner(what, world.projects.get(seed.id)?.accountId, accountId);
   if (isRecoverable(world.projects.get(seed.id)))
-    execute({ type: "RecoverProject", accountId, projectId: seed.id, queue: true }, what);
+    execute({ type: "RecoverProject", accountId, projectId: seed.id }, what);
   if (world.projects.get(seed.id) === undefined) {
     const events = execute(
       {

@@ -205,6 +205,31 @@ test("a deleted child moves too and is recovered under its new parent", async ()
   expect([status, body.branch.parent_id]).toEqual([200, kept.id]);
 });
 
+test("reset_to_parent gives a branch the current content of its parent, without a body", async () => {
+  const { double, projectId, mainId, path } = await createShop();
+  const { branchId } = await createBranch(double, projectId, [], { name: "dev" });
+  await addDatabase(double, `${path}/${branchId}`, "mine");
+  await addDatabase(double, `${path}/${mainId}`, "theirs");
+  const { status, body } = await double.api("POST", `${path}/${branchId}/reset_to_parent`);
+  expect(status).toBe(200);
+  expect(body.branch).toMatchObject({
+    id: branchId,
+    parent_id: mainId,
+    parent_timestamp: "2026-01-01T00:00:40Z",
+    last_reset_at: "2026-01-01T00:00:40Z",
+  });
+  expect(describeOperations(body)).toEqual(["create_branch running"]);
+  expect(await databasesOf(double, `${path}/${branchId}`)).toEqual(["neondb", "theirs"]);
+});
+
+test("a rejected reset_to_parent changes nothing", async () => {
+  const { double, mainId, path } = await createShop();
+  const before = await worldState(double);
+  const root = await double.api("POST", `${path}/${mainId}/reset_to_parent`);
+  expect([root.status, root.body.code]).toEqual([422, "BRANCH_IS_ROOT"]);
+  expect(await worldState(double)).toBe(before);
+});
+
 test("a restore restarts active computes and leaves idle ones idle", async () => {
   const { double, projectId, mainId, path, restore } = await createShop();
   const { branchId, paths } = await createBranch(double, projectId, [

@@ -283,7 +283,7 @@ test("a branch whose recovery window ends while its project is deleted is not re
   expect(await stateCounts(double)).toMatchObject({ branches: 1, endpoints: 1 });
 });
 
-test("a project can be recovered only by its account, within the plan, after its deletion has finished", async () => {
+test("a project can be recovered only by its account, within the plan", async () => {
   const double = await createDouble({ plan: "free" });
   const { projectId } = await createProject(double);
   const { key } = await createAccount(double);
@@ -292,13 +292,27 @@ test("a project can be recovered only by its account, within the plan, after its
     const { status, body } = await double.api("POST", `/projects/${projectId}/recover`, undefined, as);
     return [status, body.code];
   };
-  expect(await recover()).toEqual([423, "OPERATIONS_IN_PROGRESS"]);
   await double.advance("10s");
   expect(await recover(key)).toEqual([404, "PROJECT_NOT_FOUND"]);
   expect((await double.api("GET", "/projects?recoverable=true", undefined, key)).body.projects).toEqual([]);
   const { projects_limit } = (await double.api("GET", "/users/me")).body;
   for (let count = 0; count < projects_limit; count += 1) await createProject(double);
   expect(await recover()).toEqual([422, "PROJECTS_LIMIT_EXCEEDED"]);
+});
+
+test("a project is recovered during its deletion, and its computes end up idle", async () => {
+  const double = await createDouble();
+  const { projectId, branchId, path } = await createProject(double);
+  await double.api("DELETE", `/projects/${projectId}`);
+  expect((await double.api("POST", `/projects/${projectId}/recover`)).status).toBe(200);
+  await double.advance("10s");
+  expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle" });
+  const { body } = await double.api("GET", `/projects/${projectId}/operations`);
+  expect(body.operations.filter(({ status }: { status: string }) => status !== "finished")).toEqual([]);
+  const role = { role: { name: "alice" } };
+  const created = await double.api("POST", `/projects/${projectId}/branches/${branchId}/roles`, role);
+  expect(created.status).toBe(201);
+  expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
 });
 
 test("the usage of a deleted branch stays in its project, before and after the purge", async () => {

@@ -187,7 +187,23 @@ describe("a quota", () => {
     const { double, path, projectId } = await projectWith(quota);
     await double.advance("10d");
     expect(await stateOf(double, path)).toBe("active");
-    expect((await double.api("GET", `/projects/${projectId}`)).body.project.settings.quota).toEqual(quota);
+    expect((await double.api("GET", `/projects/${projectId}`)).body.project.settings.quota).toMatchObject(
+      quota,
+    );
+  });
+
+  test("is shown with all its kinds, those without a limit as 0", async () => {
+    const { double, projectId } = await projectWith({ active_time_seconds: 60 });
+    const read = async () => (await double.api("GET", `/projects/${projectId}`)).body.project.settings;
+    expect((await read()).quota).toEqual({
+      active_time_seconds: 60,
+      compute_time_seconds: 0,
+      written_data_bytes: 0,
+      data_transfer_bytes: 0,
+      logical_size_bytes: 0,
+    });
+    await setQuota(double, projectId, {});
+    expect(await read()).not.toHaveProperty("quota");
   });
 
   test("that no month can reach causes no due work", async () => {

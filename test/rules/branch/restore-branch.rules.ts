@@ -17,6 +17,7 @@ const resetDev: CommandOf<"RestoreBranch"> = {
   ...DEV,
   sourceBranchId: "br-main",
 };
+const resetToParent: CommandOf<"ResetBranchToParent"> = { type: "ResetBranchToParent", ...DEV };
 const restoreMain: CommandOf<"RestoreBranch"> = {
   type: "RestoreBranch",
   ...MAIN,
@@ -175,4 +176,51 @@ test("restoring an unknown branch, or from one, is refused", () => {
   given(worldWithBranch())
     .when({ ...resetDev, projectId: "unknown" })
     .thenRefused("PROJECT_NOT_FOUND");
+});
+
+test("resetting a branch to its parent restores the head of the parent", () => {
+  given(
+    worldWithBranch({ computes: [{ id: "ep-dev", computeType: "read_write", options: {} }] }),
+    { type: "CreateDatabase", ...MAIN, name: "orders", ownerName: "neondb_owner" },
+    after(HOUR),
+  )
+    .when(resetToParent)
+    .then([
+      {
+        type: "BranchRestored",
+        branchId: "br-dev",
+        content: { databases: [{ name: "neondb" }, { name: "orders" }] },
+        parentId: "br-main",
+        parentTimestamp: NOW + HOUR,
+        parentLsn: undefined,
+      },
+      running("suspend_compute", { endpointId: "ep-dev" }),
+      { type: "ComputeSuspending", endpointId: "ep-dev" },
+      queued("create_branch", { branchId: "br-dev" }),
+      queued("start_compute", { endpointId: "ep-dev" }),
+    ]);
+});
+
+test("resetting a root branch to its parent is refused", () => {
+  given(worldWithProject())
+    .when({ ...resetToParent, ...MAIN })
+    .thenRefused("BRANCH_IS_ROOT", /"main" .* no parent/);
+});
+
+test("resetting a branch with children to its parent is refused", () => {
+  given(worldWithBranch(), { ...createDev, id: "br-test", name: "test", parentId: "br-dev" }, after(HOUR))
+    .when(resetToParent)
+    .thenRefused("BRANCH_HAS_CHILDREN", /"dev" has child branches/);
+});
+
+test("resetting a branch to its parent is refused where a restore is", () => {
+  given(worldWithBranch({ protected: true }))
+    .when(resetToParent)
+    .thenRefused("BRANCH_IS_PROTECTED");
+  given(worldWithBranch(), { ...createDev, id: "br-test", name: "test" })
+    .when(resetToParent)
+    .thenRefused("OPERATIONS_IN_PROGRESS");
+  given(worldWithProject())
+    .when(resetToParent)
+    .thenRefused("BRANCH_NOT_FOUND", /"br-dev"/);
 });

@@ -9,7 +9,7 @@ import {
   worldWithBranch,
   worldWithProject,
 } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, HOUR, NOW, type Step } from "../../support/rules.ts";
+import { after, type CommandOf, DAY, given, HOUR, NOW, SECOND, type Step } from "../../support/rules.ts";
 
 const recoverDev: CommandOf<"RecoverBranch"> = { type: "RecoverBranch", ...DEV };
 const recoverShop: CommandOf<"RecoverProject"> = { type: "RecoverProject", ...SHOP };
@@ -134,11 +134,23 @@ test("recovering a project is refused when the account has all the projects that
     .thenRefused("PROJECTS_LIMIT_EXCEEDED");
 });
 
-test("recovering a project with unfinished operations is refused, unless it is queued", () => {
-  given(worldWithProject(), deleteShop).when(recoverShop).thenRefused("OPERATIONS_IN_PROGRESS");
+test("a project is recovered while the operations of its deletion still run", () => {
   given(worldWithProject(), deleteShop)
-    .when({ ...recoverShop, queue: true })
+    .when(recoverShop)
     .then([{ type: "ProjectRecovered" }]);
+  given(worldWithProject({}, { locks: "project" }), deleteShop)
+    .when(recoverShop)
+    .then([{ type: "ProjectRecovered" }]);
+});
+
+test("operations of the deletion change nothing after the recovery, except that computes are idle", () => {
+  given(worldWithProject(), deleteShop, recoverShop)
+    .when({ kind: "operation", id: "operation-3" }, after(SECOND))
+    .then([
+      { type: "OperationFinished" },
+      { type: "ComputeSuspended", endpointId: "ep-main" },
+      { type: "OperationStarted" },
+    ]);
 });
 
 test("after its recovery period a branch is removed with its computes, children first", () => {
