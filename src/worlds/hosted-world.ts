@@ -97,7 +97,8 @@ export class HostedWorld implements WorldHandle {
     }
     this.#dueTimer.arm(this.#lifecycle.requireLive());
     if (simulation.hasUncommittedEvents) return this.#commits.next().then(() => result);
-    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false) this.#commits.schedule();
+    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
+      this.#commits.schedule();
     return result;
   }
 

@@ -26,6 +26,10 @@ export class Log {
     this.#pino.info(message);
   }
 
+  warn(message: string): void {
+    this.#pino.warn(message);
+  }
+
   error(error: unknown, message: string): void {
     this.#pino.error({ err: error }, message);
   }

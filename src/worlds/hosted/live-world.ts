@@ -1,6 +1,7 @@
+import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
-import { type ClockState, type WallClock, WorldClock } from "../../simulation/world-clock.ts";
+import { type ClockState, WorldClock } from "../../simulation/world-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { nextCheckpointSeq, type Retention } from "../retention.ts";
 import { StoreUnavailable } from "../world-handle.ts";
@@ -10,7 +11,7 @@ import { describeCorruption, messageOf } from "./store-failure.ts";
 export type HostedWorldOptions = {
   readonly name: string;
   readonly open: OpenHistory;
-  readonly wallClock: WallClock;
+  readonly hostClock: HostClock;
   /** The clock of a world that has not been created yet. */
   readonly initialClock: ClockState;
   readonly retention: Retention;
@@ -34,7 +35,7 @@ export type LiveWorld = {
  * opened.
  */
 export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
-  const { name, open, wallClock, initialClock, requestsLimit, retention } = options;
+  const { name, open, hostClock, initialClock, requestsLimit, retention } = options;
   try {
     const history = open();
     const { journal, world, clock } = history;
@@ -44,7 +45,7 @@ export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
     return {
       history,
       simulation,
-      clock: new WorldClock(state, wallClock, floor),
+      clock: new WorldClock(state, hostClock, floor),
       requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
       checkpointDueAt: nextCheckpointSeq(journal, journal.newestCheckpoint, world, retention),
     };
