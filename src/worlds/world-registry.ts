@@ -53,7 +53,7 @@ export class WorldRegistry implements WorldsHandle {
 
   world(name: string): Result<HostedWorld> {
     const open = this.#open.get(name);
-    if (open !== undefined) return accept(open);
+    if (open !== undefined && !this.#changing.has(name)) return accept(open);
     if (this.#changing.has(name) || !this.#options.storage.worlds().includes(name)) {
       return refuse("WORLD_NOT_FOUND", `there is no world "${name}"; there are ${this.#names().join(", ")}`);
     }

@@ -21,7 +21,15 @@ export function coverage() {
     throw new Error("the routes are only listed, never called");
   };
   const served = servedOperations(
-    routeFamilies(new RouteHandlers({ worldOf: unused, rateLimit: false, onBug: unused })),
+    routeFamilies(
+      new RouteHandlers({
+        worldOf: unused,
+        defaultWorld: unused,
+        rateLimit: false,
+        countUnauthorized: unused,
+        onBug: unused,
+      }),
+    ),
   );
   const coverageOf = ({ operationId, method, path }: PublicOperation): OperationCoverage => ({
     operation_id: operationId,

@@ -13,6 +13,17 @@ export function findLoneSurrogate(value: unknown, path = ""): string | undefined
   return undefined;
 }
 
+/** The path of the first field named `__proto__`; `undefined` if there is none. */
+export function findReservedName(value: unknown, path = ""): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const innerPath = path === "" ? key : `${path}.${key}`;
+    const reservedPath = key === "__proto__" ? innerPath : findReservedName(inner, innerPath);
+    if (reservedPath !== undefined) return reservedPath;
+  }
+  return undefined;
+}
+
 /** Postgres truncates names of roles and databases to 63 bytes of UTF-8; here, longer names are rejected. */
 export function fitsPostgresIdentifier(name: string): boolean {
   return new TextEncoder().encode(name).length <= 63;
