@@ -84,6 +84,7 @@ function createSurfaces(
       coverage,
       operationIds: OPERATION_IDS,
       askWhatIf: lazyWhatIf,
+      controlToken,
       onBug,
     }),
   );

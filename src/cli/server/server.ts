@@ -58,6 +58,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   } catch (error) {
     listening?.server.close();
     directory.release();
+    await log.close();
     throw error;
   }
 }
@@ -221,6 +222,7 @@ function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDire
     await worlds.close();
     removeServerFile(directory.path);
     directory.release();
+    await log.close();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
 }

@@ -12,6 +12,7 @@ import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
+import { print } from "../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
@@ -198,9 +199,7 @@ function printDelay(
   figures: PointFigures & { readonly with_clients?: SimulatedFigures },
   isJson: boolean,
 ): void {
-  process.stdout.write(
-    isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`,
-  );
+  print(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
 }
 
 function addClient(text: string, previous: readonly ClientForm[] | undefined): readonly ClientForm[] {

@@ -18,6 +18,7 @@ import {
 } from "../../whatif/report/question.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
+import { printError } from "../terminal/print.ts";
 
 /** Options that the what-if commands share. */
 export type QuestionOptions = {
@@ -126,7 +127,7 @@ export function questionFromOptions(
 ): Question {
   const question = questionFrom({ ...options, coldStartWorthS: coldStartWorth }, world);
   const note = fromWorldText(question);
-  if (note !== undefined) process.stderr.write(`note: ${note}\n`);
+  if (note !== undefined) printError(`note: ${note}\n`);
   return question;
 }
 

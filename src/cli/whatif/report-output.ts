@@ -6,6 +6,7 @@ import type { Chart, ReportPage } from "../../whatif/report/page-layout.ts";
 import { terminalText } from "../../whatif/report/terminal-style.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { print } from "../terminal/print.ts";
 import { recordsCsv } from "./csv-output.ts";
 import { type ResolvedFlags, repeatCommand } from "./manifest.ts";
 import type { OutputOptions } from "./question-options.ts";
@@ -39,14 +40,14 @@ export async function outputResult(
 ): Promise<void> {
   if (out !== undefined) await writeReportDirectory(result, manifest, out);
   if (json === true) {
-    process.stdout.write(`${JSON.stringify(result.summary, null, 2)}\n`);
+    print(`${JSON.stringify(result.summary, null, 2)}\n`);
     return;
   }
   const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined;
   const text = terminalText(result.page, process.stdout.columns ?? DEFAULT_WIDTH, (colour, part) =>
     isColoured && part !== "" ? styleText(colour, part) : part,
   );
-  process.stdout.write(`${text}\n${out === undefined ? "" : `\nReport: ${join(out, "report.html")}\n`}`);
+  print(`${text}\n${out === undefined ? "" : `\nReport: ${join(out, "report.html")}\n`}`);
 }
 
 async function writeReportDirectory(

@@ -13,6 +13,21 @@ export function findLoneSurrogate(value: unknown, path = ""): string | undefined
   return undefined;
 }
 
+/** Control characters, line separators, and characters that reverse the direction of text. */
+const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Text that a terminal, XML and HTML show as it is: control characters except tabs and line feeds become
+ * escapes such as `\u001b`, which JSON reads as the same characters.
+ */
+export function escapeControls(text: string): string {
+  return text.replaceAll(CONTROLS, (character) =>
+    character === "\n" || character === "\t"
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** The path of the first field named `__proto__`; `undefined` if there is none. */
 export function findReservedName(value: unknown, path = ""): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;

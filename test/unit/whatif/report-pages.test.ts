@@ -13,7 +13,7 @@ import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { reportHtml } from "../../../src/whatif/report/html.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
-import { standaloneSvg } from "../../../src/whatif/report/svg.ts";
+import { drawChart, standaloneSvg } from "../../../src/whatif/report/svg.ts";
 import { terminalText } from "../../../src/whatif/report/terminal-style.ts";
 import {
   selectPeriod,
@@ -244,4 +244,26 @@ test("differences have an interval if randomness is involved, and none otherwise
   expect(drawn.answer.join(" ")).toMatch(/ % ± [\d.]+ %\)/);
   const fixed = pageOf({ kind: "fixed", ms: 1_000 });
   expect(JSON.stringify([fixed.tables[0]?.rows, fixed.answer])).not.toMatch(/ ± /);
+});
+
+test("control characters in names are escaped in SVG and HTML", () => {
+  const name = "a\u0001b\u009b\u202e";
+  const chart = drawChart({
+    name: "chart",
+    title: name,
+    caption: name,
+    plot: { x: { type: "band", domain: [name] }, marks: [] },
+  });
+  const page = {
+    title: name,
+    subject: name,
+    answer: [name],
+    facts: [],
+    tables: [],
+    limits: { assumptions: [], caveats: [] },
+  } as never;
+  for (const text of [standaloneSvg(chart), reportHtml(page, [chart], {})]) {
+    expect(text).toContain("a\\u0001b\\u009b\\u202e");
+    expect(text).not.toMatch(/(?![\n\t])[\p{Cc}\u202e]/u);
+  }
 });
