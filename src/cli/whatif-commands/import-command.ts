@@ -6,7 +6,8 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
-import { addInputOptions, type InputOptions, importFiles } from "../whatif/import-options.ts";
+import { importFiles } from "../whatif/import-files.ts";
+import { addInputOptions, type InputOptions } from "../whatif/import-options.ts";
 import { TRACE_SUFFIX } from "../whatif/trace-files.ts";
 
 type TraceImportOptions = InputOptions & { readonly out: string; readonly json?: boolean };

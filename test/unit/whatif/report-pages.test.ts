@@ -260,7 +260,7 @@ test("control characters in names are escaped in SVG and HTML", () => {
     answer: [name],
     facts: [],
     tables: [],
-    limits: { assumptions: [], caveats: [] },
+    limits: { exact: [], simulated: [], left_out: [] },
   } as never;
   for (const text of [standaloneSvg(chart), reportHtml(page, [chart], {})]) {
     expect(text).toContain("a\\u0001b\\u009b\\u202e");
