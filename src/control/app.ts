@@ -14,6 +14,7 @@ import { strict } from "./http/strict-fields.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { EventLoopMeter } from "./routes/event-loop-delay.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { renderMetrics } from "./routes/metrics.ts";
@@ -53,6 +54,7 @@ const challenge = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 hexadecimal dig
 export function createControl(options: ControlOptions): Hono {
   const { version } = options;
   const app = new Hono();
+  const loopMeter = new EventLoopMeter();
 
   // Live: the process responds. Ready: the world responds too.
   app.get(
@@ -181,7 +183,12 @@ export function createControl(options: ControlOptions): Hono {
     handler(options, {}, async ({ world }, context) => {
       const clock = await world.clock();
       const text = await runTransaction(world, (transaction) =>
-        renderMetrics(world.name, transaction.world, clock, world.sizeBytes()),
+        renderMetrics(world.name, transaction.world, clock, {
+          ...world.diagnostics(),
+          sizeBytes: world.sizeBytes(),
+          openWorlds: options.worlds.openCount,
+          delay: loopMeter.read(),
+        }),
       );
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
     }),

@@ -24,6 +24,7 @@ import {
   type PastView,
   StoreUnavailable,
   type Transaction,
+  type WorldDiagnostics,
   type WorldHandle,
 } from "./world-handle.ts";
 
@@ -166,6 +167,10 @@ export class HostedWorld implements WorldHandle {
 
   sizeBytes(): number {
     return this.#lifecycle.requireLive().simulation.journal.sizeBytes();
+  }
+
+  diagnostics(): WorldDiagnostics {
+    return this.#lifecycle.diagnostics();
   }
 
   history(): HistoryInfo {

@@ -60,6 +60,10 @@ export class WorldRegistry implements WorldsHandle {
     return accept(this.open(name));
   }
 
+  get openCount(): number {
+    return this.#open.size;
+  }
+
   list(): readonly WorldInfo[] {
     return this.#names().map((name) => this.#info(name));
   }

@@ -1,9 +1,11 @@
+import type { World } from "../../platform/core/world.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { type ClockState, WorldClock } from "../../simulation/world-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { nextCheckpointSeq, type Retention } from "../retention.ts";
+import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";
 import { describeCorruption, messageOf } from "./store-failure.ts";
@@ -42,10 +44,13 @@ export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
     const state = clock?.state ?? initialClock;
     const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
     const simulation = new Simulation(world, journal);
+    const worldClock = new WorldClock(state, hostClock, floor);
+    sealPlainSecrets(world, history.secretBox);
+    if (simulation.hasUncommittedRows) simulation.commit(worldClock.state(), worldClock.now());
     return {
       history,
       simulation,
-      clock: new WorldClock(state, hostClock, floor),
+      clock: worldClock,
       requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
       checkpointDueAt: nextCheckpointSeq(journal, journal.newestCheckpoint, world, retention),
     };
@@ -56,4 +61,10 @@ export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
         : `world "${name}" cannot be opened: ${messageOf(error)}`;
     throw new StoreUnavailable(reason, { cause: error });
   }
+}
+
+/** Encrypts the passwords that an older release has stored as they are. */
+function sealPlainSecrets(world: World, box: SecretBox): void {
+  for (const { id, value } of [...world.secrets.values()])
+    if (!SecretBox.isSealed(value)) world.secrets.set({ id, value: box.seal(id, value) });
 }
