@@ -24,6 +24,8 @@ export type FuzzedWorld = {
   /** The errors behind the answers with status 500. */
   readonly bugs: unknown[];
   state(): Promise<string>;
+  /** The number of the newest event. */
+  seq(): number;
   close(): Promise<void>;
 };
 
@@ -31,7 +33,7 @@ export type FuzzedWorld = {
 export async function createFuzzedWorld(path: string, hostClock?: HostClock): Promise<FuzzedWorld> {
   const bugs: unknown[] = [];
   const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
-  const { worlds } = await openWorlds(
+  const { worlds, world } = await openWorlds(
     directory,
     {
       seed: 1,
@@ -80,6 +82,7 @@ export async function createFuzzedWorld(path: string, hostClock?: HostClock): Pr
       organization: created.project.org_id,
     },
     bugs,
+    seq: () => world.history().seq,
     state: async () => (await app.request("http://localhost/_sim/state")).text(),
     async close() {
       await worlds.close();
