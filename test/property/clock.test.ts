@@ -24,7 +24,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.integer({ min: -10_000, max: 1_000_000 }).map((ms) => ({ kind: "advance", ms }) as const),
   fc
     .record({ mode: fc.constantFrom("real" as const, "scaled" as const, "manual" as const), factor })
-    .map((asked) => ({ kind: "mode", ...asked }) as const),
+    .map((mode) => ({ kind: "mode", ...mode }) as const),
   fc.constant({ kind: "reopen" } as const),
 );
 

@@ -17,7 +17,7 @@ import {
 } from "../support/requests/random-requests.ts";
 import { TestHost } from "../support/test-host.ts";
 
-/** How long a request may wait for a world whose clock stands still. */
+/** How long a request may wait for a world whose clock is stopped. */
 const PATIENCE_MS = 20;
 
 /** The same requests must find the same world in every clock mode. */
@@ -31,7 +31,7 @@ test("no request breaks the double: errors are as documented, and rejected reque
         const directory = temporaryDirectory();
         const underFire = await createFuzzedWorld(directory.path, frozenHost());
         try {
-          for (const request of requests) await expectSaneAnswer(underFire, request);
+          for (const request of requests) await expectSaneResponse(underFire, request);
           const invariants = await underFire.app.request("http://localhost/_sim/invariants");
           expect(await invariants.json()).toMatchObject({ ok: true });
         } finally {
@@ -52,7 +52,7 @@ test("every accepted value, however unusual, is found again in the world's file"
         const directory = temporaryDirectory();
         const underFire = await createFuzzedWorld(directory.path, frozenHost());
         try {
-          for (const request of requests) await expectSaneAnswer(underFire, request);
+          for (const request of requests) await expectSaneResponse(underFire, request);
           const state = JSON.parse(await underFire.state());
           await underFire.close();
           const stored = openStore(`${directory.path}/worlds/default.sqlite`, {
@@ -94,7 +94,7 @@ test("a HEAD request for the event stream leaves no listener", async () => {
   await double.close();
 });
 
-async function expectSaneAnswer(underFire: FuzzedWorld, random: RandomRequest): Promise<void> {
+async function expectSaneResponse(underFire: FuzzedWorld, random: RandomRequest): Promise<void> {
   const { app, bugs, names } = underFire;
   const patience = new AbortController();
   const request = requestOf(random, names, patience.signal);
