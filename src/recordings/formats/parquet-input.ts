@@ -13,7 +13,7 @@ import type { RowOptions } from "../rows/row-reader.ts";
 import { ObjectRowReader } from "./json-input.ts";
 
 /** What a Parquet file may declare. Beyond it, the file is damaged, or too large to decode in memory. */
-export const PARQUET_LIMITS = {
+const PARQUET_LIMITS = {
   rowsPerGroup: 100_000_000,
   bytesPerColumn: 2 * 1024 ** 3,
   bytesPerPage: 512 * 1024 ** 2,
