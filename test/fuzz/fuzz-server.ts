@@ -6,6 +6,7 @@ import { START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { createFuzzedWorld, type FuzzedWorld, type ResourceNames } from "../support/requests/fuzzed-world.ts";
 import { TestHost } from "../support/test-host.ts";
+import { CHANGED_HEADER, CPU_HEADER } from "./send.ts";
 
 export type FuzzCommand = "next-world" | "stop";
 /** Answer to `next-world`. */
@@ -16,10 +17,6 @@ export type FuzzReport = {
   /** Routes of the control API, as `GET /_sim/clock`. */
   readonly controlRoutes: readonly string[];
 };
-
-/** Headers of each answer. */
-export const CPU_HEADER = "x-fuzz-cpu-us";
-export const CHANGED_HEADER = "x-fuzz-changed";
 
 const { gc } = globalThis as { gc?: () => void };
 let current: { world: FuzzedWorld; remove: () => void } | undefined;

@@ -6,8 +6,8 @@ import { API_KEY } from "../support/double.ts";
 import { malformed, mutated } from "../support/requests/bodies.ts";
 import type { ResourceNames } from "../support/requests/fuzzed-world.ts";
 import { type RandomRequest, randomRequest } from "../support/requests/random-requests.ts";
-import { CHANGED_HEADER, CPU_HEADER, type FuzzCommand, type FuzzReport } from "./fuzz-server.ts";
-import { type RawAnswer, type RawRequest, send, sendBytes } from "./send.ts";
+import type { FuzzCommand, FuzzReport } from "./fuzz-server.ts";
+import { CHANGED_HEADER, CPU_HEADER, type RawAnswer, type RawRequest, send, sendBytes } from "./send.ts";
 
 /** Budgets of one request. */
 const MAX_CPU_MS = 20;

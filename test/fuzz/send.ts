@@ -1,6 +1,10 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 
+/** Headers that the server under test adds to each answer. */
+export const CPU_HEADER = "x-fuzz-cpu-us";
+export const CHANGED_HEADER = "x-fuzz-changed";
+
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const PATIENCE_MS = 5_000;
 
