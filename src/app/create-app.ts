@@ -4,6 +4,8 @@ import { type Context, Hono } from "hono";
 import { createApi } from "../api/app.ts";
 import { KNOWN_OPERATIONS } from "../api/coverage/client-operations.ts";
 import { coverage } from "../api/coverage/coverage.ts";
+import { RateLimiter } from "../api/http/rate-limit.ts";
+import type { ApiOptions } from "../api/http/request-context.ts";
 import { redactedPath } from "../api/http/request-journal.ts";
 import { createControl } from "../control/app.ts";
 import { guard } from "../control/http/guard.ts";
@@ -25,6 +27,8 @@ export type AppOptions = {
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
   readonly controlToken: string | undefined;
+  /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
+  readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
 };
 
@@ -41,12 +45,20 @@ export const OPERATION_IDS = KNOWN_OPERATIONS.map(({ operationId }) => operation
  */
 export function createApp(options: AppOptions): Hono {
   const defaultWorld: WorldResolver = () => unwrap(options.worlds.world(DEFAULT_WORLD));
-  const app = createSurfaces(options, "", defaultWorld);
+  const { rateLimit, steadyTime = () => performance.now() } = options;
+  // For all worlds together, or the limit would tell which worlds exist.
+  const limiter = rateLimit ? new RateLimiter() : undefined;
+  const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
+  const shared = { defaultWorld, countUnauthorized };
+  const app = createSurfaces(options, "", defaultWorld, shared);
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
   app.all("/w/:world/*", (context) => {
-    namedWorldsApp ??= createSurfaces(options, "/w/:world", ({ req }) =>
-      unwrap(options.worlds.world(req.param("world") ?? "")),
+    namedWorldsApp ??= createSurfaces(
+      options,
+      "/w/:world",
+      ({ req }) => unwrap(options.worlds.world(req.param("world") ?? "")),
+      shared,
     );
     return namedWorldsApp.fetch(context.req.raw, context.env);
   });
@@ -58,9 +70,10 @@ function createSurfaces(
   { worlds, version, rateLimit, hosts, controlToken, onBug }: AppOptions,
   base: string,
   worldOf: WorldResolver,
+  { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
 ): Hono {
   const app = new Hono();
-  app.route(`${base}/api/v2`, createApi({ worldOf, rateLimit, onBug }));
+  app.route(`${base}/api/v2`, createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, onBug }));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.route(
     `${base}/_sim`,
@@ -71,6 +84,7 @@ function createSurfaces(
       coverage,
       operationIds: OPERATION_IDS,
       askWhatIf: lazyWhatIf,
+      controlToken,
       onBug,
     }),
   );

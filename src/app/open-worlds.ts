@@ -10,6 +10,7 @@ import type { SimTime } from "../platform/core/time.ts";
 import { profileOfWorld } from "../platform/core/world.ts";
 import type { SettingsChanges, WorldSettings } from "../platform/core/world-settings.ts";
 import type { SeedTarget } from "../scenario/file/seed-file.ts";
+import { type ClockStep, HostClock } from "../simulation/host-clock.ts";
 import type { MemoryJournal } from "../simulation/journal.ts";
 import type { ClockSetting } from "../simulation/world-clock.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
@@ -56,6 +57,8 @@ export type ServerOptions = WorldOptions & {
   readonly retention?: Retention;
   /** Number of requests that the request log of each world keeps; 0 turns it off. */
   readonly requestsLimit?: number | undefined;
+  /** The clock of this process, with which it reports steps. */
+  readonly hostClock?: HostClock;
 };
 
 const DEFAULT_REQUESTS_LIMIT = 10_000;
@@ -84,14 +87,15 @@ export async function openWorlds(
   options: ServerOptions,
   onFailure: (error: unknown) => void,
 ): Promise<OpenedWorlds> {
-  const wallNow = Date.now();
+  const hostClock = options.hostClock ?? newHostClock();
+  const wallNow = hostClock.now();
   const clock = options.clock ?? { mode: "real", factor: 1 };
   const worlds = new WorldRegistry({
     storage,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     retention: options.retention ?? {},
     requestsLimit: options.requestsLimit ?? DEFAULT_REQUESTS_LIMIT,
-    wallClock: Date.now,
+    hostClock,
     newId: randomUUID,
     initialClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
     onFailure,
@@ -107,6 +111,15 @@ export async function openWorlds(
     await worlds.close();
     throw error;
   }
+}
+
+/** The clock of this process. */
+export function newHostClock(onStep?: (step: ClockStep) => void): HostClock {
+  return new HostClock(
+    () => Date.now(),
+    () => performance.now(),
+    onStep,
+  );
 }
 
 /** Storage in memory: its worlds end with this process. */

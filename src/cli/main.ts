@@ -4,6 +4,7 @@ import { RecordingError } from "../recordings/rows/recording-error.ts";
 import { UserError } from "../remote/user-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
+import { printError } from "./terminal/print.ts";
 
 /** Exit status 0: success. 1: the command failed. 2: usage error, or stdout cannot be written. */
 const EXIT_FAILED = 1;
@@ -15,7 +16,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // counts.
   if (error.code === "EPIPE" || hasStdoutFailed) return;
   hasStdoutFailed = true;
-  process.stderr.write(`standin: cannot write to stdout: ${error.message}\n`);
+  printError(`standin: cannot write to stdout: ${error.message}\n`);
 });
 // Set at exit: a write to stdout may fail until then.
 process.once("exit", () => {
@@ -28,15 +29,15 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
   } else if (error instanceof UserError) {
-    process.stderr.write(`standin: ${error.message}\n`);
+    printError(`standin: ${error.message}\n`);
     process.exitCode = error instanceof CliError && error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
   } else if (error instanceof RecordingError) {
     // The checksum of a block is verified only when the block is read, so a corrupt trace may be found late.
-    process.stderr.write(`standin: ${error.message}\n`);
+    printError(`standin: ${error.message}\n`);
     process.exitCode = EXIT_FAILED;
   } else {
     // Not rethrown: Node would print the source line, which is the whole minified bundle.
-    process.stderr.write(
+    printError(
       `standin: internal error, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
     );
     process.exitCode = EXIT_FAILED;

@@ -3,8 +3,10 @@ import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import * as z from "zod";
 import { respondWithError, unwrap } from "../http/request.ts";
 import { findReachableCompute } from "../platform/compute/decide-activity.ts";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
+import { proofOfToken } from "../worlds/secrets.ts";
 import { type HistoryInfo, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
 import { formatInstant, renderObject } from "./http/render-object.ts";
@@ -12,6 +14,7 @@ import { strict } from "./http/strict-fields.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { EventLoopMeter } from "./routes/event-loop-delay.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { renderMetrics } from "./routes/metrics.ts";
@@ -42,6 +45,8 @@ const eventsQuery = strict({
     .default(DEFAULT_EVENTS),
 });
 
+const challenge = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 hexadecimal digits");
+
 /**
  * The control API under `/_sim`, separate from the imitated API so that its additions are not mistaken for
  * the platform's.
@@ -49,11 +54,22 @@ const eventsQuery = strict({
 export function createControl(options: ControlOptions): Hono {
   const { version } = options;
   const app = new Hono();
+  const loopMeter = new EventLoopMeter();
 
   // Live: the process responds. Ready: the world responds too.
   app.get(
     "/health/live",
-    handler(options, {}, () => ({ status: "live", version })),
+    handler(options, { query: strict({ challenge: challenge.optional() }) }, ({ query }) =>
+      omitUndefined({
+        status: "live",
+        version,
+        pid: process.pid,
+        proof:
+          query.challenge === undefined || options.controlToken === undefined
+            ? undefined
+            : proofOfToken(options.controlToken, query.challenge, process.pid),
+      }),
+    ),
   );
   for (const path of ["/health", "/health/ready"]) {
     app.get(
@@ -167,7 +183,12 @@ export function createControl(options: ControlOptions): Hono {
     handler(options, {}, async ({ world }, context) => {
       const clock = await world.clock();
       const text = await runTransaction(world, (transaction) =>
-        renderMetrics(world.name, transaction.world, clock, world.sizeBytes()),
+        renderMetrics(world.name, transaction.world, clock, {
+          ...world.diagnostics(),
+          sizeBytes: world.sizeBytes(),
+          openWorlds: options.worlds.openCount,
+          delay: loopMeter.read(),
+        }),
       );
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
     }),

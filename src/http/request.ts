@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
-import { findLoneSurrogate } from "../platform/core/text.ts";
+import { findLoneSurrogate, findReservedName } from "../platform/core/text.ts";
 import type { Result } from "../platform/refusal-codes.ts";
 import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
@@ -43,6 +43,15 @@ export type RequestBody = {
 
 /** Reads the body up to its limit. `parseJsonBody` reports a body that is too large, after authentication. */
 export async function readBody(context: Context): Promise<RequestBody> {
+  try {
+    return await readWholeBody(context);
+  } catch {
+    // The client has closed the connection, so this response rarely arrives.
+    return fail(badRequest("the request body ended before it was complete"));
+  }
+}
+
+async function readWholeBody(context: Context): Promise<RequestBody> {
   const contentType = context.req.header("content-type");
   const declared = context.req.header("content-length");
   if (declared !== undefined) {
@@ -74,6 +83,9 @@ const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 /** In text that is valid UTF-8, only an escape can produce half of a surrogate pair. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
+/** The name of the prototype in JavaScript, which schemas do not see, or an escape that may spell it. */
+const RESERVED_NAME = /__proto__|\\u00[567]/;
+
 /** The body as JSON; `undefined` for an empty body. */
 export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: RequestBody): unknown {
   if (tooLarge) return fail(TOO_LARGE);
@@ -94,6 +106,8 @@ export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: Requ
       ),
     );
   }
+  const reserved = RESERVED_NAME.test(text) ? findReservedName(value) : undefined;
+  if (reserved !== undefined) return fail(badRequest(`${reserved}: there is no field "__proto__"`));
   const tornField = SURROGATE_ESCAPE.test(text) ? findLoneSurrogate(value) : undefined;
   if (tornField !== undefined)
     return fail(
@@ -172,8 +186,11 @@ const TOO_LARGE: ErrorResponse = {
  * equals separating values by commas (S), and a name may end in `[]`, as the public client writes arrays (C).
  */
 export function queryParameters(context: Context, lists: readonly string[] = []): Record<string, string> {
-  const parameters: Record<string, string> = {};
-  for (const [name, values] of Object.entries(context.req.queries())) {
+  // Without a prototype, a parameter named `__proto__` is one like any other.
+  const parameters: Record<string, string> = Object.create(null);
+  const given = new URL(context.req.url).searchParams;
+  for (const name of new Set(given.keys())) {
+    const values = given.getAll(name);
     const [value, second] = values;
     const list = lists.find((candidate) => name === candidate || name === `${candidate}[]`);
     if (list !== undefined) {

@@ -1,4 +1,5 @@
 import { END_OF_TIME, type SimTime } from "../platform/core/time.ts";
+import { type HostClock, MIN_CLOCK_STEP_MS } from "./host-clock.ts";
 
 export type ClockMode = "real" | "scaled" | "manual";
 
@@ -24,38 +25,53 @@ export type ClockState = {
   readonly wallAnchor: number;
 };
 
-/** Wall-clock time in milliseconds since 1970. Injected at the edge; nothing below reads the host's clock. */
-export type WallClock = () => number;
-
 /**
- * A world's clock. It never goes backwards: when the host's clock is set back, it stops until the host has
- * caught up.
+ * A world's clock. It never goes backwards. While it is open it follows the host's monotonic clock, so that a
+ * step of the host's wall clock neither moves nor stops it.
  */
 export class WorldClock {
-  #state: ClockState;
+  #mode: ClockMode;
+  #factor: number;
+  #simAnchor: SimTime;
+  /** The steady time at which simulated time was `#simAnchor`. */
+  #steadyAnchor: number;
   #latest: SimTime;
-  readonly #wallClock: WallClock;
+  /** The host's offset in the state that was stored last. */
+  #storedOffset: number | undefined;
+  readonly #host: HostClock;
 
   /** `floor` is the latest instant that this world has reached. */
-  constructor(state: ClockState, wallClock: WallClock, floor: SimTime = state.simAnchor) {
-    this.#state = state;
-    this.#wallClock = wallClock;
+  constructor(state: ClockState, host: HostClock, floor: SimTime = state.simAnchor) {
+    const now = host.now();
+    this.#mode = state.mode;
+    this.#factor = state.factor;
+    this.#host = host;
+    this.#simAnchor = state.simAnchor;
+    this.#steadyAnchor = state.wallAnchor - host.wallOffset;
+    this.#storedOffset = host.wallOffset;
     this.#latest = Math.max(floor, state.simAnchor);
+    if (state.factor === 0) return;
+    // The host's clock was set back while the world was closed: the world continues without waiting for it.
+    const behindMs = (this.#latest - state.simAnchor) / state.factor - (now - state.wallAnchor);
+    if (behindMs <= 0) return;
+    this.#anchor(this.#latest);
+    this.#storedOffset = undefined;
+    if (behindMs > MIN_CLOCK_STEP_MS) host.reportStep(-Math.ceil(behindMs));
   }
 
   get mode(): ClockMode {
-    return this.#state.mode;
+    return this.#mode;
   }
 
   get factor(): number {
-    return this.#state.factor;
+    return this.#factor;
   }
 
   now(): SimTime {
-    const { factor, simAnchor, wallAnchor } = this.#state;
-    if (factor === 0) return this.#latest;
+    if (this.#factor === 0) return this.#latest;
+    const elapsed = Math.floor((this.#host.steady() - this.#steadyAnchor) * this.#factor);
     // The clock stops at the end of time.
-    const now = Math.min(END_OF_TIME, simAnchor + Math.floor((this.#wallClock() - wallAnchor) * factor));
+    const now = Math.min(END_OF_TIME, this.#simAnchor + elapsed);
     if (now > this.#latest) this.#latest = now;
     return this.#latest;
   }
@@ -63,12 +79,15 @@ export class WorldClock {
   /** Moves the clock to `to`; an instant in the past has no effect. */
   advanceTo(to: SimTime): void {
     if (to <= this.now()) return;
-    this.#anchor(to, this.#state.mode, this.#state.factor);
+    this.#anchor(to);
   }
 
   /** Continues from the current instant in another mode. */
   setMode(mode: ClockMode, factor: number): void {
-    this.#anchor(this.now(), mode, mode === "manual" ? 0 : mode === "real" ? 1 : factor);
+    const now = this.now();
+    this.#mode = mode;
+    this.#factor = mode === "manual" ? 0 : mode === "real" ? 1 : factor;
+    this.#anchor(now);
   }
 
   /**
@@ -76,20 +95,29 @@ export class WorldClock {
    * itself.
    */
   wallDelayUntil(at: SimTime): number | undefined {
-    const { factor } = this.#state;
-    return factor === 0 ? undefined : Math.max(0, (at - this.now()) / factor);
+    return this.#factor === 0 ? undefined : Math.max(0, (at - this.now()) / this.#factor);
+  }
+
+  /** Whether the stored state is wrong after a step: after a restart, the clock would jump by it. */
+  get hasUnstoredStep(): boolean {
+    return this.#factor !== 0 && this.#storedOffset !== this.#host.wallOffset;
   }
 
   /** The state to store. A clock created from it shows the same instant or a later one. */
   state(): ClockState {
     const now = this.now();
-    const { mode, factor, simAnchor, wallAnchor } = this.#state;
-    if (factor === 0) return { mode, factor, simAnchor: now, wallAnchor };
-    return { mode, factor, simAnchor, wallAnchor };
+    this.#storedOffset = this.#host.wallOffset;
+    return {
+      mode: this.#mode,
+      factor: this.#factor,
+      simAnchor: this.#factor === 0 ? now : this.#simAnchor,
+      wallAnchor: this.#steadyAnchor + this.#host.wallOffset,
+    };
   }
 
-  #anchor(simAnchor: SimTime, mode: ClockMode, factor: number): void {
-    this.#state = { mode, factor, simAnchor, wallAnchor: this.#wallClock() };
+  #anchor(simAnchor: SimTime): void {
+    this.#steadyAnchor = this.#host.steady();
+    this.#simAnchor = simAnchor;
     this.#latest = simAnchor;
   }
 }

@@ -25,6 +25,7 @@ import { finalizeSnapshot, readFileInfo } from "../store/file/world-snapshot.ts"
 import { asCorruptFile, CorruptFile } from "../store/journal/journal-checksum.ts";
 import { type Lock, takeLock } from "./lock.ts";
 import { reseed } from "./reseed.ts";
+import { openSecretBox, type SecretBox } from "./secret-box.ts";
 import { AUTOMATIC_PREFIX, availableName, type SnapshotInfo, type StoredWorldInfo } from "./world-handle.ts";
 import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-storage.ts";
 
@@ -52,6 +53,7 @@ export class DataDirectory implements WorldStorage {
   readonly #migrationsFolder: string;
   readonly #onUpgrade: (world: string, previousName: string) => void;
   readonly #lock: Lock;
+  readonly #secretBox: SecretBox;
   readonly #open = new Map<string, Store>();
   /** Pending copies of each world. */
   readonly #copies = new Map<string, Promise<unknown>>();
@@ -75,7 +77,13 @@ export class DataDirectory implements WorldStorage {
         `${path} is in use by another standin; stop that one, or use another --data directory`,
       );
     this.#lock = lock;
-    this.#removeTemporaryFiles();
+    try {
+      this.#secretBox = openSecretBox(join(path, "secrets.key"));
+      this.#removeTemporaryFiles();
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
   }
 
   /** Whether the directory at `path` contains this world; takes no lock. */
@@ -96,7 +104,7 @@ export class DataDirectory implements WorldStorage {
         onUpgrade: () => this.#onUpgrade(world, previousName),
       });
       this.#open.set(world, store);
-      return store;
+      return { ...store, secretBox: this.#secretBox };
     };
   }
 

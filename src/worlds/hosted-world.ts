@@ -24,6 +24,7 @@ import {
   type PastView,
   StoreUnavailable,
   type Transaction,
+  type WorldDiagnostics,
   type WorldHandle,
 } from "./world-handle.ts";
 
@@ -97,7 +98,8 @@ export class HostedWorld implements WorldHandle {
     }
     this.#dueTimer.arm(this.#lifecycle.requireLive());
     if (simulation.hasUncommittedEvents) return this.#commits.next().then(() => result);
-    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false) this.#commits.schedule();
+    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
+      this.#commits.schedule();
     return result;
   }
 
@@ -165,6 +167,10 @@ export class HostedWorld implements WorldHandle {
 
   sizeBytes(): number {
     return this.#lifecycle.requireLive().simulation.journal.sizeBytes();
+  }
+
+  diagnostics(): WorldDiagnostics {
+    return this.#lifecycle.diagnostics();
   }
 
   history(): HistoryInfo {

@@ -5,6 +5,7 @@ import { MemoryJournal } from "../simulation/journal.ts";
 import { replay } from "../simulation/replay.ts";
 import type { ClockState } from "../simulation/world-clock.ts";
 import { reseed } from "./reseed.ts";
+import { SecretBox } from "./secret-box.ts";
 import type { SnapshotInfo, StoredWorldInfo } from "./world-handle.ts";
 import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-storage.ts";
 
@@ -15,6 +16,7 @@ type StoredSnapshot = StoredWorld & { readonly createdAt: number };
 export class MemoryWorldStorage implements WorldStorage {
   readonly #wallClock: () => number;
   readonly #newId: () => string;
+  readonly #secretBox = new SecretBox();
   readonly #worlds = new Map<string, StoredWorld>();
   readonly #snapshots = new Map<string, Map<string, StoredSnapshot>>();
 
@@ -37,7 +39,7 @@ export class MemoryWorldStorage implements WorldStorage {
         stored = { historyId: this.#newId(), journal: this.#newJournal() };
         this.#worlds.set(world, stored);
       }
-      return openStored(stored);
+      return openStored(stored, this.#secretBox);
     };
   }
 
@@ -52,7 +54,7 @@ export class MemoryWorldStorage implements WorldStorage {
 
   async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
     const copied = copyForFork(this.#stored(from), fork);
-    if (fork.seed !== undefined) reseed(openStored(copied), fork.seed);
+    if (fork.seed !== undefined) reseed(openStored(copied, this.#secretBox), fork.seed);
     this.#worlds.set(to, copied);
   }
 
@@ -102,14 +104,14 @@ export class MemoryWorldStorage implements WorldStorage {
 }
 
 /** Opens a journal in memory by replaying it. */
-function openStored({ journal, historyId }: StoredWorld): History {
+function openStored({ journal, historyId }: StoredWorld, secretBox: SecretBox): History {
   const world = replay(
     journal.events(journal.newestCheckpoint, Number.POSITIVE_INFINITY),
     worldAtNewestCheckpoint(journal),
   );
   journal.loadUnjournaledRows(world);
   const { clock } = journal;
-  return omitUndefined({ journal, world, historyId, clock, close: () => undefined });
+  return omitUndefined({ journal, world, historyId, clock, secretBox, close: () => undefined });
 }
 
 function infoOf({ historyId, journal }: StoredWorld): StoredWorldInfo {

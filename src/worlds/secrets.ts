@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 // Secrets come from the operating system, never from the world's seed: with a copy of the world they would be
 // predictable.
@@ -24,6 +24,14 @@ export function newServiceSecret(prefix: string): string {
 
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
+}
+
+/**
+ * Proves that a server has the control token, without telling it. A client sends a challenge and sends the
+ * token only after the proof.
+ */
+export function proofOfToken(token: string, challenge: string, pid: number): string {
+  return createHmac("sha256", token).update(`standin control ${pid} ${challenge}`).digest("hex");
 }
 
 /** Compares in constant time. */

@@ -26,6 +26,8 @@ export type Transaction = WorldView & {
   /** Stores a secret that must be readable later but must not be in history. */
   storeSecret(id: string, value: string): void;
   deleteSecret(id: string): void;
+  /** `undefined` if there is none, or if it was encrypted with the key of another data directory. */
+  readSecret(id: string): string | undefined;
   /** Records that a key was used now; at most one write per key and second, unless the address changes. */
   recordKeyUse(keyId: number, address: string): void;
   /**
@@ -53,6 +55,17 @@ export type AdvanceResult = {
   readonly events: readonly RecordedEvent[];
   /** `since` for the rest of the events; `undefined` when `events` is complete. */
   readonly nextSince: number | undefined;
+};
+
+/** How a world in service is doing, since the process began. */
+export type WorldDiagnostics = {
+  readonly commitFailures: number;
+  /** How often the world was opened again, after a failure or a restore. */
+  readonly reopens: number;
+  /** 0 in memory. */
+  readonly walBytes: number;
+  /** Steps of the host's clock, for all worlds of the process. */
+  readonly clockSteps: number;
 };
 
 /** The journal could not be read or written; nothing of the failed commit has happened. */
@@ -105,6 +118,7 @@ export interface WorldHandle {
   /** Truncates history older than `maxAge` of simulated time. The current world does not change. */
   compact(maxAge: DurationMs): Promise<HistoryInfo>;
   sizeBytes(): number;
+  diagnostics(): WorldDiagnostics;
   /** Entries of the request log with a number above `since` (exclusive), in order. */
   requests(since: number, limit: number): Promise<readonly RequestLogEntry[]>;
   clearRequests(): Promise<void>;
@@ -172,6 +186,8 @@ export interface WorldsHandle {
   /** The world of this name, opened on first use. */
   world(name: string): Result<WorldHandle>;
   list(): readonly WorldInfo[];
+  /** Number of worlds that are open. */
+  readonly openCount: number;
   fork(request: ForkRequest): Promise<Result<WorldInfo>>;
   remove(name: string): Promise<Result<true>>;
   snapshots(world: string): readonly SnapshotInfo[];

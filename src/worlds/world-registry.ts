@@ -53,11 +53,15 @@ export class WorldRegistry implements WorldsHandle {
 
   world(name: string): Result<HostedWorld> {
     const open = this.#open.get(name);
-    if (open !== undefined) return accept(open);
+    if (open !== undefined && !this.#changing.has(name)) return accept(open);
     if (this.#changing.has(name) || !this.#options.storage.worlds().includes(name)) {
       return refuse("WORLD_NOT_FOUND", `there is no world "${name}"; there are ${this.#names().join(", ")}`);
     }
     return accept(this.open(name));
+  }
+
+  get openCount(): number {
+    return this.#open.size;
   }
 
   list(): readonly WorldInfo[] {
@@ -134,7 +138,7 @@ export class WorldRegistry implements WorldsHandle {
     world: string,
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>> {
-    const { storage, wallClock } = this.#options;
+    const { storage, hostClock } = this.#options;
     const hosted = this.world(world);
     if (!hosted.ok) return hosted;
     const snapshot = this.#snapshot(world, name);
@@ -142,7 +146,7 @@ export class WorldRegistry implements WorldsHandle {
     let previousName = "";
     await hosted.value.replace(() => {
       // Chosen while no other restore runs: two of them must not preserve their worlds under the same name.
-      previousName = this.#availableName(world, restoreBackupName(wallClock()));
+      previousName = this.#availableName(world, restoreBackupName(hostClock.now()));
       return this.#orUnavailable(`world "${world}" could not be restored`, () =>
         storage.restore(world, name, previousName, this.#newFork({})),
       );
@@ -172,7 +176,7 @@ export class WorldRegistry implements WorldsHandle {
       return accept(undefined);
     const taken = await this.takeSnapshot(
       world,
-      this.#availableName(world, `${BACKUP_PREFIX}${compactTimestamp(this.#options.wallClock())}`),
+      this.#availableName(world, `${BACKUP_PREFIX}${compactTimestamp(this.#options.hostClock.now())}`),
     );
     if (!taken.ok) return taken;
     // The new backup stays even if the host's clock was set back and it sorts as the oldest.
@@ -227,8 +231,8 @@ export class WorldRegistry implements WorldsHandle {
     clock,
     ...rest
   }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "past">): ForkSettings {
-    const { newId, wallClock } = this.#options;
-    return { historyId: newId(), clock: { ...clock, wallNow: wallClock() }, ...rest };
+    const { newId, hostClock } = this.#options;
+    return { historyId: newId(), clock: { ...clock, wallNow: hostClock.now() }, ...rest };
   }
 
   #availableName(world: string, name: string): string {

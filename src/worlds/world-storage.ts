@@ -3,6 +3,7 @@ import type { World } from "../platform/core/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 import type { HistoryPoint } from "../simulation/replay.ts";
 import type { ClockMode, ClockState } from "../simulation/world-clock.ts";
+import type { SecretBox } from "./secret-box.ts";
 import type { SnapshotInfo, StoredWorldInfo } from "./world-handle.ts";
 
 /** The open history of a world. */
@@ -12,6 +13,10 @@ export type History = {
   readonly clock?: { readonly state: ClockState; readonly now: SimTime };
   /** Unique per fork. */
   readonly historyId: string;
+  /** Encrypts the stored secrets. */
+  readonly secretBox: SecretBox;
+  /** Size of the write-ahead log, if there is one. */
+  readonly walBytes?: () => number;
   readonly close: () => void;
 };
 

@@ -6,6 +6,7 @@ import { expect, onTestFinished, type TestContext, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { SqliteJournal } from "../../src/store/journal/sqlite-journal.ts";
+import { SecretBox } from "../../src/worlds/secret-box.ts";
 import type { OpenHistory } from "../../src/worlds/world-storage.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
 import {
@@ -187,7 +188,7 @@ function limitedDisk(path: string) {
       file.close();
       store.close();
     };
-    return { ...store, journal: new SqliteJournal(file, last), close };
+    return { ...store, secretBox: new SecretBox(), journal: new SqliteJournal(file, last), close };
   };
   const setLimit = (limit: "here" | "none") => {
     pages = limit === "none" ? undefined : (sqlite?.pragma("page_count", { simple: true }) as number);

@@ -1,26 +1,18 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { memoryStorage } from "../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
+import { openForReading } from "../../src/store/file/open-read-only.ts";
+import { readWorldRow } from "../../src/store/file/open-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import type { WorldStorage } from "../../src/worlds/world-storage.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";
 import { testDirectory } from "../support/running-server.ts";
+import { TestHost } from "../support/test-host.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400_000;
 /** The host clock at the start of a test. */
 const WALL = Date.parse("2026-06-01T12:00:00Z");
-
-// Only the displayed time is controlled; timers and the event loop run normally.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["Date"], now: WALL });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-/** Advances or sets the host clock. */
-const passes = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
 const SHELVES: Readonly<Record<string, () => WorldStorage>> = {
   "in files": () => {
@@ -50,41 +42,40 @@ describe.each(
   })),
 )("$name", ({ shelf, clock: { mode, factor }, before, after }) => {
   const open = async () => {
-    const kept = (SHELVES[shelf] as () => WorldStorage)();
-    const double = await createDouble({ storage: kept, clock: { mode, factor } });
+    const storage = (SHELVES[shelf] as () => WorldStorage)();
+    const host = new TestHost(WALL);
+    const double = await createDouble({ storage, clock: { mode, factor }, hostClock: host.clock });
     onTestFinished(() => double.close());
     await createProject(double);
-    passes(10 * SECOND);
-    return { double, kept };
+    host.passes(10 * SECOND);
+    return { double, host };
   };
 
-  test("the clock of a world never goes back, and continues once the host has caught up", async () => {
-    const { double } = await open();
+  test("the clock of a world keeps its pace over every step", async () => {
+    const { double, host } = await open();
     let latest = await now(double);
-    for (const step of [before, SECOND, after, SECOND, before, SECOND]) {
-      passes(step);
-      const read = await now(double);
-      expect(read).toBeGreaterThanOrEqual(latest);
-      latest = read;
+    for (const step of [before, after, -before, -after]) {
+      host.setsBy(step);
+      expect(await now(double)).toBe(latest);
+      host.passes(SECOND);
+      expect(await now(double)).toBe(latest + SECOND * factor);
+      latest += SECOND * factor;
     }
-    vi.setSystemTime(WALL + 10 * DAY);
-    const caughtUp = await now(double);
-    passes(SECOND);
-    expect((await now(double)) - caughtUp).toBe(SECOND * factor);
+    expect(host.steps).toHaveLength([before, after, -before, -after].filter((step) => step !== 0).length);
     await expectSound(double);
   });
 
   test("a restored world continues from the time of its snapshot, at its own pace", async () => {
-    const { double } = await open();
+    const { double, host } = await open();
     const taken = await now(double);
     const { snapshot } = (await double.sim("POST", "/snapshots", { name: "kept" })).body;
     expect(Date.parse(snapshot.now)).toBe(taken);
-    passes(before);
-    passes(20 * SECOND);
+    host.setsBy(before);
+    host.passes(20 * SECOND);
     const beforeRestore = await now(double);
     expect((await double.sim("POST", "/snapshots/kept/restore", {})).status).toBe(200);
     expect(await now(double)).toBe(taken);
-    await expectPace(double, taken, factor, after);
+    await expectPace(double, host, taken, factor, after);
     const { snapshots } = (await double.sim("GET", "/snapshots")).body;
     const former = snapshots.find(({ kind }: any) => kind === "automatic");
     expect(Date.parse(former.now)).toBe(beforeRestore);
@@ -94,10 +85,10 @@ describe.each(
   test.each(["at the current state", "in the past"])(
     "a world forked %s continues from there, and the original continues as before",
     async (where) => {
-      const { double } = await open();
+      const { double, host } = await open();
       const past = START + 5 * SECOND;
-      passes(before);
-      passes(20 * SECOND);
+      host.setsBy(before);
+      host.passes(20 * SECOND);
       const head = await now(double);
       const at = where === "at the current state" ? {} : { at: new Date(past).toISOString() };
       const { status, body } = await double.sim("POST", "/worlds", { name: "side", ...at });
@@ -107,7 +98,7 @@ describe.each(
       ]);
       const side = inWorld(double, "side");
       expect(await now(double)).toBe(head);
-      await expectPace(side, where === "at the current state" ? head : past, factor, after);
+      await expectPace(side, host, where === "at the current state" ? head : past, factor, after);
       expect(await now(double)).toBeGreaterThanOrEqual(head);
       await expectSound(double);
       await expectSound(side);
@@ -116,44 +107,83 @@ describe.each(
 });
 
 test.each(STEPS)(
-  "over a restart with a host clock step of %d ms, no world's clock goes back",
+  "over a restart with a host clock step of %d ms, no world's clock goes back or stands still",
   async (step) => {
     const directory = new DataDirectory(testDirectory(), MIGRATIONS_FOLDER);
     onTestFinished(() => directory.release());
-    const open = (clock: { clock?: { mode: "real"; factor: 1 } }) =>
-      createDouble({ storage: directory, ...clock });
-    let double = await open({ clock: { mode: "real", factor: 1 } });
+    const host = new TestHost(WALL);
+    const open = () =>
+      createDouble({ storage: directory, clock: { mode: "real", factor: 1 }, hostClock: host.clock });
+    let double = await open();
     await createProject(double);
-    passes(10 * SECOND);
+    host.passes(10 * SECOND);
     await double.sim("POST", "/worlds", { name: "side" });
-    passes(10 * SECOND);
+    host.passes(10 * SECOND);
     const worlds = () => [double, inWorld(double, "side")] as const;
     const [first, side] = await Promise.all(worlds().map(now));
     await double.close();
-    passes(step);
-    double = await open({ clock: { mode: "real", factor: 1 } });
+    host.setsBy(step);
+    host.restart();
+    double = await open();
     for (const [index, latest] of [first, side].entries()) {
       const world = worlds()[index] as Double;
       expect(await now(world)).toBe((latest as number) + Math.max(0, step));
     }
-    vi.setSystemTime(WALL + 10 * DAY);
-    const [caughtUp] = await Promise.all(worlds().map(now));
-    passes(SECOND);
-    expect((await now(double)) - (caughtUp as number)).toBe(SECOND);
+    host.passes(SECOND);
+    for (const [index, latest] of [first, side].entries()) {
+      const world = worlds()[index] as Double;
+      expect(await now(world)).toBe((latest as number) + Math.max(0, step) + SECOND);
+    }
     await double.close();
   },
 );
 
+test("a server killed after a step of the host clock does not jump at its next start", async () => {
+  const path = testDirectory();
+  const host = new TestHost(WALL);
+  const open = (directory: DataDirectory) =>
+    createDouble({ storage: directory, clock: { mode: "real", factor: 1 }, hostClock: host.clock });
+  const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
+  const killed = await open(directory);
+  await createProject(killed);
+  host.setsBy(DAY);
+  const latest = await now(killed);
+  // The changed offset is stored without any event.
+  await expect.poll(() => storedWallAnchor(path), { timeout: 10_000 }).toBeGreaterThan(WALL + DAY / 2);
+  directory.release();
+  host.restart();
+  const reopened = new DataDirectory(path, MIGRATIONS_FOLDER);
+  onTestFinished(() => reopened.release());
+  const double = await open(reopened);
+  expect(await now(double)).toBe(latest);
+  await double.close();
+});
+
+function storedWallAnchor(directory: string): number {
+  const { sqlite, close } = openForReading(`${directory}/worlds/default.sqlite`, MIGRATIONS_FOLDER);
+  try {
+    return readWorldRow(sqlite)?.clock.wallAnchor ?? 0;
+  } finally {
+    close();
+  }
+}
+
 type Clocked = Pick<Double, "sim">;
 
-/** Checks that the clock runs from `from` at its pace, and waits if the host clock steps back. */
-async function expectPace(world: Clocked, from: number, factor: number, step: number): Promise<void> {
-  passes(SECOND);
+/** Checks that the clock runs from `from` at its pace, also over a step of the host clock. */
+async function expectPace(
+  world: Clocked,
+  host: TestHost,
+  from: number,
+  factor: number,
+  step: number,
+): Promise<void> {
+  host.passes(SECOND);
   expect(await now(world)).toBe(from + SECOND * factor);
-  passes(step);
-  expect(await now(world)).toBe(from + (SECOND + Math.max(0, step)) * factor);
-  passes(Math.abs(step) + SECOND);
-  expect(await now(world)).toBe(from + (SECOND + step + Math.abs(step) + SECOND) * factor);
+  host.setsBy(step);
+  expect(await now(world)).toBe(from + SECOND * factor);
+  host.passes(SECOND);
+  expect(await now(world)).toBe(from + 2 * SECOND * factor);
 }
 
 async function now(world: Clocked): Promise<number> {

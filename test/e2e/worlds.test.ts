@@ -179,7 +179,7 @@ test("the protection of the control API covers every world, also over a socket",
       expect(await stranger.sim(method, path)).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
     }
     for (const path of ["/health", "/health/live", "/health/ready"])
-      expect((await stranger.sim("GET", path)).status).toBe(200);
+      expect((await stranger.sim("GET", path)).status).toBe(401);
   }
   expect((await world.api("GET", "/projects")).status).toBe(200);
 

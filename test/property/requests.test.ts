@@ -15,23 +15,21 @@ import {
   randomRequest,
   requestOf,
 } from "../support/requests/random-requests.ts";
+import { TestHost } from "../support/test-host.ts";
 
 /** How long a request may wait for a world whose clock is stopped. */
 const PATIENCE_MS = 20;
 
 /** The same requests must find the same world in every clock mode. */
-function freezeWallClock(): void {
-  vi.useFakeTimers({ toFake: ["Date"], now: START });
-}
+const frozenHost = () => new TestHost(START).clock;
 
 test("no request breaks the double: errors are as documented, and rejected requests change nothing", async () => {
   await expectHolds(
     fc.asyncProperty(
       fc.array(randomRequest, { minLength: 1, maxLength: 40, size: "max" }),
       async (requests) => {
-        freezeWallClock();
         const directory = temporaryDirectory();
-        const underFire = await createFuzzedWorld(directory.path);
+        const underFire = await createFuzzedWorld(directory.path, frozenHost());
         try {
           for (const request of requests) await expectSaneResponse(underFire, request);
           const invariants = await underFire.app.request("http://localhost/_sim/invariants");
@@ -39,7 +37,6 @@ test("no request breaks the double: errors are as documented, and rejected reque
         } finally {
           await underFire.close();
           directory.remove();
-          vi.useRealTimers();
         }
       },
     ),
@@ -52,9 +49,8 @@ test("every accepted value, however unusual, is found again in the world's file"
     fc.asyncProperty(
       fc.array(likelyRequest, { minLength: 1, maxLength: 40, size: "max" }),
       async (requests) => {
-        freezeWallClock();
         const directory = temporaryDirectory();
-        const underFire = await createFuzzedWorld(directory.path);
+        const underFire = await createFuzzedWorld(directory.path, frozenHost());
         try {
           for (const request of requests) await expectSaneResponse(underFire, request);
           const state = JSON.parse(await underFire.state());
@@ -69,7 +65,6 @@ test("every accepted value, however unusual, is found again in the world's file"
         } finally {
           await underFire.close();
           directory.remove();
-          vi.useRealTimers();
         }
       },
     ),

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { replay } from "../../src/simulation/replay.ts";
 import { API_KEY, createProject, START } from "../support/double.ts";
 import { commandSequences } from "../support/model/commands.ts";
@@ -23,6 +23,7 @@ import {
   type StorageDouble,
   type StorageKind,
 } from "../support/storage-double.ts";
+import { TestHost } from "../support/test-host.ts";
 
 const sequences = commandSequences({ keys: false });
 
@@ -128,9 +129,8 @@ test("a fork at the head equals its origin byte for byte and continues with the 
 test.each(STORAGE_KINDS)(
   "a fork keeps the clock mode of its origin unless another one is given, %s",
   async (kind) => {
-    // Wall-clock time is fixed, so that no clock moves between two reads.
-    vi.useFakeTimers({ toFake: ["Date"], now: START });
-    const shelved = await createStorageDouble(kind);
+    // Time is fixed, so that no clock moves between two reads.
+    const shelved = await createStorageDouble(kind, { hostClock: new TestHost(START).clock });
     try {
       const modes = [{ mode: "manual" }, { mode: "scaled", factor: 60 }, { mode: "real" }];
       for (const [index, mode] of modes.entries()) {
@@ -151,7 +151,6 @@ test.each(STORAGE_KINDS)(
         });
       }
     } finally {
-      vi.useRealTimers();
       await shelved.end();
     }
   },

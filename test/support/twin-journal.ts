@@ -11,6 +11,7 @@ import {
 } from "../../src/simulation/journal.ts";
 import type { PointSelector } from "../../src/simulation/replay.ts";
 import { openStore, type Store } from "../../src/store/file/open-world.ts";
+import { SecretBox } from "../../src/worlds/secret-box.ts";
 import type { History } from "../../src/worlds/world-storage.ts";
 import { temporaryDirectory } from "./process.ts";
 
@@ -24,7 +25,13 @@ export class TwinJournal implements Journal {
 
   /** The twins as the history of a new world. */
   history(): History {
-    return { journal: this, world: emptyWorld(), historyId: "twins", close: () => undefined };
+    return {
+      journal: this,
+      world: emptyWorld(),
+      historyId: "twins",
+      secretBox: new SecretBox(),
+      close: () => undefined,
+    };
   }
 
   get oldest(): Pick<Checkpoint, "seq" | "at"> {

@@ -21,7 +21,13 @@ export function coverage() {
   const unused = (): never => {
     throw new Error("the routes are only listed, never called");
   };
-  const handlers = new RouteHandlers({ worldOf: unused, rateLimit: false, onBug: unused });
+  const handlers = new RouteHandlers({
+    worldOf: unused,
+    defaultWorld: unused,
+    rateLimit: false,
+    countUnauthorized: unused,
+    onBug: unused,
+  });
   const imitated = servedOperations(routeFamilies(handlers));
   const recorded = servedOperations(recordedFamilies(handlers));
   const coverageOf = ({ operationId, method, path }: PublicOperation): OperationCoverage => ({

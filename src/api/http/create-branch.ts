@@ -75,7 +75,7 @@ export function createBranch(
       issuePassword(transaction, project, role),
     ]),
   );
-  const passwordOf = (secretId: string) => passwords.get(secretId) ?? world.secrets.get(secretId)?.value;
+  const passwordOf = (secretId: string) => passwords.get(secretId) ?? transaction.readSecret(secretId);
   const computes = events.flatMap((event) => (event.type === "ComputeCreated" ? [event.compute] : []));
   const uris = computes
     .slice(0, 1)

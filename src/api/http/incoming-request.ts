@@ -123,7 +123,8 @@ function describeRequest(
   const response = "lostBy" in result ? result.unsentResponse : result;
   if (!("lostBy" in result)) entry.status = result.status;
   if (response !== undefined && "code" in response) entry.code = response.code;
-  if (method !== "GET" && method !== "HEAD") {
+  // Without a valid key, only the size of the log would bound what somebody stores here.
+  if (caller !== undefined && method !== "GET" && method !== "HEAD") {
     const body = input && redactedBody(input);
     if (body !== undefined) entry.body = body;
     const responseIds =

@@ -1,5 +1,5 @@
 import type { ErrorResponse } from "../../http/errors.ts";
-import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { MINUTE, SECOND } from "../../platform/core/time.ts";
 
 /** D: 700 requests a minute, and bursts of 40 a second, per route and account. */
 const RATE_LIMITS = [
@@ -7,16 +7,21 @@ const RATE_LIMITS = [
   { windowMs: MINUTE, requests: 700 },
 ] as const;
 
-type RequestWindow = { startedAt: SimTime; requests: number };
+/** Number of keys whose requests are counted. Of more keys, the first one is counted anew. */
+const MAX_COUNTED_KEYS = 10_000;
 
-/** Counts requests in fixed windows of the world's clock. */
+type RequestWindow = { startedAt: number; requests: number };
+
+/** Counts requests in fixed windows, on the clock that `now` is read from. */
 export class RateLimiter {
   readonly #windows = new Map<string, RequestWindow[]>();
 
   /** Counts one request of `key`; returns the error if it exceeds a limit. */
-  countAndCheck(key: string, now: SimTime): ErrorResponse | undefined {
+  countAndCheck(key: string, now: number): ErrorResponse | undefined {
     let windows = this.#windows.get(key);
     if (windows === undefined) {
+      if (this.#windows.size >= MAX_COUNTED_KEYS)
+        this.#windows.delete(this.#windows.keys().next().value as string);
       windows = RATE_LIMITS.map(() => ({ startedAt: now, requests: 0 }));
       this.#windows.set(key, windows);
     }

@@ -4,10 +4,12 @@ import { ConnectionLost } from "../../http/connection-lost.ts";
 import { type ErrorResponse, errorBody } from "../../http/errors.ts";
 import {
   errorResponseFrom,
+  fail,
   parseInput,
   parseJsonBody,
   queryParameters,
   type RequestBody,
+  RequestError,
   readBody,
   requestIdOf,
   unwrap,
@@ -20,7 +22,8 @@ import type { Command } from "../../platform/commands.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
-import { authenticate } from "./authenticate.ts";
+import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
+import { clientAddress } from "./client-address.ts";
 import { matchRequestFaults } from "./fault-middleware.ts";
 import {
   type AuthenticatedHandler,
@@ -67,8 +70,12 @@ export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 
 export type ApiOptions = {
   readonly worldOf: WorldResolver;
+  /** The world that decides whether a caller may know which worlds exist. */
+  readonly defaultWorld: WorldResolver;
   /** D: 700 requests a minute and 40 a second, per route and account. */
   readonly rateLimit: boolean;
+  /** Counts a request without a valid key; returns the error if it exceeds a limit. */
+  readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
   readonly onBug: (error: unknown) => void;
 };
 
@@ -154,7 +161,10 @@ export class RouteHandlers {
       );
       result = immediate ?? (await handleAfterDelay(world, request, handle));
     } catch (error) {
-      result = errorResponseFrom(error, onBug);
+      result =
+        world === undefined && error instanceof RequestError
+          ? await this.#respondToUnknownWorld(context, error)
+          : errorResponseFrom(error, onBug);
     }
     // Thrown only now: the commit must be durable before the connection drops.
     if ("lostBy" in result) throw new ConnectionLost(result.lostBy);
@@ -170,7 +180,7 @@ export class RouteHandlers {
   ): RouteResult | undefined {
     const { context } = request;
     const result = catchRefusal(() => {
-      const caller = authenticate(transaction, context);
+      const caller = this.#authenticate(transaction, context);
       request.caller = caller;
       const rateLimited = this.#rateLimiter?.countAndCheck(
         `${historyId} ${caller.principal.account.id} ${context.req.method} ${context.req.routePath}`,
@@ -187,6 +197,33 @@ export class RouteHandlers {
     return result;
   }
 
+  /** Only a caller with a key of the default world learns that a world does not exist. */
+  async #respondToUnknownWorld(context: Context, { response }: RequestError): Promise<ErrorResponse> {
+    const { defaultWorld, onBug } = this.#options;
+    try {
+      return await defaultWorld(context).transact((transaction) =>
+        catchRefusal(() => {
+          this.#authenticate(transaction, context);
+          return response;
+        }),
+      );
+    } catch (error) {
+      return errorResponseFrom(error, onBug);
+    }
+  }
+
+  /** Authenticates a request. One without a valid key counts against a rate limit of its own. */
+  #authenticate(transaction: Transaction, context: Context): AuthenticatedCaller {
+    try {
+      return authenticate(transaction, context);
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+      const rateLimited = this.#options.countUnauthorized(clientAddress(context));
+      if (rateLimited !== undefined) return fail(rateLimited);
+      throw error;
+    }
+  }
+
   async #send(
     context: Context,
     requestId: string,
@@ -194,7 +231,8 @@ export class RouteHandlers {
     response: RouteResponse,
   ): Promise<Response> {
     const headers: Record<string, string> = { "Content-Type": "application/json", "X-Request-ID": requestId };
-    const now = world && worldTime(world);
+    // The time of a world would tell a caller without a key that the world exists.
+    const now = world && response.status !== 401 ? worldTime(world) : undefined;
     if (now !== undefined) headers["Date"] = this.#date.at(now);
     if ("body" in response) {
       if (response.body === undefined) {
@@ -211,6 +249,10 @@ export class RouteHandlers {
       headers["X-Standin-Hint"] = hint;
     return context.body(errorBody(requestId, response), response.status as 400, headers);
   }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof RequestError && error.response.status === 401;
 }
 
 function worldTime(world: WorldHandle): number | undefined {

@@ -18,12 +18,12 @@ import type {
   ServiceKind,
   ServiceSettings,
 } from "../../platform/branch/service-record.ts";
-import type { World } from "../../platform/core/world.ts";
 import {
   isServiceRecord,
   type ServiceRecord,
   type SettingsRecordOf,
 } from "../../platform/project/settings-record.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
 
@@ -118,7 +118,8 @@ export function recordedRoutes(handlers: RouteHandlers, operations: readonly Rec
 
 function perform(operation: RecordedOperation, request: RecordedRequest): object | undefined {
   const { kind } = operation;
-  const { world } = request.transaction;
+  const { transaction } = request;
+  const { world } = transaction;
   const branch = requestedBranch(request);
   const input = { branch, params: request.params, body: request.body };
   const database = operation.database?.(input);
@@ -128,17 +129,17 @@ function perform(operation: RecordedOperation, request: RecordedRequest): object
   switch (operation.does) {
     case "list":
       unwrap(checkEnabled(world, branch, kind));
-      return operation.answer(shown(world, branch, kind, undefined).list(kind));
+      return operation.answer(shown(transaction, branch, kind, undefined).list(kind));
     case "read": {
       const record = unwrap(findEnabledService(world, branch, kind, key));
-      return operation.answer(shown(world, branch, kind, record));
+      return operation.answer(shown(transaction, branch, kind, record));
     }
     case "delete":
       request.execute({ type: "DeleteServiceRecords", ...branchTarget(request), kind, keys });
       return operation.answer?.();
     default: {
       const record = write(operation, request, key, database);
-      return operation.answer?.(shown(world, branch, kind, record));
+      return operation.answer?.(shown(transaction, branch, kind, record));
     }
   }
 }
@@ -156,7 +157,7 @@ function write(
   const branchId = params.branch_id;
   const present = findServiceRecord(transaction.world, branchId, kind, key);
   const secret = secretOf?.(body);
-  const change = secretChange(secret, storedSecret(transaction.world, present), does);
+  const change = secretChange(secret, storedSecret(transaction, present), does);
   const record = {
     kind,
     settings: settings(body, present?.fields.settings),
@@ -193,30 +194,31 @@ function secretChange(given: string | undefined, stored: string | undefined, doe
   return given === stored ? "same" : "new";
 }
 
-function storedSecret(world: World, record: ServiceRecord | undefined): string | undefined {
+function storedSecret(transaction: Transaction, record: ServiceRecord | undefined): string | undefined {
   const secretId = record?.fields.secretId;
-  return secretId === undefined ? undefined : world.secrets.get(secretId)?.value;
+  return secretId === undefined ? undefined : transaction.readSecret(secretId);
 }
 
 function shown(
-  world: World,
+  transaction: Transaction,
   branch: Branch,
   kind: ServiceKind,
   record: ServiceRecord | undefined,
 ): Shown<ServiceKind> {
+  const { world } = transaction;
   const defaults = (SERVICE_DEFAULTS as Partial<Record<ServiceKind, object>>)[kind];
   const list = (other: ServiceKind) =>
     servicesOf(world, branch.id)
       .filter((row) => row.kind === other)
-      .map((row) => shown(world, branch, other, row));
+      .map((row) => shown(transaction, branch, other, row));
   return {
     world,
     branch,
     record: record as ServiceRecord,
     settings: { ...defaults, ...record?.fields.settings } as EffectiveSettings<ServiceKind>,
-    secret: storedSecret(world, record),
+    secret: storedSecret(transaction, record),
     list: list as Shown<ServiceKind>["list"],
     configuration: ((other) =>
-      list(other)[0] ?? shown(world, branch, other, undefined)) as Shown<ServiceKind>["configuration"],
+      list(other)[0] ?? shown(transaction, branch, other, undefined)) as Shown<ServiceKind>["configuration"],
   };
 }

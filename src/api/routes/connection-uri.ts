@@ -42,7 +42,7 @@ export function connectionUriRoutes(handlers: RouteHandlers): Hono {
         const project = unwrap(findProject(world, account.id, params.project_id));
         const compute = computeForConnection(world, project, account, query);
         const branch = unwrap(findBranch(world, project, compute.branchId));
-        const password = world.secrets.get(unwrap(findRole(branch, query.role_name)).secretId)?.value;
+        const password = transaction.readSecret(unwrap(findRole(branch, query.role_name)).secretId);
         unwrap(findDatabase(branch, query.database_name));
         if (password === undefined) return fail(PASSWORDS_NOT_STORED);
         return {

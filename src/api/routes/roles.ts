@@ -83,7 +83,7 @@ export function roleRoutes(handlers: RouteHandlers): Hono {
       );
       if (noLogin === true)
         return unwrap(refuse("ROLE_HAS_NO_PASSWORD", `role "${name}" cannot log in and has no password`));
-      const password = request.transaction.world.secrets.get(secretId)?.value;
+      const password = request.transaction.readSecret(secretId);
       return password === undefined ? fail(PASSWORDS_NOT_STORED) : { password };
     }),
   );

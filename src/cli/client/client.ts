@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { proofOfToken } from "../../worlds/secrets.ts";
 import { readServerFile } from "../server/server-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { controlTokenOption, dataOption, envOption, worldOption } from "../terminal/options.ts";
@@ -83,11 +85,30 @@ export class ControlClient {
 
 /** The server selected by `target`, or `undefined` if it does not respond. */
 export async function findServer(target: ServerTarget): Promise<ControlClient | undefined> {
-  const client = clientFor(target);
-  if (client === undefined) return undefined;
+  const { data, world, controlToken } = target;
+  const found = target.url === undefined ? readServerFile(resolve(data)) : undefined;
+  const serverUrl = target.url ?? found?.control_url;
+  if (serverUrl === undefined) return undefined;
+  // Remove the path of an API; a world path such as /w/name stays.
+  const base = serverUrl.replace(/\/(api\/v2|_sim)?\/?$/, "");
+  const token = controlToken ?? found?.control_token;
+  const challenge = randomBytes(16).toString("hex");
+  const live = await probe(`${base.replace(/\/w\/[^/]+$/, "")}/_sim/health/live?challenge=${challenge}`);
+  // A killed server leaves its file, and another program may have its port now.
+  if (live === undefined || (found !== undefined && live.pid !== found.pid)) return undefined;
+  if (token !== undefined && live.proof !== proofOfToken(token, challenge, Number(live.pid)))
+    throw new CliError(
+      `the server at ${base} does not have this control token, which was therefore not sent; check --control-token${found === undefined ? " and --url" : ""}`,
+    );
+  return new ControlClient(`${base}${worldPath(world)}/_sim`, `${base}${worldPath(world)}/api/v2`, token);
+}
+
+/** What `GET /_sim/health/live` answers; `undefined` if nothing responds. It is sent without the token. */
+async function probe(url: string): Promise<{ pid?: unknown; proof?: unknown } | undefined> {
   try {
-    await fetch(`${client.controlUrl}/health/live`, { signal: AbortSignal.timeout(5_000) });
-    return client;
+    const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(5_000) });
+    const live: unknown = await response.json().catch(() => ({}));
+    return typeof live === "object" && live !== null ? live : {};
   } catch {
     return undefined;
   }
@@ -105,13 +126,4 @@ export async function requireServer(target: ServerTarget): Promise<ControlClient
 /** The path of a world on its server. */
 export function worldPath(world: string): string {
   return world === "default" ? "" : `/w/${world}`;
-}
-
-function clientFor({ url, data, world, controlToken }: ServerTarget): ControlClient | undefined {
-  const server = url === undefined ? readServerFile(resolve(data)) : undefined;
-  const serverUrl = url ?? server?.control_url;
-  if (serverUrl === undefined) return undefined;
-  // Remove the path of an API; a world path such as /w/name stays.
-  const base = serverUrl.replace(/\/(api\/v2|_sim)?\/?$/, "") + worldPath(world);
-  return new ControlClient(`${base}/_sim`, `${base}/api/v2`, controlToken ?? server?.control_token);
 }

@@ -5,6 +5,7 @@ import { addTargetOptions, type ControlClient, requireServer, type ServerTarget 
 import { CliError } from "../terminal/cli-error.ts";
 import { parseClockOption, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type ClockResponse = {
   readonly now: string;
@@ -122,7 +123,7 @@ function checkSubcommand(clock: Command, subcommand: string, by: string): void {
 }
 
 function printResult<T>({ json }: ClockOptions, result: T, describeResult: (result: T) => string): void {
-  process.stdout.write(`${json === true ? JSON.stringify(result) : describeResult(result)}\n`);
+  print(`${json === true ? JSON.stringify(result) : describeResult(result)}\n`);
 }
 
 function describeClock({ now, mode, factor, next_due }: ClockResponse): string {

@@ -3,6 +3,7 @@ import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type CompactOptions = ServerTarget & { keep: number; json?: boolean };
 type CompactResponse = { readonly forgotten_seq: number; readonly seq: number; readonly size_bytes: number };
@@ -40,6 +41,6 @@ Examples:
           ? `history now covers events ${forgotten_seq + 1} to ${seq}`
           : "no events are retained";
       const text = `${retained} (${size_bytes} bytes)`;
-      process.stdout.write(`${options.json === true ? JSON.stringify(response) : text}\n`);
+      print(`${options.json === true ? JSON.stringify(response) : text}\n`);
     });
 }

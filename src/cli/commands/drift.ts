@@ -12,6 +12,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 
 type DriftOptions = ServerTarget & {
@@ -92,7 +93,7 @@ Examples:
     )
     .action(async (options: DriftOptions) => {
       const comparisons = await withUsageExitCode(() => interruptible((signal) => runDrift(options, signal)));
-      process.stdout.write(
+      print(
         options.json === true
           ? `${JSON.stringify(driftReport(options, comparisons))}\n`
           : describeDrift(options, comparisons),

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 export function envCommand(): Command {
   return addTargetOptions(new Command("env"))
@@ -13,8 +14,7 @@ export function envCommand(): Command {
         options.apiKey ??
         (await server.call<{ key: string }>("POST", "/api_keys", { key_name: "standin env" })).key;
       const variables = { NEON_API_HOST: server.apiUrl, NEON_API_KEY: key };
-      if (options.json === true) return void process.stdout.write(`${JSON.stringify(variables)}\n`);
-      for (const [name, value] of Object.entries(variables))
-        process.stdout.write(`export ${name}='${value}'\n`);
+      if (options.json === true) return void print(`${JSON.stringify(variables)}\n`);
+      for (const [name, value] of Object.entries(variables)) print(`export ${name}='${value}'\n`);
     });
 }

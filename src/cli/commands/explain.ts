@@ -3,6 +3,7 @@ import type { PointSelector } from "../../simulation/replay.ts";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { jsonOption, pointOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type ExplainOptions = ServerTarget & { at?: PointSelector; json?: boolean };
 type ExplanationResponse = {
@@ -33,9 +34,7 @@ Examples:
       const explanation = await withControlApi(options, (call) =>
         call<ExplanationResponse>("GET", `/explain/${kind}/${encodeURIComponent(id)}${query}`),
       );
-      process.stdout.write(
-        options.json === true ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation),
-      );
+      print(options.json === true ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation));
     });
 }
 

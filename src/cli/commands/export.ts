@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { Command, Option } from "commander";
 import { plural } from "../../whatif/report/number-format.ts";
 import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type ExportOptions = { out: string; world: string; events?: boolean; json?: boolean };
 
@@ -41,7 +42,7 @@ Examples:
         const sizeText =
           written === undefined ? `${size} bytes` : `${plural(written, "event")}, ${size} bytes`;
         const result = { file: out, size_bytes: size, events: written };
-        process.stdout.write(json === true ? `${JSON.stringify(result)}\n` : `wrote ${out} (${sizeText})\n`);
+        print(json === true ? `${JSON.stringify(result)}\n` : `wrote ${out} (${sizeText})\n`);
       },
     );
 }

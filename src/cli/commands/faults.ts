@@ -3,6 +3,7 @@ import { addTargetOptions, ControlApiError, type ServerTarget } from "../client/
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type FaultsOptions = ServerTarget & { json?: boolean };
@@ -96,5 +97,5 @@ function addSubcommand(parent: Command, usage: string, description: string, exam
 }
 
 function printResult({ json }: FaultsOptions, response: unknown, text: string): void {
-  process.stdout.write(`${json === true ? JSON.stringify(response) : text}\n`);
+  print(`${json === true ? JSON.stringify(response) : text}\n`);
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { dataOption, jsonOption, worldOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type WorldImportOptions = { data: string; world: string; json?: boolean };
 
@@ -22,9 +23,9 @@ Examples:
     .action(async (file: string, { data, world, json }: WorldImportOptions) => {
       const { importWorld } = await import("../history/world-history.ts");
       const { to } = await importWorld(file, data, world);
-      if (json === true) process.stdout.write(`${JSON.stringify({ world, seq: to })}\n`);
+      if (json === true) print(`${JSON.stringify({ world, seq: to })}\n`);
       else
-        process.stdout.write(
+        print(
           `imported world "${world}" into ${data} at event ${to}; list its keys with: standin keys list --data ${data}${world === "default" ? "" : ` --world ${world}`}\n`,
         );
     });

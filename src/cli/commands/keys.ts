@@ -3,6 +3,7 @@ import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type KeyOptions = ServerTarget & { account?: string; json?: boolean };
@@ -43,7 +44,7 @@ Examples:
           account_id: options.account,
         }),
       );
-      process.stdout.write(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
+      print(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
     });
   addTargetOptions(
     keys
@@ -58,7 +59,7 @@ Examples:
       const response = await withControlApi(options, (call) =>
         call<{ api_keys: ApiKeyResponse[] }>("GET", `/api_keys${query}`),
       );
-      if (options.json === true) return void process.stdout.write(`${JSON.stringify(response)}\n`);
+      if (options.json === true) return void print(`${JSON.stringify(response)}\n`);
       const rows = response.api_keys.map((key) => [
         String(key.id),
         key.name,
@@ -66,7 +67,7 @@ Examples:
         key.created_at,
         key.last_used_at ?? "never",
       ]);
-      process.stdout.write(`${formatTable(["ID", "NAME", "ACCOUNT", "CREATED", "LAST USED"], rows)}\n`);
+      print(`${formatTable(["ID", "NAME", "ACCOUNT", "CREATED", "LAST USED"], rows)}\n`);
     });
   addTargetOptions(
     keys
@@ -78,9 +79,7 @@ Examples:
     .addOption(jsonOption())
     .action(async (id: number, options: KeyOptions) => {
       const key = await withControlApi(options, (call) => call<ApiKeyResponse>("DELETE", `/api_keys/${id}`));
-      process.stdout.write(
-        options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`,
-      );
+      print(options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`);
     });
   return keys;
 }

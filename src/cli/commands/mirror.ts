@@ -11,6 +11,7 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePath } from "../terminal/new-file.ts";
 import { secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 
 type MirrorOptions = ServerTarget & {
@@ -147,7 +148,7 @@ async function writeSeedFile(
 
 /** Writes the file atomically. */
 function writeOutput(out: string, text: string): void {
-  if (out === "-") return void process.stdout.write(text);
+  if (out === "-") return void print(text);
   const temporaryPath = `${out}.unfinished`;
   try {
     writeFileSync(temporaryPath, text);

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { plural } from "../../whatif/report/number-format.ts";
 import { dataOption, jsonOption, pointOption, worldOption } from "../terminal/options.ts";
+import { print, printError } from "../terminal/print.ts";
 
 type RecordOptions = {
   data: string;
@@ -48,15 +49,12 @@ Examples:
       const { recordWorld } = await import("../history/record-world.ts");
       const { steps, state, omitted, worldFile } = await recordWorld(options);
       if (json === true)
-        process.stdout.write(
-          `${JSON.stringify({ file: options.out, world_file: worldFile, steps, state, omitted })}\n`,
-        );
+        print(`${JSON.stringify({ file: options.out, world_file: worldFile, steps, state, omitted })}\n`);
       else
-        process.stdout.write(
+        print(
           `wrote ${options.out} (${plural(steps, "step")}) and ${worldFile}${state === null ? "" : `; final state ${state}`}\n`,
         );
       if (omitted.length > 0) process.exitCode = 1;
-      for (const reason of json === true ? [] : omitted)
-        process.stderr.write(`standin: cannot reproduce: ${reason}\n`);
+      for (const reason of json === true ? [] : omitted) printError(`standin: cannot reproduce: ${reason}\n`);
     });
 }

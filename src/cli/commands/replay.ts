@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { addDataPathOptions, dataPathOf, pointOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type ReplayOptions = { world: string; until?: PointSelector; json?: boolean };
 
@@ -25,7 +26,7 @@ Examples:
           "../history/world-history.ts"
         );
         const replayed = await replayWorld(dataPathOf(pathArgument, command), world, until);
-        process.stdout.write(
+        print(
           `${json === true ? JSON.stringify(replayedState(replayed)) : describeReplayedWorld(replayed)}\n`,
         );
       },

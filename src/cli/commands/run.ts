@@ -22,6 +22,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
+import { print, printError } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type RunCommandOptions = ReporterOptions & {
@@ -196,7 +197,7 @@ async function runJobs(
   signal: AbortSignal,
 ): Promise<ScenarioJobResult[]> {
   const style = terminalStyle();
-  const print = (text: string) => isPretty && process.stdout.write(`${text}\n`);
+  const printPretty = (text: string) => isPretty && print(`${text}\n`);
   // A running server has one clock for all runs.
   const workers = options.target === undefined ? Math.min(options.workers, jobs.length) : 1;
   const pool = workers > 1 ? await createWorkerPool(workers) : undefined;
@@ -208,13 +209,13 @@ async function runJobs(
     // A rejection is handled when its turn comes; this prevents an unhandled rejection before.
     for (const running of pending) running?.catch(() => undefined);
     for (const [index, job] of jobs.entries()) {
-      print(style.paint("bold", job.title));
+      printPretty(style.paint("bold", job.title));
       const result = await (pending[index] ?? runInProcess(job, signal, isPretty, style));
       const steps = pending[index] === undefined || result.verdict === "could_not_run" ? [] : result.steps;
-      for (const step of steps) print(prettyStep(step, style));
-      print(`${prettyResult(result, style)}\n`);
+      for (const step of steps) printPretty(prettyStep(step, style));
+      printPretty(`${prettyResult(result, style)}\n`);
       if (job.keep !== undefined && result.verdict !== "could_not_run")
-        process.stderr.write(`standin: kept the world of ${job.title} in ${job.keep}\n`);
+        printError(`standin: kept the world of ${job.title} in ${job.keep}\n`);
       results.push(result);
       if (options.bail === true && result.verdict !== "passed") break;
     }
@@ -224,7 +225,7 @@ async function runJobs(
   } finally {
     await pool?.destroy();
   }
-  if (jobs.length > 1) print(formatRunSummary(results, jobs.length - results.length, style));
+  if (jobs.length > 1) printPretty(formatRunSummary(results, jobs.length - results.length, style));
   return results;
 }
 
@@ -242,7 +243,7 @@ async function runInProcess(
       onStep: (step) => {
         if (!isPretty) return;
         progress.clear();
-        process.stdout.write(`${prettyStep(step, style)}\n`);
+        print(`${prettyStep(step, style)}\n`);
       },
     });
   } finally {

@@ -3,6 +3,7 @@ import { addTargetOptions, findServer, type ServerTarget } from "../client/clien
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type SnapshotsOptions = ServerTarget & { json?: boolean };
@@ -115,5 +116,5 @@ function addSubcommand(parent: Command, usage: string, description: string, exam
 }
 
 function printResult({ json }: SnapshotsOptions, result: unknown, text: string): void {
-  process.stdout.write(`${json === true ? JSON.stringify(result) : text}\n`);
+  print(`${json === true ? JSON.stringify(result) : text}\n`);
 }

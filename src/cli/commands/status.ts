@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type EndpointResponse = {
@@ -21,7 +22,7 @@ export function statusCommand(): Command {
     .action(async (options: ServerTarget & { json?: boolean }) => {
       const server = await requireServer(options);
       const response = await server.call<{ now: string; endpoints: EndpointResponse[] }>("GET", "/endpoints");
-      if (options.json === true) return void process.stdout.write(`${JSON.stringify(response)}\n`);
+      if (options.json === true) return void print(`${JSON.stringify(response)}\n`);
       const rows = response.endpoints.map((endpoint) => [
         endpoint.endpoint_id,
         endpoint.project_id,
@@ -38,7 +39,7 @@ export function statusCommand(): Command {
               ["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"],
               rows,
             );
-      process.stdout.write(`${response.now}\n${table}\n`);
+      print(`${response.now}\n${table}\n`);
     });
 }
 

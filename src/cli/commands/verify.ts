@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { addDataPathOptions, dataPathOf, jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type VerifyOptions = { world: string; json?: boolean };
 
@@ -27,11 +28,11 @@ Examples:
       const { verifyWorld } = await import("../history/world-history.ts");
       const verification = await verifyWorld(dataPathOf(pathArgument, command), world);
       const { ok, from, to, rows, checkpoints, invariants, differences } = verification;
-      if (json === true) process.stdout.write(`${JSON.stringify(verification)}\n`);
+      if (json === true) print(`${JSON.stringify(verification)}\n`);
       else {
-        for (const { where, message } of differences) process.stdout.write(`${where}: ${message}\n`);
+        for (const { where, message } of differences) print(`${where}: ${message}\n`);
         const begins = from === 0 ? "the beginning" : `the checkpoint at event ${from}`;
-        process.stdout.write(
+        print(
           `replayed ${to - from} events from ${begins}; checked ${rows} rows, ${checkpoints} checkpoints, ${invariants} invariants\n`,
         );
       }

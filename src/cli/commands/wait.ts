@@ -10,6 +10,7 @@ import {
 import { CliError } from "../terminal/cli-error.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 
 type WaitOptions = ServerTarget & {
   endpoint?: string;
@@ -52,7 +53,7 @@ Examples:
       const condition = waitCondition(options);
       const result =
         condition === undefined ? await waitUntilReady(options) : await waitForCondition(condition, options);
-      process.stdout.write(
+      print(
         options.json === true
           ? `${JSON.stringify(result)}\n`
           : condition === undefined

@@ -5,6 +5,7 @@ import { addTargetOptions, type ServerTarget, worldPath } from "../client/client
 import { withControlApi } from "../client/control-client.ts";
 import { integerParser, parseClockOption } from "../terminal/option-parsers.ts";
 import { jsonOption, pointOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type WorldsCommandOptions = ServerTarget & { json?: boolean };
@@ -106,5 +107,5 @@ function formatClockSetting({ mode, factor }: ClockSetting): string {
 }
 
 function printResult({ json }: WorldsCommandOptions, response: unknown, text: string): void {
-  process.stdout.write(`${json === true ? JSON.stringify(response) : text}\n`);
+  print(`${json === true ? JSON.stringify(response) : text}\n`);
 }

@@ -11,6 +11,7 @@ import {
   runTitle,
 } from "../../scenario/report/pretty.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { print } from "../terminal/print.ts";
 import type { ScenarioJobResult } from "./run-job.ts";
 
 const REPORTERS = ["pretty", "json", "junit"] as const;
@@ -68,7 +69,7 @@ export async function writeReports(
         : name === "junit"
           ? await junitText(results)
           : prettyReport(results, plainStyle);
-    if (path === undefined) process.stdout.write(text);
+    if (path === undefined) print(text);
     else writeReportFile(path, text);
   }
   const reasons = results.flatMap((result) =>

@@ -1,5 +1,6 @@
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { DEFAULT_DATA } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /**
@@ -21,16 +22,16 @@ export function printReadyLine(
       world: world.name,
       api_key: apiKey,
     };
-    process.stdout.write(`${JSON.stringify(ready)}\n`);
+    print(`${JSON.stringify(ready)}\n`);
     return;
   }
-  process.stdout.write(
+  print(
     `standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n`,
   );
   if (!isNew || apiKey === undefined) return;
   const where = options.data === DEFAULT_DATA ? "" : ` --data ${options.data}`;
   const key = options.apiKey === undefined ? `\nYour API key (not shown again):\n\n  ${apiKey}\n` : "";
-  process.stdout.write(`${key}
+  print(`${key}
 Try these commands:
 
   curl -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '{"project":{"name":"shop"}}' ${apiUrl}/projects

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
 import {
+  newHostClock,
   type OpenedWorlds,
   openWorlds,
   type PlanLimitOverrides,
@@ -57,6 +58,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   } catch (error) {
     listening?.server.close();
     directory.release();
+    await log.close();
     throw error;
   }
 }
@@ -128,7 +130,18 @@ async function openServedWorlds(
     };
     return await openWorlds(
       directory,
-      { ...options, planLimits: planLimits(options), populate: applySeedFile, limits, retention },
+      {
+        ...options,
+        planLimits: planLimits(options),
+        populate: applySeedFile,
+        limits,
+        retention,
+        hostClock: newHostClock(({ byMs }) =>
+          log.warn(
+            `the clock of the host was set by ${byMs / 1000} s; the clocks of the worlds go on as before`,
+          ),
+        ),
+      },
       (error) => log.error(error, "commit failed; reopening the world from its file"),
     );
   } catch (error) {
@@ -209,6 +222,7 @@ function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDire
     await worlds.close();
     removeServerFile(directory.path);
     directory.release();
+    await log.close();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
 }

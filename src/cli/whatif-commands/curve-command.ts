@@ -14,6 +14,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
 import { RepeatableOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
@@ -201,9 +202,7 @@ function printDelay(
   figures: PointFigures & { readonly with_clients?: SimulatedFigures },
   isJson: boolean,
 ): void {
-  process.stdout.write(
-    isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`,
-  );
+  print(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
 }
 
 function addClient(text: string, previous: readonly ClientForm[] | undefined): readonly ClientForm[] {

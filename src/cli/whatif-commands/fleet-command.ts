@@ -8,6 +8,7 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { integerParser, parseInstantOption } from "../terminal/option-parsers.ts";
 import { jsonOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
+import { print } from "../terminal/print.ts";
 import { TRACE_SUFFIX, writeTraffic } from "../whatif/trace-files.ts";
 
 type FleetCommandOptions = {
@@ -76,13 +77,11 @@ async function writeFleet(options: FleetCommandOptions, signal: AbortSignal): Pr
   });
   const { computesUsed, requests } = await writeTraffic(traffic, out, `fleet of seed ${seed}`, signal);
   if (json === true) {
-    process.stdout.write(
-      `${JSON.stringify({ file: out, computes, computes_used: computesUsed, requests }, null, 2)}\n`,
-    );
+    print(`${JSON.stringify({ file: out, computes, computes_used: computesUsed, requests }, null, 2)}\n`);
     return;
   }
   const used = computesUsed === computes ? "" : `${computesUsed.toLocaleString("en")} of `;
-  process.stdout.write(`${out}: ${plural(requests, "request")} to ${used}${plural(computes, "compute")}\n`);
+  print(`${out}: ${plural(requests, "request")} to ${used}${plural(computes, "compute")}\n`);
 }
 
 function addPattern(text: string, previous: readonly FleetPattern[] | undefined): readonly FleetPattern[] {

@@ -5,7 +5,9 @@ import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { jsonOption } from "../terminal/options.ts";
-import { addInputOptions, type InputOptions, importFiles } from "../whatif/import-options.ts";
+import { print, printError } from "../terminal/print.ts";
+import { importFiles } from "../whatif/import-files.ts";
+import { addInputOptions, type InputOptions } from "../whatif/import-options.ts";
 import { TRACE_SUFFIX } from "../whatif/trace-files.ts";
 
 type TraceImportOptions = InputOptions & { readonly out: string; readonly json?: boolean };
@@ -56,16 +58,13 @@ async function runTraceImport(
         computes: header.computes,
         sha256: header.sha256,
       };
-      process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+      print(`${JSON.stringify(report, null, 2)}\n`);
       return;
     }
-    for (const note of notes) process.stderr.write(`note: ${note}\n`);
-    for (const { input, line, reason } of bad)
-      process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
+    for (const note of notes) printError(`note: ${note}\n`);
+    for (const { input, line, reason } of bad) printError(`bad row: ${input}, line ${line}: ${reason}\n`);
     const omittedText = badRows === 0 ? "" : `; skipped ${plural(badRows, "bad row")}`;
-    process.stdout.write(
-      `${out}: ${plural(rows, "request")} to ${plural(header.computes, "compute")}${omittedText}\n`,
-    );
+    print(`${out}: ${plural(rows, "request")} to ${plural(header.computes, "compute")}${omittedText}\n`);
   } catch (error) {
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))
       throw new CliError(error.message);

@@ -13,6 +13,7 @@ import { DEFAULTS, sizeText, worldText } from "../../whatif/report/question.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { RepeatableOption } from "../terminal/options.ts";
+import { printError } from "../terminal/print.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedInputFlags } from "../whatif/manifest.ts";
 import { openTraces } from "../whatif/open-traffic.ts";
@@ -181,5 +182,5 @@ function printWorldNote(question: ProfilesQuestion): void {
     cu: sizeText(cu),
   };
   const note = worldText(from_world.map((field) => texts[field]));
-  if (note !== undefined) process.stderr.write(`note: ${note}\n`);
+  if (note !== undefined) printError(`note: ${note}\n`);
 }

@@ -3,11 +3,6 @@ import { INPUT_FORMATS, type InputFormat } from "../../recordings/formats/format
 import { PRESETS, type PresetName } from "../../recordings/formats/presets.ts";
 import { type ColumnMapping, parseMapping } from "../../recordings/rows/column-mapping.ts";
 import { NUMBER_UNITS, type NumberUnit } from "../../recordings/rows/decimal.ts";
-import { fileInput } from "../../recordings/trace-files/file-input.ts";
-import { type ImportReport, importTrace } from "../../recordings/trace-files/import-trace.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { CliError } from "../terminal/cli-error.ts";
-import { showProgress } from "../terminal/progress-display.ts";
 
 /** How to read trace files that are not columnar yet. */
 export type InputOptions = {
@@ -63,35 +58,6 @@ export function addInputOptions(command: Command): Command {
       ).choices(NUMBER_UNITS),
     )
     .addOption(new Option("--strict", "reject a file with bad rows instead of skipping them"));
-}
-
-/** Imports files into one columnar trace. Throws a `RecordingError`. */
-export async function importFiles(
-  paths: readonly string[],
-  out: string,
-  options: InputOptions,
-  signal: AbortSignal,
-): Promise<ImportReport> {
-  const { format, map, preset, endpoint, timeZone, timeUnit, durationUnit, strict } = options;
-  const units = { timeUnit, durationUnit };
-  const rows = { format, mapping: map, preset, endpoint, timeZone, ...units, random: randomFrom(1) };
-  const progress = showProgress("reading");
-  try {
-    return await importTrace(
-      paths.map((path) => fileInput(path, rows)),
-      out,
-      {
-        strict,
-        clock: () => performance.now(),
-        onProgress: async ({ bytes, totalBytes: ofBytes, rows, rowsPerSecond }) => {
-          await progress.report(bytes, ofBytes, { rows, rowsPerSecond });
-          if (signal.aborted) throw new CliError("interrupted");
-        },
-      },
-    );
-  } finally {
-    progress.end();
-  }
 }
 
 function parseMappingOption(text: string): ColumnMapping {

@@ -17,7 +17,9 @@ import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-com
 import type { ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { type InputOptions, importFiles } from "./import-options.ts";
+import { printError } from "../terminal/print.ts";
+import { importFiles } from "./import-files.ts";
+import type { InputOptions } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
 import { TRACE_SUFFIX, trafficFromFile, writeTraffic } from "./trace-files.ts";
 import { type TraceOptions, worldTargetOf } from "./trace-options.ts";
@@ -67,7 +69,7 @@ export async function openTraces(
     const period = selectedPeriod(selected.period, options);
     const traffic = period === undefined ? selected : trafficWithin(selected, period);
     const { inputSummary, world } = opened.summarize(traffic);
-    for (const note of inputSummary.notes) process.stderr.write(`note: ${note}\n`);
+    for (const note of inputSummary.notes) printError(`note: ${note}\n`);
     return { ...opened, traffic, inputSummary, world, ...omitUndefined({ only }) };
   } catch (error) {
     opened.close();
@@ -157,9 +159,9 @@ async function openFiles(
       );
     }
     for (const { input, line, reason } of imported?.bad ?? [])
-      process.stderr.write(`bad row: ${input}, line ${line}: ${reason}\n`);
+      printError(`bad row: ${input}, line ${line}: ${reason}\n`);
     if (origin.badRows > 0) {
-      process.stderr.write(
+      printError(
         `note: skipped ${plural(origin.badRows, "bad row")} of ${(origin.badRows + header.rows).toLocaleString("en")}\n`,
       );
     }

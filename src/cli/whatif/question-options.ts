@@ -27,6 +27,7 @@ import {
 } from "../../whatif/report/question.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
+import { printError } from "../terminal/print.ts";
 
 /** Options that the what-if commands share. */
 export type QuestionOptions = {
@@ -153,7 +154,7 @@ export async function questionFromOptions(
   const profile = requested === undefined ? undefined : readProfile(requested);
   const question = questionFrom({ ...options, profile, coldStartWorthS: coldStartWorth }, world);
   const note = fromWorldText(question);
-  if (note !== undefined) process.stderr.write(`note: ${note}\n`);
+  if (note !== undefined) printError(`note: ${note}\n`);
   return { question, profile: effectiveProfile(profile, world).profile };
 }
 

@@ -13,6 +13,7 @@ import {
 import { terminalText } from "../../whatif/report/terminal-style.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { print } from "../terminal/print.ts";
 import { recordsCsv } from "./csv-output.ts";
 import { type ResolvedFlags, repeatCommand } from "./manifest.ts";
 import type { InputSummary } from "./open-traffic.ts";
@@ -48,14 +49,14 @@ export async function outputResult(
   const result = withInput(given);
   if (out !== undefined) await writeReportDirectory(result, manifest, out);
   if (json === true) {
-    process.stdout.write(`${JSON.stringify(result.summary, null, 2)}\n`);
+    print(`${JSON.stringify(result.summary, null, 2)}\n`);
     return;
   }
   const isColoured = process.stdout.isTTY && process.env["NO_COLOR"] === undefined;
   const text = terminalText(result.page, process.stdout.columns ?? DEFAULT_WIDTH, (colour, part) =>
     isColoured && part !== "" ? styleText(colour, part) : part,
   );
-  process.stdout.write(`${text}\n${out === undefined ? "" : `\nReport: ${join(out, "report.html")}\n`}`);
+  print(`${text}\n${out === undefined ? "" : `\nReport: ${join(out, "report.html")}\n`}`);
 }
 
 function withInput({ summary, page, ...result }: WhatifResult): WhatifResult {

@@ -50,9 +50,9 @@ export function guard({ hosts, token }: GuardOptions): MiddlewareHandler {
   };
 }
 
-/** Health probes of orchestrators have no token. */
+/** Health probes of orchestrators have no token. Those of a named world would tell that it exists. */
 function isProbe(path: string): boolean {
-  return /\/_sim\/health(\/(live|ready))?$/.test(path);
+  return /^\/_sim\/health(\/(live|ready))?$/.test(path);
 }
 
 /** A Host header has IPv6 addresses in brackets. */

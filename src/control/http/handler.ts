@@ -24,6 +24,7 @@ export type ControlOptions = {
   /** All operations of the public API. */
   readonly operationIds: readonly string[];
   readonly askWhatIf: AskWhatIf;
+  readonly controlToken: string | undefined;
   readonly onBug: (error: unknown) => void;
 };
 

@@ -1,8 +1,21 @@
 import type { World } from "../../platform/core/world.ts";
-import type { ClockReading } from "../../worlds/world-handle.ts";
+import type { ClockReading, WorldDiagnostics } from "../../worlds/world-handle.ts";
+import type { LoopDelay } from "./event-loop-delay.ts";
+
+/** Figures of the service that runs the world. */
+export type ServiceFigures = WorldDiagnostics & {
+  readonly sizeBytes: number;
+  readonly openWorlds: number;
+  readonly delay: LoopDelay;
+};
 
 /** Metrics of a world in the Prometheus text format. */
-export function renderMetrics(name: string, world: World, clock: ClockReading, sizeBytes: number): string {
+export function renderMetrics(
+  name: string,
+  world: World,
+  clock: ClockReading,
+  { sizeBytes, openWorlds, commitFailures, reopens, walBytes, clockSteps, delay }: ServiceFigures,
+): string {
   const states = { init: 0, active: 0, idle: 0 };
   let activeCu = 0;
   for (const { phase } of world.computes.values()) {
@@ -42,6 +55,18 @@ export function renderMetrics(name: string, world: World, clock: ClockReading, s
     "": world.scheduledActivities.size,
   });
   metric("world_size_bytes", "gauge", "Size of the world's file.", { "": sizeBytes });
+  metric("wal_size_bytes", "gauge", "Size of the write-ahead log of the world.", { "": walBytes });
+  metric("commit_failures_total", "counter", "Commits that failed.", { "": commitFailures });
+  metric("reopens_total", "counter", "Times that the world was opened again, after a failure or a restore.", {
+    "": reopens,
+  });
+  metric("clock_steps_total", "counter", "Steps of the host's clock.", { "": clockSteps });
+  metric("worlds_open", "gauge", "Open worlds of the process.", { "": openWorlds });
+  metric("event_loop_delay_seconds", "gauge", "Delay of the event loop since the previous read.", {
+    ',quantile="0.5"': delay.p50,
+    ',quantile="0.99"': delay.p99,
+    ',quantile="1"': delay.max,
+  });
   metric("resident_memory_bytes", "gauge", "Memory of the process.", { "": process.memoryUsage.rss() });
   return `${lines.join("\n")}\n`;
 }

@@ -13,6 +13,32 @@ export function findLoneSurrogate(value: unknown, path = ""): string | undefined
   return undefined;
 }
 
+/** Control characters, line separators, and characters that reverse the direction of text. */
+const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Text that a terminal, XML and HTML show as it is: control characters except tabs and line feeds become
+ * escapes such as `\u001b`, which JSON reads as the same characters.
+ */
+export function escapeControls(text: string): string {
+  return text.replaceAll(CONTROLS, (character) =>
+    character === "\n" || character === "\t"
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** The path of the first field named `__proto__`; `undefined` if there is none. */
+export function findReservedName(value: unknown, path = ""): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const innerPath = path === "" ? key : `${path}.${key}`;
+    const reservedPath = key === "__proto__" ? innerPath : findReservedName(inner, innerPath);
+    if (reservedPath !== undefined) return reservedPath;
+  }
+  return undefined;
+}
+
 /** Postgres truncates names of roles and databases to 63 bytes of UTF-8; here, longer names are rejected. */
 export function fitsPostgresIdentifier(name: string): boolean {
   return new TextEncoder().encode(name).length <= 63;

@@ -1,9 +1,23 @@
-import { type AsyncBuffer, parquetMetadataAsync, parquetRead, parquetSchema } from "hyparquet";
+import {
+  type AsyncBuffer,
+  type Compressors,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetRead,
+  parquetSchema,
+} from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { Intake } from "../rows/intake.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import type { RowOptions } from "../rows/row-reader.ts";
 import { ObjectRowReader } from "./json-input.ts";
+
+/** What a Parquet file may declare. Beyond it, the file is damaged, or too large to decode in memory. */
+const PARQUET_LIMITS = {
+  rowsPerGroup: 100_000_000,
+  bytesPerColumn: 2 * 1024 ** 3,
+  bytesPerPage: 512 * 1024 ** 2,
+} as const;
 
 /** Rows decoded at a time. */
 const ROWS_PER_READ = 65_536;
@@ -19,6 +33,7 @@ export async function readParquet(
   onRows: (done: number, of: number) => Promise<void> = async () => {},
 ): Promise<void> {
   const metadata = await withInputError(() => parquetMetadataAsync(file));
+  checkDeclaredSizes(metadata, file.byteLength);
   const names = parquetSchema(metadata).children.map(({ element }) => element.name);
   const rows = new ObjectRowReader(intake, names, options);
   let done = 0;
@@ -37,6 +52,42 @@ export async function readParquet(
   }
 }
 
+/** Decoders allocate what a file declares, and loop as often. */
+function checkDeclaredSizes({ num_rows, row_groups }: FileMetaData, fileBytes: number): void {
+  const limit = (what: string, value: bigint | number, max: number) => {
+    if (value < 0 || value > max)
+      throw new RecordingError(
+        `is damaged, or too large: it declares ${what} ${value}; at most ${max} are read`,
+      );
+  };
+  let rows = 0n;
+  for (const group of row_groups) {
+    limit("rows of a row group:", group.num_rows, PARQUET_LIMITS.rowsPerGroup);
+    rows += group.num_rows;
+    for (const { meta_data } of group.columns) {
+      if (meta_data === undefined) continue;
+      limit("bytes of a column:", meta_data.total_uncompressed_size, PARQUET_LIMITS.bytesPerColumn);
+      limit("compressed bytes of a column:", meta_data.total_compressed_size, fileBytes);
+      limit("values of a column:", meta_data.num_values, PARQUET_LIMITS.rowsPerGroup);
+    }
+  }
+  if (rows !== num_rows)
+    throw new RecordingError(`is damaged: it declares ${num_rows} rows, and ${rows} in its row groups`);
+}
+
+const LIMITED_COMPRESSORS: Compressors = Object.fromEntries(
+  Object.entries(compressors).map(([codec, decompress]) => [
+    codec,
+    (input: Uint8Array, outputLength: number) => {
+      if (outputLength < 0 || outputLength > PARQUET_LIMITS.bytesPerPage)
+        throw new Error(
+          `a page declares ${outputLength} bytes; at most ${PARQUET_LIMITS.bytesPerPage} are decoded`,
+        );
+      return decompress(input, outputLength);
+    },
+  ]),
+);
+
 type ParquetRange = Pick<
   Parameters<typeof parquetRead>[0],
   "file" | "metadata" | "columns" | "rowStart" | "rowEnd"
@@ -46,7 +97,7 @@ async function readRange(
   range: ParquetRange & { readonly columns: string[] },
 ): Promise<readonly (readonly unknown[])[]> {
   const parts: unknown[][][] = [];
-  await parquetRead({ ...range, compressors, onComplete: (read) => parts.push(read) });
+  await parquetRead({ ...range, compressors: LIMITED_COMPRESSORS, onComplete: (read) => parts.push(read) });
   return parts.flat();
 }
 

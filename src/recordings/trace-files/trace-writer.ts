@@ -37,7 +37,7 @@ export class TraceWriter {
 
   constructor(path: string) {
     this.#path = path;
-    this.#temporaryPath = `${path}.unfinished`;
+    this.#temporaryPath = temporaryTracePath(path);
     this.#file = openSync(this.#temporaryPath, "w");
     writeSync(this.#file, Buffer.alloc(HEADER_BYTES));
   }
@@ -114,4 +114,9 @@ export class TraceWriter {
 /** Repeats `writeSync`, which may write less than requested. */
 export function writeAll(file: number, bytes: Uint8Array): void {
   for (let from = 0; from < bytes.length; ) from += writeSync(file, bytes, from, bytes.length - from);
+}
+
+/** Where a trace is written until it is complete. */
+export function temporaryTracePath(path: string): string {
+  return `${path}.unfinished`;
 }

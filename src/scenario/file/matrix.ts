@@ -21,6 +21,17 @@ export function readableMatrix(file: unknown): ReadableMatrix {
   return { matrix: valid?.value, isInvalid: (name) => valid?.removedKeys.has(name) ?? true };
 }
 
+/** Number of runs that one file may ask for. */
+export const MAX_COMBINATIONS = 10_000;
+
+/** Number of combinations, without making them. */
+export function combinationCount(matrix: Scenario["matrix"]): number {
+  return Object.values(matrix ?? {}).reduce(
+    (count, values) => count * (Array.isArray(values) ? values.length : values.to - values.from + 1),
+    1,
+  );
+}
+
 /** All combinations; the last name changes fastest. Without a matrix there is one empty combination. */
 export function combinations(matrix: Scenario["matrix"]): readonly MatrixValues[] {
   return Object.entries(matrix ?? {}).reduce<readonly MatrixValues[]>(

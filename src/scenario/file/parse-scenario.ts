@@ -3,8 +3,10 @@ import type * as z from "zod";
 import { closestMatch } from "../../platform/core/text.ts";
 import { checkScenario, type ReportProblem } from "./check-scenario.ts";
 import {
+  combinationCount,
   combinations,
   fillTemplate,
+  MAX_COMBINATIONS,
   type MatrixValues,
   readableMatrix,
   unknownNameMessage,
@@ -52,6 +54,11 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
   if (source.problems.length > 0) throw errorOf(source.problems);
   const problems: Problem[] = [];
   const { matrix, isInvalid } = readableMatrix(source.value);
+  const count = combinationCount(matrix);
+  if (count > MAX_COMBINATIONS) {
+    const message = `has ${count.toLocaleString("en")} combinations; at most ${MAX_COMBINATIONS.toLocaleString("en")} are allowed`;
+    throw errorOf([source.problemAt(["matrix"], message)]);
+  }
   const usedNames = new Set<string>();
   const variants = combinations(matrix).flatMap((values): Variant[] => {
     const filled = fillTemplate(source.value, values);

@@ -1,4 +1,6 @@
 import { create } from "xmlbuilder2";
+import { escapeControls } from "../../platform/core/text.ts";
+import { mapStrings } from "../file/references.ts";
 import type { CouldNotRun, Verdict } from "../run/verdict.ts";
 import { runTitle } from "./pretty.ts";
 
@@ -8,7 +10,9 @@ type TestCase = { readonly name: string; readonly failure: string | undefined };
  * JUnit XML: one suite per scenario, one case per step, and one case for the expectations of the whole run. A
  * run that could not start has one case with an error. There are no wall-clock times.
  */
-export function junitReport(runs: readonly (Verdict | CouldNotRun)[]): string {
+export function junitReport(reported: readonly (Verdict | CouldNotRun)[]): string {
+  // XML has no representation of control characters.
+  const runs = mapStrings(reported, escapeControls);
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites");
   for (const verdict of runs) {
     if (verdict.verdict === "could_not_run") {

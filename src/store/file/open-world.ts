@@ -23,6 +23,7 @@ export type Store = {
   readonly historyId: string;
   /** Copies the file while it stays in use. Later commits are not in the copy. */
   readonly copyTo: (path: string) => Promise<void>;
+  readonly walBytes: () => number;
   readonly close: () => void;
 };
 
@@ -67,6 +68,7 @@ export function openStore(path: string, options: OpenOptions): Store {
       world,
       historyId: readHistoryRow(sqlite).historyId,
       ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
+      walBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
       copyTo: (target) => copyDatabase(sqlite, path, target),
       close: () => checkpointAndClose(sqlite),
     };

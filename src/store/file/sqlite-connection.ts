@@ -11,6 +11,8 @@ export function connect(path: string): BetterSqlite3.Database {
     // FULL: a commit is on disk when it returns. WAL: readers and the writer do not block each other.
     sqlite.exec("PRAGMA journal_mode = WAL");
     sqlite.exec("PRAGMA synchronous = FULL");
+    // Overwrites deleted values where that needs no further write, such as a password that is now encrypted.
+    sqlite.exec("PRAGMA secure_delete = FAST");
     return sqlite;
   } catch (error) {
     sqlite.close();

@@ -1,7 +1,7 @@
 import { amount, delayText, millisText, money, plural, spanText } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
-import { capacityAnswerText, plainNumber, shareText, sizeCostText, sizeName } from "./capacity-answer.ts";
 import { profileAndPriceText } from "../report/question.ts";
+import { capacityAnswerText, plainNumber, shareText, sizeCostText, sizeName } from "./capacity-answer.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
 /** The capacity report as a page: one row per size. */

@@ -1,3 +1,4 @@
+import { escapeControls } from "../../platform/core/text.ts";
 import { REPORT_STYLE } from "./html-style.ts";
 import { plural } from "./number-format.ts";
 import {
@@ -102,5 +103,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Names come from traces, so they must not become markup. */
 function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return escapeControls(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,5 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
+import { escapeControls } from "../../platform/core/text.ts";
 import type { Chart } from "./page-layout.ts";
 
 /** CSS variables that `PALETTE` defines for light and dark screens and for paper. */
@@ -52,7 +53,7 @@ export function drawChart({ name, title, caption, plot }: ChartDrawing): Chart {
   svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", `${title}. ${caption}`);
-  return { name, title, caption, svg: svg.toString() };
+  return { name, title, caption, svg: escapeControls(svg.toString()) };
 }
 
 /** The chart as an SVG file with its own palette. */

@@ -1,8 +1,11 @@
+import type { World } from "../../platform/core/world.ts";
+import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
-import { type ClockState, type WallClock, WorldClock } from "../../simulation/world-clock.ts";
+import { type ClockState, WorldClock } from "../../simulation/world-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { nextCheckpointSeq, type Retention } from "../retention.ts";
+import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";
 import { describeCorruption, messageOf } from "./store-failure.ts";
@@ -10,7 +13,7 @@ import { describeCorruption, messageOf } from "./store-failure.ts";
 export type HostedWorldOptions = {
   readonly name: string;
   readonly open: OpenHistory;
-  readonly wallClock: WallClock;
+  readonly hostClock: HostClock;
   /** The clock of a world that has not been created yet. */
   readonly initialClock: ClockState;
   readonly retention: Retention;
@@ -34,17 +37,20 @@ export type LiveWorld = {
  * opened.
  */
 export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
-  const { name, open, wallClock, initialClock, requestsLimit, retention } = options;
+  const { name, open, hostClock, initialClock, requestsLimit, retention } = options;
   try {
     const history = open();
     const { journal, world, clock } = history;
     const state = clock?.state ?? initialClock;
     const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
     const simulation = new Simulation(world, journal);
+    const worldClock = new WorldClock(state, hostClock, floor);
+    sealPlainSecrets(world, history.secretBox);
+    if (simulation.hasUncommittedRows) simulation.commit(worldClock.state(), worldClock.now());
     return {
       history,
       simulation,
-      clock: new WorldClock(state, wallClock, floor),
+      clock: worldClock,
       requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
       checkpointDueAt: nextCheckpointSeq(journal, journal.newestCheckpoint, world, retention),
     };
@@ -55,4 +61,10 @@ export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
         : `world "${name}" cannot be opened: ${messageOf(error)}`;
     throw new StoreUnavailable(reason, { cause: error });
   }
+}
+
+/** Encrypts the passwords that an older release has stored as they are. */
+function sealPlainSecrets(world: World, box: SecretBox): void {
+  for (const { id, value } of [...world.secrets.values()])
+    if (!SecretBox.isSealed(value)) world.secrets.set({ id, value: box.seal(id, value) });
 }

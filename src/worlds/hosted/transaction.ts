@@ -14,7 +14,7 @@ type TransactionHooks = {
 
 /** The transaction at the instant `now`. */
 export function transactionAt(
-  { simulation, requests }: LiveWorld,
+  { simulation, requests, history: { secretBox } }: LiveWorld,
   now: SimTime,
   { commit, onChange, onLost }: TransactionHooks,
 ): Transaction {
@@ -32,7 +32,11 @@ export function transactionAt(
     },
     storeSecret(id, value) {
       onChange();
-      world.secrets.set({ id, value });
+      world.secrets.set({ id, value: secretBox.seal(id, value) });
+    },
+    readSecret(id) {
+      const stored = world.secrets.get(id);
+      return stored === undefined ? undefined : secretBox.open(id, stored.value);
     },
     deleteSecret(id) {
       onChange();

@@ -1,5 +1,5 @@
 import { asCorruptFile, CorruptFile } from "../../store/journal/journal-checksum.ts";
-import { StoreUnavailable } from "../world-handle.ts";
+import { StoreUnavailable, type WorldDiagnostics } from "../world-handle.ts";
 import { type HostedWorldOptions, type LiveWorld, openLiveWorld } from "./live-world.ts";
 import { describeCorruption, messageOf } from "./store-failure.ts";
 
@@ -15,6 +15,8 @@ export class WorldLifecycle {
   #isBeingReplaced = false;
   #isShuttingDown = false;
   #isClosed = false;
+  #openings = 0;
+  #commitFailures = 0;
 
   /** `onDropped` runs whenever the world in memory is dropped, before its history is closed. */
   constructor(options: HostedWorldOptions, onDropped: () => void) {
@@ -46,8 +48,23 @@ export class WorldLifecycle {
   requireLive(): LiveWorld {
     if (this.#isClosed) throw new StoreUnavailable(`world "${this.name}" is closed`);
     if (this.#isBeingReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored`);
-    this.#live ??= openLiveWorld(this.#options);
+    this.#live ??= this.#open();
     return this.#live;
+  }
+
+  diagnostics(): WorldDiagnostics {
+    return {
+      commitFailures: this.#commitFailures,
+      reopens: Math.max(0, this.#openings - 1),
+      walBytes: this.#live?.history.walBytes?.() ?? 0,
+      clockSteps: this.#options.hostClock.steps,
+    };
+  }
+
+  #open(): LiveWorld {
+    const live = openLiveWorld(this.#options);
+    this.#openings += 1;
+    return live;
   }
 
   /** Closes the history, lets `swap` put another one in its place, and opens that one. */
@@ -60,7 +77,7 @@ export class WorldLifecycle {
     } finally {
       this.#isBeingReplaced = false;
     }
-    this.#live = openLiveWorld(this.#options);
+    this.#live = this.#open();
   }
 
   /**
@@ -68,6 +85,7 @@ export class WorldLifecycle {
    * again.
    */
   fail(live: LiveWorld, error: unknown): StoreUnavailable {
+    this.#commitFailures += 1;
     this.#drop();
     try {
       live.history.close();

@@ -175,9 +175,12 @@ test("the control token and the guard apply to every world's control API and do 
     (await callPath(guarded as Pick<Double, "fetch">, "GET", "/w/here/_sim/clock", { headers: token }))
       .status,
   ).toBe(200);
-  expect((await callPath(guarded as Pick<Double, "fetch">, "GET", "/w/here/_sim/health/ready")).status).toBe(
-    200,
-  );
+  for (const [path, status] of [
+    ["/_sim/health/ready", 200],
+    ["/w/here/_sim/health/ready", 401],
+    ["/w/nowhere/_sim/health/ready", 401],
+  ] as const)
+    expect((await callPath(guarded as Pick<Double, "fetch">, "GET", path)).status, path).toBe(status);
   expect(
     (
       await callPath(guarded as Pick<Double, "fetch">, "GET", "/w/here/api/v2/projects", {

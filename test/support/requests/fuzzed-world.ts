@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 import { createApp } from "../../../src/app/create-app.ts";
 import { openWorlds } from "../../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import type { HostClock } from "../../../src/simulation/host-clock.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { API_KEY, START } from "../double.ts";
 
@@ -23,16 +24,24 @@ export type FuzzedWorld = {
   /** The errors that caused responses with status 500. */
   readonly bugs: unknown[];
   state(): Promise<string>;
+  /** The number of the newest event. */
+  seq(): number;
   close(): Promise<void>;
 };
 
 /** A complete app over SQLite with one of everything in its world. Identical for each call in an empty directory. */
-export async function createFuzzedWorld(path: string): Promise<FuzzedWorld> {
+export async function createFuzzedWorld(path: string, hostClock?: HostClock): Promise<FuzzedWorld> {
   const bugs: unknown[] = [];
   const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
-  const { worlds } = await openWorlds(
+  const { worlds, world } = await openWorlds(
     directory,
-    { seed: 1, startAt: START, clock: { mode: "manual", factor: 0 }, apiKey: API_KEY },
+    {
+      seed: 1,
+      startAt: START,
+      clock: { mode: "manual", factor: 0 },
+      apiKey: API_KEY,
+      ...(hostClock && { hostClock }),
+    },
     (error) => bugs.push(error),
   );
   const app = createApp({
@@ -73,6 +82,7 @@ export async function createFuzzedWorld(path: string): Promise<FuzzedWorld> {
       organization: created.project.org_id,
     },
     bugs,
+    seq: () => world.history().seq,
     state: async () => (await app.request("http://localhost/_sim/state")).text(),
     async close() {
       await worlds.close();

@@ -6,6 +6,7 @@ import {
   fillTemplate,
   unknownNameMessage,
 } from "../../../src/scenario/file/matrix.ts";
+import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
 
 test("without a matrix there is one empty combination", () => {
   expect(combinations(undefined)).toEqual([{}]);
@@ -72,4 +73,13 @@ test("used names are collected, escaped ones are not", () => {
       { one: 1, two: 2 },
     ).usedNames,
   ]).toEqual([...["one", "two"]]);
+});
+
+test("10,000 combinations are allowed, one more is not", () => {
+  const file = (seeds: number) =>
+    `{ version: 1, world: { seed: "\${seed}" }, name: "delay \${delay}", length: 1s, matrix: { delay: [1, 2], seed: { from: 1, to: ${seeds} } } }`;
+  expect(parseScenario(file(5_000), "a.yaml").variants).toHaveLength(10_000);
+  expect(() => parseScenario(file(5_001), "a.yaml")).toThrow(
+    "has 10,002 combinations; at most 10,000 are allowed",
+  );
 });

@@ -216,3 +216,10 @@ test("every run has a suite, without wall-clock times", () => {
   expect(junitReport([PASSED])).toBe(junitReport([PASSED]));
   expect(junitReport([PASSED])).not.toMatch(/timestamp/);
 });
+
+test("control characters in names are escaped in JUnit, which XML could not contain", () => {
+  const text = junitReport([{ ...PASSED, scenario: "a\u0000b\u001b[2J\u009b", file: "x\u202ey" }]);
+  expect(text).toContain("a\\u0000b\\u001b[2J\\u009b");
+  expect(text).not.toMatch(/(?![\n\t])[\p{Cc}\u202e]/u);
+  expect(() => create(text)).not.toThrow();
+});

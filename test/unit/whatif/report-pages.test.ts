@@ -13,7 +13,7 @@ import { fleetGapsOf, replayComputes } from "../../../src/whatif/replay/replay-j
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { reportHtml } from "../../../src/whatif/report/html.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
-import { standaloneSvg } from "../../../src/whatif/report/svg.ts";
+import { drawChart, standaloneSvg } from "../../../src/whatif/report/svg.ts";
 import { terminalText } from "../../../src/whatif/report/terminal-style.ts";
 import {
   selectPeriod,
@@ -283,4 +283,29 @@ test("a policy that never resumed is reported", () => {
     .find(({ name }) => name === "resumes")
     ?.rows.map(({ cells }) => cells.slice(0, 3));
   expect(resumes?.[0]).toEqual(["predictive", "0", "0"]);
+});
+
+test("control characters in names are escaped in SVG and HTML", () => {
+  const name = "a\u0001b\u009b\u202e";
+  const chart = drawChart({
+    name: "chart",
+    title: name,
+    caption: name,
+    plot: { x: { type: "band", domain: [name] }, marks: [] },
+  });
+  const page = {
+    title: name,
+    subject: name,
+    answer: [name],
+    facts: [],
+    tables: [],
+    limits: { exact: [], simulated: [], left_out: [] },
+  } as never;
+  for (const text of [
+    standaloneSvg(chart),
+    reportHtml(page, [chart], {}, { notes: [name], badRows: 0, bad: [] }),
+  ]) {
+    expect(text).toContain("a\\u0001b\\u009b\\u202e");
+    expect(text).not.toMatch(/(?![\n\t])[\p{Cc}\u202e]/u);
+  }
 });

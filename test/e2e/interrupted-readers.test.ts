@@ -1,0 +1,65 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
+import { expect, test } from "vitest";
+import { runStandinProcess, spawnStandin, waitForExit } from "../support/process.ts";
+import { testDirectory } from "../support/running-server.ts";
+
+const ROW = "ep-one,2026-01-01T00:00:00Z,5\n";
+/** 3 GB of rows in a few MB: reading them takes longer than this test waits. */
+const MEMBERS = 200;
+
+test("Ctrl-C ends the reading of a file at once and leaves nothing behind", async () => {
+  const directory = testDirectory();
+  const head = gzipSync("endpoint_id,at,duration_ms\n");
+  const rows = gzipSync(ROW.repeat(Math.ceil(16e6 / ROW.length)));
+  const file = `${directory}/rows.csv.gz`;
+  writeFileSync(file, Buffer.concat([head, ...Array.from({ length: MEMBERS }, () => rows)]));
+  const importing = spawnStandin(["whatif", "import", file, "--out", `${directory}/rows.standin-trace`]);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  importing.process.kill("SIGINT");
+  const { code, stderr } = await waitForExit(importing);
+  expect([code, stderr]).toEqual([1, "standin: interrupted\n"]);
+  expect(readdirSync(directory)).toEqual(["rows.csv.gz"]);
+});
+
+/** A Parquet file whose metadata declare another number of rows, in the same number of bytes. */
+function withRowCount(replace: (bytes: Buffer) => void): Buffer {
+  const rows = 1_000;
+  const bytes = Buffer.from(
+    parquetWriteBuffer({
+      columnData: [
+        { name: "endpoint_id", data: Array.from({ length: rows }, (_, i) => `ep-${i % 3}`), type: "STRING" },
+        { name: "at", data: Array.from({ length: rows }, (_, i) => 1_700_000_000_000 + i), type: "DOUBLE" },
+      ],
+    }),
+  );
+  replace(bytes);
+  return bytes;
+}
+
+test("a Parquet file that declares rows that it does not have is rejected", async () => {
+  const directory = testDirectory();
+  const file = `${directory}/rows.parquet`;
+  writeFileSync(
+    file,
+    withRowCount((bytes) => {
+      // The zigzag varint of 1,000 is d0 0f; the first one in the footer is the number of rows of the file.
+      const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8);
+      const at = bytes.indexOf(Buffer.from([0xd0, 0x0f]), footer);
+      bytes[at + 1] = 0x1f;
+    }),
+  );
+  const { code, stderr } = await runStandinProcess([
+    "whatif",
+    "import",
+    file,
+    "--out",
+    `${directory}/rows.standin-trace`,
+  ]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^standin: rows\.parquet: is damaged: it declares 2024 rows, and 1000 in its row groups/,
+  );
+  expect(readdirSync(directory)).toEqual(["rows.parquet"]);
+});
