@@ -12,6 +12,8 @@ export type History = {
   readonly clock?: { readonly state: ClockState; readonly now: SimTime };
   /** Unique per fork. */
   readonly historyId: string;
+  /** Makes the stored history independent of its log; absent where there is no log. */
+  readonly checkpoint?: () => void;
   readonly close: () => void;
 };
 
