@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { renderState } from "../../src/control/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
-import { type Answer, createDouble, type Double } from "../support/double.ts";
+import { type ApiResponse, createDouble, type Double } from "../support/double.ts";
 import { FaultyJournal, type InjectedFailures, retryingDouble } from "../support/faulty-journal.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";
 import { expectHolds } from "../support/properties.ts";
@@ -35,7 +35,7 @@ test("when writes fail and clients repeat their requests, the world follows the 
 });
 
 const requests = fc.array(
-  fc.constantFrom<(double: Double) => Promise<Answer>>(
+  fc.constantFrom<(double: Double) => Promise<ApiResponse>>(
     (double) => double.api("POST", "/projects", { project: {} }),
     (double) => double.api("POST", "/api_keys", { key_name: "another" }),
     (double) => double.sim("POST", "/clock/advance", { by: "10m" }),

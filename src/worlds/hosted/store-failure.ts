@@ -21,7 +21,7 @@ export function storeUnavailable(failure: string, error: unknown, done = NOTHING
 }
 
 /**
- * Runs work that nobody awaits. Its failure was already reported where it occurred, and the next transaction
+ * Runs work without awaiting it. Its failure was already reported where it occurred, and the next transaction
  * meets it again.
  */
 export function runInBackground(work: () => unknown): void {

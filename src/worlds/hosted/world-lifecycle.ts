@@ -16,7 +16,7 @@ export class WorldLifecycle {
   #live: LiveWorld | undefined;
   /** A history whose last commit failed and could not be undone. While there is one, the world is closed. */
   #undecided: History | undefined;
-  /** While a restore swaps the file, nobody may open it. */
+  /** While a restore swaps the file, it must not be opened. */
   #isBeingReplaced = false;
   #isShuttingDown = false;
   #isClosed = false;
@@ -105,8 +105,8 @@ export class WorldLifecycle {
   }
 
   /**
-   * Reports a file that is damaged or cannot be read, and gives `StoreUnavailable` for it; gives any other
-   * error as it is.
+   * Reports a file that is damaged or cannot be read, and returns `StoreUnavailable` for it. Returns any other
+   * error unchanged.
    */
   asUnavailable(error: unknown): unknown {
     if (isIoFailure(error)) {

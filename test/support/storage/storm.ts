@@ -8,7 +8,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { History, OpenHistory } from "../../../src/worlds/world-storage.ts";
-import { type Answer, createDouble, type Double, START } from "../double.ts";
+import { type ApiResponse, createDouble, type Double, START } from "../double.ts";
 import { verify } from "../storage-double.ts";
 import { DiskModel, type DiskRecord, type Draw, readRecording } from "./disk-image.ts";
 
@@ -165,7 +165,7 @@ function armFailure(draw: Draw): void {
 }
 
 /** If nothing was changed, no event of the step may be committed; if something was, the answer says so. */
-function checkAnswers(answers: readonly Answer[], before: LedgerState, after: LedgerState): void {
+function checkAnswers(answers: readonly ApiResponse[], before: LedgerState, after: LedgerState): void {
   const failed = answers.filter(({ status }) => status >= 500);
   for (const { status, body } of failed)
     if (status !== 503) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
@@ -188,8 +188,8 @@ async function checkOutcome(double: Double, ledger: Ledger): Promise<void> {
   if (body.ok !== true) throw new Error(`invariants: ${JSON.stringify(body)}`);
 }
 
-async function takeStep(double: Double, projects: string[], draw: Draw): Promise<Answer[]> {
-  const request = (): Promise<Answer> => {
+async function takeStep(double: Double, projects: string[], draw: Draw): Promise<ApiResponse[]> {
+  const request = (): Promise<ApiResponse> => {
     const project = `/projects/${projects[draw(projects.length)]}`;
     switch (draw(9)) {
       case 0:
