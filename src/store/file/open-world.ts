@@ -10,6 +10,7 @@ import { readHistoryRow } from "../journal/journal-row.ts";
 import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
+import { syncEntry } from "./atomic-file.ts";
 import { copyDatabase } from "./copy.ts";
 import { HeadMark } from "./head-mark.ts";
 import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
@@ -76,7 +77,11 @@ export function openStore(path: string, options: OpenOptions): Store {
       checkUsable: options.checkUsable,
       onWritten: (head) => mark?.write({ ...head, historyId }),
     });
-    if (options.marksHead === true) mark = new HeadMark(path);
+    if (options.marksHead === true) {
+      // SQLite syncs the name of a new log with its first commit, but ignores a failure of that sync.
+      syncEntry(path);
+      mark = new HeadMark(path);
+    }
     if (row !== undefined) mark?.write({ ...row, historyId });
     return {
       journal,
