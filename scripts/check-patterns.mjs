@@ -11,7 +11,7 @@ const FOLDERS = ["http", "api", "control", "app", "worlds", "store", "simulation
 /** Expressions that are built while the program runs, which this check cannot read. By file: the reason. */
 const BUILT = {
   "src/api/app.ts": "from the paths of the public document: segments without a slash, divided by slashes",
-  "src/worlds/data-directory.ts": "from a constant; tests names of files",
+  "src/worlds/directory-layout.ts": "from a constant; tests names of files",
 };
 
 /** The problems of an expression. */

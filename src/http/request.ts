@@ -4,7 +4,12 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import { findLoneSurrogate, findReservedName } from "../platform/core/text.ts";
 import type { Result } from "../platform/refusal-codes.ts";
-import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
+import {
+  CHANGE_UNKNOWN,
+  NOTHING_CHANGED,
+  StoreUnavailable,
+  type WorldHandle,
+} from "../worlds/world-handle.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
 import { issueText } from "./issue-text.ts";
 import { isNestedTooDeeply, MAX_JSON_DEPTH } from "./json-depth.ts";
@@ -149,11 +154,13 @@ export function requestIdOf(context: Context): string {
 export function errorResponseFrom(error: unknown, onBug: (error: unknown) => void): ErrorResponse {
   if (error instanceof RequestError) return error.response;
   if (error instanceof StoreUnavailable) {
+    const { message, outcome } = error;
     return {
       status: 503,
-      code: "STORE_UNAVAILABLE",
-      message: `${error.message}; nothing was changed`,
-      headers: { "Retry-After": "1" },
+      code: outcome === CHANGE_UNKNOWN ? "OUTCOME_UNKNOWN" : "STORE_UNAVAILABLE",
+      message: `${message}; ${outcome}`,
+      // Only a request that has changed nothing can be repeated blindly.
+      ...(outcome === NOTHING_CHANGED ? { headers: { "Retry-After": "1" } } : {}),
     };
   }
   onBug(error);

@@ -46,6 +46,14 @@ export type HistoryOrigin = {
 /** Selects the events of one type, or with `life` all but activity, of which there may be very many. */
 export type EventFilter = Event["type"] | "life";
 
+/**
+ * A write failed, and could not be undone: whether it happened is known only when `undoFailedWrite` returns or history
+ * is opened again by another process.
+ */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+}
+
 /** The port to stored history. */
 export interface Journal {
   /** The tables whose changed rows it stores; absent: all. */
@@ -55,8 +63,10 @@ export interface Journal {
    * checkpoint.
    */
   readonly eventsPerCheckpoint?: number | undefined;
-  /** Durable when it returns. If it throws, nothing was written. */
+  /** Durable when it returns. If it throws, nothing was written, except after `OutcomeUnknown`. */
   write(batch: Batch): void;
+  /** Undoes a write that threw `OutcomeUnknown`. Throws if that fails again. */
+  undoFailedWrite(): void;
   /** Events with a sequence number above `since` (exclusive), in order, without truncated ones. */
   events(since: number, limit: number): RecordedEvent[];
   /** Events that mention this id, newest first, with a sequence number below `before` (exclusive). */
@@ -140,6 +150,8 @@ export class MemoryJournal implements Journal {
     this.#clock = { state: clock, now };
     if (requests !== undefined) this.#storeRequests(requests);
   }
+
+  undoFailedWrite(): void {}
 
   get newestRequest(): number {
     return this.#requests.at(-1)?.number ?? 0;

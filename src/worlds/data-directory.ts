@@ -1,29 +1,30 @@
-import {
-  constants,
-  existsSync,
-  mkdirSync,
-  promises,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from "node:fs";
-import { basename, join } from "node:path";
+import { constants, existsSync, promises, renameSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import {
+  makeDirectory,
   moveIntoPlace,
   preserveAs,
   removeDatabase,
-  TEMPORARY_SUFFIX,
+  syncEntry,
   temporaryPath,
 } from "../store/file/atomic-file.ts";
 import { divergeCopy } from "../store/file/diverge-copy.ts";
+import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
-import { checkpointWal, removeEmptyWal } from "../store/file/sqlite-connection.ts";
+import { removeEmptyWal } from "../store/file/sqlite-connection.ts";
 import { finalizeSnapshot, readFileInfo } from "../store/file/world-snapshot.ts";
-import { asCorruptFile, CorruptFile } from "../store/journal/journal-checksum.ts";
-import { type Lock, takeLock } from "./lock.ts";
+import {
+  DELETED_SUFFIX,
+  databasesIn,
+  removeDeletedWorld,
+  removeLeftovers,
+  snapshotFilePath,
+  snapshotFolder,
+  worldFilePath,
+  worldsFolder,
+} from "./directory-layout.ts";
+import { type Lock, takeLock, watchFile } from "./lock.ts";
 import { reseed } from "./reseed.ts";
 import { openSecretBox, type SecretBox } from "./secret-box.ts";
 import { AUTOMATIC_PREFIX, availableName, type SnapshotInfo, type StoredWorldInfo } from "./world-handle.ts";
@@ -34,9 +35,12 @@ export const DEFAULT_WORLD = "default";
 /** The name of the snapshot that preserves a file of an older release when it is upgraded. */
 const BEFORE_UPGRADE = `${AUTOMATIC_PREFIX}before-upgrade`;
 
-/** Suffix of a deleted world's file until its snapshots are deleted too. */
-const DELETED_SUFFIX = ".deleted";
-const TEMPORARY_FILE = new RegExp(`\\.sqlite\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal)?$`);
+export type DataDirectoryOptions = {
+  /** Called for each upgraded file. */
+  readonly onUpgrade?: (world: string, previousName: string) => void;
+  /** Worlds to open even if acknowledged changes are missing from their files. */
+  readonly acceptLossOf?: readonly string[];
+};
 
 /** Another process has this data directory open. */
 export class DirectoryInUse extends Error {
@@ -51,26 +55,26 @@ export class DirectoryInUse extends Error {
 export class DataDirectory implements WorldStorage {
   readonly path: string;
   readonly #migrationsFolder: string;
-  readonly #onUpgrade: (world: string, previousName: string) => void;
+  readonly #onUpgrade: NonNullable<DataDirectoryOptions["onUpgrade"]>;
+  /** Worlds that are opened even if changes are missing; each once. */
+  readonly #acceptLossOf: Set<string>;
   readonly #lock: Lock;
   readonly #secretBox: SecretBox;
   readonly #open = new Map<string, Store>();
   /** Pending copies of each world. */
   readonly #copies = new Map<string, Promise<unknown>>();
 
-  /**
-   * Creates the directory if necessary. Throws `DirectoryInUse` if another process has it. Calls `onUpgrade`
-   * for each upgraded file.
-   */
+  /** Creates the directory if necessary. Throws `DirectoryInUse` if another process has it. */
   constructor(
     path: string,
     migrationsFolder: string,
-    onUpgrade: (world: string, previousName: string) => void = () => undefined,
+    { onUpgrade = () => undefined, acceptLossOf = [] }: DataDirectoryOptions = {},
   ) {
     this.path = path;
     this.#onUpgrade = onUpgrade;
+    this.#acceptLossOf = new Set(acceptLossOf);
     this.#migrationsFolder = migrationsFolder;
-    mkdirSync(join(path, "worlds"), { recursive: true });
+    makeDirectory(worldsFolder(path));
     const lock = takeLock(join(path, "standin.lock"));
     if (lock === undefined)
       throw new DirectoryInUse(
@@ -79,7 +83,7 @@ export class DataDirectory implements WorldStorage {
     this.#lock = lock;
     try {
       this.#secretBox = openSecretBox(join(path, "secrets.key"));
-      this.#removeTemporaryFiles();
+      removeLeftovers(path);
     } catch (error) {
       lock.release();
       throw error;
@@ -92,17 +96,31 @@ export class DataDirectory implements WorldStorage {
   }
 
   worlds(): readonly string[] {
-    return databasesIn(join(this.path, "worlds"));
+    return databasesIn(worldsFolder(this.path));
   }
 
   history(world: string): OpenHistory {
+    const path = this.#worldFile(world);
+    let wasOpen = false;
     return (): History => {
+      this.#checkLock();
+      if (wasOpen && !existsSync(path)) throw new Error(`${path} was removed`);
       const previousName = availableName(BEFORE_UPGRADE, (name) => this.hasSnapshot(world, name));
-      const store = openStore(this.#worldFile(world), {
+      let isUnchanged = () => true;
+      const store = openStore(path, {
         migrationsFolder: this.#migrationsFolder,
         backupPath: this.#snapshotFile(world, previousName),
         onUpgrade: () => this.#onUpgrade(world, previousName),
+        acceptLoss: this.#acceptLossOf.has(world),
+        marksHead: true,
+        checkUsable: () => {
+          this.#checkLock();
+          if (!isUnchanged()) throw new Error(`${path} was removed or replaced`);
+        },
       });
+      isUnchanged = watchFile(path);
+      wasOpen = true;
+      this.#acceptLossOf.delete(world);
       this.#open.set(world, store);
       return { ...store, secretBox: this.#secretBox };
     };
@@ -126,14 +144,17 @@ export class DataDirectory implements WorldStorage {
 
   info(world: string): StoredWorldInfo {
     const path = this.#worldFile(world);
-    return { sizeBytes: statSync(path).size, ...readFileInfo(path) };
+    const info = { sizeBytes: statSync(path).size, ...readFileInfo(path) };
+    const [error] = info.error === undefined ? findLosses(path) : [];
+    return omitUndefined({ ...info, error: info.error ?? error });
   }
 
   removeWorld(world: string): void {
     this.#open.delete(world);
     // From here on the world is deleted. After a kill, the next start removes the rest.
     renameSync(this.#worldFile(world), this.#worldFile(world) + DELETED_SUFFIX);
-    this.#removeDeleted(world);
+    syncEntry(this.#worldFile(world));
+    removeDeletedWorld(this.path, world);
   }
 
   async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
@@ -183,7 +204,7 @@ export class DataDirectory implements WorldStorage {
     // A running copy still reads the current file.
     await this.#copies.get(world);
     const path = this.#worldFile(world);
-    checkpointWalIfReadable(path);
+    checkpointOrPreserveWal(path, this.#snapshotFile(world, previousName));
     await this.#writeAtomically(path, async (copy) => {
       await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
       await this.#divergeCopy(copy, world, fork);
@@ -203,7 +224,7 @@ export class DataDirectory implements WorldStorage {
   /** Writes a temporary file and moves it into place. If that fails, nothing has changed. */
   async #writeAtomically(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
     const temporary = temporaryPath(path);
-    mkdirSync(join(path, ".."), { recursive: true });
+    makeDirectory(join(path, ".."));
     removeDatabase(temporary);
     try {
       await write(temporary);
@@ -235,33 +256,10 @@ export class DataDirectory implements WorldStorage {
     );
   }
 
-  #removeDeleted(world: string): void {
-    removeDatabase(this.#worldFile(world));
-    rmSync(this.#snapshotFolder(world), { recursive: true, force: true });
-    rmSync(this.#worldFile(world) + DELETED_SUFFIX, { force: true });
-  }
-
-  /**
-   * Cleans up after a kill: unfinished files, deleted worlds, and restores that linked the previous file but
-   * did not replace it.
-   */
-  #removeTemporaryFiles(): void {
-    for (const file of readdirSync(join(this.path, "worlds"))) {
-      if (file.endsWith(`.sqlite${DELETED_SUFFIX}`))
-        this.#removeDeleted(basename(file, `.sqlite${DELETED_SUFFIX}`));
-    }
-    const folders = [join(this.path, "worlds"), ...this.worlds().map((world) => this.#snapshotFolder(world))];
-    for (const folder of folders.filter((path) => existsSync(path))) {
-      for (const file of readdirSync(folder))
-        if (TEMPORARY_FILE.test(file)) rmSync(join(folder, file), { force: true });
-    }
-    for (const world of this.worlds()) {
-      const { ino } = statSync(this.#worldFile(world));
-      for (const snapshot of databasesIn(this.#snapshotFolder(world))) {
-        if (statSync(this.#snapshotFile(world, snapshot)).ino === ino)
-          removeDatabase(this.#snapshotFile(world, snapshot));
-      }
-    }
+  /** Without its lock file, the directory may be in use by another process. */
+  #checkLock(): void {
+    if (!this.#lock.isHeld())
+      throw new Error(`${this.path} was removed or replaced while it was in use; restart the server`);
   }
 
   #worldFile(world: string): string {
@@ -269,32 +267,10 @@ export class DataDirectory implements WorldStorage {
   }
 
   #snapshotFolder(world: string): string {
-    return join(this.path, "snapshots", world);
+    return snapshotFolder(this.path, world);
   }
 
   #snapshotFile(world: string, snapshot: string): string {
-    return join(this.#snapshotFolder(world), `${snapshot}.sqlite`);
+    return snapshotFilePath(this.path, world, snapshot);
   }
-}
-
-/** Checkpoints the write-ahead log, except for a damaged file, which is preserved as it is. */
-function checkpointWalIfReadable(path: string): void {
-  try {
-    checkpointWal(path);
-  } catch (error) {
-    if (!(asCorruptFile(error) instanceof CorruptFile)) throw error;
-    removeEmptyWal(path);
-  }
-}
-
-function databasesIn(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".sqlite"))
-    .map((file) => basename(file, ".sqlite"))
-    .sort();
-}
-
-function worldFilePath(path: string, name: string): string {
-  return join(path, "worlds", `${name}.sqlite`);
 }

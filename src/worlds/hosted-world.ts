@@ -13,7 +13,7 @@ import { ExclusiveGate } from "./hosted/exclusive-gate.ts";
 import { GroupCommit } from "./hosted/group-commit.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { viewPast } from "./hosted/past-view.ts";
-import { messageOf, runInBackground } from "./hosted/store-failure.ts";
+import { runInBackground, storeUnavailable } from "./hosted/store-failure.ts";
 import { transactionAt } from "./hosted/transaction.ts";
 import { WorldLifecycle } from "./hosted/world-lifecycle.ts";
 import {
@@ -43,7 +43,10 @@ export class HostedWorld implements WorldHandle {
 
   constructor(options: HostedWorldOptions) {
     this.name = options.name;
-    this.#lifecycle = new WorldLifecycle(options, () => this.#dueTimer.disarm());
+    this.#lifecycle = new WorldLifecycle(options, () => {
+      this.#dueTimer.disarm();
+      this.#commits.stopTimers();
+    });
     this.#commits = new GroupCommit(this.#lifecycle, options.retention);
     this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate);
   }
@@ -154,10 +157,7 @@ export class HostedWorld implements WorldHandle {
       requests?.clear();
     } catch (error) {
       this.#lifecycle.reportFailure(error);
-      throw new StoreUnavailable(
-        `the request log of world "${this.name}" could not be cleared: ${messageOf(error)}`,
-        { cause: error },
-      );
+      throw storeUnavailable(`the request log of world "${this.name}" could not be cleared`, error);
     }
   }
 
@@ -212,7 +212,12 @@ export class HostedWorld implements WorldHandle {
       }
       await this.#lifecycle.replace(swap);
     });
-    await this.#runDue();
+    try {
+      await this.#runDue();
+    } catch (error) {
+      // The history is replaced all the same, and the next transaction opens it again.
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
     this.#commits.notify();
   }
 

@@ -68,9 +68,22 @@ export type WorldDiagnostics = {
   readonly clockSteps: number;
 };
 
-/** The journal could not be read or written; nothing of the failed commit has happened. */
+/** What a request that failed has changed, as a clause of its answer. */
+export const NOTHING_CHANGED = "nothing was changed";
+export const CHANGE_UNKNOWN = "it is unknown whether the change was made";
+
+/** The journal could not be read or written. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
+  /** `NOTHING_CHANGED`, `CHANGE_UNKNOWN`, or which part of the request was done. */
+  readonly outcome: string;
+  constructor(
+    message: string,
+    { outcome = NOTHING_CHANGED, ...options }: ErrorOptions & { outcome?: string } = {},
+  ) {
+    super(message, options);
+    this.outcome = outcome;
+  }
 }
 
 /** A read-only view of a world at a point of its history. */

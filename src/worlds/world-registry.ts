@@ -2,6 +2,7 @@ import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
+import { storeUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
 import {
   availableName,
@@ -10,7 +11,6 @@ import {
   type ForkRequest,
   restoreBackupName,
   type SnapshotInfo,
-  StoreUnavailable,
   type WorldInfo,
   type WorldsHandle,
 } from "./world-handle.ts";
@@ -108,7 +108,9 @@ export class WorldRegistry implements WorldsHandle {
     return whileReserved(this.#changing, name, async () => {
       await world.value.close();
       this.#open.delete(name);
-      this.#options.storage.removeWorld(name);
+      await this.#orUnavailable(`world "${name}" could not be deleted`, async () =>
+        this.#options.storage.removeWorld(name),
+      );
       return accept(true);
     });
   }
@@ -157,7 +159,9 @@ export class WorldRegistry implements WorldsHandle {
   async removeSnapshot(world: string, name: string): Promise<Result<true>> {
     const snapshot = this.#snapshot(world, name);
     if (!snapshot.ok) return snapshot;
-    this.#options.storage.removeSnapshot(world, name);
+    await this.#orUnavailable(`the snapshot "${name}" of world "${world}" could not be deleted`, async () =>
+      this.#options.storage.removeSnapshot(world, name),
+    );
     return accept(true);
   }
 
@@ -239,15 +243,13 @@ export class WorldRegistry implements WorldsHandle {
     return availableName(name, (taken) => this.#options.storage.hasSnapshot(world, taken));
   }
 
-  /** Turns a failed write, for example on a full disk, into `StoreUnavailable`: it has changed nothing. */
+  /** Turns a failed write, for example on a full disk, into `StoreUnavailable`. */
   async #orUnavailable(failure: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       this.#options.onFailure(error);
-      throw new StoreUnavailable(`${failure}: ${error instanceof Error ? error.message : error}`, {
-        cause: error,
-      });
+      throw storeUnavailable(failure, error);
     }
   }
 }

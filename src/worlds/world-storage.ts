@@ -17,6 +17,8 @@ export type History = {
   readonly secretBox: SecretBox;
   /** Size of the write-ahead log, if there is one. */
   readonly walBytes?: () => number;
+  /** Makes the stored history independent of its log; absent where there is no log. */
+  readonly checkpoint?: () => void;
   readonly close: () => void;
 };
 

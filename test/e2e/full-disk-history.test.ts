@@ -217,7 +217,7 @@ async function everything(
     world: await readContents(server),
     worlds: worlds.map(({ name, seq }: any) => [name, seq]),
     snapshots: snapshots.map(({ name, seq, history_id, error }: any) => [name, seq, history_id, error]),
-    files: files.filter((file) => !/-(wal|shm)$/.test(file)).sort(),
+    files: files.filter((file) => !/-(wal|shm|head)$/.test(file)).sort(),
   };
 }
 

@@ -9,6 +9,7 @@ import { SqliteJournal } from "../../src/store/journal/sqlite-journal.ts";
 import { SecretBox } from "../../src/worlds/secret-box.ts";
 import type { OpenHistory } from "../../src/worlds/world-storage.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import {
   createProjectOn,
   journalOf,
@@ -123,6 +124,29 @@ test("a server on a full disk answers 503, and works again once there is room", 
   const restarted = await startServer(join(disk, "data"), [], { key: API_KEY });
   expect(await everything(restarted)).toEqual(before);
 });
+
+test("a start on a full disk is an error that names the cause", async (context) => {
+  const disk = mountSmallDisk(context);
+  const ballast = join(disk, "ballast");
+  fill(ballast);
+  const data = join(disk, "data");
+  const first = await runStandin(["serve", "--port", "0", "--data", data]);
+  expect(first).toMatchObject({ code: 1, stderr: expect.stringMatching(FULL_DISK) });
+  rmSync(ballast);
+  rmSync(data, { recursive: true, force: true });
+
+  const server = await startServer(data, [], WITH_KEY);
+  await createProjectOn(server);
+  await server.kill("SIGKILL");
+  rmSync(join(data, "server.json"), { force: true });
+  fill(ballast);
+  const later = await runStandin(["serve", "--port", "0", "--data", data]);
+  expect(later).toMatchObject({ code: 1, stderr: expect.stringMatching(FULL_DISK) });
+  rmSync(ballast);
+  await createProjectOn(await startServer(data, [], { key: API_KEY }));
+});
+
+const FULL_DISK = /^standin: .*(no space left|disk is full|disk I\/O error)[^\n]*\n$/i;
 
 /** Writes until the disk stays full; each failure must change nothing. */
 async function expectRefusal(client: ServerClient, reason = "nothing was changed"): Promise<void> {

@@ -166,7 +166,7 @@ function databasesUnder(data: string): string[] {
     .flatMap((folder) =>
       (readdirSync(join(data, folder), { recursive: true }) as string[]).map((file) => join(folder, file)),
     )
-    .filter((file) => statSync(join(data, file)).isFile() && !/\.sqlite-(wal|shm)$/.test(basename(file)))
+    .filter((file) => statSync(join(data, file)).isFile() && !/\.sqlite-(wal|shm|head)$/.test(basename(file)))
     .sort();
 }
 

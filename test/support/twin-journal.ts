@@ -52,6 +52,10 @@ export class TwinJournal implements Journal {
     this.#store.journal.write(batch);
   }
 
+  undoFailedWrite(): void {
+    this.#store.journal.undoFailedWrite();
+  }
+
   events(since: number, limit: number) {
     return this.#both(`${limit} events since ${since}`, (journal) => journal.events(since, limit));
   }

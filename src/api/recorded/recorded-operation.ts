@@ -18,6 +18,7 @@ import type {
   ServiceKind,
   ServiceSettings,
 } from "../../platform/branch/service-record.ts";
+import type { World } from "../../platform/core/world.ts";
 import {
   isServiceRecord,
   type ServiceRecord,

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { createApp } from "../../app/create-app.ts";
 import { openWorlds } from "../../app/open-worlds.ts";
-import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
-import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
+import { DataDirectory, DEFAULT_WORLD } from "../../worlds/data-directory.ts";
 import { availableName, restoreBackupName, StoreUnavailable } from "../../worlds/world-handle.ts";
+import { openDataDirectory } from "../history/open-data-directory.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { ControlApiError, type ControlCall, type ServerTarget, worldPath } from "./client.ts";
@@ -79,15 +79,6 @@ async function wrapOpenErrors<T>(open: () => Promise<T>): Promise<T> {
     return await open();
   } catch (error) {
     if (error instanceof StoreUnavailable || error instanceof CorruptFile) throw new CliError(error.message);
-    throw error;
-  }
-}
-
-function openDataDirectory(data: string): DataDirectory {
-  try {
-    return new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
-  } catch (error) {
-    if (error instanceof DirectoryInUse) throw new CliError(error.message);
     throw error;
   }
 }

@@ -15,7 +15,7 @@ import {
   planLimitParser,
   secretParser,
 } from "../terminal/option-parsers.ts";
-import { dataOption, envOption } from "../terminal/options.ts";
+import { dataOption, envOption, parseWorldNameOption } from "../terminal/options.ts";
 
 const MAX_LIMIT = 1_000_000;
 
@@ -163,6 +163,12 @@ export function serveCommand(): Command {
       envOption("--requests-limit <n>", "number of requests to retain in the request log; 0 disables it")
         .argParser(integerParser(0, MAX_LIMIT))
         .default(10_000),
+    )
+    .addOption(
+      envOption(
+        "--accept-loss <world>",
+        "serve this world even if acknowledged changes are missing from its files",
+      ).argParser(parseWorldNameOption),
     )
     .addOption(
       envOption("--max-worlds <n>", "maximum number of worlds")

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { renderObject } from "../../control/http/render-object.ts";
@@ -8,16 +8,18 @@ import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
 import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { checkSchema } from "../../store/file/check-schema.ts";
+import { findLosses } from "../../store/file/lost-changes.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { readWorldRow } from "../../store/file/open-world.ts";
 import { redactedHash, redactSecrets } from "../../store/file/redact-secrets.ts";
 import { type Verification, verifyFile } from "../../store/file/verify-world.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
-import { DataDirectory, DirectoryInUse } from "../../worlds/data-directory.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { formatTable } from "../terminal/text-table.ts";
+import { openDataDirectory } from "./open-data-directory.ts";
 import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
 
 /** A world at a point in its history, rebuilt from the journal alone. */
@@ -26,10 +28,17 @@ export type ReplayedWorld = { readonly world: World; readonly at: SimTime };
 /** Compares the tables of a world with its journal. */
 export async function verifyWorld(path: string, name: string): Promise<Verification> {
   const file = worldDatabasePath(path, name);
+  // Before the database is opened: a server that uses it only adds to what the mark states.
+  const losses = wrapFileErrors(file, () => findLosses(file)).map((message) => ({ where: "log", message }));
   const database = openWorldDatabase(file);
   const progress = showProgress("replaying the journal");
   try {
-    return await verifyFile(database.sqlite, progress.report);
+    const verification = await verifyFile(database.sqlite, progress.report);
+    return {
+      ...verification,
+      ok: verification.ok && losses.length === 0,
+      differences: [...losses, ...verification.differences],
+    };
   } catch (error) {
     throw toFileError(file, error);
   } finally {
@@ -181,6 +190,7 @@ function withoutHash(event: RecordedEvent): RecordedEvent {
 export async function importWorld(path: string, data: string, name: string): Promise<Verification> {
   const file = worldDatabasePath(path, name);
   const verification = await verifyOrThrow(path, file, name);
+  wrapFileErrors(file, () => checkSchema(file, MIGRATIONS_FOLDER));
   const directory = openDataDirectory(data);
   try {
     if (directory.worlds().includes(name))
@@ -199,14 +209,4 @@ async function verifyOrThrow(path: string, file: string, name: string): Promise<
   throw new CliError(
     `${file} does not match its journal (${first?.where}: ${first?.message}); list all differences with: standin verify ${path}`,
   );
-}
-
-function openDataDirectory(data: string): DataDirectory {
-  mkdirSync(resolve(data), { recursive: true });
-  try {
-    return new DataDirectory(resolve(data), MIGRATIONS_FOLDER);
-  } catch (error) {
-    if (error instanceof DirectoryInUse) throw new CliError(error.message);
-    throw error;
-  }
 }

@@ -20,6 +20,7 @@ export type ServeOptions = {
   snapshotsLimit?: number | "plan";
   hostDomain?: string;
   seedFile?: string;
+  acceptLoss?: string;
   apiKey?: string;
   controlToken?: string;
   rateLimit?: boolean;

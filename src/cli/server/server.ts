@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
 import {
@@ -12,12 +11,13 @@ import {
   type Populate,
   WorldMismatch,
 } from "../../app/open-worlds.ts";
-import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
-import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../../worlds/data-directory.ts";
+import { type DataDirectory, DEFAULT_WORLD } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
+import { openDataDirectory } from "../history/open-data-directory.ts";
+import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { printReadyLine } from "./ready-line.ts";
@@ -34,7 +34,13 @@ export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
   const applySeedFile = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
   const log = createLog(options.logLevel);
-  const directory = openDataDirectory(options.data, log);
+  const directory = openDataDirectory(options.data, {
+    onUpgrade: (world, previousSnapshot) =>
+      log.info(
+        `upgraded the file of world ${world} from an older release; the previous file is stored as snapshot ${previousSnapshot}`,
+      ),
+    acceptLossOf: options.acceptLoss === undefined ? [] : [options.acceptLoss],
+  });
   let listening: ListeningServer | undefined;
   try {
     // Take the port before creating the world: its API key is printed only once, on the ready line.
@@ -43,12 +49,14 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.follow(opened.world);
     listening.setHandler(createServedApp(opened, options, log));
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
-    writeServerFile(directory.path, {
-      pid: process.pid,
-      control_url: `${origin}/_sim`,
-      api_url: `${origin}/api/v2`,
-      control_token: options.controlToken,
-    });
+    wrapFileErrors(directory.path, () =>
+      writeServerFile(directory.path, {
+        pid: process.pid,
+        control_url: `${origin}/_sim`,
+        api_url: `${origin}/api/v2`,
+        control_token: options.controlToken,
+      }),
+    );
     // Before the ready line: a reader of that line may stop the server at once.
     stopOnSignal(listening.server, opened.worlds, directory, log);
     if (options.backupEvery !== undefined)
@@ -70,19 +78,6 @@ function checkExposure({ host, controlToken }: ServeOptions): void {
     `--host ${host}: not a loopback address, so anyone on the network could change the world; set a token with --control-token or STANDIN_CONTROL_TOKEN`,
     true,
   );
-}
-
-function openDataDirectory(path: string, log: Log): DataDirectory {
-  try {
-    return new DataDirectory(resolve(path), MIGRATIONS_FOLDER, (world, previousSnapshot) =>
-      log.info(
-        `upgraded the file of world ${world} from an older release; the previous file is stored as snapshot ${previousSnapshot}`,
-      ),
-    );
-  } catch (error) {
-    if (error instanceof DirectoryInUse) throw new CliError(error.message);
-    throw new CliError(`--data ${path}: cannot open the data directory: ${errorMessage(error)}`);
-  }
 }
 
 /** Reads a seed file. The parser is loaded on demand. */

@@ -53,7 +53,7 @@ export function worldOption(): Option {
     .default("default", "default");
 }
 
-function parseWorldNameOption(text: string): string {
+export function parseWorldNameOption(text: string): string {
   if (WORLD_NAME.test(text)) return text;
   throw new InvalidArgumentError(`It ${WORLD_NAME_RULE}.`);
 }

@@ -1,6 +1,7 @@
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -10,6 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { OutcomeUnknown } from "../../simulation/journal.ts";
 
 /** Where a file is written before it is moved to `path`. A file found there at startup is unfinished. */
 export function temporaryPath(path: string): string {
@@ -17,6 +19,23 @@ export function temporaryPath(path: string): string {
 }
 
 export const TEMPORARY_SUFFIX = ".unfinished";
+
+/** Worlds contain secrets: only their user may read them. */
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** Creates a directory, and those above it, that survive a power failure. */
+export function makeDirectory(path: string): void {
+  const firstCreated = mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
+  if (firstCreated === undefined) return;
+  for (let created = path; created.length >= firstCreated.length; created = dirname(created))
+    syncFile(dirname(created));
+}
+
+/** Creates an empty file that only its user may read. SQLite gives its other files the same mode. */
+export function makePrivateFile(path: string): void {
+  closeSync(openSync(path, "a", FILE_MODE));
+}
 
 /** Syncs a file, or the entries of a directory, to disk. */
 function syncFile(path: string): void {
@@ -38,13 +57,24 @@ export function moveIntoPlace(finished: string, path: string): void {
       `${finished} is incomplete: its write-ahead log could not be merged, for example because the disk is full`,
     );
   syncFile(finished);
+  // SQLite would apply the log of an earlier file of this name to the new one.
+  if (!existsSync(path)) removeDatabase(path);
   renameSync(finished, path);
-  syncFile(dirname(path));
+  syncEntry(path);
+}
+
+/** Makes a new or removed name durable. If that fails, it is unknown which one is on disk. */
+export function syncEntry(path: string): void {
+  try {
+    syncFile(dirname(path));
+  } catch (error) {
+    throw new OutcomeUnknown(error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 /** Links a file under a second name before it is replaced. Does nothing if that name exists. */
 export function preserveAs(path: string, name: string): void {
-  mkdirSync(dirname(name), { recursive: true });
+  makeDirectory(dirname(name));
   try {
     linkSync(path, name);
     syncFile(dirname(name));
@@ -60,5 +90,5 @@ export function preserveAs(path: string, name: string): void {
 
 /** Deletes a closed database, including the files that SQLite may have left next to it. */
 export function removeDatabase(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
+  for (const suffix of ["", "-wal", "-shm", "-journal", "-head"]) rmSync(path + suffix, { force: true });
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
 import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
+import { makePrivateFile } from "./atomic-file.ts";
 import { connectToCurrent } from "./open-world.ts";
 import { checkpointAndClose, connectReadOnly } from "./sqlite-connection.ts";
 
@@ -42,6 +43,7 @@ export function vacuumCopy(path: string, copy: string): void {
   const { database } = openReadOnly(path);
   try {
     database.exec("ROLLBACK");
+    makePrivateFile(copy);
     database.prepare("VACUUM INTO ?").run(copy);
   } catch (error) {
     throw asCorruptFile(error);

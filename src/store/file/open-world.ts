@@ -10,8 +10,11 @@ import { readHistoryRow } from "../journal/journal-row.ts";
 import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
+import { syncEntry } from "./atomic-file.ts";
 import { copyDatabase } from "./copy.ts";
-import { checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
+import { HeadMark } from "./head-mark.ts";
+import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
+import { checkpoint, checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
 import { createFile, markJournalVersion, upgradeFile } from "./upgrade.ts";
 
 /** An open world's file: the world loaded from its tables, and the journal that keeps the tables current. */
@@ -24,6 +27,8 @@ export type Store = {
   /** Copies the file while it stays in use. Later commits are not in the copy. */
   readonly copyTo: (path: string) => Promise<void>;
   readonly walBytes: () => number;
+  /** Moves everything from the write-ahead log into the file, so that a lost log would lose nothing. */
+  readonly checkpoint: () => void;
   readonly close: () => void;
 };
 
@@ -34,6 +39,12 @@ export type OpenOptions = {
   readonly backupPath?: string;
   /** Called after an upgrade. */
   readonly onUpgrade?: () => void;
+  /** Opens the file even if acknowledged changes are missing. */
+  readonly acceptLoss?: boolean;
+  /** Marks the acknowledged head beside the file, for a world in service. */
+  readonly marksHead?: boolean;
+  /** Throws if the file must not be written any more. */
+  readonly checkUsable?: () => void;
 };
 
 /** The state of a world outside its tables. */
@@ -62,15 +73,32 @@ export function openStore(path: string, options: OpenOptions): Store {
     ) {
       throw new CorruptFile("the world row is missing");
     }
-    const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 });
+    const { historyId } = readHistoryRow(sqlite);
+    let mark: HeadMark | undefined;
+    const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 }, {
+      checkUsable: options.checkUsable,
+      onWritten: (head) => mark?.write({ ...head, historyId }),
+    });
+    if (options.marksHead === true) {
+      // SQLite syncs the name of a new log with its first commit, but ignores a failure of that sync.
+      syncEntry(path);
+      mark = new HeadMark(path);
+    }
+    if (row !== undefined) mark?.write({ ...row, historyId });
     return {
       journal,
       world,
-      historyId: readHistoryRow(sqlite).historyId,
+      historyId,
       ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
       walBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
       copyTo: (target) => copyDatabase(sqlite, path, target),
-      close: () => checkpointAndClose(sqlite),
+      checkpoint() {
+        if (checkpoint(sqlite)) mark?.sync();
+      },
+      close() {
+        mark?.close();
+        checkpointAndClose(sqlite);
+      },
     };
   } catch (error) {
     sqlite.close();
@@ -81,9 +109,12 @@ export function openStore(path: string, options: OpenOptions): Store {
 /** A connection to a world's file of the current version; creates or upgrades the file if necessary. */
 export function connectToCurrent(
   path: string,
-  { migrationsFolder, backupPath, onUpgrade }: OpenOptions,
+  { migrationsFolder, backupPath, onUpgrade, acceptLoss = false }: OpenOptions,
 ): BetterSqlite3.Database {
   try {
+    // Before anything opens the log: SQLite deletes what it cannot read.
+    if (acceptLoss) preserveDamagedWal(path);
+    else checkForLoss(path);
     if (!existsSync(path)) createFile(path, migrationsFolder);
     // Read-only first, so that a file that is not a world stays unchanged.
     if (readVersion(path) < SCHEMA_VERSION) {

@@ -4,10 +4,17 @@ import BetterSqlite3 from "better-sqlite3";
 /** Only this process writes to a world's file, and a program that reads it must not block it for long. */
 const BUSY_TIMEOUT_MS = 100;
 
+/**
+ * A file may come from somebody else: its triggers and views may call no function with side effects. The
+ * driver also opens every file in SQLite's defensive mode.
+ */
+const DISTRUST_SCHEMA = "PRAGMA trusted_schema = OFF";
+
 /** A connection whose commits survive a kill and a power failure. */
 export function connect(path: string): BetterSqlite3.Database {
   const sqlite = retainStatements(new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS }));
   try {
+    sqlite.exec(DISTRUST_SCHEMA);
     // FULL: a commit is on disk when it returns. WAL: readers and the writer do not block each other.
     sqlite.exec("PRAGMA journal_mode = WAL");
     sqlite.exec("PRAGMA synchronous = FULL");
@@ -23,6 +30,7 @@ export function connect(path: string): BetterSqlite3.Database {
 /** A read-only connection with one open read transaction: it sees the state as of its first read. */
 export function connectReadOnly(path: string): BetterSqlite3.Database {
   const sqlite = retainStatements(new BetterSqlite3(path, { readonly: true, timeout: BUSY_TIMEOUT_MS }));
+  sqlite.exec(DISTRUST_SCHEMA);
   sqlite.exec("BEGIN");
   return sqlite;
 }
@@ -38,6 +46,11 @@ export function checkpointAndClose(sqlite: BetterSqlite3.Database): void {
     // On a full disk the log stays next to the file, and the next open reads both.
   }
   sqlite.close();
+}
+
+/** Moves everything from the write-ahead log into the file. Returns false while a reader prevents it. */
+export function checkpoint(sqlite: BetterSqlite3.Database): boolean {
+  return sqlite.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
 }
 
 /**

@@ -7,13 +7,14 @@ import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { rechain } from "../journal/rechain.ts";
 import { FIRST_VERSION, JOURNAL_VERSION, markVersion, schemaVersionOf } from "../tables/format-version.ts";
 import { checkChecksums, rewriteChecksums } from "../tables/stored-tables.ts";
-import { moveIntoPlace, preserveAs, removeDatabase, temporaryPath } from "./atomic-file.ts";
+import { makePrivateFile, moveIntoPlace, preserveAs, removeDatabase, temporaryPath } from "./atomic-file.ts";
 import { checkpointAndClose, checkpointWal, connect } from "./sqlite-connection.ts";
 
 /** Creates the file of an empty world with a new history. It appears at `path` only when it is complete. */
 export function createFile(path: string, migrationsFolder: string): void {
   const newFile = temporaryPath(path);
   removeDatabase(newFile);
+  makePrivateFile(newFile);
   const sqlite = connect(newFile);
   try {
     migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder });

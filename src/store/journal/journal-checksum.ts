@@ -3,7 +3,7 @@ import BetterSqlite3 from "better-sqlite3";
 
 /** The file is damaged: its content is not what was written. Nothing of it may be served. */
 export class CorruptFile extends Error {
-  override readonly name = "CorruptFile";
+  override readonly name: string = "CorruptFile";
 }
 
 /**

@@ -24,9 +24,6 @@ export function prepareJournalStatements(sqlite: BetterSqlite3.Database) {
     sqlite.prepare<Parameters, Row>(source);
   const event = "seq, at, type, decision, payload, chain";
   return {
-    begin: prepare("BEGIN IMMEDIATE"),
-    commit: prepare("COMMIT"),
-    rollback: prepare("ROLLBACK"),
     savepoint: prepare("SAVEPOINT beside_history"),
     release: prepare("RELEASE beside_history"),
     rollbackToSavepoint: prepare("ROLLBACK TO beside_history"),

@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { gunzipSync, gzip } from "node:zlib";
+import { gzip } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
 import type { TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
@@ -10,15 +10,12 @@ import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts"
 import type { Batch, EventFilter, Journal, Truncation } from "../../simulation/journal.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
-import {
-  asCorruptFile,
-  CorruptFile,
-  chainChecksum,
-  checksumOf,
-  type StoredEvent,
-} from "./journal-checksum.ts";
+import { DurableTransactions } from "./durable-transactions.ts";
+import { checkpointOf, eventOf, rowOf, verifyChain } from "./event-rows.ts";
+import { isFileFailure } from "./file-failure.ts";
+import { CorruptFile, chainChecksum, checksumOf } from "./journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
-import { type CheckpointRow, prepareJournalStatements, type RawEvent } from "./journal-statements.ts";
+import { prepareJournalStatements } from "./journal-statements.ts";
 import { RequestRows } from "./request-rows.ts";
 
 /**
@@ -40,7 +37,14 @@ const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
 /** The position that the journal continues from. */
 export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
 
-type EventRow = StoredEvent & { readonly chain: number };
+/** What surrounds the commits of a journal that is in service. */
+export type JournalHooks = {
+  /** Throws if the file must not be written any more. */
+  readonly checkUsable?: (() => void) | undefined;
+  /** Called after each durable batch. */
+  readonly onWritten?: (head: JournalHead & { readonly now: SimTime }) => void;
+};
+
 /**
  * Truncated rows that still exist: events from `firstEvent` on, operations after row `fromOperation`
  * (`undefined`: none).
@@ -60,6 +64,8 @@ export class SqliteJournal implements Journal {
   readonly #rows: RowWriter;
   readonly #requests: RequestRows;
   readonly #statements;
+  readonly #transactions: DurableTransactions;
+  readonly #onWritten: NonNullable<JournalHooks["onWritten"]>;
   readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
   readonly #readOperation: (id: string) => Operation[];
   #head: JournalHead;
@@ -67,9 +73,15 @@ export class SqliteJournal implements Journal {
   #oldest: JournalHead;
   #pruneBacklog: PruneBacklog;
 
-  constructor(sqlite: BetterSqlite3.Database, head: JournalHead) {
+  constructor(
+    sqlite: BetterSqlite3.Database,
+    head: JournalHead,
+    { checkUsable = () => undefined, onWritten = () => undefined }: JournalHooks = {},
+  ) {
     this.#sqlite = sqlite;
     this.#head = head;
+    this.#transactions = new DurableTransactions(sqlite, checkUsable);
+    this.#onWritten = onWritten;
     this.#rows = new RowWriter(sqlite);
     this.#requests = new RequestRows(sqlite);
     this.#statements = prepareJournalStatements(sqlite);
@@ -107,7 +119,7 @@ export class SqliteJournal implements Journal {
     const { appendEvent, writeWorld } = this.#statements;
     const { seq, at } = events.at(-1) ?? this.#head;
     let { chain } = this.#head;
-    this.#pruneBacklog = this.#inTransaction(() => {
+    this.#pruneBacklog = this.#transactions.run(() => {
       for (const event of events) {
         const { seq, at, type, decision, ...rest } = event;
         const payload = JSON.stringify(rest);
@@ -134,6 +146,11 @@ export class SqliteJournal implements Journal {
         : this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
     });
     this.#head = { seq, at, chain };
+    this.#onWritten({ ...this.#head, now });
+  }
+
+  undoFailedWrite(): void {
+    this.#transactions.undoFailedCommit();
   }
 
   events(since: number, limit: number): RecordedEvent[] {
@@ -181,7 +198,7 @@ export class SqliteJournal implements Journal {
     const chain = this.chainAt(seq);
     if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
     const world = await compress(JSON.stringify(checkpoint), COMPRESSION);
-    this.#statements.insertCheckpoint.run(seq, at, chain, world);
+    this.#transactions.run(() => this.#statements.insertCheckpoint.run(seq, at, chain, world));
   }
 
   truncate({ eventsUpTo, operationsBefore }: Truncation): void {
@@ -190,7 +207,7 @@ export class SqliteJournal implements Journal {
     if (checkpoint === undefined)
       throw new Error(`cannot truncate history: there is no checkpoint at event ${eventsUpTo}`);
     const before = Math.max(operationsBefore, this.#pruneBacklog.operationsBefore);
-    this.#inTransaction(() => {
+    this.#transactions.run(() => {
       writeHistoryRow(this.#sqlite, {
         ...readHistoryRow(this.#sqlite),
         forgottenSeq: checkpoint.seq,
@@ -203,7 +220,7 @@ export class SqliteJournal implements Journal {
   }
 
   prune(): boolean {
-    this.#pruneBacklog = this.#inTransaction(() => this.#pruneSome(PRUNED_PER_CALL));
+    this.#pruneBacklog = this.#transactions.run(() => this.#pruneSome(PRUNED_PER_CALL));
     return this.#isPruned;
   }
 
@@ -224,7 +241,7 @@ export class SqliteJournal implements Journal {
   }
 
   clearRequests(): void {
-    this.#requests.clear();
+    this.#transactions.run(() => this.#requests.clear());
   }
 
   sizeBytes(): number {
@@ -274,55 +291,5 @@ export class SqliteJournal implements Journal {
       onLost?.(error);
     }
     release.run();
-  }
-
-  #inTransaction<T>(work: () => T): T {
-    const { begin, commit, rollback } = this.#statements;
-    begin.run();
-    try {
-      const result = work();
-      commit.run();
-      return result;
-    } catch (error) {
-      // On a full disk SQLite has already rolled back; after other failures the transaction is still open.
-      if (this.#sqlite.inTransaction) rollback.run();
-      throw error;
-    }
-  }
-}
-
-/** Whether SQLite could not read or write the file, or found it damaged. */
-function isFileFailure(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return /^SQLITE_(IOERR|FULL|CANTOPEN)/.test(String(code)) || asCorruptFile(error) !== error;
-}
-
-/** Throws `CorruptFile` at the first row that is changed, missing or out of order. */
-function verifyChain(rows: readonly EventRow[], since: number, before: number): void {
-  let [seq, chain] = [since, before];
-  for (const row of rows) {
-    seq += 1;
-    chain = chainChecksum([row], chain);
-    if (row.seq !== seq || row.chain !== chain)
-      throw new CorruptFile(`event ${seq} or the one before it is damaged`);
-  }
-}
-
-function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
-  // A column that turned into a blob would have the same checksum as its text.
-  if (typeof type !== "string" || typeof payload !== "string")
-    throw new CorruptFile(`event ${seq} is damaged`);
-  return { seq, at, type, payload, decision, chain };
-}
-
-function eventOf({ seq, at, type, decision, payload }: EventRow): RecordedEvent {
-  return { seq, at, type, decision, ...JSON.parse(payload) } as RecordedEvent;
-}
-
-function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
-  try {
-    return JSON.parse(gunzipSync(world).toString()) as Checkpoint;
-  } catch (error) {
-    throw new CorruptFile(`checkpoint ${seq} is damaged`, { cause: error });
   }
 }

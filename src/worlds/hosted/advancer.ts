@@ -2,7 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
-import { type AdvanceResult, type AdvanceTarget, StoreUnavailable } from "../world-handle.ts";
+import {
+  type AdvanceResult,
+  type AdvanceTarget,
+  NOTHING_CHANGED,
+  StoreUnavailable,
+} from "../world-handle.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
@@ -18,6 +23,8 @@ export class Advancer {
   readonly #commits: GroupCommit;
   readonly #gate: ExclusiveGate;
   #arrivals: ArrivalSource = NO_ARRIVALS;
+  /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
+  #committedAt: SimTime | undefined;
 
   constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate) {
     this.#lifecycle = lifecycle;
@@ -31,15 +38,16 @@ export class Advancer {
   }
 
   advance(target: AdvanceTarget): Promise<AdvanceResult | undefined> {
-    return this.#gate.run(async () => {
+    return this.#advanceAlone(async () => {
       await this.runDueUntil(this.#now());
+      this.#committedAt = undefined;
       const { simulation, clock } = this.#lifecycle.requireLive();
       const now = clock.now();
       const to =
         "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
       if (to < now || to > END_OF_TIME) return undefined;
       const since = simulation.world.seq;
-      await this.#runUntil(this.#arrivals, now, to);
+      await this.#runUntil(this.#arrivals, now, to, false);
       clock.advanceTo(to);
       this.#commits.now();
       const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
@@ -49,10 +57,10 @@ export class Advancer {
   }
 
   advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void> {
-    return this.#gate.run(async () => {
+    return this.#advanceAlone(async () => {
       if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
       const from = this.#now();
-      await this.#runUntil(arrivals, from, Math.max(from, to));
+      await this.#runUntil(arrivals, from, Math.max(from, to), false);
       this.#lifecycle.requireLive().clock.advanceTo(to);
       this.#commits.now();
     });
@@ -68,21 +76,44 @@ export class Advancer {
     return this.#runUntil(NO_ARRIVALS, to, to);
   }
 
-  /** Runs due work and arrivals up to and including `to`, in portions: a kill loses at most one portion. */
-  async #runUntil(arrivals: ArrivalSource, from: SimTime, to: SimTime): Promise<void> {
+  /**
+   * Runs due work and arrivals up to and including `to`, in portions: a kill loses at most one portion. The
+   * caller may commit the last one itself.
+   */
+  async #runUntil(arrivals: ArrivalSource, from: SimTime, to: SimTime, commitsLast = true): Promise<void> {
     for (;;) {
       const { simulation, clock } = this.#lifecycle.requireLive();
       for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
       const done = simulation.runWithArrivals(arrivals, from, to, EVENTS_PER_COMMIT);
       clock.advanceTo(simulation.world.at);
-      if (simulation.hasUncommittedEvents) this.#commits.now();
+      if (done && !commitsLast) return;
+      if (simulation.hasUncommittedEvents) {
+        this.#commits.now();
+        this.#committedAt = clock.now();
+      }
       if (done) return;
       await nextTurn();
       if (this.#lifecycle.isShuttingDown)
-        throw new StoreUnavailable(
-          `world "${this.#lifecycle.name}" is closing; the advance stopped at its last commit`,
-        );
+        throw new StoreUnavailable(`world "${this.#lifecycle.name}" is closing`);
     }
+  }
+
+  /** An advance that fails after some of its commits states how far it came. */
+  #advanceAlone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#gate.run(async () => {
+      this.#committedAt = undefined;
+      try {
+        return await work();
+      } catch (error) {
+        if (this.#committedAt === undefined || !(error instanceof StoreUnavailable)) throw error;
+        if (error.outcome !== NOTHING_CHANGED) throw error;
+        const reached = new Date(this.#committedAt).toISOString();
+        throw new StoreUnavailable(error.message, {
+          cause: error,
+          outcome: `the clock was advanced to ${reached}, the last commit`,
+        });
+      }
+    });
   }
 
   #now(): SimTime {

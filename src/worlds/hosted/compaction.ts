@@ -3,8 +3,8 @@ import type { DurationMs } from "../../platform/core/time.ts";
 import type { Result } from "../../platform/refusal-codes.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
-import { type PastView, StoreUnavailable } from "../world-handle.ts";
-import { messageOf } from "./store-failure.ts";
+import { NOTHING_CHANGED, type PastView } from "../world-handle.ts";
+import { storeUnavailable } from "./store-failure.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /** Truncates history older than `maxAge` of simulated time, and prunes all of it before it resolves. */
@@ -23,9 +23,9 @@ export async function compactHistory(
       : await viewAt({ at: horizon });
   if (past?.ok === false) throw new Error(past.refusal.message);
   const checkStillOpen = () => {
-    if (lifecycle.live !== live)
-      throw new StoreUnavailable(`world "${lifecycle.name}" was reopened during the compaction; try again`);
+    if (lifecycle.live !== live) throw new Error("it was reopened during the compaction; try again");
   };
+  let outcome = NOTHING_CHANGED;
   try {
     checkStillOpen();
     const headSeq = past?.value.head.seq ?? 0;
@@ -33,16 +33,13 @@ export async function compactHistory(
       await journal.storeCheckpoint(takeCheckpoint(past.value.world));
     checkStillOpen();
     journal.truncate({ eventsUpTo: Math.max(headSeq, journal.oldest.seq), operationsBefore: horizon });
+    outcome = "history is truncated, and later commits delete the rest of its rows";
     while (!journal.prune()) {
       await nextTurn();
       checkStillOpen();
     }
   } catch (error) {
     lifecycle.reportFailure(error);
-    throw error instanceof StoreUnavailable
-      ? error
-      : new StoreUnavailable(`world "${lifecycle.name}" could not be compacted: ${messageOf(error)}`, {
-          cause: error,
-        });
+    throw storeUnavailable(`world "${lifecycle.name}" could not be compacted`, error, outcome);
   }
 }

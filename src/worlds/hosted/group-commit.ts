@@ -10,6 +10,8 @@ import type { WorldLifecycle } from "./world-lifecycle.ts";
  * Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time.
  */
 const FLUSH_EVERY_MS = 1_000;
+/** After this time without a commit the log is moved into the file, so that its loss would lose nothing. */
+const IDLE_MS = 2_000;
 
 type Deferred = {
   readonly promise: Promise<void>;
@@ -27,6 +29,7 @@ export class GroupCommit {
   readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
   #next: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(lifecycle: WorldLifecycle, retention: Retention) {
     this.#lifecycle = lifecycle;
@@ -68,6 +71,7 @@ export class GroupCommit {
     }
     this.#next?.resolve();
     this.#next = undefined;
+    this.#checkpointWhenIdle();
     if (events.length === 0) return;
     if (live.simulation.world.seq >= live.checkpointDueAt) runInBackground(() => this.#storeCheckpoint(live));
     for (const listener of this.#listeners) listener(events);
@@ -88,6 +92,12 @@ export class GroupCommit {
     }, FLUSH_EVERY_MS).unref();
   }
 
+  /** Forgets pending work in the background when the world is dropped from memory. */
+  stopTimers(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
+  }
+
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -101,6 +111,22 @@ export class GroupCommit {
   #reject(failure: StoreUnavailable): void {
     this.#next?.reject(failure);
     this.#next = undefined;
+  }
+
+  #checkpointWhenIdle(): void {
+    if (this.#idleTimer !== undefined) {
+      this.#idleTimer.refresh();
+      return;
+    }
+    this.#idleTimer = setTimeout(() => {
+      this.#idleTimer = undefined;
+      try {
+        this.#lifecycle.live?.history.checkpoint?.();
+      } catch (error) {
+        // The log still contains everything.
+        this.#lifecycle.reportFailure(error);
+      }
+    }, IDLE_MS).unref();
   }
 
   async #storeCheckpoint(live: LiveWorld): Promise<void> {

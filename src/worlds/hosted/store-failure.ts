@@ -1,12 +1,23 @@
+import { OutcomeUnknown } from "../../simulation/journal.ts";
+import { LostChanges } from "../../store/file/lost-changes.ts";
 import type { CorruptFile } from "../../store/journal/journal-checksum.ts";
-import { StoreUnavailable } from "../world-handle.ts";
+import { CHANGE_UNKNOWN, NOTHING_CHANGED, StoreUnavailable } from "../world-handle.ts";
 
-export function describeCorruption(world: string, { message }: CorruptFile): string {
-  return `the file of world "${world}" is damaged (${message}); restore a snapshot of it: standin snapshots restore <name>`;
+export function describeCorruption(world: string, error: CorruptFile): string {
+  const restore = "restore a snapshot of it: standin snapshots restore <name>";
+  if (error instanceof LostChanges)
+    return `acknowledged changes of world "${world}" are missing: ${error.message}; ${restore}; or accept the loss: standin serve --accept-loss ${world}`;
+  return `the file of world "${world}" is damaged (${error.message}); ${restore}`;
 }
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The error of work that failed in the store. Such work has changed nothing unless `done` says otherwise. */
+export function storeUnavailable(failure: string, error: unknown, done = NOTHING_CHANGED): StoreUnavailable {
+  const outcome = error instanceof OutcomeUnknown ? CHANGE_UNKNOWN : done;
+  return new StoreUnavailable(`${failure}: ${messageOf(error)}`, { cause: error, outcome });
 }
 
 /**

@@ -1,7 +1,10 @@
+import { OutcomeUnknown } from "../../simulation/journal.ts";
+import { isIoFailure } from "../../store/journal/file-failure.ts";
 import { asCorruptFile, CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { StoreUnavailable, type WorldDiagnostics } from "../world-handle.ts";
+import type { History } from "../world-storage.ts";
 import { type HostedWorldOptions, type LiveWorld, openLiveWorld } from "./live-world.ts";
-import { describeCorruption, messageOf } from "./store-failure.ts";
+import { describeCorruption, messageOf, storeUnavailable } from "./store-failure.ts";
 
 /**
  * Opens, replaces and closes the history of a world. It is opened on first use, and again after a failure:
@@ -11,6 +14,8 @@ export class WorldLifecycle {
   readonly #options: HostedWorldOptions;
   readonly #onDropped: () => void;
   #live: LiveWorld | undefined;
+  /** A history whose last commit failed and could not be undone. While there is one, the world is closed. */
+  #undecided: History | undefined;
   /** While a restore swaps the file, it must not be opened. */
   #isBeingReplaced = false;
   #isShuttingDown = false;
@@ -48,6 +53,7 @@ export class WorldLifecycle {
   requireLive(): LiveWorld {
     if (this.#isClosed) throw new StoreUnavailable(`world "${this.name}" is closed`);
     if (this.#isBeingReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored`);
+    this.#undoFailedCommit();
     this.#live ??= this.#open();
     return this.#live;
   }
@@ -67,34 +73,30 @@ export class WorldLifecycle {
     return live;
   }
 
-  /** Closes the history, lets `swap` put another one in its place, and opens that one. */
+  /** Closes the history and lets `swap` put another one in its place. The next use opens that one. */
   async replace(swap: () => Promise<void>): Promise<void> {
     const dropped = this.#drop();
     this.#isBeingReplaced = true;
     try {
       dropped?.history.close();
+      this.#closeUndecided();
       await swap();
     } finally {
       this.#isBeingReplaced = false;
     }
-    this.#live = this.#open();
   }
 
   /**
    * Drops the world in memory, whose uncommitted changes did not happen. The next use opens the history
-   * again.
+   * again, once it is known that it does not contain them.
    */
   fail(live: LiveWorld, error: unknown): StoreUnavailable {
     this.#commitFailures += 1;
     this.#drop();
-    try {
-      live.history.close();
-    } catch (closing) {
-      this.reportFailure(closing);
-    }
-    return new StoreUnavailable(`world "${this.name}" could not commit: ${messageOf(error)}`, {
-      cause: error,
-    });
+    // Its connection stays open until its failed commit is undone, because only that one can tell what was committed.
+    if (error instanceof OutcomeUnknown) this.#undecided = live.history;
+    else this.#close(live.history);
+    return storeUnavailable(`world "${this.name}" could not commit`, error);
   }
 
   beginShutdown(): void {
@@ -103,6 +105,7 @@ export class WorldLifecycle {
 
   close(): void {
     this.#isClosed = true;
+    this.#closeUndecided();
     this.#drop()?.history.close();
   }
 
@@ -119,8 +122,15 @@ export class WorldLifecycle {
     }
   }
 
-  /** Reports a damaged file and returns `StoreUnavailable` for it. Returns any other error unchanged. */
+  /**
+   * Reports a file that is damaged or cannot be read, and returns `StoreUnavailable` for it. Returns any other
+   * error unchanged.
+   */
   asUnavailable(error: unknown): unknown {
+    if (isIoFailure(error)) {
+      this.reportFailure(error);
+      return storeUnavailable(`the file of world "${this.name}" could not be read`, error);
+    }
     const corrupt = asCorruptFile(error);
     if (!(corrupt instanceof CorruptFile)) return error;
     this.reportFailure(corrupt);
@@ -129,6 +139,33 @@ export class WorldLifecycle {
 
   reportFailure(error: unknown): void {
     this.#options.onFailure(error);
+  }
+
+  #undoFailedCommit(): void {
+    if (this.#undecided === undefined) return;
+    try {
+      this.#undecided.journal.undoFailedWrite();
+    } catch (error) {
+      throw new StoreUnavailable(
+        `world "${this.name}" is closed: a failed commit could not be undone: ${messageOf(error)}. The world opens when its file can be written again, or when the server is restarted`,
+        { cause: error },
+      );
+    }
+    this.#closeUndecided();
+  }
+
+  #closeUndecided(): void {
+    const undecided = this.#undecided;
+    this.#undecided = undefined;
+    if (undecided !== undefined) this.#close(undecided);
+  }
+
+  #close(history: History): void {
+    try {
+      history.close();
+    } catch (closing) {
+      this.reportFailure(closing);
+    }
   }
 
   #drop(): LiveWorld | undefined {

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { describeStormFailure, hasCompiler, runStorm } from "../support/storage/storm-run.ts";
+
+const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
+const SEEDS = Number(process.env["STANDIN_TEST_STORM"] ?? 100);
+
+test.skipIf(!hasCompiler())(
+  "when storage calls fail and the power is cut, no acknowledged change is lost and each answer was true",
+  async () => {
+    const { totals, failures } = await runStorm(FIRST_SEED, SEEDS);
+    expect(failures.map(describeStormFailure)).toEqual([]);
+    // Without failed calls and unknown outcomes the test would prove nothing.
+    expect(totals.failed).toBeGreaterThan(0);
+    expect(totals.powerCuts).toBeGreaterThan(SEEDS);
+  },
+);
