@@ -97,12 +97,20 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     const command = args.includes(name) ? await load() : new Command(name);
     program.addCommand(command.description(description));
   }
-  throwInsteadOfExit(program);
+  unifyErrors(program);
   return program;
 }
 
-/** Makes commander throw, so that `main` alone sets the exit status. */
-function throwInsteadOfExit(command: Command): void {
+/**
+ * Makes commander throw, so that `main` alone sets the exit status, and gives its errors the prefix of all
+ * others.
+ */
+function unifyErrors(command: Command): void {
   command.exitOverride();
-  for (const child of command.commands) throwInsteadOfExit(child);
+  const { outputError = (text, write) => write(text) } = command.configureOutput();
+  command.configureOutput({
+    outputError: (text, write) =>
+      outputError(text.startsWith("(") ? text : `standin: ${text.replace(/^error: /, "")}`, write),
+  });
+  for (const child of command.commands) unifyErrors(child);
 }

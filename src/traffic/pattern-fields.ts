@@ -14,17 +14,17 @@ export function strictObject<Shape extends z.core.$ZodLooseShape>(
   });
 }
 
-export const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds";
+export const DURATION_RULE = "must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d";
 
-/** As whole milliseconds. Every field of this file accepts its own output and keeps its meaning. */
+/** As whole milliseconds. */
 export const duration = z
-  .union([z.string(), z.number()], { error: DURATION_RULE })
+  .union([z.string(), z.literal(0)], { error: DURATION_RULE })
   .transform((text, context) => parseOrIssue(parseDuration(text), DURATION_RULE, context))
-  .meta({ id: "duration", description: "a duration like 90s, 10m, 2h or 7d, or whole milliseconds" });
+  .meta({ id: "duration", description: "a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d" });
 
 export const positiveDuration = duration
   .refine((ms) => ms > 0, "must be longer than 0")
-  .describe("a duration like 90s, 10m, 2h or 7d, or whole milliseconds; longer than 0");
+  .describe("a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d; longer than 0");
 
 const RATE_RULE = "must be a rate like 5/s, 30/min, 2.5/hour or 10/day, or a number per second";
 /** More would put many arrivals of one source into the same millisecond. */

@@ -183,7 +183,7 @@ test("wait exits when a compute, an operation or a project reaches the requested
     "--data",
     data,
     "--timeout",
-    "50",
+    "50ms",
   ]);
   expect(early).toMatchObject({ code: 1, stdout: "" });
   expect(early.stderr).toContain("timed out after 0.05 s");

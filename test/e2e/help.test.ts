@@ -54,6 +54,6 @@ test.each([[[]], [["sreve"]], [["--colour"]], [["keys"]]])(
   async (args) => {
     const { code, stdout, stderr } = await runStandin(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/--help|Usage: standin/);
+    expect(stderr).toMatch(/^(standin: (?!error)[\s\S]*--help|Usage: standin)/);
   },
 );

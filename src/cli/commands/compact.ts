@@ -32,7 +32,7 @@ Examples:
     )
     .action(async ({ keep, ...options }: CompactOptions) => {
       const response = await withControlApi(options, (call) =>
-        call<CompactResponse>("POST", "/compact", { keep }),
+        call<CompactResponse>("POST", "/compact", { keep: `${keep}ms` }),
       );
       const { forgotten_seq, seq, size_bytes } = response;
       const text = `history now covers events ${forgotten_seq + 1} to ${seq} (${size_bytes} bytes)`;

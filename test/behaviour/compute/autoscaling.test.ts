@@ -81,9 +81,9 @@ test("automatic scaling causes no restart and no disconnect, and leaves max_conn
 test("the size falls exactly a minute after the activity that carried the load has ended", async () => {
   const { double, endpointId } = await createScaled();
   await recordActivity(double, endpointId, { load: 1.5, duration_ms: 10_000 });
-  await double.advance("69999");
+  await double.advance("69999ms");
   expect(await sizeOf(double, endpointId)).toBe(2);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await sizeOf(double, endpointId)).toBe(0.5);
 });
 
@@ -93,7 +93,7 @@ test("the size falls in steps, as each load ends", async () => {
   await recordActivity(double, endpointId, { load: 1.5, duration_ms: 60_000 });
   await recordActivity(double, endpointId, { load: 0.8, duration_ms: 90_000 });
   const seen: number[] = [];
-  for (const by of ["89999", "1", "29999", "1", "29999", "1"]) {
+  for (const by of ["89999ms", "1ms", "29999ms", "1ms", "29999ms", "1ms"]) {
     await double.advance(by);
     seen.push(await sizeOf(double, endpointId));
   }
@@ -105,7 +105,7 @@ test("a reading that starts where the last one ends causes no step in size betwe
   await recordActivity(double, endpointId, { load: 1.5 });
   await double.advance("59s");
   await recordActivity(double, endpointId, { load: 1.5 });
-  const { body } = await double.advance("59999");
+  const { body } = await double.advance("59999ms");
   expect(body.events).toEqual([]);
   expect(await sizeOf(double, endpointId)).toBe(2);
 });
@@ -123,9 +123,9 @@ test("a compute started by a load starts with the size for that load", async () 
   await recordActivity(double, endpointId, { load: 1.5, duration_ms: 5_000 });
   await double.advance("3s");
   expect(await sizeOf(double, endpointId)).toBe(2);
-  await double.advance("64999");
+  await double.advance("64999ms");
   expect(await sizeOf(double, endpointId)).toBe(2);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await sizeOf(double, endpointId)).toBe(0.5);
 });
 

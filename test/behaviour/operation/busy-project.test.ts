@@ -52,9 +52,9 @@ test.each(Object.keys(SCHEDULING))(
       LOCKED,
     ]);
     expect(await worldState(busy.double)).toBe(before);
-    await busy.double.advance("999");
+    await busy.double.advance("999ms");
     expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBe(423);
-    await busy.double.advance("1");
+    await busy.double.advance("1ms");
     expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBeLessThan(300);
   },
 );
