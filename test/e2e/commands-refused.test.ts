@@ -49,18 +49,15 @@ test.each([
   expect(await journalOf(client)).toEqual(before);
 });
 
-test.each([
-  [["status"]],
-  [["clock", "show"]],
-  [["clock", "advance", "5m"]],
-  [["env"]],
-  [["wait", "--project", "p"]],
-])("%j without a server exits with code 1 and prints how to start one", async (args) => {
-  const data = testDirectory();
-  const refused = await runStandin([...args, "--data", data]);
-  expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toContain(`standin serve --data ${data}`);
-});
+test.each([[["status"]], [["clock", "show"]], [["clock", "advance", "5m"]], [["wait", "--project", "p"]]])(
+  "%j without a server exits with code 1 and prints how to start one",
+  async (args) => {
+    const data = testDirectory();
+    const refused = await runStandin([...args, "--data", data]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`standin serve --data ${data}`);
+  },
+);
 
 test("a command ignores the server file of a killed server", async () => {
   const data = testDirectory();

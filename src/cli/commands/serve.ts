@@ -66,6 +66,14 @@ export function serveCommand(): Command {
     )
     .addOption(
       envOption(
+        "--settle",
+        "finish operations at once; same as --operations immediate. On a manual clock, timers still wait",
+      )
+        .conflicts("operations")
+        .implies({ operations: "immediate" }),
+    )
+    .addOption(
+      envOption(
         "--locks <scope>",
         "whether an operation locks what it works on or its whole project (default for a new world: narrow)",
       ).choices(["narrow", "project"]),
@@ -197,6 +205,7 @@ Exit status: 0 stopped by Ctrl-C or SIGTERM, 1 failed, 2 usage error.
 
 Examples:
   $ standin serve                                  # ./.standin, port 4620, real clock
+  $ standin serve --clock manual --settle          # for neonctl on a manual clock
   $ standin serve --clock manual --seed 7 --start-at 2026-01-01T00:00:00Z
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
   $ standin serve --clock 60x --operations immediate

@@ -22,6 +22,7 @@ import { createLog, type Log } from "./log.ts";
 import { printReadyLine } from "./ready-line.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
+import { reportStalledClients } from "./stalled-clients.ts";
 import { VERSION } from "./version.ts";
 
 const DEFAULT_BACKUPS = 24;
@@ -189,7 +190,7 @@ function createServedApp({ worlds }: OpenedWorlds, options: ServeOptions, log: L
     controlToken: options.controlToken,
     onBug: (error) => log.error(error, "internal error in a request"),
   });
-  return log.requests(app.fetch);
+  return log.requests(reportStalledClients(app.fetch, log));
 }
 
 /**
