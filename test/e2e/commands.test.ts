@@ -83,14 +83,14 @@ test("status shows a compute as Active and later as Idle", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   expect(await done(["status", "--data", data])).toContain("no computes;");
-  const { endpointId } = await createProjectOn(server);
+  const { endpointId } = await createProjectOn(server, { name: "shop" });
   const active = await done(["status", "--data", data]);
   expect(active).toMatch(
     /^2026-01-01T00:00:10\.000Z\nENDPOINT +PROJECT +BRANCH +STATUS +SIZE +CONNECTIONS +SUSPENDS IN\n/,
   );
-  expect(active).toMatch(new RegExp(`^${endpointId} .* Active +0\\.25 CU +0 +\\d+s$`, "m"));
+  expect(active).toMatch(new RegExp(`^${endpointId} .* shop +main +Active +0\\.25 CU +0 +4m 54s$`, "m"));
   expect(await json(["status", "--data", data])).toMatchObject({
-    endpoints: [{ endpoint_id: endpointId, status: "Active" }],
+    endpoints: [{ endpoint_id: endpointId, status: "Active", project_name: "shop", branch_name: "main" }],
   });
   await done(["clock", "advance", "5m", "--data", data]);
   expect(await done(["status", "--data", data])).toMatch(new RegExp(`^${endpointId} .* Idle +`, "m"));

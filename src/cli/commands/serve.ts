@@ -68,9 +68,7 @@ export function serveCommand(): Command {
       envOption(
         "--settle",
         "finish operations at once; same as --operations immediate. On a manual clock, timers still wait",
-      )
-        .conflicts("operations")
-        .implies({ operations: "immediate" }),
+      ).conflicts("operations"),
     )
     .addOption(
       envOption(
@@ -217,8 +215,9 @@ Examples:
           "--keep-backups (STANDIN_KEEP_BACKUPS) requires --backup-every (STANDIN_BACKUP_EVERY)",
           true,
         );
+      const operations = options.settle === true ? "immediate" : options.operations;
       // The server is loaded only here, which keeps the startup of other commands fast.
       const { serve } = await import("../server/server.ts");
-      await serve(options);
+      await serve({ ...options, ...(operations === undefined ? {} : { operations }) });
     });
 }

@@ -1,5 +1,6 @@
 import { type DestinationStream, destination, type Logger, pino } from "pino";
 import type { HostedWorld } from "../../worlds/hosted-world.ts";
+import { terminalLog } from "./terminal-log.ts";
 
 type FetchFunction = (request: Request, ...rest: never[]) => Response | Promise<Response>;
 
@@ -54,5 +55,7 @@ export class Log {
 }
 
 export function createLog(level: string): Log {
-  return new Log(level, destination({ dest: 2, sync: true }));
+  const stream = destination({ dest: 2, sync: true });
+  const isColoured = process.env["NO_COLOR"] === undefined;
+  return new Log(level, process.stderr.isTTY ? terminalLog(stream, isColoured) : stream);
 }

@@ -49,11 +49,12 @@ export async function serve(options: ServeOptions): Promise<void> {
       api_url: `${origin}/api/v2`,
       control_token: options.controlToken,
     });
+    const clock = await opened.world.clock();
     // Before the ready line: a reader of that line may stop the server at once.
     stopOnSignal(listening.server, opened.worlds, directory, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
-    printReadyLine(opened, origin, options);
+    printReadyLine(opened, clock, origin, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
     listening?.server.close();

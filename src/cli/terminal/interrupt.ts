@@ -30,3 +30,18 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
     process.removeListener("SIGINT", abort).removeListener("SIGTERM", abort);
   }
 }
+
+/**
+ * Runs a command that shows something until Ctrl-C. Its end by a signal is no error, but has the exit status of
+ * one.
+ */
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  await interruptible(async (signal) => {
+    try {
+      await work(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      process.exitCode = EXIT_STATUS[signal.reason as keyof typeof EXIT_STATUS];
+    }
+  });
+}
