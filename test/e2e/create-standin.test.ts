@@ -1,5 +1,5 @@
 import { createApiClient } from "@neondatabase/api-client";
-import { createStandin, type Standin, StandinError, type StandinOptions } from "standin";
+import { createStandin, type Standin, StandinError, type StandinOptions } from "@standin/standin";
 import { afterEach, expect, test } from "vitest";
 import { verifyWorld } from "../../src/cli/history/world-history.ts";
 import { temporaryDirectory } from "../support/process.ts";
