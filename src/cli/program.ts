@@ -27,6 +27,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./commands/clock.ts")).clockCommand(),
   ],
   keys: ["create, list and revoke API keys", async () => (await import("./commands/keys.ts")).keysCommand()],
+  exec: [
+    "run a command against a server of its own, and exit with the status of the command",
+    async () => (await import("./commands/exec.ts")).execCommand(),
+  ],
   env: [
     "print shell exports for public API clients",
     async () => (await import("./commands/env.ts")).envCommand(),
