@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { closestMatch } from "../platform/core/text.ts";
 import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../platform/core/time.ts";
 import { isTimeZone } from "./time-zone.ts";
 
@@ -9,9 +10,15 @@ export function strictObject<Shape extends z.core.$ZodLooseShape>(
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `unknown key; the known keys are ${Object.keys(shape).join(", ")}`
+        ? `unknown key; the known keys are ${Object.keys(shape).join(", ")}${suggestion(issue.keys, Object.keys(shape))}`
         : undefined,
   });
+}
+
+function suggestion(unknownKeys: readonly string[], knownKeys: readonly string[]): string {
+  const [key] = unknownKeys;
+  const match = key === undefined || unknownKeys.length > 1 ? undefined : closestMatch(key, knownKeys);
+  return match === undefined ? "" : `; did you mean ${match}?`;
 }
 
 export const DURATION_RULE = "must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d";

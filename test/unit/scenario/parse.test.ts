@@ -84,7 +84,7 @@ test("all problems are reported at once, with line and column, in the order of t
       /^mine\.yaml:9:18: steps\.1\.expect\.0\.state: must be one of init, idle, starting, active, gone/,
     ),
     expect.stringMatching(
-      /^mine\.yaml:10:1: lenght: unknown key; the known keys are version, name, about, world, .*length/,
+      /^mine\.yaml:10:1: lenght: unknown key; the known keys are version, name, about, world, .*length.*; did you mean length\?$/,
     ),
   ]);
 });
