@@ -1,11 +1,11 @@
 import type { BenchEnvironment } from "./environment/environment.ts";
 import type { Figure } from "./figure.ts";
 
-/** Tells on stderr how far it is: nobody should wait for long without knowing for what. */
+/** Reports the current step on stderr. */
 export type Progress = (step: string) => void;
 
 export type Benchmark = {
-  /** What `--only` calls it. */
+  /** The name that `--only` takes. */
   readonly name: string;
   readonly measures: string;
   run(environment: BenchEnvironment, progress: Progress): Promise<Figure[]>;

@@ -1,10 +1,10 @@
-/** What has to be reached, by the value itself or by its ratio to the baseline. Inclusive. */
+/** Bound for the value, or for its ratio to the baseline. Inclusive. */
 export type Target = { readonly of: "value" | "ratio" } & (
   | { readonly atLeast: number }
   | { readonly atMost: number }
 );
 
-/** A measured number as it comes out: beside its baseline where it has one, judged where there is something to reach. */
+/** A measured value, with its baseline and its target if it has them. */
 export type Figure = {
   readonly figure: string;
   readonly unit: string;
@@ -15,15 +15,14 @@ export type Figure = {
   readonly reached?: boolean;
 };
 
-/** One round of a comparison, the two sides measured right after each other. */
+/** Both sides of one round. */
 export type Pair = { readonly own: number; readonly baseline: number };
 
-/** A number that stands for itself. */
 export function plainFigure(figure: string, unit: string, value: number, target?: Target): Figure {
   return withVerdict({ figure, unit, value }, target);
 }
 
-/** Medians of both sides; the ratio is the median of the rounds' ratios, for the machine's mood differs from round to round. */
+/** The ratio is the median of the ratios of each round, because the machine's speed varies between rounds. */
 export function comparedFigure(
   figure: string,
   unit: string,
@@ -42,14 +41,14 @@ export function median(values: readonly number[]): number {
   const middle = sorted.length / 2;
   const upper = sorted[Math.floor(middle)];
   const lower = sorted[Math.ceil(middle) - 1];
-  if (upper === undefined || lower === undefined) throw new Error("there is no median of nothing");
+  if (upper === undefined || lower === undefined) throw new Error("no values");
   return (upper + lower) / 2;
 }
 
 function withVerdict(figure: Figure, target: Target | undefined): Figure {
   if (target === undefined) return figure;
-  const measuredNumber = target.of === "value" ? figure.value : figure.ratio;
-  if (measuredNumber === undefined) throw new Error(`${figure.figure} has no ${target.of} to judge`);
-  const reached = "atLeast" in target ? measuredNumber >= target.atLeast : measuredNumber <= target.atMost;
+  const judged = target.of === "value" ? figure.value : figure.ratio;
+  if (judged === undefined) throw new Error(`${figure.figure} has no ${target.of}`);
+  const reached = "atLeast" in target ? judged >= target.atLeast : judged <= target.atMost;
   return { ...figure, target, reached };
 }

@@ -1,10 +1,10 @@
 import type { Progress } from "./benchmark.ts";
 
 /**
- * Measures all sides right after one another, round by round, every second round the other way about: what slows the machine for a
- * while meets all sides alike, and none always comes first.
+ * Measures all sides in each round, in reverse order in every second round. Changes in the speed of the
+ * machine then affect all sides equally.
  */
-export async function inRounds<Side extends string, T>(
+export async function measureInRounds<Side extends string, T>(
   rounds: number,
   sides: Readonly<Record<Side, () => Promise<T>>>,
   progress: Progress,
@@ -20,7 +20,6 @@ export async function inRounds<Side extends string, T>(
   return measured;
 }
 
-/** One number of two sides, round by round. */
 export function pairs<Side extends string, T>(
   rounds: readonly Record<Side, T>[],
   own: Side,

@@ -17,7 +17,7 @@ import { BenchEnvironment } from "./environment/environment.ts";
 import type { Figure } from "./figure.ts";
 import { renderTable } from "./table.ts";
 
-// The idle and the starting come first: nothing has warmed the machine for them, or filled its caches.
+// Start and idle memory come first, before other benchmarks fill the caches of the machine.
 const BENCHMARKS: readonly Benchmark[] = [
   startUp,
   idleMemory,
@@ -39,9 +39,11 @@ type BenchOptions = { readonly json?: boolean; readonly quick?: boolean; readonl
 const EXIT_INTERRUPTED = 130;
 
 const command = new Command("npm run bench --")
-  .description("measures what the double promises, each side by side with what it is compared to")
-  .addOption(new Option("--only <name...>", "run only these").choices(BENCHMARKS.map(({ name }) => name)))
-  .option("--quick", "fewer and shorter rounds: to see that it works, not to know")
+  .description("Measures the performance of standin, side by side with a baseline.")
+  .addOption(
+    new Option("--only <name...>", "run only these benchmarks").choices(BENCHMARKS.map(({ name }) => name)),
+  )
+  .option("--quick", "run fewer and shorter rounds; the figures are not meaningful")
   .option("--json", "print the figures as JSON")
   .addHelpText(
     "after",
@@ -58,7 +60,7 @@ try {
 
 async function runBenchmarks({ json, quick, only }: BenchOptions): Promise<void> {
   const chosen = BENCHMARKS.filter(({ name }) => only === undefined || only.includes(name));
-  // Stays: a second Ctrl-C, or a wrapper that passes one on, must not stop the cleaning up.
+  // Remain installed, so that a second signal does not interrupt the clean-up.
   const interrupted = new Promise<"interrupted">((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve("interrupted"));
   });
@@ -73,16 +75,16 @@ async function runBenchmarks({ json, quick, only }: BenchOptions): Promise<void>
   } finally {
     await environment.close();
   }
-  // What was interrupted may still wait for something that does not come.
+  // An interrupted benchmark may have pending work that would keep the process alive.
   process.exit();
 }
 
 async function runAll(benchmarks: readonly Benchmark[], environment: BenchEnvironment): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const { name, measures, run: measure } of benchmarks) {
+  for (const { name, measures, run } of benchmarks) {
     const progress = (step: string) => process.stderr.write(`${name}: ${step}\n`);
     progress(measures);
-    figures.push(...(await measure(environment, progress)));
+    figures.push(...(await run(environment, progress)));
   }
   return figures;
 }

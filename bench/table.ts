@@ -2,7 +2,7 @@ import type { Figure, Target } from "./figure.ts";
 
 const HEADS = ["figure", "value", "baseline", "ratio", "target", "reached"] as const;
 
-/** The figures as a table of plain text, a line each. */
+/** Renders a plain-text table with one line per figure. */
 export function renderTable(figures: readonly Figure[]): string {
   const rows = [[...HEADS], ...figures.map(cells)];
   const widths = HEADS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -32,7 +32,7 @@ function describeTarget(target: Target, unit: string): string {
   return `${sign} ${amount(limit)} ${target.of === "ratio" ? "x" : unit}`;
 }
 
-/** Three digits are all that a benchmark knows. */
+/** About three significant digits. */
 function amount(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en-US", { maximumFractionDigits: digits });

@@ -1,4 +1,4 @@
-// Refuses identifiers of src/ that use a retired word; scripts/retired-words.json says what to write instead.
+// Rejects identifiers of src/ that use a retired word of scripts/retired-words.json, which lists replacements.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";

@@ -9,7 +9,7 @@ const [target] = process.argv.slice(2);
 if (target === undefined) throw new Error("usage: node scripts/make-fixture.mjs <directory>");
 const data = mkdtempSync(join(tmpdir(), "standin-fixture-"));
 
-/** A server on the directory of the fixture; gives what it says of itself, and how to end it. */
+/** Starts a server on the directory of the fixture. Returns its ready line and a function that stops it. */
 const serve = async (...flags) => {
   const server = spawn(
     process.execPath,

@@ -1,5 +1,5 @@
 // Writes scenarios/scenario.schema.json from the parser's own types, so that editors complete and check scenario files: run
-// `node scripts/scenario-schema.mjs` after a change of them; with `--check` it only says whether it is up to date.
+// `node scripts/scenario-schema.mjs` after a change of them; with `--check` only checks it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,8 +1,8 @@
 import type { Benchmark } from "../benchmark.ts";
-import { answerTo, CREATE_API_KEY } from "../environment/scene.ts";
-import { startBare, startDouble } from "../environment/servers.ts";
+import { CREATE_API_KEY, recordResponse } from "../environment/project-fixture.ts";
+import { startAppServer, startBare } from "../environment/servers.ts";
 import { comparedFigure } from "../figure.ts";
-import { inRounds, pairs } from "../rounds.ts";
+import { measureInRounds, pairs } from "../rounds.ts";
 import { type Throughput, throughput } from "./throughput.ts";
 
 const perSecond = (measured: Throughput) => measured.perSecond;
@@ -11,40 +11,40 @@ const cpuUs = (measured: Throughput) => measured.cpuUsPerRequest;
 export const durableWrites: Benchmark = {
   name: "writes",
   measures:
-    "durable POST api_keys, against the same handler without writing, with one commit per request, and bare node:http",
+    "durable POST api_keys, compared with no writes, with one commit per request, and with bare node:http",
   async run(environment, progress) {
-    const durable = await startDouble(environment, "sqlite");
-    const noWrite = await startDouble(environment, "none");
-    const oneByOne = await startDouble(environment, "sqlite", true);
-    const bare = await startBare(environment, await answerTo(noWrite, CREATE_API_KEY));
-    // A fixed number of requests, not of seconds: the worlds of both sides grow alike.
+    const durable = await startAppServer(environment, "sqlite");
+    const noWrite = await startAppServer(environment, "none");
+    const serial = await startAppServer(environment, "sqlite", true);
+    const bare = await startBare(environment, await recordResponse(noWrite, CREATE_API_KEY));
+    // A fixed number of requests instead of a fixed time, so that the worlds of both sides grow equally.
     const measure = (total: number) => ({
       durable: () => throughput(environment, durable, CREATE_API_KEY, total),
       noWrite: () => throughput(environment, noWrite, CREATE_API_KEY, total),
-      oneByOne: () => throughput(environment, oneByOne, CREATE_API_KEY, total / 5),
+      serial: () => throughput(environment, serial, CREATE_API_KEY, total / 5),
       bare: () => throughput(environment, bare, CREATE_API_KEY, total),
     });
     progress("warming up");
-    await inRounds(1, measure(environment.quick ? 15_000 : 30_000), () => undefined);
-    const rounds = await inRounds(
+    await measureInRounds(1, measure(environment.quick ? 15_000 : 30_000), () => undefined);
+    const rounds = await measureInRounds(
       environment.quick ? 3 : 9,
       measure(environment.quick ? 5_000 : 15_000),
       progress,
     );
-    for (const { child } of [durable, noWrite, oneByOne, bare]) await environment.stop(child);
+    for (const { child } of [durable, noWrite, serial, bare]) await environment.stop(child);
     const figure = "durable POST api_keys";
     return [
       comparedFigure(figure, "/s", "no write", pairs(rounds, "durable", "noWrite", perSecond), {
         of: "ratio",
         atLeast: 0.6,
       }),
-      comparedFigure(figure, "/s", "commit each", pairs(rounds, "durable", "oneByOne", perSecond), {
+      comparedFigure(figure, "/s", "commit each", pairs(rounds, "durable", "serial", perSecond), {
         of: "ratio",
         atLeast: 6,
       }),
       comparedFigure(figure, "/s", "node:http", pairs(rounds, "durable", "bare", perSecond)),
       comparedFigure(
-        "  the server's CPU time for each",
+        "  server CPU time per request",
         "us",
         "no write",
         pairs(rounds, "durable", "noWrite", cpuUs),

@@ -3,10 +3,10 @@ import type { Child } from "../environment/child.ts";
 import { type BenchEnvironment, MIGRATIONS } from "../environment/environment.ts";
 import { LARGE_HEAP, largeWorld, type SimulatedWorld, smallWorld } from "../environment/simulated-world.ts";
 import { comparedFigure, type Figure, median, plainFigure } from "../figure.ts";
-import type { PauseMeasurement, WorldProcessOptions } from "../processes/keeper.ts";
-import { inRounds, pairs } from "../rounds.ts";
+import type { PauseMeasurement, WorldProcessOptions } from "../processes/world-process.ts";
+import { measureInRounds, pairs } from "../rounds.ts";
 
-/** What a keeper is asked to do. */
+/** Requests of the world process. */
 type WorldAction = "copy" | "snapshot" | "fork" | "past" | "opening" | "commits" | "advance";
 
 const LARGE_MS = 500;
@@ -18,16 +18,16 @@ const pause = ({ pauseMs }: PauseMeasurement) => pauseMs;
 export const fork: Benchmark = {
   name: "fork",
   measures:
-    "a snapshot and a fork of a large world and of a small one, against a bare copy of the file, and how long others wait",
+    "snapshot and fork of a large and a small world, compared with a file copy; pauses of other requests",
   async run(environment, progress) {
     const large = await largeWorld(environment, progress);
     const worldProcess = await startWorldProcess(environment, large);
     const sides = sidesOf(worldProcess, ["copy", "snapshot", "fork", "commits", "advance"]);
     progress("warming up");
-    await inRounds(1, sides, () => undefined);
-    const rounds = await inRounds(environment.quick ? 1 : 5, sides, progress);
-    progress("forks of the past, and the opening of forks");
-    const pastRounds = await inRounds(
+    await measureInRounds(1, sides, () => undefined);
+    const rounds = await measureInRounds(environment.quick ? 1 : 5, sides, progress);
+    progress("forks at a past event, opening of forks");
+    const pastRounds = await measureInRounds(
       environment.quick ? 1 : 3,
       sidesOf(worldProcess, ["past", "opening"]),
       () => undefined,
@@ -38,19 +38,19 @@ export const fork: Benchmark = {
       comparedFigure(figure, "ms", "100 commits", pairs(rounds, side, "commits", pause));
     return [
       ...copyFigures(large, rounds, LARGE_MS),
-      pauseFigure("  longest pause in a snapshot", "snapshot"),
-      pauseFigure("  longest pause in a fork", "fork"),
-      pauseFigure("  longest pause in an advance", "advance"),
+      pauseFigure("  longest pause during a snapshot", "snapshot"),
+      pauseFigure("  longest pause during a fork", "fork"),
+      pauseFigure("  longest pause during an advance", "advance"),
       plain(
-        "  opening the fork, all of it a pause",
+        "  opening the fork (blocks other requests)",
         pastRounds.map(({ opening }) => opening.elapsedMs),
       ),
       plain(
-        "  fork of the past, at half of its events",
+        "  fork at the middle of its history",
         pastRounds.map(({ past }) => past.elapsedMs),
       ),
       plain(
-        "  longest pause in a fork of the past",
+        "  longest pause during that fork",
         pastRounds.map(({ past }) => past.pauseMs),
       ),
       ...(await smallFigures(environment, progress)),
@@ -65,10 +65,10 @@ async function smallFigures(
   const small = await smallWorld(environment);
   const worldProcess = await startWorldProcess(environment, small);
   const sides = sidesOf(worldProcess, ["copy", "snapshot", "fork"]);
-  await inRounds(3, sides, () => undefined);
-  progress("a small world");
-  const rounds = await inRounds(environment.quick ? 3 : 25, sides, () => undefined);
-  const openings = await inRounds(
+  await measureInRounds(3, sides, () => undefined);
+  progress("small world");
+  const rounds = await measureInRounds(environment.quick ? 3 : 25, sides, () => undefined);
+  const openings = await measureInRounds(
     environment.quick ? 1 : 9,
     sidesOf(worldProcess, ["opening"]),
     () => undefined,
@@ -88,17 +88,17 @@ function copyFigures(
     comparedFigure(
       `snapshot, ${title}`,
       "ms",
-      "bare copy",
+      "file copy",
       pairs(rounds, "snapshot", "copy", elapsed),
       target,
     ),
-    comparedFigure(`fork, ${title}`, "ms", "bare copy", pairs(rounds, "fork", "copy", elapsed), target),
+    comparedFigure(`fork, ${title}`, "ms", "file copy", pairs(rounds, "fork", "copy", elapsed), target),
   ];
 }
 
 async function startWorldProcess(environment: BenchEnvironment, { data }: SimulatedWorld): Promise<Child> {
   const options: WorldProcessOptions = { data, migrations: MIGRATIONS };
-  return environment.start([LARGE_HEAP, environment.script("keeper"), JSON.stringify(options)]);
+  return environment.start([LARGE_HEAP, environment.script("world-process"), JSON.stringify(options)]);
 }
 
 function sidesOf<Side extends WorldAction>(
@@ -106,6 +106,6 @@ function sidesOf<Side extends WorldAction>(
   sides: readonly Side[],
 ): Record<Side, () => Promise<PauseMeasurement>> {
   return Object.fromEntries(
-    sides.map((side) => [side, () => worldProcess.ask<PauseMeasurement>(side)]),
+    sides.map((side) => [side, () => worldProcess.request<PauseMeasurement>(side)]),
   ) as Record<Side, () => Promise<PauseMeasurement>>;
 }

@@ -1,9 +1,9 @@
 import type { Benchmark } from "../benchmark.ts";
 import type { BenchEnvironment } from "../environment/environment.ts";
-import { CREATE_API_KEY, listEndpoints, makeScene } from "../environment/scene.ts";
-import { type Server, startDouble } from "../environment/servers.ts";
+import { CREATE_API_KEY, createProjectFixture, listEndpoints } from "../environment/project-fixture.ts";
+import { type Server, startAppServer } from "../environment/servers.ts";
 import { comparedFigure } from "../figure.ts";
-import { inRounds, pairs } from "../rounds.ts";
+import { measureInRounds, pairs } from "../rounds.ts";
 
 const WRITES_PER_SECOND = 5_000;
 const READS_PER_SECOND = 2_000;
@@ -13,17 +13,17 @@ type Measured = { readonly readP50Ms: number; readonly readP99Ms: number; readon
 
 export const readLatencyUnderWrites: Benchmark = {
   name: "latency",
-  measures: "read p99 under 5,000 writes a second, against the same with writes that write nothing",
+  measures: "read p99 during 5,000 writes per second, compared with writes that are not stored",
   async run(environment, progress) {
-    const durable = await side(environment, await startDouble(environment, "sqlite"));
-    const noWrite = await side(environment, await startDouble(environment, "none"));
+    const durable = await side(environment, await startAppServer(environment, "sqlite"));
+    const noWrite = await side(environment, await startAppServer(environment, "none"));
     const measure = (durationMs: number) => ({
       durable: () => durable.measure(durationMs),
       noWrite: () => noWrite.measure(durationMs),
     });
     progress("warming up");
-    await inRounds(1, measure(environment.quick ? 1_000 : 4_000), () => undefined);
-    const rounds = await inRounds(
+    await measureInRounds(1, measure(environment.quick ? 1_000 : 4_000), () => undefined);
+    const rounds = await measureInRounds(
       environment.quick ? 3 : 9,
       measure(environment.quick ? 1_000 : 3_000),
       progress,
@@ -32,7 +32,7 @@ export const readLatencyUnderWrites: Benchmark = {
     const of = (number: (measured: Measured) => number) => pairs(rounds, "durable", "noWrite", number);
     return [
       comparedFigure(
-        "read p99 under 5,000 writes/s",
+        "read p99 during 5,000 writes/s",
         "ms",
         "no write",
         of(({ readP99Ms }) => readP99Ms),
@@ -45,7 +45,7 @@ export const readLatencyUnderWrites: Benchmark = {
         of(({ readP50Ms }) => readP50Ms),
       ),
       comparedFigure(
-        "  writes that were answered",
+        "  completed writes",
         "/s",
         "no write",
         of(({ writesPerSecond }) => writesPerSecond),
@@ -55,14 +55,15 @@ export const readLatencyUnderWrites: Benchmark = {
 };
 
 async function side(environment: BenchEnvironment, server: Server) {
-  const read = listEndpoints(await makeScene(server));
+  const read = listEndpoints(await createProjectFixture(server));
   const streams = [
     { name: "writes", perSecond: WRITES_PER_SECOND, connections: CONNECTIONS, request: CREATE_API_KEY },
     { name: "reads", perSecond: READS_PER_SECOND, connections: CONNECTIONS, request: read },
   ];
   const measure = async (durationMs: number): Promise<Measured> => {
-    const [writes, reads] = await environment.paced({ port: server.port, durationMs, streams });
-    if (writes === undefined || reads === undefined) throw new Error("the client lost a stream");
+    const [writes, reads] = await environment.runOpenLoop({ port: server.port, durationMs, streams });
+    if (writes === undefined || reads === undefined)
+      throw new Error("the load generator returned too few streams");
     return {
       readP50Ms: reads.latencies.p50Ms,
       readP99Ms: reads.latencies.p99Ms,

@@ -6,23 +6,23 @@ import { type BenchEnvironment, MIGRATIONS } from "../environment/environment.ts
 import { LARGE_HEAP, largeWorld } from "../environment/simulated-world.ts";
 import { comparedFigure } from "../figure.ts";
 import type { ReplayOptions, ReplayResult } from "../processes/replay.ts";
-import { inRounds, pairs } from "../rounds.ts";
+import { measureInRounds, pairs } from "../rounds.ts";
 
 const EVENTS_PER_SECOND = 300_000;
 
 export const replay: Benchmark = {
   name: "replay",
   measures:
-    "folding a history of a million events: events a second, against reading and parsing the same rows",
+    "replay of a million events, compared with only reading and parsing their rows: events per second",
   async run(environment, progress) {
     const { file: original, title } = await largeWorld(environment, progress);
     const file = join(environment.directory(), "replay.sqlite");
     copyWithoutCheckpoints(original, file);
-    const side = (side: ReplayOptions["side"]) => () =>
-      eventsPerSecond(environment, { file, migrations: MIGRATIONS, side });
+    const side = (source: ReplayOptions["source"]) => () =>
+      eventsPerSecond(environment, { file, migrations: MIGRATIONS, source });
     const sides = { file: side("file"), memory: side("memory"), rows: side("rows") };
     await sides.rows();
-    const rounds = await inRounds(environment.quick ? 1 : 5, sides, progress);
+    const rounds = await measureInRounds(environment.quick ? 1 : 5, sides, progress);
     const same = (perSecond: number) => perSecond;
     return [
       comparedFigure(
@@ -45,7 +45,7 @@ export const replay: Benchmark = {
   },
 };
 
-/** A checkpoint would be where the replay begins. */
+/** A replay starts at the newest checkpoint, so without checkpoints it covers all events. */
 function copyWithoutCheckpoints(original: string, copy: string): void {
   copyFileSync(original, copy);
   const sqlite = new BetterSqlite3(copy);
@@ -54,7 +54,7 @@ function copyWithoutCheckpoints(original: string, copy: string): void {
   sqlite.close();
 }
 
-/** In a process of its own: what one replay has left in memory is not for the next one to collect. */
+/** Uses a new process for each replay, so that none collects the garbage of an earlier one. */
 async function eventsPerSecond(environment: BenchEnvironment, options: ReplayOptions): Promise<number> {
   const child = await environment.start<ReplayResult>(
     [LARGE_HEAP, environment.script("replay"), JSON.stringify(options)],

@@ -10,22 +10,22 @@ const EVENTS_PER_SECOND = 200_000;
 
 export const simulatedDay: Benchmark = {
   name: "day",
-  measures: "10,000 computes with timers through a simulated day: events a second",
+  measures: "a simulated day of 10,000 computes: events per second",
   async run(environment, progress) {
-    const wakes = environment.quick ? 6 : 24;
+    const startsPerCompute = environment.quick ? 6 : 24;
     const inMemory: number[] = [];
     for (let round = 1; round <= (environment.quick ? 1 : 3); round += 1) {
       progress(`in memory, round ${round}`);
-      inMemory.push(await eventsPerSecond(environment, { computes: COMPUTES, wakes }));
+      inMemory.push(await eventsPerSecond(environment, { computes: COMPUTES, startsPerCompute }));
     }
-    progress("into a SQLite file");
+    progress("to a SQLite file");
     const store = { path: join(environment.directory(), "day.sqlite"), migrations: MIGRATIONS };
-    const inFile = await eventsPerSecond(environment, { computes: COMPUTES, wakes, store });
+    const inFile = await eventsPerSecond(environment, { computes: COMPUTES, startsPerCompute, store });
     const figure = (where: string, value: number, target?: Target): Figure =>
       plainFigure(`${COMPUTES.toLocaleString("en-US")} computes, a day ${where}`, "events/s", value, target);
     return [
       figure("in memory", median(inMemory), { of: "value", atLeast: EVENTS_PER_SECOND }),
-      figure("into SQLite", inFile),
+      figure("to SQLite", inFile),
     ];
   },
 };

@@ -6,25 +6,25 @@ const CONNECTIONS = 64;
 
 export type Throughput = {
   readonly perSecond: number;
-  /** The server's own time, both of its mode and of the kernel's: also right where it was the client that could not keep up. */
+  /** User and system time of the server. Valid even if the load generator was the bottleneck. */
   readonly cpuUsPerRequest: number;
 };
 
-/** Sends so many requests over 64 connections that each wait for their answer. */
+/** Closed loop: each of 64 connections sends its next request after its response. */
 export async function throughput(
   environment: BenchEnvironment,
   server: Server,
   request: LoadRequest,
   total: number,
 ): Promise<Throughput> {
-  const before = await server.sample();
-  const { elapsedMs } = await environment.flood({
+  const before = await server.metrics();
+  const { elapsedMs } = await environment.runClosedLoop({
     port: server.port,
     connections: CONNECTIONS,
     total,
     requests: [request],
   });
-  const after = await server.sample();
+  const after = await server.metrics();
   return {
     perSecond: total / (elapsedMs / 1_000),
     cpuUsPerRequest: ((after.cpuMs - before.cpuMs) / total) * 1_000,

@@ -8,10 +8,10 @@ import type { WhatifTraceOptions } from "../processes/whatif-trace.ts";
 import type { FleetShape } from "../whatif/fleet.ts";
 
 const MIB = 2 ** 20;
-/** A thousand requests a day of each compute. */
+/** 1,000 requests a day for each compute. */
 const MEAN_MS = 86_400;
 const LATENCY = ["--start-latency", "3s", "--json"];
-/** Delays of so many times five minutes, that of the present setting among them. */
+/** Number of policies: delays from 5 to 120 minutes. 5 minutes is also the current setting of the trace. */
 const REPLAYS = 24;
 const POLICIES = Array.from({ length: REPLAYS }, (_, index) => [
   "--policy",
@@ -20,7 +20,7 @@ const POLICIES = Array.from({ length: REPLAYS }, (_, index) => [
 
 export const whatifFiles: Benchmark = {
   name: "whatif-files",
-  measures: "what-if commands from a file to the answer: speed, memory, threads",
+  measures: "what-if commands from a trace file to the result: speed, memory, workers",
   async run(environment, progress) {
     const [month, rows, events] = environment.quick
       ? [fleet(100, 3_000), fleet(100, 300), fleet(100, 1_000)]
@@ -59,7 +59,7 @@ async function columnar(
     ({ processorS }) => processorS,
   );
   return [
-    plainFigure(`curve of ${name}, start to answer`, "s", one.processorS, { of: "value", atMost: 15 }),
+    plainFigure(`curve of ${name}, start to result`, "s", one.processorS, { of: "value", atMost: 15 }),
     plainFigure("the same, from a columnar file", "requests/s", requests / one.processorS, {
       of: "value",
       atLeast: 20_000_000,
@@ -71,8 +71,8 @@ async function columnar(
 }
 
 /**
- * Twice what one worker does is all there is, by the clock on the wall: a core that somebody else uses is missing. What two need of the
- * processors for the same work tells what they could do if both were free.
+ * Wall-clock speed-up of two workers. Linear means twice the speed of one worker, which needs two free cores.
+ * The ratio of processor times shows the overhead of two workers even on a busy machine.
  */
 function workers(
   environment: BenchEnvironment,
@@ -86,7 +86,7 @@ function workers(
     const [two, one] = [2, 1].map((count) =>
       runCommand(environment, [...args, "--workers", String(count)]),
     ) as [CommandRun, CommandRun];
-    if (two.output !== one.output) throw new Error(`${figure}: two workers answer otherwise than one`);
+    if (two.output !== one.output) throw new Error(`${figure}: the results of one and two workers differ`);
     return { two, one };
   });
   const pairsOf = (own: (run: CommandRun) => number, times: number): Pair[] =>

@@ -4,39 +4,39 @@ import type { Benchmark, Progress } from "../benchmark.ts";
 import type { BenchEnvironment } from "../environment/environment.ts";
 import { comparedFigure, type Figure, type Pair, plainFigure } from "../figure.ts";
 import type { WhatifOptions, WhatifResult } from "../processes/whatif.ts";
-import { inRounds, pairs } from "../rounds.ts";
-import { COUPLED, startsOf } from "../whatif/coupling.ts";
+import { measureInRounds, pairs } from "../rounds.ts";
+import { COUPLED_PARAMETERS, startCapacityFor } from "../whatif/coupled-parameters.ts";
 import type { FleetShape } from "../whatif/fleet.ts";
 
 const SOURCES = join(import.meta.dirname, "../whatif");
-/** Debian's, for that is where `python3-simpy3` puts SimPy. */
+/** The Python of Debian, which the package `python3-simpy3` installs SimPy for. */
 const PYTHON = "/usr/bin/python3";
-/** Requests that each process goes through, in rounds of which the best counts; two at least. */
+/** Requests per process over all rounds. There are at least 2 rounds, and the fastest counts. */
 const REQUESTS = 15_000_000;
 
 type Kernel = WhatifOptions["kernel"];
 type Shape = FleetShape & { readonly name: string; readonly unit: string };
 
-/** What two sides are compared by: the same kernel on the same trace. */
+/** Both sides run this kernel on this trace. */
 type Comparison = { readonly kernel: Kernel; readonly shape: Shape; readonly traceFile: string };
 
 export const whatifKernels: Benchmark = {
   name: "whatif",
-  measures: "what-if kernels on one core against C and SimPy",
+  measures: "what-if kernels on one core, compared with C and SimPy",
   async run(environment, progress) {
     const program = compile(environment, progress);
-    const { few, fleet, large } = shapesOf(environment.quick);
-    const compared = (kernel: Kernel, shape: Shape): Comparison => ({
+    const { small, fleet, large } = shapesOf(environment.quick);
+    const comparison = (kernel: Kernel, shape: Shape): Comparison => ({
       kernel,
       shape,
       traceFile: join(environment.directory(), "trace"),
     });
     const [curve, replay] = [
-      compared("curve", { ...few, name: "curve", unit: "gaps/s" }),
-      compared("replay", { ...few, name: "replay" }),
+      comparison("curve", { ...small, name: "curve", unit: "gaps/s" }),
+      comparison("replay", { ...small, name: "replay" }),
     ];
-    const [many, most] = [compared("coupled", fleet), compared("coupled", large)];
-    const independent = compared("replay", {
+    const [coupledFleet, coupledLarge] = [comparison("coupled", fleet), comparison("coupled", large)];
+    const independent = comparison("replay", {
       ...fleet,
       name: `replay, ${amount(fleet.computes)} computes`,
       unit: "requests/s",
@@ -44,16 +44,16 @@ export const whatifKernels: Benchmark = {
     return [
       ...(await againstC(environment, progress, program, curve, 0.33)),
       ...(await againstC(environment, progress, program, replay, 0.3)),
-      ...(await againstC(environment, progress, program, many, 0.3)),
-      ...(await againstC(environment, progress, program, most, 0.3)),
-      ...(await againstSimPy(environment, progress, many)),
+      ...(await againstC(environment, progress, program, coupledFleet, 0.3)),
+      ...(await againstC(environment, progress, program, coupledLarge, 0.3)),
+      ...(await againstSimPy(environment, progress, coupledFleet)),
       ...(await againstSimPy(environment, progress, independent)),
     ];
   },
 };
 
-/** Few computes with as many requests as 1,000 a day make in a month; a fleet; and a fleet that no cache holds. */
-function shapesOf(quick: boolean): { readonly few: Shape; readonly fleet: Shape; readonly large: Shape } {
+/** `large` does not fit in the processor's caches. */
+function shapesOf(quick: boolean): { readonly small: Shape; readonly fleet: Shape; readonly large: Shape } {
   const meanMs = 90_000;
   const coupled = (computes: number, requestsEach: number): Shape => ({
     computes,
@@ -63,7 +63,7 @@ function shapesOf(quick: boolean): { readonly few: Shape; readonly fleet: Shape;
     unit: "events/s",
   });
   return {
-    few: {
+    small: {
       computes: quick ? 100 : 300,
       requestsEach: quick ? 5_000 : 30_000,
       meanMs,
@@ -88,21 +88,21 @@ async function againstC(
     return [plainFigure(name, unit, (await measure(environment, comparison)).perSecond)];
   const own = () => measure(environment, comparison);
   const c = async () => runC(program, comparison);
-  // The own side writes the trace that C reads, so it goes first.
+  // This run also writes the trace file that the C program reads.
   await own();
-  const measured = await inRounds(environment.quick ? 1 : 2, { own, c }, (step) =>
+  const measured = await measureInRounds(environment.quick ? 1 : 2, { own, c }, (step) =>
     progress(`${name}, ${step}`),
   );
   for (const { own, c } of measured) checkSameResult(kernel, own, c);
   const rounds = pairs(measured, "own", "c", (result) => result.perSecond);
   const figures = [comparedFigure(name, unit, "C -O3", rounds, { of: "ratio", atLeast })];
   if (kernel !== "curve") return figures;
-  // A naive loop runs once for every delay that may be set.
+  // Without the gap histogram, the curve needs one loop for each possible delay.
   const naive: Pair[] = measured.map(({ own }) => ({
     own: own.perSecond,
     baseline: (own.naivePerSecond ?? 0) / 604_741,
   }));
-  return [...figures, comparedFigure("curve of all delays", unit, "a loop for each", naive)];
+  return [...figures, comparedFigure("curve of all delays", unit, "one loop per delay", naive)];
 }
 
 async function againstSimPy(
@@ -113,7 +113,7 @@ async function againstSimPy(
   try {
     execFileSync(PYTHON, ["-c", "import simpy"], { stdio: "ignore" });
   } catch {
-    progress(`no SimPy for ${PYTHON}: apt-get install python3-simpy3; the comparison is left out`);
+    progress(`SimPy not found for ${PYTHON}, comparison skipped (Debian: apt-get install python3-simpy3)`);
     return [];
   }
   const { kernel, shape, traceFile } = comparison;
@@ -142,7 +142,7 @@ async function measure(
     computes,
     requestsEach,
     meanMs,
-    starts: startsOf(computes),
+    starts: startCapacityFor(computes),
     rounds: roundsOf(shape),
     traceFile,
   };
@@ -169,33 +169,33 @@ function roundsOf({ computes, requestsEach }: FleetShape): number {
   return Math.min(10, Math.max(2, Math.round(REQUESTS / (computes * requestsEach))));
 }
 
-/** As the programs in C and Python take them. */
+/** Command-line arguments of the C and Python programs. */
 function argumentsOf({ kernel, shape }: Comparison): string[] {
-  const { delayS, latencyMs, preparedMs, refillMs } = COUPLED;
-  const { pool, concurrent } = startsOf(shape.computes);
+  const { delayS, latencyMs, preparedMs, refillMs } = COUPLED_PARAMETERS;
+  const { pool, concurrent } = startCapacityFor(shape.computes);
   const own = [delayS * 1_000, latencyMs];
   return (kernel === "coupled" ? [...own, preparedMs, pool, refillMs, concurrent] : own).map(String);
 }
 
-/** The program in C, or `undefined` where there is no compiler. */
+/** Returns the path of the C program, or `undefined` if there is no compiler. */
 function compile(environment: BenchEnvironment, progress: Progress): string | undefined {
   const program = join(environment.directory(), "kernels");
   try {
     execFileSync("cc", ["--version"], { stdio: "ignore" });
   } catch {
-    progress("no C compiler (cc): the comparisons with C are left out");
+    progress("no C compiler (cc) found, comparisons with C skipped");
     return undefined;
   }
   execFileSync("cc", ["-O3", "-march=native", "-o", program, join(SOURCES, "kernels.c"), "-lm"]);
   return program;
 }
 
-/** Those that do not do the same work are no comparison. */
+/** Throws if the two sides did different work. */
 function checkSameResult(kernel: Kernel, own: WhatifResult, other: WhatifResult): void {
   const figures =
     kernel === "curve" ? (["cold"] as const) : (["cold", "activeMs", "startingMs", "waitMs"] as const);
   const isSame = figures.every((figure) => own[figure] !== undefined && own[figure] === other[figure]);
-  if (!isSame) throw new Error(`${kernel}: ${JSON.stringify(own)} is not ${JSON.stringify(other)}`);
+  if (!isSame) throw new Error(`${kernel}: results differ: ${JSON.stringify(own)}, ${JSON.stringify(other)}`);
 }
 
 function amount(count: number): string {

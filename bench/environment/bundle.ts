@@ -5,8 +5,8 @@ import { build } from "esbuild";
 const SOURCES = join(import.meta.dirname, "../processes");
 
 /**
- * Bundles the processes that are measured the way the command is bundled (build.mjs): what runs them from their sources would
- * wrap every function of theirs, and be measured too.
+ * Bundles the measured processes with the options of build.mjs. A TypeScript loader such as tsx would wrap
+ * their functions and slow them down.
  */
 export async function bundleProcesses(into: string): Promise<void> {
   await build({
@@ -22,9 +22,12 @@ export async function bundleProcesses(into: string): Promise<void> {
     minifyWhitespace: true,
     external: ["better-sqlite3"],
     banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+      js: [
+        'import { createRequire as __createRequire } from "node:module";',
+        "const require = __createRequire(import.meta.url);",
+      ].join(" "),
     },
     logLevel: "warning",
   });
-  if (!existsSync(join(into, "double-server.mjs"))) throw new Error(`${into} has no double-server.mjs`);
+  if (!existsSync(join(into, "app-server.mjs"))) throw new Error(`${into} has no app-server.mjs`);
 }

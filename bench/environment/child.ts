@@ -1,22 +1,22 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { Question, Reply } from "../processes/answering.ts";
+import type { ChildResponse, ParentRequest } from "../processes/parent-requests.ts";
 
 const KILL_AFTER_MS = 10_000;
 const STDERR_LIMIT = 4_000;
 
-/** A process that a benchmark started: it says in one line of JSON that it is ready, and may answer questions after that. */
+/** A child process. Prints one line of JSON when it is ready, and may then respond to requests over IPC. */
 export class Child<Ready = unknown> {
   readonly process: ChildProcess;
   readonly #pending = new Map<number, { resolve: (output: any) => void; reject: (error: Error) => void }>();
   readonly #exited: Promise<unknown>;
   #ready: Ready | undefined;
-  #lastQuestion = 0;
+  #lastRequestId = 0;
   #stderr = "";
   #stopping = false;
 
-  /** Runs `node` with these arguments. Without `talks` it is started as a user would start it, and can only be stopped. */
+  /** Runs `node` with these arguments. Without `hasChannel` there is no IPC, so `request` always fails. */
   constructor(
     args: readonly string[],
     { hasChannel = true, env = {} }: { hasChannel?: boolean; env?: Record<string, string> } = {},
@@ -29,19 +29,19 @@ export class Child<Ready = unknown> {
     this.process.stderr?.on("data", (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_LIMIT);
     });
-    this.process.on("message", (reply: Reply) => this.#receive(reply));
+    this.process.on("message", (reply: ChildResponse) => this.#receive(reply));
     this.#exited = once(this.process, "exit").then(() => this.#end());
   }
 
   get ready(): Ready {
-    if (this.#ready === undefined) throw new Error("not ready yet");
+    if (this.#ready === undefined) throw new Error("the child process is not ready yet");
     return this.#ready;
   }
 
-  /** Until its line has come. */
+  /** Resolves after the first line of stdout. */
   async started(): Promise<this> {
     const { stdout } = this.process;
-    if (stdout === null) throw new Error("a child without stdout");
+    if (stdout === null) throw new Error("the child process has no stdout");
     for await (const line of createInterface({ input: stdout })) {
       this.#ready = JSON.parse(line) as Ready;
       stdout.resume();
@@ -51,11 +51,11 @@ export class Child<Ready = unknown> {
     throw this.#failure();
   }
 
-  ask<T>(question: string, input: unknown = {}): Promise<T> {
+  request<T>(method: string, input: unknown = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (!this.process.connected) return reject(this.#failure());
-      this.#lastQuestion += 1;
-      const message: Question = { id: this.#lastQuestion, question, input };
+      this.#lastRequestId += 1;
+      const message: ParentRequest = { id: this.#lastRequestId, method, input };
       this.#pending.set(message.id, { resolve, reject });
       this.process.send(message);
     });
@@ -69,7 +69,7 @@ export class Child<Ready = unknown> {
     clearTimeout(force);
   }
 
-  #receive(reply: Reply): void {
+  #receive(reply: ChildResponse): void {
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
     if ("error" in reply) pending?.reject(new Error(reply.error));
@@ -82,9 +82,9 @@ export class Child<Ready = unknown> {
   }
 
   #failure(): Error {
-    const how = this.#stopping
+    const cause = this.#stopping
       ? "was stopped"
-      : `ended by itself (${this.process.exitCode ?? this.process.signalCode})`;
-    return new Error(`${this.process.spawnargs.slice(1).join(" ")}: ${how}\n${this.#stderr}`);
+      : `exited unexpectedly (${this.process.exitCode ?? this.process.signalCode})`;
+    return new Error(`${this.process.spawnargs.slice(1).join(" ")}: ${cause}\n${this.#stderr}`);
   }
 }

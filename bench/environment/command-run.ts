@@ -3,25 +3,24 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BenchEnvironment, COMMAND } from "./environment.ts";
 
-/** What one run of the command took. */
+/** Output and resource usage of one run of the command. */
 export type CommandRun = {
   readonly output: string;
-  /** From the start of the process to its end. */
   readonly wallS: number;
-  /** Of all its threads, on whatever core. */
+  /** User and system time of all threads. */
   readonly processorS: number;
   readonly peakBytes: number;
 };
 
 type Usage = { readonly userCPUTime: number; readonly systemCPUTime: number; readonly maxRSS: number };
 
-/** The process tells itself at its end what it has used: afterwards the system forgets it. */
+/** The process writes its own usage when it exits, because Node does not return the usage of a child. */
 const REPORT_USAGE = `data:text/javascript,${encodeURIComponent(`
 import { writeFileSync } from "node:fs";
 process.on("exit", () => writeFileSync(process.env.BENCH_USAGE, JSON.stringify(process.resourceUsage())));
 `)}`;
 
-/** Runs `standin` as a user would, to its end. */
+/** Runs `standin` and waits for its exit. */
 export function runCommand(environment: BenchEnvironment, args: readonly string[]): CommandRun {
   const usageFile = join(environment.directory(), "usage.json");
   const startedAt = performance.now();

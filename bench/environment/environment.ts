@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Flood, FloodResult } from "../load/flood.ts";
-import type { Paced, PacedResult } from "../load/paced.ts";
+import type { ClosedLoopOptions, ClosedLoopResult } from "../load/closed-loop.ts";
+import type { OpenLoopOptions, OpenLoopResult } from "../load/open-loop.ts";
 import { bundleProcesses } from "./bundle.ts";
 import { Child } from "./child.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-// Not the system's directory for temporary files: where that is memory, a durable write would cost nothing.
+// Not the system's temporary directory: on tmpfs, a durable write would cost nothing.
 const CACHE = join(ROOT, "node_modules/.cache");
 
 export const COMMAND = join(ROOT, "dist/standin.js");
@@ -14,14 +14,14 @@ export const COMMAND = join(ROOT, "dist/standin.js");
 export const PACKAGE = join(ROOT, "dist/create-standin.js");
 export const MIGRATIONS = join(ROOT, "migrations");
 
-/** What benchmarks have to work with: processes, directories and a client. All of it is gone when it closes. */
+/** Child processes, directories and a load generator. `close` ends the processes and deletes the files. */
 export class BenchEnvironment {
-  /** Fewer rounds and shorter ones: to see that it works, not to know. */
+  /** Fewer and shorter rounds. The figures are not meaningful. */
   readonly quick: boolean;
   readonly #directory: string;
   readonly #children = new Set<Child>();
   #directories = 0;
-  #client: Promise<Child> | undefined;
+  #loadGenerator: Promise<Child> | undefined;
   #closed = false;
 
   static async open(quick: boolean): Promise<BenchEnvironment> {
@@ -48,17 +48,17 @@ export class BenchEnvironment {
     return path;
   }
 
-  /** Where a process of bench/processes/ lies, bundled. */
+  /** Path of a bundled file of bench/processes. */
   script(name: string): string {
     return join(this.#directory, `${name}.mjs`);
   }
 
-  /** Starts `node` with these arguments and waits for its line. */
+  /** Runs `node` with these arguments and waits until it is ready. */
   async start<Ready>(
     args: readonly string[],
     options: ConstructorParameters<typeof Child>[1] = {},
   ): Promise<Child<Ready>> {
-    if (this.#closed) throw new Error("the stage is closed");
+    if (this.#closed) throw new Error("the benchmark environment is closed");
     const child = new Child<Ready>(args, options);
     this.#children.add(child);
     return await child.started();
@@ -69,23 +69,22 @@ export class BenchEnvironment {
     this.#children.delete(child);
   }
 
-  async flood(flood: Flood): Promise<FloodResult> {
-    return (await this.#theClient()).ask("flood", flood);
+  async runClosedLoop(options: ClosedLoopOptions): Promise<ClosedLoopResult> {
+    return (await this.#startedLoadGenerator()).request("runClosedLoop", options);
   }
 
-  async paced(paced: Paced): Promise<PacedResult[]> {
-    return (await this.#theClient()).ask("paced", paced);
+  async runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopResult[]> {
+    return (await this.#startedLoadGenerator()).request("runOpenLoop", options);
   }
 
-  /** Ends all processes and removes all files. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#children].map((child) => child.stop()));
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  #theClient(): Promise<Child> {
-    this.#client ??= this.start([this.script("load-generator")]);
-    return this.#client;
+  #startedLoadGenerator(): Promise<Child> {
+    this.#loadGenerator ??= this.start([this.script("load-generator")]);
+    return this.#loadGenerator;
   }
 }

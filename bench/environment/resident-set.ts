@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Resident memory of a process, as the system counts it. */
+/** Resident set size as reported by the operating system. */
 export function residentBytes(pid: number): number {
   const kilobytes =
     process.platform === "linux"
       ? fromStatus(pid)
       : Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)]));
-  if (!(kilobytes > 0)) throw new Error(`the resident memory of process ${pid} cannot be read`);
+  if (!(kilobytes > 0)) throw new Error(`cannot read the resident set size of process ${pid}`);
   return kilobytes * 1024;
 }
 

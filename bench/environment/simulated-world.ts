@@ -4,38 +4,44 @@ import type { Progress } from "../benchmark.ts";
 import type { SimulatedDayOptions, SimulatedDayResult } from "../processes/simulated-day.ts";
 import { type BenchEnvironment, MIGRATIONS } from "./environment.ts";
 
-/** The whole history of a day may be in memory at once, on machines too where node would take less by itself. */
+/** Fits the events of a whole day; on small machines, the default limit of Node does not. */
 const HEAP_MIB = 4_096;
 export const LARGE_HEAP = `--max-old-space-size=${HEAP_MIB}`;
 
-/** A data directory with one world in it, whose computes have been through a day, and that nobody serves. */
+/** A data directory with one world after a simulated day, and no server running on it. */
 export type SimulatedWorld = {
   readonly data: string;
   readonly file: string;
   readonly events: number;
-  /** What figures call it. */
+  /** Name in the printed figures. */
   readonly title: string;
 };
 
 const LARGE_COMPUTES = 10_000;
-/** Seven events each, which makes a million with those that lay out the computes. */
-const LARGE_WAKES = 13;
+/** Each start adds 7 events. With those that create the computes, that makes one million. */
+const LARGE_STARTS = 13;
 const large = new WeakMap<BenchEnvironment, Promise<SimulatedWorld>>();
 
-/** 10,000 computes and a million events. It takes a minute to make, so those who ask for it share it, and leave its history be. */
+/**
+ * 10,000 computes and a million events. Creating it takes a minute, so all benchmarks of a run share it. They
+ * must not change its history.
+ */
 export function largeWorld(environment: BenchEnvironment, progress: Progress): Promise<SimulatedWorld> {
   let world = large.get(environment);
   if (world === undefined) {
-    progress(`making a world of ${LARGE_COMPUTES.toLocaleString("en-US")} computes`);
-    world = makeWorld(environment, { computes: LARGE_COMPUTES, wakes: environment.quick ? 1 : LARGE_WAKES });
+    progress(`creating a world of ${LARGE_COMPUTES.toLocaleString("en-US")} computes`);
+    world = createWorld(environment, {
+      computes: LARGE_COMPUTES,
+      startsPerCompute: environment.quick ? 1 : LARGE_STARTS,
+    });
     large.set(environment, world);
   }
   return world;
 }
 
-/** What a test has: a project, and some fifty events. */
+/** As in a typical test: one project, about 50 events. */
 export function smallWorld(environment: BenchEnvironment): Promise<SimulatedWorld> {
-  return makeWorld(environment, { computes: 1, wakes: 5 });
+  return createWorld(environment, { computes: 1, startsPerCompute: 5 });
 }
 
 export async function simulateDay(
@@ -48,9 +54,9 @@ export async function simulateDay(
   return child.ready;
 }
 
-async function makeWorld(
+async function createWorld(
   environment: BenchEnvironment,
-  shape: { computes: number; wakes: number },
+  shape: { computes: number; startsPerCompute: number },
 ): Promise<SimulatedWorld> {
   const data = environment.directory();
   const file = join(data, "worlds/default.sqlite");
@@ -67,6 +73,6 @@ async function makeWorld(
   };
 }
 
-function count(many: number, what: string): string {
-  return `${many.toLocaleString("en-US")} ${what}${many === 1 ? "" : "s"}`;
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,4 @@
-/** A request as a benchmark asks for it, and the one status that its answer may have. */
+/** `expected`: the status of the response; any other fails the benchmark. */
 export type LoadRequest = {
   readonly method: string;
   readonly path: string;

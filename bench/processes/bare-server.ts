@@ -1,20 +1,20 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import "./probe.ts";
+import "./process-metrics.ts";
 
-/** An answer to repeat. */
-export type BareAnswer = {
+/** The response to every request. */
+export type FixedResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-// The least that a server on node:http can do: read the request to its end and send the same bytes every time.
-const answer = JSON.parse(process.argv[2] ?? "") as BareAnswer;
-const bytes = Buffer.from(answer.body);
-const headers = { ...answer.headers, "Content-Length": bytes.length };
+// Minimal node:http server: reads the whole request and sends a fixed response.
+const fixed = JSON.parse(process.argv[2] ?? "") as FixedResponse;
+const bytes = Buffer.from(fixed.body);
+const headers = { ...fixed.headers, "Content-Length": bytes.length };
 const server = createServer((request, response) => {
-  const send = () => response.writeHead(answer.status, headers).end(bytes);
+  const send = () => response.writeHead(fixed.status, headers).end(bytes);
   if (request.method === "GET") return void send();
   request.resume().on("end", send);
 });

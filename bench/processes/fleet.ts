@@ -8,7 +8,7 @@ const BRANCHES_PER_PROJECT = 10;
 
 const shape = JSON.parse(process.argv[2] ?? "") as FleetShape;
 const { world, worlds } = await openWorlds(
-  // As a scenario has it that looks at nothing that was.
+  // As in a scenario that does not query its history.
   memoryStorage(() => new DiscardingJournal()),
   { seed: 7, startAt: START, clock: { mode: "manual", factor: 0 }, operations: "immediate" },
   (error) => {
@@ -33,7 +33,7 @@ const computes = await world.transact(({ world: { accounts, computes }, execute 
   execute({ type: "ConfigureWorld", settings: { operations: "timed" } });
   return [...computes.values()].map(({ id }) => id);
 });
-// All asleep again, and the next day begins.
+// Afterwards all computes are suspended, and a new day begins.
 await world.advance({ by: 24 * HOUR });
 
 const from = world.now();
@@ -45,5 +45,5 @@ const elapsedMs = performance.now() - startedAt;
 const events = world.history().seq - since;
 const peakBytes = process.resourceUsage().maxRSS * 1_024;
 await worlds.close();
-const result: FleetResult = { events, wakes: arrivals.wakes, elapsedMs, peakBytes };
+const result: FleetResult = { events, starts: arrivals.starts, elapsedMs, peakBytes };
 process.stdout.write(`${JSON.stringify(result)}\n`);

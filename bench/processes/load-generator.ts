@@ -1,7 +1,7 @@
-import { flood } from "../load/flood.ts";
-import { paced } from "../load/paced.ts";
-import { answerParent } from "./answering.ts";
+import { runClosedLoop } from "../load/closed-loop.ts";
+import { runOpenLoop } from "../load/open-loop.ts";
+import { handleParentRequests } from "./parent-requests.ts";
 
-// The client, in a process of its own so that it does not share the server's thread.
-answerParent({ flood, paced });
+// A separate process, so that it does not share the thread of the server.
+handleParentRequests({ runClosedLoop, runOpenLoop });
 process.stdout.write("{}\n");

@@ -9,21 +9,21 @@ import { readWorldRow } from "../../src/store/file/open-world.ts";
 import { SqliteJournal } from "../../src/store/journal/sqlite-journal.ts";
 
 export type ReplayOptions = {
-  /** A world's file without checkpoints, which would shorten the way. */
+  /** Path of a world's file without checkpoints. */
   readonly file: string;
   readonly migrations: string;
-  /** Whether history is folded from the file, from memory, or its rows are only read and parsed. */
-  readonly side: "file" | "memory" | "rows";
+  /** `rows`: only reads and parses the rows of the events. */
+  readonly source: "file" | "memory" | "rows";
 };
 
 export type ReplayResult = { readonly events: number; readonly elapsedMs: number };
 
-/** As many as a replay reads at once. */
-const EVENTS_PER_PORTION = 500;
+/** As in a replay. */
+const EVENTS_PER_BATCH = 500;
 const EVENTS_PER_LOAD = 5_000;
 
-const { file, migrations, side } = JSON.parse(process.argv[2] ?? "") as ReplayOptions;
-const result = await (side === "rows" ? readRows() : side === "file" ? foldFile() : foldMemory());
+const { file, migrations, source } = JSON.parse(process.argv[2] ?? "") as ReplayOptions;
+const result = await (source === "rows" ? readRows() : source === "file" ? foldFile() : foldMemory());
 process.stdout.write(`${JSON.stringify(result)}\n`);
 
 async function foldFile(): Promise<ReplayResult> {
@@ -49,13 +49,13 @@ async function foldMemory(): Promise<ReplayResult> {
 
 async function fold(journal: Journal, head: number): Promise<ReplayResult> {
   if (journal.newestCheckpoint !== 0)
-    throw new Error("there is a checkpoint, so not all of history would be folded");
+    throw new Error("the journal has a checkpoint, so the replay would not cover all events");
   const startedAt = performance.now();
   const world = await worldAt(journal, head, () => nextTurn());
   return { events: world.seq, elapsedMs: performance.now() - startedAt };
 }
 
-/** The same rows in the same portions, and nothing done with them. */
+/** Reads the same rows in the same batches as a replay. */
 function readRows(): ReplayResult {
   const sqlite = new BetterSqlite3(file, { readonly: true });
   const statement = sqlite
@@ -67,9 +67,9 @@ function readRows(): ReplayResult {
   const parsed: RecordedEvent[][] = [];
   let events = 0;
   for (
-    let rows = statement.all(0, EVENTS_PER_PORTION);
+    let rows = statement.all(0, EVENTS_PER_BATCH);
     rows.length > 0;
-    rows = statement.all(events, EVENTS_PER_PORTION)
+    rows = statement.all(events, EVENTS_PER_BATCH)
   ) {
     parsed[0] = rows.map((row) => JSON.parse(row[4] as string));
     events += rows.length;
@@ -82,6 +82,6 @@ function readRows(): ReplayResult {
 function openJournal() {
   const { sqlite, close } = openForReading(file, migrations);
   const row = readWorldRow(sqlite);
-  if (row === undefined) throw new Error(`${file} holds no world`);
+  if (row === undefined) throw new Error(`${file} contains no world`);
   return { journal: new SqliteJournal(sqlite, row), head: row.seq, close };
 }

@@ -7,17 +7,17 @@ import { advance, createComputes, DAY_START, scheduleQueries } from "../simulate
 
 export type SimulatedDayOptions = {
   readonly computes: number;
-  /** How often each compute is woken; in between it sleeps. */
-  readonly wakes: number;
-  /** Where history goes; without it, into memory. */
+  /** Each compute is suspended between two starts. */
+  readonly startsPerCompute: number;
+  /** SQLite file of the journal (default: in memory). */
   readonly store?: { readonly path: string; readonly migrations: string };
 };
 
 export type SimulatedDayResult = {
   readonly events: number;
-  /** With those that went before the day: how the computes were made, and what was told ahead. */
+  /** Includes the events before the day, which create the computes and schedule the queries. */
   readonly allEvents: number;
-  readonly wakes: number;
+  readonly starts: number;
   readonly elapsedMs: number;
   readonly rssBytes: number;
 };
@@ -26,7 +26,7 @@ const options = JSON.parse(process.argv[2] ?? "") as SimulatedDayOptions;
 const { journal, world, close } = open(options);
 const simulation = new Simulation(world, journal);
 createComputes(simulation, options.computes);
-scheduleQueries(simulation, options.wakes);
+scheduleQueries(simulation, options.startsPerCompute);
 
 const since = world.seq;
 const startedAt = performance.now();
@@ -34,17 +34,17 @@ advance(simulation, DAY_START + DAY);
 const elapsedMs = performance.now() - startedAt;
 
 const events = world.seq - since;
-const wakes = journal.events(since, events).filter((event) => event.type === "ComputeActivated").length;
-const expected = options.computes * options.wakes;
-if (wakes !== expected) throw new Error(`computes woke ${wakes} times, not ${expected}`);
+const starts = journal.events(since, events).filter((event) => event.type === "ComputeActivated").length;
+const expected = options.computes * options.startsPerCompute;
+if (starts !== expected) throw new Error(`expected ${expected} compute starts, got ${starts}`);
 const result: SimulatedDayResult = {
   events,
   allEvents: world.seq,
-  wakes,
+  starts,
   elapsedMs,
   rssBytes: process.memoryUsage.rss(),
 };
-// Before it is told: who has been told may end this process.
+// Close first: after the result is printed, the parent may end this process.
 close();
 process.stdout.write(`${JSON.stringify(result)}\n`);
 

@@ -1,7 +1,7 @@
 import { writeTraffic } from "../../src/cli/whatif/trace-files.ts";
 import { type FleetShape, poissonTraffic } from "../whatif/fleet.ts";
 
-/** A file of a Poisson fleet: CSV or `.standin-trace`, by its name. */
+/** Writes Poisson arrivals as CSV or `.standin-trace`, depending on the extension of `path`. */
 export type WhatifTraceOptions = FleetShape & { readonly path: string };
 
 const { path, ...shape } = JSON.parse(process.argv[2] ?? "") as WhatifTraceOptions;

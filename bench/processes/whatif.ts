@@ -7,18 +7,18 @@ import { FixedReplay } from "../../src/whatif/replay/fixed-replay.ts";
 import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import { StartLatencies } from "../../src/whatif/replay/start-latency.ts";
 import { clearGaps, GapReader } from "../../src/whatif/trace/gaps.ts";
-import { COUPLED, type StartsOfFleet } from "../whatif/coupling.ts";
+import { COUPLED_PARAMETERS, type StartCapacity } from "../whatif/coupled-parameters.ts";
 import { type FleetShape, poissonFleet, writeFleet } from "../whatif/fleet.ts";
 
-/** The work of one kernel, and the trace that the others are to read. */
+/** `traceFile`: where to write the trace for the C and Python programs. */
 export type WhatifOptions = FleetShape & {
   readonly kernel: "curve" | "replay" | "coupled";
-  readonly starts: StartsOfFleet;
+  readonly starts: StartCapacity;
   readonly rounds: number;
   readonly traceFile?: string;
 };
 
-/** `perSecond`: gaps or requests, or events of the coupled simulation, in the best of the rounds, by the time of the processor. */
+/** `perSecond`: gaps, requests or (coupled) events per second of processor time, in the fastest round. */
 export type WhatifResult = {
   readonly perSecond: number;
   readonly cold: number;
@@ -28,7 +28,7 @@ export type WhatifResult = {
   readonly waitMs?: number;
 };
 
-const DELAY_S = COUPLED.delayS;
+const DELAY_S = COUPLED_PARAMETERS.delayS;
 
 const options = JSON.parse(process.argv[2] ?? "") as WhatifOptions;
 const trace = poissonFleet(options);
@@ -40,7 +40,7 @@ function curve({ period, computes }: Trace, rounds: number): WhatifResult {
   const requests = options.computes * options.requestsEach;
   const reader = new GapReader(period);
   const { perSecond, result } = best(rounds, requests, () => {
-    // As in C: its table is made once, and cleared in each round.
+    // As in the C program, the table is allocated once and cleared in each round.
     clearGaps(reader.gaps);
     for (const { arrivals: requests } of computes) {
       eachPart(partsOf(requests), (part) => reader.add(part));
@@ -48,7 +48,7 @@ function curve({ period, computes }: Trace, rounds: number): WhatifResult {
     }
     return reader.gaps;
   });
-  // What one would write without knowing: a loop over all gaps for each delay, here for one delay of the 604,741 that there are.
+  // The naive algorithm, one loop over all gaps per delay, for one of the 604,741 possible delays.
   const naive = best(rounds, requests, () => {
     let cold = 0;
     for (const { arrivals: requests } of computes) {
@@ -64,21 +64,21 @@ function curve({ period, computes }: Trace, rounds: number): WhatifResult {
 }
 
 function replay({ period, computes }: Trace, rounds: number): WhatifResult {
-  const latencies = new StartLatencies({ kind: "fixed", ms: COUPLED.latencyMs }, randomFrom(1), 0);
+  const latencies = new StartLatencies({ kind: "fixed", ms: COUPLED_PARAMETERS.latencyMs }, randomFrom(1), 0);
   const { perSecond, result } = best(rounds, options.computes * options.requestsEach, () => {
-    const each = new FixedReplay(period, DELAY_S);
+    const fixed = new FixedReplay(period, DELAY_S);
     for (const { arrivals: requests } of computes) {
-      each.begin(latencies);
-      eachPart(partsOf(requests), (part) => each.add(part));
-      each.end();
+      fixed.begin(latencies);
+      eachPart(partsOf(requests), (part) => fixed.add(part));
+      fixed.end();
     }
-    return each.outcome;
+    return fixed.outcome;
   });
   return { perSecond, ...figuresOf(result) };
 }
 
 function coupled({ period, computes }: Trace, rounds: number): WhatifResult {
-  const { delayS, latencyMs, preparedMs, refillMs } = COUPLED;
+  const { delayS, latencyMs, preparedMs, refillMs } = COUPLED_PARAMETERS;
   const { pool, concurrent } = options.starts;
   const { perSecond, result } = best(rounds, 1, () =>
     simulateCoupled({
@@ -105,7 +105,7 @@ function figuresOf({
   return { cold: coldStarts, activeMs, startingMs, waitMs: waits.sumMs };
 }
 
-/** Processor time, all threads of the process together: who else uses the machine is not measured. The first run only warms up. */
+/** Measures processor time of all threads, which excludes other processes. The first run is a warm-up. */
 function best<T>(
   rounds: number,
   amount: number,

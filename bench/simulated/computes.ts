@@ -7,16 +7,16 @@ import type { Simulation } from "../../src/simulation/simulation.ts";
 
 const SEED = 7;
 const START: SimTime = Date.parse("2026-01-01T00:00:00Z");
-/** When everything that was laid out has long been started. */
+/** All created computes have started and suspended by then. */
 export const DAY_START: SimTime = START + HOUR;
 const COMPUTES_PER_PROJECT = 10;
-/** As many as an advance does between two commits. */
+/** As in an advance of a server. */
 const EVENTS_PER_COMMIT = 5_000;
 const LONGEST_QUERY_MS = 30 * SECOND;
-/** Long enough for a start, the longest query and the default delay of 5 minutes, so that every arrival finds its compute asleep. */
+/** Covers a start, the longest query and the delay of 5 min: every query finds its compute suspended. */
 const ACTIVE_MS = 10 * MINUTE;
 
-/** Projects of ten branches with a compute each, all started and asleep again when the day starts. */
+/** Projects of 10 branches with one compute each. All are suspended at `DAY_START`. */
 export function createComputes(simulation: Simulation, computes: number): void {
   const execute = commandExecutor(simulation, START);
   const settings = {
@@ -46,14 +46,14 @@ export function createComputes(simulation: Simulation, computes: number): void {
   advance(simulation, DAY_START);
 }
 
-/** A query for each compute in each of as many slots of the day as it is to wake, at an instant of chance. */
-export function scheduleQueries(simulation: Simulation, wakes: number): void {
+/** Divides the day into one slot per start, and schedules one query at a random time of each slot. */
+export function scheduleQueries(simulation: Simulation, startsPerCompute: number): void {
   const execute = commandExecutor(simulation, DAY_START);
   const random = randomFrom(SEED);
-  const slotMs = Math.floor(DAY / wakes);
+  const slotMs = Math.floor(DAY / startsPerCompute);
   for (const { id: endpointId, number } of [...simulation.world.computes.values()]) {
     const draw = random.stream("bench-wakes", number);
-    for (let slot = 0; slot < wakes; slot += 1) {
+    for (let slot = 0; slot < startsPerCompute; slot += 1) {
       const at = DAY_START + slot * slotMs + 1 + Math.floor(uniform(draw) * (slotMs - ACTIVE_MS));
       const durationMs = Math.floor(uniform(draw) * LONGEST_QUERY_MS);
       execute({ type: "ScheduleActivity", at, activity: { endpointId, kind: "query", durationMs } });
@@ -62,7 +62,7 @@ export function scheduleQueries(simulation: Simulation, wakes: number): void {
   }
 }
 
-/** Everything that is due until `to`, committed as the server does it. */
+/** Runs all work due until `to`, inclusive. */
 export function advance(simulation: Simulation, to: SimTime): void {
   for (let isDone = false; !isDone; ) {
     isDone = simulation.runDueUntil(to, EVENTS_PER_COMMIT);
@@ -79,8 +79,8 @@ function commandExecutor(
   now: SimTime,
 ): (command: Command) => readonly RecordedEvent[] {
   return (command) => {
-    const decided = simulation.execute(command, now);
-    if (!decided.ok) throw new Error(`${command.type}: ${decided.refusal.message}`);
-    return decided.value;
+    const result = simulation.execute(command, now);
+    if (!result.ok) throw new Error(`${command.type}: ${result.refusal.message}`);
+    return result.value;
   };
 }

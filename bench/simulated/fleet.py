@@ -1,4 +1,4 @@
-"""The same model of a fleet as fleet.ts in SimPy, counting what our journal would have as events. Prints one line of JSON."""
+"""SimPy version of fleet.ts. Counts what the journal records as events. Prints one line of JSON."""
 
 import json
 import random
@@ -16,39 +16,39 @@ HOUR = 3600
 
 env = simpy.Environment()
 events = 0
-wakes = 0
+starts = 0
 
 
 class Compute:
-    def __init__(self, chance):
-        self.chance = chance
-        self.state = "idle"
+    def __init__(self, random_source):
+        self.random = random_source
+        self.state = "suspended"
         self.active_until = 0
-        env.process(self.clients())
+        env.process(self.queries())
 
-    def clients(self):
+    def queries(self):
         global events
         while True:
-            office = 8 <= env.now // HOUR % 24 < 18
-            yield env.timeout(self.chance.expovariate(1 / (BUSY_GAP_S if office else QUIET_GAP_S)))
+            in_office_hours = 8 <= env.now // HOUR % 24 < 18
+            yield env.timeout(self.random.expovariate(1 / (BUSY_GAP_S if in_office_hours else QUIET_GAP_S)))
             events += 1
             if self.state == "active":
                 self.active_until = env.now + QUERY_S
-            elif self.state == "idle":
+            elif self.state == "suspended":
                 self.state = "starting"
                 events += 1
-                env.process(self.life())
+                env.process(self.lifecycle())
 
-    def life(self):
-        global events, wakes
+    def lifecycle(self):
+        global events, starts
         yield env.timeout(START_S)
         self.state = "active"
         self.active_until = env.now + QUERY_S
         events += 2
-        wakes += 1
-        while (left := self.active_until + DELAY_S - env.now) > 0:
-            yield env.timeout(left)
-        self.state = "idle"
+        starts += 1
+        while (remaining := self.active_until + DELAY_S - env.now) > 0:
+            yield env.timeout(remaining)
+        self.state = "suspended"
         events += 2
 
 
@@ -58,4 +58,4 @@ started = time.perf_counter()
 env.run(until=DAYS * 24 * HOUR)
 elapsed_ms = (time.perf_counter() - started) * 1000
 peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print(json.dumps({"events": events, "wakes": wakes, "elapsedMs": elapsed_ms, "peakBytes": peak_bytes}))
+print(json.dumps({"events": events, "starts": starts, "elapsedMs": elapsed_ms, "peakBytes": peak_bytes}))

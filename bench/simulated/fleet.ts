@@ -7,31 +7,31 @@ import { randomFrom } from "../../src/simulation/random.ts";
 export type FleetShape = {
   readonly computes: number;
   readonly days: number;
-  /** Mean time between two queries of a compute, from 8 to 18 o'clock and in the rest of the day. */
+  /** Mean time between two queries of a compute, from 8:00 to 18:00 and outside of it. */
   readonly busyGapMs: number;
   readonly quietGapMs: number;
   readonly queryMs: number;
-  /** How long a compute stays awake without anything to do, and how long it takes to start: the platform's, told to the baseline. */
+  /** Autosuspend delay and start latency of the SimPy model. Must match the profile of the world. */
   readonly delayMs: number;
   readonly startMs: number;
 };
 
 export type FleetResult = {
   readonly events: number;
-  readonly wakes: number;
+  readonly starts: number;
   readonly elapsedMs: number;
   readonly peakBytes: number;
 };
 
-/** Queries of a fleet, each compute's a Poisson process that is livelier in office hours. fleet.py is the same in SimPy. */
+/** Poisson queries for each compute, at a higher rate in office hours. fleet.py is the same in SimPy. */
 export class FleetArrivals implements ArrivalSource {
   readonly #shape: FleetShape;
   readonly #draw: () => number;
   readonly #activities: readonly Activity[];
-  /** When each compute's next query comes, and a heap of the computes by it. */
+  /** Time of the next query of each compute; `#heap` is a binary heap of computes by it. */
   readonly #nextAt: Float64Array;
   readonly #heap: Int32Array;
-  wakes = 0;
+  starts = 0;
 
   constructor(shape: FleetShape, computes: readonly string[], from: SimTime) {
     this.#shape = shape;
@@ -68,7 +68,7 @@ export class FleetArrivals implements ArrivalSource {
   }
 
   observe({ type }: { readonly type: string }): void {
-    if (type === "ComputeActivated") this.wakes += 1;
+    if (type === "ComputeActivated") this.starts += 1;
   }
 
   observeRefusal(_: Activity, { message }: { readonly message: string }): never {

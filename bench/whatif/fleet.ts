@@ -14,7 +14,7 @@ export type FleetShape = {
   readonly meanMs: number;
 };
 
-/** Poisson requests of so many computes; a request every `meanMs` for each of them. */
+/** Poisson arrivals for each compute, with a mean gap of `meanMs`. */
 export function poissonFleet({ computes, requestsEach, meanMs }: FleetShape): Trace {
   const fleet = Array.from({ length: computes }, (_, number) => ({
     id: `compute-${number}`,
@@ -24,14 +24,14 @@ export function poissonFleet({ computes, requestsEach, meanMs }: FleetShape): Tr
     (latest, { arrivals }) => Math.max(latest, arrivals.at[requestsEach - 1] ?? BEGIN),
     BEGIN,
   );
-  // A day on, everybody sleeps: nothing is under way at the end that each program would have to charge alike.
+  // A day after the last request, all computes are suspended, so the end of the period truncates nothing.
   return { period: { startAt: BEGIN, endAt: last + DAY }, computes: fleet };
 }
 
-/** The same, made compute by compute when it is read: it need not fit into memory. */
+/** The same arrivals, generated one compute at a time, so that they need not fit into memory. */
 export function poissonTraffic({ computes, requestsEach, meanMs }: FleetShape): Traffic {
   return {
-    // Half as long again as it takes on average: nobody's last request comes later.
+    // 1.5 times the expected length, so that the period contains the last request of every compute.
     period: { startAt: BEGIN, endAt: BEGIN + Math.ceil(1.5 * requestsEach * meanMs) },
     sources: [],
     computes: Array.from({ length: computes }, (_, number) => `compute-${number}`),
@@ -51,7 +51,7 @@ function poissonRequests(number: number, requestsEach: number, meanMs: number): 
   return { at, durationMs };
 }
 
-/** Writes it as the programs in C and Python read it. */
+/** Writes the binary format of the C and Python programs, which kernels.c describes. */
 export function writeFleet({ period, computes }: Trace, path: string): void {
   const columns = [
     Float64Array.of(computes.length, period.startAt, period.endAt),

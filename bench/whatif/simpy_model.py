@@ -1,12 +1,14 @@
-"""A fleet as one would write it with SimPy after its documentation, for the benchmark: the same trace and rules, so the same numbers.
+"""The simulations of src/whatif as SimPy models. Same trace and rules, so the same results.
 
 simpy_model.py replay  TRACE DELAY_MS LATENCY_MS
 simpy_model.py coupled TRACE DELAY_MS LATENCY_MS PREPARED_MS POOL REFILL_MS CONCURRENT
-TRACE: doubles. Number of computes, start and end of the period, number of requests of each; then all arrivals, then all durations.
 
-Processes for the arrivals and for the computes, an event to wake a compute, a Resource for the starts that may be under way, a Container for
-the prepared computes. A compute does not take an interrupt for every request that comes while it is awake: it looks at its deadline when
-that has come, which is several times as fast. Reading and unpacking the trace is not measured; processor time is.
+kernels.c describes TRACE. Prints one line of JSON.
+
+Follows SimPy's documentation: processes for arrivals and computes, an event that starts a compute, a Resource
+for concurrent starts, a Container for prepared computes. One difference: a request to an active compute does
+not interrupt its process. Instead it checks at its suspend time whether it has moved, which is several
+times as fast. Measures processor time, without reading the trace.
 """
 import array
 import json
@@ -24,40 +26,40 @@ totals = {"cold": 0, "activeMs": 0, "startingMs": 0, "waitMs": 0, "hits": 0, "ev
 class Compute:
     def __init__(self, env, starts, prepared, requests):
         self.env, self.starts, self.prepared = env, starts, prepared
-        self.is_awake = self.is_on = False
+        self.is_active = self.is_started = False
         self.busy_end = 0
         self.waiting = []
-        self.wanted = env.event()
+        self.start_requested = env.event()
         env.process(self.arrivals(requests))
-        env.process(self.life())
+        env.process(self.lifecycle())
 
     def arrivals(self, requests):
         for at, duration in requests:
             yield self.env.timeout(at - self.env.now)
             totals["events"] += 1
-            if self.is_awake:
+            if self.is_active:
                 self.busy_end = max(self.busy_end, at + duration)
                 continue
             self.waiting.append((at, duration))
-            if not self.wanted.triggered:
-                self.wanted.succeed()
+            if not self.start_requested.triggered:
+                self.start_requested.succeed()
 
-    def life(self):
-        was_used = False
+    def lifecycle(self):
+        was_active = False
         while True:
-            yield self.wanted
-            totals["cold"] += was_used
-            was_used = True
+            yield self.start_requested
+            totals["cold"] += was_active
+            was_active = True
             if self.starts is None:
                 yield from self.start(latency)
             else:
-                with self.starts.request() as turn:
-                    yield turn
-                    yield from self.start(self.prepare())
-            yield from self.stay_awake()
-            self.wanted = self.env.event()
+                with self.starts.request() as slot:
+                    yield slot
+                    yield from self.start(self.take_prepared())
+            yield from self.run_until_suspended()
+            self.start_requested = self.env.event()
 
-    def prepare(self):
+    def take_prepared(self):
         if self.prepared.level < 1:
             return latency
         totals["hits"] += 1
@@ -66,32 +68,32 @@ class Compute:
         return prepared_latency
 
     def refill(self):
-        # A little before the starts of that instant, who find it there.
+        # Completes before starts at the same time, so they can use it.
         yield self.env.timeout(refill - 0.25)
         yield self.prepared.put(1)
 
-    def start(self, takes):
-        self.is_on, self.awake_since, self.ready_at = True, self.env.now, self.env.now + takes
-        yield self.env.timeout(takes)
+    def start(self, start_latency):
+        self.is_started, self.active_since, self.ready_at = True, self.env.now, self.env.now + start_latency
+        yield self.env.timeout(start_latency)
         totals["events"] += 1
 
-    def stay_awake(self):
+    def run_until_suspended(self):
         now = self.env.now
-        self.is_awake, self.busy_end = True, now
+        self.is_active, self.busy_end = True, now
         for at, duration in self.waiting:
             totals["waitMs"] += now - at
             self.busy_end = max(self.busy_end, now + duration)
         self.waiting.clear()
         while self.busy_end + delay >= self.env.now:
-            # A little after arrivals of that instant, who find it awake.
+            # Checks after arrivals at the same time, so they find the compute active.
             yield self.env.timeout(self.busy_end + delay - self.env.now + 0.5)
         totals["events"] += 1
-        self.is_awake = self.is_on = False
-        self.book(self.busy_end + delay)
+        self.is_active = self.is_started = False
+        self.add_active_time(self.busy_end + delay)
 
-    def book(self, to):
-        totals["activeMs"] += to - self.awake_since
-        totals["startingMs"] += min(self.ready_at, to) - self.awake_since
+    def add_active_time(self, to):
+        totals["activeMs"] += to - self.active_since
+        totals["startingMs"] += min(self.ready_at, to) - self.active_since
 
 
 with open(path, "rb") as file:
@@ -105,14 +107,16 @@ starts = simpy.Resource(env, concurrent) if is_coupled else None
 prepared = simpy.Container(env, pool, init=pool) if is_coupled else None
 fleet, first = [], 0
 for count in counts:
-    fleet.append(Compute(env, starts, prepared, list(zip(ats[first : first + count], durations[first : first + count]))))
-    first += count
-since = time.process_time()
+    end = first + count
+    fleet.append(Compute(env, starts, prepared, list(zip(ats[first:end], durations[first:end]))))
+    first = end
+started_at = time.process_time()
 env.run(until=end_at - start_at)
-took = time.process_time() - since
+elapsed = time.process_time() - started_at
 for compute in fleet:
-    if compute.is_on:
-        compute.book(end_at - start_at)
-    totals["waitMs"] += sum((compute.ready_at if compute.is_on else end_at - start_at) - at for at, _ in compute.waiting)
+    if compute.is_started:
+        compute.add_active_time(end_at - start_at)
+    wait_end = compute.ready_at if compute.is_started else end_at - start_at
+    totals["waitMs"] += sum(wait_end - at for at, _ in compute.waiting)
 amount = totals["events"] if is_coupled else sum(counts)
-print(json.dumps({"perSecond": amount / took, **totals}))
+print(json.dumps({"perSecond": amount / elapsed, **totals}))

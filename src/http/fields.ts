@@ -5,7 +5,7 @@ import { ID_PATTERN, ID_RULE } from "../platform/core/ids.ts";
 
 export const id = z.string().regex(ID_PATTERN, ID_RULE);
 
-/** An ISO 8601 instant with `Z` or an offset; gives milliseconds since 1970. */
+/** An ISO 8601 instant with `Z` or an offset, as milliseconds since 1970. */
 export const instant = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 instant like 2026-01-31T12:00:00Z" })
   .transform((text) => Date.parse(text));

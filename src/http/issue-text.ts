@@ -108,7 +108,7 @@ function limitText(
     above: "more than",
   };
   if (unit === undefined) {
-    // For a date, zod gives milliseconds.
+    // For a date, zod reports milliseconds.
     const value = origin === "date" ? new Date(Number(limit)).toISOString() : String(limit);
     return `must be ${bound === "above" ? "greater than" : words[bound]} ${value}`;
   }

@@ -60,7 +60,7 @@ export function evolve(world: World, event: RecordedEvent): void {
   EVOLVERS.get(event.type)?.(world, event);
 }
 
-/** What a reset does with the tables that it keeps in part, in the order in which it does so. */
+/** Resets the tables of which some rows are kept, in this order. */
 const RESET_RULES: Readonly<
   Record<TablesWith<{ onReset: "partly kept" }>, (world: World, at: SimTime) => void>
 > = { records: deleteAllProjectRecords, apiKeys: revokeProjectKeys };

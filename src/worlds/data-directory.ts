@@ -149,7 +149,7 @@ export class DataDirectory implements WorldStorage {
         const path = this.#snapshotFile(world, name);
         const { size, mtimeMs } = statSync(path);
         const info = readFileInfo(path);
-        // Safe, because nobody else opens a snapshot.
+        // Safe, because no other code opens a snapshot.
         removeEmptyWal(path);
         return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...info };
       })

@@ -89,7 +89,7 @@ export class HostedWorld implements WorldHandle {
         // Nothing that waits for the commit may count as done.
         this.#commits.fail(live, bug);
       } else {
-        // The work changed nothing, so the world goes on, with the events of the due work before it.
+        // The work changed nothing, so the world continues with the events of the due work before it.
         this.#dueTimer.arm(live);
         if (simulation.hasUncommittedEvents) runInBackground(() => this.#commits.next());
       }
@@ -121,7 +121,7 @@ export class HostedWorld implements WorldHandle {
     return this.#advancer.advance(target);
   }
 
-  /** Sets what arrives during every later `advance`, whoever calls it. */
+  /** Sets what arrives during every later `advance`. */
   attachArrivals(arrivals: ArrivalSource): void {
     this.#advancer.attachArrivals(arrivals);
   }

@@ -33,9 +33,9 @@ export type ForkSettings = {
 export interface WorldStorage {
   worlds(): readonly string[];
   history(world: string): OpenHistory;
-  /** Summary of a world that nobody has open. */
+  /** Summary of a world that is not open. */
   info(world: string): StoredWorldInfo;
-  /** Deletes a world that nobody has open, and its snapshots. */
+  /** Deletes a world that is not open, and its snapshots. */
   removeWorld(world: string): void;
   /** Creates a world as a copy of an open one. */
   fork(from: string, to: string, fork: ForkSettings): Promise<void>;
@@ -46,7 +46,7 @@ export interface WorldStorage {
   takeSnapshot(world: string, snapshot: string): Promise<void>;
   removeSnapshot(world: string, snapshot: string): void;
   /**
-   * Replaces a world that nobody has open with a snapshot, and preserves it as the snapshot `previousName`.
+   * Replaces a world that is not open with a snapshot, and preserves it as the snapshot `previousName`.
    */
   restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { errorOf } from "../support/public-client.ts";
 import { startServedClient } from "../support/served-client.ts";
 
-// Services of a branch that nobody can create anything in: lists are empty, and settings are not found.
+// Services of a branch in which nothing can be created: lists are empty, and settings are not found.
 
 const { advance, client } = await startServedClient();
 

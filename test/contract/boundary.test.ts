@@ -38,9 +38,9 @@ test("the error for a path with /api/v2 twice says so", async () => {
 
 test("the error for a path without /api/v2 suggests it", async () => {
   const double = await createDouble();
-  const answer = await double.fetch(new Request("http://localhost/projects", { headers: AUTHORIZED }));
-  const body = (await answer.json()) as { message: string };
-  expect({ status: answer.status, faults: faultsOf(answer.status, body) }).toEqual({
+  const response = await double.fetch(new Request("http://localhost/projects", { headers: AUTHORIZED }));
+  const body = (await response.json()) as { message: string };
+  expect({ status: response.status, faults: faultsOf(response.status, body) }).toEqual({
     status: 404,
     faults: [],
   });

@@ -72,11 +72,11 @@ test.each(WORLDS)(
     const scene = await createScene(options);
     for (const [stage, step] of STAGES) {
       const [method, path, body] = step(scene);
-      const answer =
+      const response =
         method === "sim"
           ? await scene.double.sim("POST", path, body)
           : await scene.double.api(method, path, body);
-      expect({ stage, status: answer.status < 300, body: answer.body }).toMatchObject({ status: true });
+      expect({ stage, status: response.status < 300, body: response.body }).toMatchObject({ status: true });
       for (let instant = 0; instant < 8; instant += 1) {
         expect({ stage, instant, faults: await faultsOf(scene, options.plan) }).toEqual({
           stage,

@@ -49,14 +49,14 @@ test("the list of operations equals that of the public document", () => {
 
 test("every served operation has an example, and every example a served operation", async () => {
   const double = await createDouble();
-  const answering = [];
+  const responding = [];
   for (const operation of document.operations) {
     const { status } = await send(double, operation.method, pathOf(operation, UNKNOWN_IDS), {
       headers: AUTHORIZED,
     });
-    if (status !== 501) answering.push(operation.operationId);
+    if (status !== 501) responding.push(operation.operationId);
   }
-  expect(answering.sort()).toEqual([...Object.keys(EXAMPLES), ...notEnabled].sort());
+  expect(responding.sort()).toEqual([...Object.keys(EXAMPLES), ...notEnabled].sort());
 });
 
 describe.each(["timed", "immediate"] as const)(
@@ -70,18 +70,18 @@ describe.each(["timed", "immediate"] as const)(
           await example.before?.(scene);
           const path = pathOf(operation, { ...scene.ids, ...example.ids?.(scene) }, example.query?.(scene));
           const body = example.body?.(scene);
-          const answer = await scene.double.api(method, path, body);
+          const response = await scene.double.api(method, path, body);
           expect({
-            status: answer.status,
-            faults: document.answerFaults(operationId, answer.status, answer.body),
+            status: response.status,
+            faults: document.answerFaults(operationId, response.status, response.body),
           }).toEqual({
             status: statusOf(operationId),
             faults: [],
           });
-          expect(answer.headers.get("content-type")).toBe(
+          expect(response.headers.get("content-type")).toBe(
             operationId in WITHOUT_BODY ? null : "application/json",
           );
-          expect(answer.headers.get("x-request-id")).toMatch(/^\S+$/);
+          expect(response.headers.get("x-request-id")).toMatch(/^\S+$/);
           if (body !== undefined) expect(document.requestFaults(operationId, body)).toEqual([]);
           expect((await scene.double.sim("GET", "/invariants")).body).toMatchObject({
             ok: true,

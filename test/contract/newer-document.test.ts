@@ -6,7 +6,7 @@ import { loadPublicDocument } from "../support/public-document.ts";
 // If a newer document requires fields that are not served, the contract tests must fail. This tests that
 // check itself.
 
-type Answer = { readonly status: number; readonly body: unknown };
+type DocumentResponse = { readonly status: number; readonly body: unknown };
 
 const document = loadPublicDocument();
 const served = document.operations.filter(({ operationId }) => operationId in EXAMPLES);
@@ -29,25 +29,25 @@ const NEVER_SERVED: readonly string[] = [
   "PlanDetails",
   "PlanVersion",
 ];
-const answers = new Map<string, Answer[]>();
+const responses = new Map<string, DocumentResponse[]>();
 
 beforeAll(async () => {
   for (const operation of withBody) {
-    const ofOperation: Answer[] = [];
+    const ofOperation: DocumentResponse[] = [];
     for (const example of EXAMPLES[operation.operationId] ?? []) {
       const scene = await createScene();
       await example.before?.(scene);
       const path = pathOf(operation, { ...scene.ids, ...example.ids?.(scene) }, example.query?.(scene));
       ofOperation.push(await scene.double.api(operation.method, path, example.body?.(scene)));
     }
-    answers.set(operation.operationId, ofOperation);
+    responses.set(operation.operationId, ofOperation);
   }
 }, 60_000);
 
 /** Whether a document that requires more of this schema rejects an answer of the operation. */
 function isCaught(operationId: string, schema: string): boolean {
   const newer = document.requiringMore(schema);
-  return (answers.get(operationId) ?? []).some(
+  return (responses.get(operationId) ?? []).some(
     ({ status, body }) => newer.answerFaults(operationId, status, body).length > 0,
   );
 }
@@ -56,7 +56,7 @@ test.each(withBody.map(({ operationId }) => operationId))(
   "a field of %s that a newer document requires makes this check fail",
   (operationId) => {
     const [own = ""] = document.schemasOf(operationId);
-    for (const { status, body } of answers.get(operationId) ?? [])
+    for (const { status, body } of responses.get(operationId) ?? [])
       expect(document.answerFaults(operationId, status, body)).toEqual([]);
     expect(isCaught(operationId, own)).toBe(true);
   },

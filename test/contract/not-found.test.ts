@@ -87,9 +87,9 @@ test("resources of another account and missing ones get the same answer", async 
     if (first === undefined) continue;
     const others = await sendExample(scene, operation, { ids: { [first]: scene.others.ids[first] } });
     const unknown = await sendExample(scene, operation, { ids: { [first]: UNKNOWN_IDS[first] } });
-    const reported = (answer: typeof others, id: string) => ({
-      ...answer.body,
-      message: answer.body.message.replace(id, "…"),
+    const reported = (response: typeof others, id: string) => ({
+      ...response.body,
+      message: response.body.message.replace(id, "…"),
       request_id: "",
     });
     expect(reported(others, scene.others.ids[first])).toEqual(reported(unknown, UNKNOWN_IDS[first]));

@@ -20,15 +20,15 @@ const PROFILES = ["2024", "2026"] as const;
 /** Calls an operation; returns which published fields its answer lacks, and violations of the document. */
 async function faultsOf(double: Double, operationId: string, path: string, body?: unknown, key?: string) {
   const { method } = document.operation(operationId);
-  const answer = await double.api(method, path, body, key);
-  const found = answer.status < 300 ? publishedObjectsIn(operationId, answer.body) : [];
+  const response = await double.api(method, path, body, key);
+  const found = response.status < 300 ? publishedObjectsIn(operationId, response.body) : [];
   return {
-    status: answer.status,
-    body: answer.body,
+    status: response.status,
+    body: response.body,
     kinds: found.map(([kind]) => kind),
     faults: [
       ...found.flatMap(missingFields),
-      ...document.answerFaults(operationId, answer.status, answer.body),
+      ...document.answerFaults(operationId, response.status, response.body),
     ],
   };
 }
@@ -137,12 +137,12 @@ test("a project's settings and default sizes can be sent back as they were answe
     const { double, projectId } = await create({}, { plan });
     const before = (await double.api("GET", `/projects/${projectId}`)).body.project;
     const { settings, default_endpoint_settings } = before;
-    const answer = await double.api("PATCH", `/projects/${projectId}`, {
+    const response = await double.api("PATCH", `/projects/${projectId}`, {
       project: { settings, default_endpoint_settings },
     });
-    expect(answer.status).toBe(200);
-    expect(answer.body.operations).toEqual([]);
-    expect(answer.body.project).toMatchObject({ settings, default_endpoint_settings });
+    expect(response.status).toBe(200);
+    expect(response.body.operations).toEqual([]);
+    expect(response.body.project).toMatchObject({ settings, default_endpoint_settings });
   }
 });
 

@@ -12,7 +12,7 @@ const callers: readonly (readonly [string, (scene: Scene) => Record<string, stri
   ["an Authorization header that is no bearer's", () => ({ Authorization: `Basic ${API_KEY}` })],
   ["a key without its scheme", () => ({ Authorization: API_KEY })],
   ["an empty key", () => ({ Authorization: "Bearer " })],
-  ["a key that nobody has", () => ({ Authorization: `Bearer ${"x".repeat(64)}` })],
+  ["an unknown key", () => ({ Authorization: `Bearer ${"x".repeat(64)}` })],
   ["the beginning of a valid key", () => ({ Authorization: `Bearer ${API_KEY.slice(0, -1)}` })],
   ["a valid key and more", () => ({ Authorization: `Bearer ${API_KEY}k` })],
   ["a revoked key", ({ revokedKey }) => ({ Authorization: `Bearer ${revokedKey}` })],
@@ -20,7 +20,7 @@ const callers: readonly (readonly [string, (scene: Scene) => Record<string, stri
 
 for (const operation of document.operations) {
   if (!(operation.operationId in EXAMPLES)) continue;
-  test(`${operation.operationId} is for nobody without a valid key, and then does nothing`, async () => {
+  test(`${operation.operationId} requires a valid key, and otherwise changes nothing`, async () => {
     const scene = await createScene();
     for (const [, headersOf] of callers) {
       const headers = { ...headersOf(scene), "Content-Type": "application/json" };

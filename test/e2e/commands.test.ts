@@ -103,6 +103,8 @@ test("the clock is shown, advanced and set", async () => {
   const clock = (...args: string[]) => done(["clock", ...args, "--data", data]);
   expect(await clock("show")).toBe("2026-01-01T00:00:00.000Z (manual), no work is due\n");
   expect(await clock()).toBe(await clock("show"));
+  expect(await clock("advance", "--next")).toBe("no work is due\nclock: 2026-01-01T00:00:00.000Z\n");
+  expect(await clock("advance", "0s")).toBe("clock: 2026-01-01T00:00:00.000Z\n");
   const { body } = await server.api("POST", "/projects", { project: {} });
   expect(await clock("show")).toBe(
     "2026-01-01T00:00:00.000Z (manual), next work due 2026-01-01T00:00:01.000Z\n",

@@ -21,12 +21,12 @@ test("wait responds as soon as the condition is met, with the time at which it w
     { operation_id: body.operations[0].id },
     { project_id: body.project.id },
   ].map((until) =>
-    server.sim("POST", "/wait", { until, timeout: "5m" }).then((answer) => ({ ...answer, until })),
+    server.sim("POST", "/wait", { until, timeout: "5m" }).then((response) => ({ ...response, until })),
   );
   await server.sim("POST", "/wait", { until: { endpoint_id: body.endpoints[0].id, state: "init" } });
   await server.sim("POST", "/clock/advance", { by: "1h" });
-  for (const { status, body: answer, until } of await Promise.all(waits)) {
-    expect({ status, answer }).toEqual({ status: 200, answer: { now: "2026-01-01T01:00:00.000Z", until } });
+  for (const { status, body: reached, until } of await Promise.all(waits)) {
+    expect({ status, reached }).toEqual({ status: 200, reached: { now: "2026-01-01T01:00:00.000Z", until } });
   }
 });
 
@@ -48,8 +48,8 @@ test("wait times out with 408 and rejects impossible conditions", async () => {
     [{ until: idle, timeout: "soon" }, 400, /timeout.*90s/],
     [{}, 400, /until/],
   ] as const) {
-    const answer = await server.sim("POST", "/wait", body);
-    expect(answer).toMatchObject({ status, body: { message: expect.stringMatching(message) } });
+    const response = await server.sim("POST", "/wait", body);
+    expect(response).toMatchObject({ status, body: { message: expect.stringMatching(message) } });
   }
 });
 
@@ -198,14 +198,14 @@ test("the control API rejects foreign host names and cross-origin pages, and cha
   const advance = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ by: "1h" });
     const call = request({ host: "127.0.0.1", port, path: "/_sim/clock/advance", method: "POST", headers });
-    const answered = new Promise<{ status: number | undefined; body: any }>((resolve, reject) => {
+    const response = new Promise<{ status: number | undefined; body: any }>((resolve, reject) => {
       call.on("error", reject);
       call.on("response", async (response) =>
         resolve({ status: response.statusCode, body: JSON.parse(await text(response)) }),
       );
     });
     call.end(body);
-    return answered;
+    return response;
   };
   const json = { "Content-Type": "application/json" };
   for (const headers of [

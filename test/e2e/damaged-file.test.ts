@@ -116,13 +116,13 @@ test("a flipped bit in an index never hides an operation", async () => {
 });
 
 test("a flipped bit in the history row never changes the identity of the history or how much of it is retained", async () => {
-  const { bytes, questions, told } = of("truncated");
+  const { bytes, questions, responses } = of("truncated");
   const [page = 1] = pagesOf(bytes, "history");
   const health = { api: [], sim: ["/health"] };
   const historyOf = (text: string | undefined) => JSON.stringify(JSON.parse(text ?? "{}").history);
   bench.replaceFile(bytes);
   const whole = await bench.serve(health);
-  const was = "told" in whole ? historyOf(whole.told["sim /health"]?.text) : "";
+  const was = "responses" in whole ? historyOf(whole.responses["sim /health"]?.text) : "";
   const wrong: string[] = [];
   // The only row is at the end of its page.
   for (let byte = page * PAGE - 70; byte < page * PAGE; byte += 1) {
@@ -131,13 +131,13 @@ test("a flipped bit in the history row never changes the identity of the history
     const found = await catchError(() => verify(bench.file));
     bench.replaceFile(flipBit(bytes, bit));
     const served = await bench.serve({ ...questions, sim: [...questions.sim, "/health"] });
-    if (!("told" in served)) continue;
-    const { "sim /health": answer, ...rest } = served.told;
-    const judged = findMisjudgement({ told }, { ...served, told: rest }, found);
+    if (!("responses" in served)) continue;
+    const { "sim /health": response, ...rest } = served.responses;
+    const judged = findMisjudgement({ responses }, { ...served, responses: rest }, found);
     if (judged !== undefined) wrong.push(`${describeBit(bit)}: ${judged}`);
-    else if (answer?.status === 200 && historyOf(answer.text) !== was && found === undefined)
+    else if (response?.status === 200 && historyOf(response.text) !== was && found === undefined)
       wrong.push(
-        `${describeBit(bit)}: it was ${was} and is ${historyOf(answer.text)}, and verify finds nothing`,
+        `${describeBit(bit)}: it was ${was} and is ${historyOf(response.text)}, and verify finds nothing`,
       );
   }
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
@@ -159,7 +159,7 @@ test("verify finds a changed column definition that a server rejects", async () 
 });
 
 test("a corrupt snapshot is not restored, and the rejected restore changes nothing", async () => {
-  const { bytes, snapshot, questions, told } = of("complete");
+  const { bytes, snapshot, questions, responses } = of("complete");
   const draw = draws("restore");
   const wrong: string[] = [];
   for (let round = 0; round < 40 * FACTOR; round += 1) {
@@ -173,7 +173,7 @@ test("a corrupt snapshot is not restored, and the rejected restore changes nothi
       const former = await queryAll(client, questions);
       const { status } = await client.sim("POST", "/snapshots/damaged/restore", {});
       const after = await queryAll(client, questions);
-      return { status, after: differences(status === 200 ? told : former, after, status === 200) };
+      return { status, after: differences(status === 200 ? responses : former, after, status === 200) };
     });
     if (after.length > 0)
       wrong.push(
@@ -184,7 +184,7 @@ test("a corrupt snapshot is not restored, and the rejected restore changes nothi
 });
 
 test("a flipped bit in a snapshot is found by verify, or does not change its data", async () => {
-  const { snapshot, questions, told } = of("truncated");
+  const { snapshot, questions, responses } = of("truncated");
   const draw = draws("flip snapshot");
   const wrong: string[] = [];
   for (let round = 0; round < 100 * FACTOR; round += 1) {
@@ -193,7 +193,7 @@ test("a flipped bit in a snapshot is found by verify, or does not change its dat
     bench.replaceFile(damaged);
     const found = await catchError(() => verify(bench.file));
     bench.replaceFile(damaged);
-    const judged = findMisjudgement({ told }, await catchError(() => bench.serve(questions)), found);
+    const judged = findMisjudgement({ responses }, await catchError(() => bench.serve(questions)), found);
     if (judged !== undefined) wrong.push(`${describeBit(bit)}: ${judged}`);
   }
   expect({ wrong: wrong.length, first: wrong.slice(0, 8) }, REPEAT).toEqual({ wrong: 0, first: [] });
@@ -249,13 +249,13 @@ test("a server does not start on a world with a corrupt row, reports it in one s
 });
 
 test("a server with a corrupt journal answers 503 and advice for the corrupt part, and serves everything else", async () => {
-  const { bytes, questions, told } = of("complete");
+  const { bytes, questions, responses } = of("complete");
   const server = await startServer(directoryWith(flipBit(bytes, bytes.indexOf("app shop 7") * 8)), [], {
     key: API_KEY,
   });
   const after = await queryAll(server, questions);
   const { "sim /events?limit=10000": events, ...rest } = after;
-  const { "sim /events?limit=10000": _, ...whole } = told;
+  const { "sim /events?limit=10000": _, ...whole } = responses;
   expect(events).toEqual({ status: 503, text: "STORE_UNAVAILABLE" });
   expect(rest).toEqual(whole);
   expect((await server.sim("GET", "/events?limit=10000")).body.message).toMatch(
@@ -264,14 +264,14 @@ test("a server with a corrupt journal answers 503 and advice for the corrupt par
 });
 
 test("the command that the error message advises restores a corrupt world from a snapshot", async () => {
-  const { snapshot, questions, told } = of("complete");
+  const { snapshot, questions, responses } = of("complete");
   const data = directoryWith(await withDamagedRow(of("complete")));
   const kept = join(data, "snapshots/default/sound.sqlite");
   writeFileSync(kept, snapshot);
   const { code, stderr } = await runStandin(["snapshots", "restore", "sound", "--data", data]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const server = await startServer(data, [], { key: API_KEY });
-  expect(await queryAll(server, questions)).toEqual(told);
+  expect(await queryAll(server, questions)).toEqual(responses);
 });
 
 test("importing a corrupt file fails and leaves no world behind", async () => {
@@ -328,16 +328,16 @@ async function expectJudged(
 }
 
 function differences(
-  told: Awaited<ReturnType<typeof queryAll>>,
-  after: typeof told,
+  expected: Awaited<ReturnType<typeof queryAll>>,
+  after: typeof expected,
   mayFail: boolean,
 ): string[] {
   return Object.entries(after)
     .filter(
       ([path, { status, text }]) =>
-        !(mayFail && status === 503) && (status !== told[path]?.status || text !== told[path].text),
+        !(mayFail && status === 503) && (status !== expected[path]?.status || text !== expected[path].text),
     )
-    .map(([path, { status }]) => `${path} was answered ${status}, otherwise than before`);
+    .map(([path, { status }]) => `${path} returned ${status}, which differs from before`);
 }
 
 /** The pages of these tables and indexes. */

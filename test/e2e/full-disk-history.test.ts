@@ -84,13 +84,13 @@ describe.each(Object.entries(WORKS))("%s", (_, { run, undo }) => {
       await undo(server);
       const before = await everything(server, data);
       disk.leaveRoom(room);
-      const answer = await run(server);
-      const what = `with room for ${room} bytes beside a world of ${size}: ${JSON.stringify(answer.body)}`;
-      if (answer.status >= 300) {
-        expectNoRoom(answer, what);
+      const response = await run(server);
+      const what = `with room for ${room} bytes beside a world of ${size}: ${JSON.stringify(response.body)}`;
+      if (response.status >= 300) {
+        expectNoRoom(response, what);
         expect(await everything(server, data), what).toEqual(before);
       }
-      outcomes.push(answer.status < 300 ? "made" : "refused");
+      outcomes.push(response.status < 300 ? "made" : "refused");
       disk.leaveRoom();
       await expectIntact(server, data);
     }

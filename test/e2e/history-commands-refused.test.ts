@@ -249,9 +249,9 @@ test.each([
   expect(verified.stderr).toMatch(
     /^standin: \d+ differences?: the stored world does not match its journal$/m,
   );
-  const answer = await runStandin(["verify", file, "--json"]);
-  expect(answer.code).toBe(1);
-  const { ok, differences } = JSON.parse(answer.stdout);
+  const response = await runStandin(["verify", file, "--json"]);
+  expect(response.code).toBe(1);
+  const { ok, differences } = JSON.parse(response.stdout);
   expect(ok).toBe(false);
   expect(differences.map(({ where, message }: any) => `${where}: ${message}`).join("\n")).toMatch(difference);
   const data = join(testDirectory(), "data");

@@ -367,6 +367,15 @@ test.each(SERVED)(
   },
 );
 
+test("compact reports when it retains no events", async () => {
+  const data = testDirectory();
+  const { server } = await startWithProject(data);
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  expect(await done(["compact", "--keep", "1s", "--data", data])).toMatch(
+    /^no events are retained \(\d+ bytes\)\n$/,
+  );
+});
+
 test.each(SERVED)("compact deletes history up to the printed event; with a server %s", async (served) => {
   const data = testDirectory();
   const { server, endpointId } = await startWithProject(data);

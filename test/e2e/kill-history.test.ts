@@ -55,15 +55,15 @@ test("killed during a snapshot, a server loses nothing, and the snapshot is comp
     const name = `round-${round}`;
     const before = await readContents(server);
     const writing = writeKeys(server, name);
-    const answer = await runUntilKilled(
+    const response = await runUntilKilled(
       draw() % Math.ceil(took * BEYOND),
       server,
       server.sim("POST", "/snapshots", { name }),
     );
-    tally.add("snapshot", answer === undefined);
+    tally.add("snapshot", response === undefined);
     server = await restartAfterKill(data);
     await expectKept(server, before, await writing);
-    if (answer?.status === 201) acknowledged.set(name, answer.body.snapshot);
+    if (response?.status === 201) acknowledged.set(name, response.body.snapshot);
     const { snapshots } = (await server.sim("GET", "/snapshots")).body;
     const listed = new Map<string, any>(snapshots.map((snapshot: any) => [snapshot.name, snapshot]));
     for (const [name, snapshot] of acknowledged) expect(listed.get(name), repeatCommand()).toEqual(snapshot);
@@ -95,16 +95,16 @@ test("killed during a restore, the world is entirely the old one or the snapshot
       expect((await server.api("POST", "/api_keys", { key_name: `${round} ${key}` })).status).toBe(200);
     const previous = await readContents(server);
     const formerSnapshots = await automaticOf(server);
-    const answer = await runUntilKilled(
+    const response = await runUntilKilled(
       draw() % Math.ceil(took * BEYOND),
       server,
       server.sim("POST", "/snapshots/kept/restore", {}),
     );
-    tally.add("restore", answer === undefined);
+    tally.add("restore", response === undefined);
     server = await restartAfterKill(data);
     const now = await readContents(server);
     const automatic = await automaticOf(server);
-    if (answer?.status === 200) expect(now.history, repeatCommand()).toBe(answer.body.history_id);
+    if (response?.status === 200) expect(now.history, repeatCommand()).toBe(response.body.history_id);
     if (now.history === previous.history) {
       expect(now, repeatCommand()).toEqual(previous);
       expect(automatic, repeatCommand()).toEqual(formerSnapshots);
@@ -118,7 +118,7 @@ test("killed during a restore, the world is entirely the old one or the snapshot
         seq: previous.journal.length,
         history_id: previous.history,
       });
-      if (answer?.status === 200) expect(made.name, repeatCommand()).toBe(answer.body.former_kept_as);
+      if (response?.status === 200) expect(made.name, repeatCommand()).toBe(response.body.former_kept_as);
     }
     for (const { name } of automatic)
       expect((await server.sim("DELETE", `/snapshots/${name}`)).status).toBe(200);
@@ -147,18 +147,18 @@ test.each(["at its current state", "in the past"])(
           ? JSON.stringify((await server.sim("GET", `/state?at=${forkPoint.at}`)).body)
           : undefined;
       const writing = writeKeys(server, name);
-      const answer = await runUntilKilled(
+      const response = await runUntilKilled(
         draw() % Math.ceil(took * BEYOND),
         server,
         server.sim("POST", "/worlds", { name, ...forkPoint }),
       );
-      tally.add(`fork ${where}`, answer === undefined);
+      tally.add(`fork ${where}`, response === undefined);
       server = await restartAfterKill(data);
       const after = await expectKept(server, before, await writing);
       const isThere = (await server.sim("GET", "/worlds")).body.worlds.some(
         (world: any) => world.name === name,
       );
-      if (answer !== undefined) expect([answer.status, isThere], repeatCommand()).toEqual([201, true]);
+      if (response !== undefined) expect([response.status, isThere], repeatCommand()).toEqual([201, true]);
       if (!isThere) continue;
       const fork = await readContents(inWorld(server, name));
       if (then !== undefined) expect(fork.state, repeatCommand()).toBe(then);
@@ -180,8 +180,8 @@ test("killed during a fork with its own seed, the fork has that seed or is absen
     const fork = { name: `round-${round}`, seed: 1_000 + round };
     // The steps after the copy is moved into place are the last part.
     const after = took * 0.4 + (draw() % Math.ceil(took * 0.6 * BEYOND));
-    const answer = await runUntilKilled(after, server, server.sim("POST", "/worlds", fork));
-    tally.add("fork with a seed", answer === undefined);
+    const response = await runUntilKilled(after, server, server.sim("POST", "/worlds", fork));
+    tally.add("fork with a seed", response === undefined);
     server = await restartAfterKill(data);
     if (!(await server.sim("GET", "/worlds")).body.worlds.some(({ name }: any) => name === fork.name))
       continue;
@@ -208,15 +208,15 @@ test("killed during the deletion of a world, the world and its snapshots are all
   for (let round = 1; round <= ROUNDS; round += 1) {
     await fork();
     const previous = await readContents(inWorld(server, "side"));
-    const answer = await runUntilKilled(
+    const response = await runUntilKilled(
       draw() % Math.ceil(took * BEYOND),
       server,
       server.sim("DELETE", "/worlds/side"),
     );
-    tally.add("delete", answer === undefined);
+    tally.add("delete", response === undefined);
     server = await restartAfterKill(data);
     const isThere = (await server.sim("GET", "/worlds")).body.worlds.some(({ name }: any) => name === "side");
-    if (answer !== undefined) expect([answer.status, isThere], repeatCommand()).toEqual([200, false]);
+    if (response !== undefined) expect([response.status, isThere], repeatCommand()).toEqual([200, false]);
     if (!isThere) continue;
     const side = inWorld(server, "side");
     expect(await readContents(side), repeatCommand()).toEqual(previous);
@@ -241,12 +241,12 @@ test("killed during compaction, the world is unchanged and the remaining history
     server = await startServer(data, [], { key: API_KEY });
     const writing = writeKeys(server, `round ${round}`);
     const compacted = server.sim("POST", "/compact", { keep: `${1 + (draw() % 12)}d` });
-    const answer = await runUntilKilled(draw() % Math.ceil(took * BEYOND), server, compacted);
-    tally.add("compact", answer === undefined);
+    const response = await runUntilKilled(draw() % Math.ceil(took * BEYOND), server, compacted);
+    tally.add("compact", response === undefined);
     server = await restartAfterKill(data);
     const { forgotten_seq } = (await server.sim("GET", "/health")).body.history;
-    if (answer !== undefined)
-      expect([answer.status, answer.body.forgotten_seq], repeatCommand()).toEqual([200, forgotten_seq]);
+    if (response !== undefined)
+      expect([response.status, response.body.forgotten_seq], repeatCommand()).toEqual([200, forgotten_seq]);
     const after = await readContents(server);
     const kept = whole.journal.slice(forgotten_seq);
     expect(after.journal.slice(0, kept.length), repeatCommand()).toEqual(kept);

@@ -209,14 +209,14 @@ async function killAtEveryStep(
     await prepare(server);
     const previous = await readContents(server);
     arm(step);
-    const answer = await work(server).catch(() => undefined);
-    if (answer !== undefined) expect(answer.status).toBeLessThan(300);
+    const response = await work(server).catch(() => undefined);
+    if (response !== undefined) expect(response.status).toBeLessThan(300);
     await server.kill("SIGKILL");
     const restarted = await restartAfterKill(data);
-    await expectAfter(restarted, previous, answer !== undefined);
+    await expectAfter(restarted, previous, response !== undefined);
     await expectIntact(restarted, data);
     await restarted.kill("SIGKILL");
-    if (answer === undefined) continue;
+    if (response === undefined) continue;
     expect(step, "there were changes to be killed at").toBeGreaterThan(1);
     return;
   }

@@ -155,7 +155,7 @@ function expectUnbroken(events: readonly any[]): void {
 }
 
 /**
- * Four computes with traffic for tens of thousands of events: each query wakes a compute, which suspends
+ * Four computes with traffic for tens of thousands of events: each query starts a compute, which suspends
  * again.
  */
 async function makeBusy(client: ServerClient): Promise<void> {

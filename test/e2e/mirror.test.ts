@@ -29,9 +29,9 @@ async function origin(): Promise<RunningServer> {
     "immediate",
   ]);
   const api = async (method: string, path: string, body?: unknown) => {
-    const answer = await server.api(method, path, body);
-    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-    return answer.body;
+    const response = await server.api(method, path, body);
+    expect(response.status, JSON.stringify(response.body)).toBeLessThan(300);
+    return response.body;
   };
   const { project, branch, endpoints } = await api("POST", "/projects", {
     project: {

@@ -115,22 +115,22 @@ test("requests that arrive during restores are answered by either history", asyn
   await keep(server, "one-project");
   let restoring = true;
   const clients = Array.from({ length: 8 }, async (_, client) => {
-    const answers: [status: number, projects: number][] = [];
+    const responses: [status: number, projects: number][] = [];
     while (restoring) {
       const { status, body } = await server.api("GET", "/projects");
-      answers.push([status, body.projects?.length]);
-      if (client % 2 === 0) answers.push([(await server.sim("GET", "/clock")).status, 0]);
+      responses.push([status, body.projects?.length]);
+      if (client % 2 === 0) responses.push([(await server.sim("GET", "/clock")).status, 0]);
     }
-    return answers;
+    return responses;
   });
   const restores: number[] = [];
   for (let round = 0; round < 6; round += 1)
     restores.push((await restore(server, round % 2 === 0 ? "empty" : "one-project")).status);
   restoring = false;
-  const answers = (await Promise.all(clients)).flat();
+  const listings = (await Promise.all(clients)).flat();
   expect(restores).toEqual(restores.map(() => 200));
-  expect(answers.filter(([status]) => status !== 200)).toEqual([]);
-  expect(new Set(answers.map(([, projects]) => projects)).size).toBeLessThanOrEqual(2);
+  expect(listings.filter(([status]) => status !== 200)).toEqual([]);
+  expect(new Set(listings.map(([, projects]) => projects)).size).toBeLessThanOrEqual(2);
   expect(
     (await server.sim("GET", "/snapshots")).body.snapshots.filter(({ kind }: any) => kind === "automatic"),
   ).toHaveLength(6);

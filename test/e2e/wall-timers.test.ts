@@ -52,7 +52,7 @@ test("on the real clock, operations finish by themselves, each after its own dur
   ).toBe("active");
 });
 
-test("scheduled activity arrives by itself, wakes a suspended compute, and is served after the start", async () => {
+test("scheduled activity arrives without a request, starts a suspended compute, and is served after the start", async () => {
   const server = await startServer(testDirectory(), [
     "--clock",
     "manual",
@@ -73,7 +73,7 @@ test("scheduled activity arrives by itself, wakes a suspended compute, and is se
   expect(span(arrived, activations.at(-1))).toBe(3_000);
 });
 
-test("a stopped clock stands still, and continues from there when it runs again", async () => {
+test("a stopped clock does not move, and continues from there when it runs again", async () => {
   const server = await startServer(testDirectory(), ["--clock", "100000x"]);
   const { endpointId } = await createProjectOn(server);
   const { body: stopped } = await server.sim("PUT", "/clock", { mode: "manual" });

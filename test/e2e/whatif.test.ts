@@ -160,7 +160,7 @@ test("CSV, its columnar file and any number of workers give byte-identical resul
   const trace = join(testDirectory(), "shop.standin-trace");
   const imported = await runWhatif(["import", csv, "--out", trace]);
   expect(imported).toMatchObject({ computes: 3, bad_rows: 0 });
-  const own = ({ input: _, ...answer }: any) => answer;
+  const own = ({ input: _, ...response }: any) => response;
   const curve = await runWhatif(["curve", trace, "--by-compute"]);
   expect(own(await runWhatif(["curve", csv, "--by-compute"]))).toEqual(own(curve));
   expect(await runWhatif(["curve", trace, "--by-compute", "--workers", "3"])).toEqual(curve);
@@ -395,8 +395,8 @@ test("a world is analyzed like a file, stored or served; POST /_sim/whatif retur
   flags.push("--present", "5m", "--cold-start-worth", "2m");
   const url = server.ready.control_url.replace("/_sim", "");
   const { input: live, ...fromLive } = await runWhatif(["compare", "--url", url, ...flags]);
-  const { input, ...answer } = body;
-  expect(fromLive).toEqual(answer);
+  const { input, ...response } = body;
+  expect(fromLive).toEqual(response);
   expect(live.notes).toEqual(input.notes);
   await server.kill("SIGTERM");
   const { input: stored, ...fromStored } = await runWhatif([
@@ -407,14 +407,14 @@ test("a world is analyzed like a file, stored or served; POST /_sim/whatif retur
     "--workers",
     "2",
   ]);
-  expect(fromStored).toEqual(answer);
+  expect(fromStored).toEqual(response);
   expect(stored.files[0].requests_sha256).toBe(live.files[0].requests_sha256);
 });
 
 test("the curve has CU-hours, cost and added wait of every delay, for the fleet and each compute, and marks named delays", async () => {
   const [trace, out] = [await createShopTrace(), testDirectory()];
   const flags = ["--cu", "0.25", "--start-latency", "2s", "--cold-start-worth", "2m"];
-  const answer = await runWhatif(["curve", trace, ...flags, "--out", out]);
+  const response = await runWhatif(["curve", trace, ...flags, "--out", out]);
   const rowsOf = (file: string) => {
     const [head = "", ...lines] = readFileSync(join(out, file), "utf8").trimEnd().split("\n");
     return lines.map((line) =>
@@ -427,16 +427,18 @@ test("the curve has CU-hours, cost and added wait of every delay, for the fleet 
   const figures = (of: any) =>
     Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]));
   expect(curve.find(({ delay_s }) => delay_s === "300")).toEqual({
-    ...figures(answer.present),
+    ...figures(response.present),
     mark: "present",
   });
-  expect(curve.find(({ mark }) => mark === "best")).toMatchObject(figures(answer.best));
-  expect(curve.at(-1)).toEqual({ delay_s: "clairvoyant", ...figures(answer.clairvoyant), mark: "bound" });
+  expect(curve.find(({ mark }) => mark === "best")).toMatchObject(figures(response.best));
+  expect(curve.at(-1)).toEqual({ delay_s: "clairvoyant", ...figures(response.clairvoyant), mark: "bound" });
   // The first request of each compute also waits for a start.
-  expect(answer.present.added_wait_s).toBe(2 * (answer.present.cold_starts + answer.traffic.computes_used));
+  expect(response.present.added_wait_s).toBe(
+    2 * (response.present.cold_starts + response.traffic.computes_used),
+  );
   const each = rowsOf("curve-by-compute.csv").filter(({ delay_s }) => delay_s === "300");
   for (const name of ["cold_starts", "cu_hours", "cost", "added_wait_s"])
-    expect(each.reduce((sum, row) => sum + Number(row[name]), 0)).toBeCloseTo(answer.present[name], 9);
+    expect(each.reduce((sum, row) => sum + Number(row[name]), 0)).toBeCloseTo(response.present[name], 9);
   const alone = await runWhatif([
     "curve",
     trace,
@@ -740,8 +742,8 @@ test.each([
 ])("POST /_sim/whatif rejects %j and names the field", async (body, message) => {
   const double = await createDouble();
   onTestFinished(() => double.close());
-  const { status, body: answer } = await double.sim("POST", "/whatif", body);
-  expect({ status, message: answer.message }).toEqual({
+  const { status, body: response } = await double.sim("POST", "/whatif", body);
+  expect({ status, message: response.message }).toEqual({
     status: 400,
     message: expect.stringMatching(message),
   });

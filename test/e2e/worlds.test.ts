@@ -190,19 +190,19 @@ test("the protection of the control API covers every world, also over a socket",
     string,
     string
   >[]) {
-    const answered = new Promise<{ status: number | undefined; body: any }>((resolve, reject) => {
+    const response = new Promise<{ status: number | undefined; body: any }>((resolve, reject) => {
       const call = request(
         { host: "127.0.0.1", port, path: "/w/copy/_sim/worlds/copy", method: "DELETE", headers },
         async (response) => resolve({ status: response.statusCode, body: JSON.parse(await text(response)) }),
       );
       call.on("error", reject).end();
     });
-    expect(await answered).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
+    expect(await response).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });
   }
   expect((await open.sim("GET", "/worlds")).body.worlds).toHaveLength(2);
 });
 
-test("a fork on the real clock runs by itself next to an origin that stands still", async () => {
+test("a fork on the real clock runs next to an origin whose clock is stopped", async () => {
   const server = await startServer(testDirectory(), [...MANUAL, "--start-delay", "20ms"]);
   const { endpointId, path } = await createProjectOn(server, {
     default_endpoint_settings: { suspend_timeout_seconds: 60 },

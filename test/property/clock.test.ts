@@ -24,7 +24,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.integer({ min: -10_000, max: 1_000_000 }).map((ms) => ({ kind: "advance", ms }) as const),
   fc
     .record({ mode: fc.constantFrom("real" as const, "scaled" as const, "manual" as const), factor })
-    .map((asked) => ({ kind: "mode", ...asked }) as const),
+    .map((mode) => ({ kind: "mode", ...mode }) as const),
   fc.constant({ kind: "reopen" } as const),
 );
 
@@ -48,7 +48,7 @@ test("the world's clock never goes backwards, whatever the host's clock does", a
         const before = clock.now();
         if (step.kind === "wall") {
           wall.now += step.ms;
-          if (clock.factor === 0) expect(clock.now(), "a manual clock moves only when told").toBe(before);
+          if (clock.factor === 0) expect(clock.now(), "a manual clock moves only on request").toBe(before);
         } else if (step.kind === "advance") {
           clock.advanceTo(before + step.ms);
           expect(clock.now()).toBe(Math.max(before, before + step.ms));

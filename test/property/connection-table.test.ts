@@ -21,7 +21,7 @@ test("the connection table equals a plain map, keeps its order, and reports its 
       const changes = new ChangeSet();
       const table = new ConnectionTable(changes);
       const plain = new Map<string, Connection>();
-      const told = new Map<string, unknown>();
+      const recorded = new Map<string, unknown>();
       for (const { what, endpointId, id, pooled } of steps) {
         const key = `${endpointId}/${id}`;
         const row: Connection = { endpointId, id, pooled, inTransaction: false, waiting: false };
@@ -31,7 +31,7 @@ test("the connection table equals a plain map, keeps its order, and reports its 
         } else if (what === "load") {
           table.load(row);
           plain.set(key, row);
-          told.set(key, row);
+          recorded.set(key, row);
         } else if (what === "delete") {
           table.delete(endpointId, id);
           plain.delete(key);
@@ -41,14 +41,14 @@ test("the connection table equals a plain map, keeps its order, and reports its 
         } else {
           table.empty();
           plain.clear();
-          told.clear();
+          recorded.clear();
           changes.clear();
         }
         for (const { key, value } of changes.list)
-          value === undefined ? told.delete(key) : told.set(key, value);
+          value === undefined ? recorded.delete(key) : recorded.set(key, value);
         changes.clear();
         expect(new Map(table.entries())).toEqual(plain);
-        expect(told).toEqual(plain);
+        expect(recorded).toEqual(plain);
         expect(table.size).toBe(plain.size);
         expect(table.get(endpointId, id)).toEqual(plain.get(key));
         const ofCompute = [...plain.values()].filter((connection) => connection.endpointId === endpointId);

@@ -137,7 +137,7 @@ async function expectConsumption(
   const org = own.organizations[0].id;
   for (const { granularity, backMs } of GRANULARITIES) {
     const window = `from=${iso(Math.max(START, now - backMs))}&to=${iso(now + 31 * DAY)}&granularity=${granularity}&project_ids=${project.id}`;
-    const ask = async (path: string) => {
+    const getConsumption = async (path: string) => {
       const { status, body } = await double.api(
         "GET",
         `/consumption_history/${path}${window}`,
@@ -147,15 +147,15 @@ async function expectConsumption(
       expect(status, JSON.stringify(body)).toBe(project.account.plan === "free" ? 403 : 200);
       return body;
     };
-    const told = await ask("projects?");
-    const toldV2 = await ask(`v2/projects?org_id=${org}&metrics=compute_unit_seconds&`);
-    const branches = await ask(`v2/branches?org_id=${org}&metrics=compute_unit_seconds&`);
+    const reported = await getConsumption("projects?");
+    const reportedV2 = await getConsumption(`v2/projects?org_id=${org}&metrics=compute_unit_seconds&`);
+    const branches = await getConsumption(`v2/branches?org_id=${org}&metrics=compute_unit_seconds&`);
     if (project.account.plan === "free") continue;
-    expectFrames(told.projects[0].periods, spans.get(project.id) ?? [], (frame) => [
+    expectFrames(reported.projects[0].periods, spans.get(project.id) ?? [], (frame) => [
       frame.active_time_seconds,
       frame.compute_time_seconds,
     ]);
-    for (const one of [...toldV2.projects, ...branches.branches]) {
+    for (const one of [...reportedV2.projects, ...branches.branches]) {
       expectFrames(one.periods, spans.get(one.branch_id ?? one.project_id) ?? [], (frame) => [
         undefined,
         frame.metrics[0].value,
@@ -196,14 +196,14 @@ test("compute time, active time and consumption agree with the journal to the se
       const spans = spansOf(journal, model.now);
       for (const project of projectsThere(model)) {
         await expectConsumption(double, project, spans, model.now);
-        const { project: told } = (
+        const { project: reported } = (
           await double.api("GET", `/projects/${project.id}`, undefined, project.account.key)
         ).body;
         const own = spans.get(project.id) ?? [];
-        expect([told.active_time_seconds, told.compute_time_seconds]).toEqual(
+        expect([reported.active_time_seconds, reported.compute_time_seconds]).toEqual(
           secondsBy(own, monthOf(model.now), model.now),
         );
-        expect(told.cpu_used_sec).toBe(secondsBy(own, START, model.now)[1]);
+        expect(reported.cpu_used_sec).toBe(secondsBy(own, START, model.now)[1]);
       }
       const world = emptyWorld();
       replay(await eventsOf(double), world);

@@ -94,7 +94,7 @@ test("under any faults all invariants hold, only those failures occur, and the j
         const underFire = await createFuzzedWorld(directory.path);
         try {
           await setFaults(underFire, set);
-          for (const request of requests) await expectAskedFor(underFire, request);
+          for (const request of requests) await expectFulfilled(underFire, request);
           const invariants = await underFire.app.request("http://localhost/_sim/invariants");
           expect(await invariants.json()).toMatchObject({ ok: true });
           const state = JSON.parse(await underFire.state());
@@ -159,7 +159,7 @@ async function setFaults({ app, names }: FuzzedWorld, set: readonly object[]): P
   expect(response.status, await response.text()).toBe(200);
 }
 
-async function expectAskedFor({ app, bugs, names }: FuzzedWorld, random: RandomRequest): Promise<void> {
+async function expectFulfilled({ app, bugs, names }: FuzzedWorld, random: RandomRequest): Promise<void> {
   // Requests that may wait forever, or that change the clock or the faults, are left out.
   if (/wait|stream|_sim\/clock$|_sim\/faults/.test(random.path)) return;
   const request = requestOf(random, names, new AbortController().signal);

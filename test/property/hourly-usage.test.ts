@@ -27,7 +27,7 @@ test("the hourly usage table equals a plain map and reports its changes; copies 
       const changes = new ChangeSet();
       const table = new HourlyUsageTable(changes);
       const plain = new Map<string, HourlyUsage>();
-      const told = new Map<string, unknown>();
+      const recorded = new Map<string, unknown>();
       const copies: { readonly copy: Iterable<HourlyUsage>; readonly expected: readonly HourlyUsage[] }[] =
         [];
       for (const { what, id, granularity, hour, activeMs } of steps) {
@@ -40,7 +40,7 @@ test("the hourly usage table equals a plain map and reports its changes; copies 
         } else if (what === "load") {
           table.load({ of, hour, activeMs, cuMs: activeMs / 4 });
           plain.set(key, { of, hour, activeMs, cuMs: activeMs / 4 });
-          told.set(key, plain.get(key));
+          recorded.set(key, plain.get(key));
         } else if (what === "copy") {
           copies.push({ copy: table.copy(), expected: table.toArray() });
         } else {
@@ -51,10 +51,10 @@ test("the hourly usage table equals a plain map and reports its changes; copies 
           else table.deleteBefore(id, granularity, hour);
         }
         for (const { key, value } of changes.list)
-          value === undefined ? told.delete(key) : told.set(key, value);
+          value === undefined ? recorded.delete(key) : recorded.set(key, value);
         changes.clear();
         expect(new Map(table.entries())).toEqual(plain);
-        expect(told).toEqual(plain);
+        expect(recorded).toEqual(plain);
         expect(table.size).toBe(plain.size);
         expect(table.get(id, granularity, hour)).toEqual(plain.get(key));
         for (const { copy, expected } of copies) expect([...copy]).toEqual(expected);

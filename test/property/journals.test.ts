@@ -23,7 +23,7 @@ type Truncation = { readonly upTo: number; readonly before: number };
 const truncation: fc.Arbitrary<Truncation> = fc.record({ upTo: share, before: share });
 
 /** Makes every kind of query; the twins compare their answers. */
-function ask(
+function readPages(
   journal: TwinJournal,
   questions: readonly Question[],
   ids: readonly string[],
@@ -96,17 +96,17 @@ test("a journal in memory and one in a file return the same history, before and 
           await double.world.flush();
           const events = journal.events(0, ALL);
           const [ids, projects] = [idsIn(events), projectsIn(events)];
-          ask(journal, questions, ids, projects);
+          readPages(journal, questions, ids, projects);
           for (const one of truncations) {
             await forget(journal, one, double.world.now());
-            ask(journal, questions, ids, projects);
+            readPages(journal, questions, ids, projects);
           }
           journal.reopen();
-          ask(journal, questions, ids, projects);
+          readPages(journal, questions, ids, projects);
           await replayRun(double, after);
           await double.world.flush();
           const later = journal.events(0, ALL);
-          ask(
+          readPages(
             journal,
             questions,
             [...new Set([...ids, ...idsIn(later)])],

@@ -114,8 +114,8 @@ async function objectsOf(double: Double): Promise<ApiObject[]> {
 async function repeatValues(double: Double, { path, field }: ApiObject): Promise<void> {
   const { status, body } = await double.api("GET", path);
   if (status === 404) return;
-  const answer = await double.api("PATCH", path, { [field]: body[field] });
-  expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(200);
+  const response = await double.api("PATCH", path, { [field]: body[field] });
+  expect(response.status, `${path}: ${JSON.stringify(response.body)}`).toBe(200);
 }
 
 /** What clients see, without `updated_at` and what shows that operations are pending. */

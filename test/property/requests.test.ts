@@ -16,7 +16,7 @@ import {
   requestOf,
 } from "../support/requests/random-requests.ts";
 
-/** How long a request may wait for a world whose clock stands still. */
+/** How long a request may wait for a world whose clock is stopped. */
 const PATIENCE_MS = 20;
 
 /** The same requests must find the same world in every clock mode. */
@@ -33,7 +33,7 @@ test("no request breaks the double: errors are as documented, and rejected reque
         const directory = temporaryDirectory();
         const underFire = await createFuzzedWorld(directory.path);
         try {
-          for (const request of requests) await expectSaneAnswer(underFire, request);
+          for (const request of requests) await expectSaneResponse(underFire, request);
           const invariants = await underFire.app.request("http://localhost/_sim/invariants");
           expect(await invariants.json()).toMatchObject({ ok: true });
         } finally {
@@ -56,7 +56,7 @@ test("every accepted value, however unusual, is found again in the world's file"
         const directory = temporaryDirectory();
         const underFire = await createFuzzedWorld(directory.path);
         try {
-          for (const request of requests) await expectSaneAnswer(underFire, request);
+          for (const request of requests) await expectSaneResponse(underFire, request);
           const state = JSON.parse(await underFire.state());
           await underFire.close();
           const stored = openStore(`${directory.path}/worlds/default.sqlite`, {
@@ -99,7 +99,7 @@ test("a HEAD request for the event stream leaves no listener", async () => {
   await double.close();
 });
 
-async function expectSaneAnswer(underFire: FuzzedWorld, random: RandomRequest): Promise<void> {
+async function expectSaneResponse(underFire: FuzzedWorld, random: RandomRequest): Promise<void> {
   const { app, bugs, names } = underFire;
   const patience = new AbortController();
   const request = requestOf(random, names, patience.signal);

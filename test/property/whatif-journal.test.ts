@@ -19,8 +19,8 @@ import { WorldTraffic } from "../../src/whatif/trace/world-traffic.ts";
 import { expectHolds } from "../support/properties.ts";
 import { BEGIN, replaySetting, SECOND } from "../support/traces.ts";
 
-// What the journal of a world tells of its traffic, replayed under the world's own delay, is what the world
-// has metered: whoever closes connections, and whatever is deleted.
+// The traffic in the journal of a world, replayed under the world's own delay, is what the world
+// has metered: also if connections are closed by the world or resources are deleted.
 
 type Step = {
   readonly afterMs: number;

@@ -184,11 +184,11 @@ test("truncated history is rejected up to the point where history now begins", a
           const events = [...past, ...(await eventsOf(double)).filter(({ seq }) => seq > past.length)];
           const oldest = events[forgotten - 1];
           if (oldest === undefined) return;
-          const asked = places
+          const deletedPoints = places
             .map((place) => resolvePoint(events, double.world.now(), place))
             .filter(({ seq }) => seq < forgotten);
           const points = [
-            ...asked.map(({ requested: asked }) => asked),
+            ...deletedPoints.map(({ requested }) => requested),
             forgotten - 1,
             new Date(oldest.at - 1).toISOString(),
           ];
@@ -196,7 +196,7 @@ test("truncated history is rejected up to the point where history now begins", a
             const forked = await double.sim("POST", "/worlds", { name: "forgotten", at });
             expect(
               [forked.status, forked.body.code],
-              `a fork at ${at}, where history begins behind ${forgotten}`,
+              `a fork at ${at}, where history begins after ${forgotten}`,
             ).toEqual([422, "HISTORY_FORGOTTEN"]);
             const looked = await double.sim("GET", `/state?at=${at}`);
             expect([looked.status, looked.body.code]).toEqual([422, "HISTORY_FORGOTTEN"]);

@@ -31,11 +31,11 @@ const share = fc.double({ min: 0, max: 1, noNaN: true });
 
 /** A double that records the secrets it receives: passwords and keys. */
 function watched(double: Double, secrets: Set<string>): Double {
-  const note = <T>(answer: T): T => {
-    const text = JSON.stringify(answer);
+  const note = <T>(response: T): T => {
+    const text = JSON.stringify(response);
     for (const [password] of text.matchAll(/npg_\w+/g)) secrets.add(password);
     for (const [key] of text.matchAll(/\b\w{64}\b/g)) secrets.add(key);
-    return answer;
+    return response;
   };
   return {
     ...double,
@@ -125,9 +125,9 @@ test("an exported world has the same state and history, without secrets", async 
             expect(withoutHashes(await eventsOf(imported))).toEqual(withoutHashes(await eventsOf(double)));
             const projects = projectsIn(events);
             expect(await operationsOf(imported, projects)).toEqual(await operationsOf(double, projects));
-            const { requested: asked, seq } = resolvePoint(events, double.world.now(), place);
+            const { requested: point, seq } = resolvePoint(events, double.world.now(), place);
             if (seq > double.world.history().forgottenSeq)
-              expect(await worldStateText(imported, asked)).toBe(await worldStateText(double, asked));
+              expect(await worldStateText(imported, point)).toBe(await worldStateText(double, point));
             const keys = [...secrets, ...hashes, "emptied-1", hashSecret("emptied-1")].map((key) =>
               imported.api("GET", "/projects", undefined, key),
             );

@@ -40,8 +40,8 @@ async function onEveryShelf(
   }
 }
 
-async function fork(shelved: StorageDouble, name: string, asked: Record<string, unknown> = {}) {
-  const { status, body } = await shelved.double().sim("POST", "/worlds", { name, ...asked });
+async function fork(shelved: StorageDouble, name: string, fields: Record<string, unknown> = {}) {
+  const { status, body } = await shelved.double().sim("POST", "/worlds", { name, ...fields });
   expect(status, JSON.stringify(body)).toBe(201);
   return shelved.world(name);
 }
@@ -59,12 +59,12 @@ test("a fork equals its origin at that point: state, events, operations and cloc
           const events = await eventsOf(origin);
           const before = await worldStateText(origin);
           for (const [index, place] of places.entries()) {
-            const { requested: asked, seq, at } = resolvePoint(events, origin.world.now(), place);
+            const { requested: point, seq, at } = resolvePoint(events, origin.world.now(), place);
             const then = events.slice(0, seq);
-            expect(await worldStateText(origin, asked), `the state at ${asked}`).toBe(
+            expect(await worldStateText(origin, point), `the state at ${point}`).toBe(
               renderedState(replay(then)),
             );
-            const forked = await fork(shelved, `fork-${index}`, { at: asked });
+            const forked = await fork(shelved, `fork-${index}`, { at: point });
             const lived = await eventsOf(forked);
             // Work due at that very instant runs at once, as in the origin.
             expect(lived).toEqual(events.slice(0, lived.length));
@@ -141,8 +141,10 @@ test.each(STORAGE_KINDS)(
         );
         const past = await fork(shelved, `past-${index}`, { at: 2 });
         expect((await past.sim("GET", "/clock")).body).toMatchObject(mode);
-        const told = await fork(shelved, `told-${index}`, { clock: { mode: "scaled", factor: 9 } });
-        expect((await told.sim("GET", "/clock")).body).toMatchObject({
+        const configured = await fork(shelved, `configured-${index}`, {
+          clock: { mode: "scaled", factor: 9 },
+        });
+        expect((await configured.sim("GET", "/clock")).body).toMatchObject({
           mode: "scaled",
           factor: 9,
           now: new Date(START).toISOString(),

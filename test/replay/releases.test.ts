@@ -63,7 +63,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
   const fixture = (name: string) => join(FIXTURES, release, name);
   const isOlder = schemaOf(fixture("world.sqlite")) < SCHEMA_VERSION;
   /** The state that the file was created with, plus fields that this release adds. */
-  const told = () => {
+  const expectedState = () => {
     const state = JSON.parse(readFileSync(fixture("state.json"), "utf8"));
     const numbers = { record: 0, snapshot: 0, ...state.numbers };
     return { hourly_usage: [], branch_snapshots: [], records: [], faults: [], ...state, numbers };
@@ -73,7 +73,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     const { path } = directoryOf(fixture("world.sqlite"));
     const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
-    expect(JSON.parse(await worldStateText(shelved.double()))).toEqual(told());
+    expect(JSON.parse(await worldStateText(shelved.double()))).toEqual(expectedState());
     const events = (await journalOf(shelved.double())) as any[];
     const journal = ndjson(fixture("journal.ndjson"));
     // The first release did not record decisions.
@@ -162,7 +162,7 @@ describe.each(readdirSync(FIXTURES))("a file of release %s", (release) => {
     expect(readFileSync(world).equals(before)).toBe(true);
     const shelved = await openStorageDouble(path, AS_IT_IS);
     onTestFinished(shelved.end);
-    expect(JSON.parse(await worldStateText(shelved.world("imported")))).toEqual(told());
+    expect(JSON.parse(await worldStateText(shelved.world("imported")))).toEqual(expectedState());
   });
 });
 

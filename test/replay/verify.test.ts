@@ -4,7 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
-import type { TableName } from "../../src/platform/core/tables.ts";
+import { type TableName, UNJOURNALED_TABLES } from "../../src/platform/core/tables.ts";
 import { type Checkpoint, takeCheckpoint } from "../../src/simulation/checkpoint.ts";
 import { worldAt } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
@@ -344,6 +344,17 @@ const MANIPULATIONS: readonly Manipulation[] = [
       return /row .* of projects is damaged/;
     },
   },
+  ...UNJOURNALED_TABLES.map(
+    (table): Manipulation => ({
+      what: `a row of ${table}, which no event describes, does not match its checksum`,
+      where: tableName(table),
+      change: (sqlite) => {
+        const { changes } = sqlite.prepare(`UPDATE ${tableName(table)} SET checksum = checksum + 1`).run();
+        expect(changes).toBeGreaterThan(0);
+        return /row .* is damaged/;
+      },
+    }),
+  ),
   {
     what: "a counter of the world was changed",
     where: "world",

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer, Double } from "./double.ts";
+import type { ApiResponse, Double } from "./double.ts";
 
 /** One request to a double, and its answer. */
 export type RecordedCall = {
@@ -14,9 +14,9 @@ export type RecordedCall = {
 /** A double that logs the requests that change it, so that they can be sent to another one. */
 export function recordCalls(double: Double): { readonly double: Double; readonly calls: RecordedCall[] } {
   const calls: RecordedCall[] = [];
-  const recordCall = (call: Omit<RecordedCall, "status">, answer: Answer): Answer => {
-    if (call.method !== "GET") calls.push({ ...call, status: answer.status });
-    return answer;
+  const recordCall = (call: Omit<RecordedCall, "status">, response: ApiResponse): ApiResponse => {
+    if (call.method !== "GET") calls.push({ ...call, status: response.status });
+    return response;
   };
   const recorder: Double = {
     ...double,
@@ -34,9 +34,9 @@ export async function replayCall(
   double: Double,
   { api, method, path, body, key, status }: RecordedCall,
 ): Promise<void> {
-  const answer =
+  const response =
     api === "api" ? await double.api(method, path, body, key) : await double.sim(method, path, body);
-  expect(answer.status, `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`).toBe(
+  expect(response.status, `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(response.body)}`).toBe(
     status,
   );
 }

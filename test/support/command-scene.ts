@@ -82,7 +82,7 @@ export class CommandScene {
     const listed = Object.entries(LISTED_COMMANDS)
       .flatMap(([operation, commands]) => commands.map((command) => `${operation}: ${command}`))
       .filter((line) => groups.includes(line.split(" ")[2] ?? ""));
-    // What both CLIs can do, a short run asks of the old name alone.
+    // A short run tests commands of both CLIs only with the old name.
     const isRun = (line: string) =>
       CLIS.includes("neon") || !listed.includes(line.replace(": neon ", ": neonctl "));
     const isExpected = (line: string) => !line.includes(": neon ") || isRun(line);

@@ -23,18 +23,18 @@ export async function computeStats(double: Double, endpointId: string): Promise<
 
 /** Changes a compute and lets its operations finish. */
 export async function updateCompute(double: Double, path: string, endpoint: Fields): Promise<any> {
-  const answer = await double.api("PATCH", path, { endpoint });
-  if (answer.status !== 200)
-    throw new Error(`PATCH ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  const response = await double.api("PATCH", path, { endpoint });
+  if (response.status !== 200)
+    throw new Error(`PATCH ${path}: ${response.status} ${JSON.stringify(response.body)}`);
   await double.advance("10s");
-  return answer.body;
+  return response.body;
 }
 
 /** Suspends an active compute and lets the operation finish. */
 export async function suspendCompute(double: Double, path: string): Promise<void> {
-  const answer = await double.api("POST", `${path}/suspend`);
-  if (answer.status !== 200)
-    throw new Error(`POST ${path}/suspend: ${answer.status} ${JSON.stringify(answer.body)}`);
+  const response = await double.api("POST", `${path}/suspend`);
+  if (response.status !== 200)
+    throw new Error(`POST ${path}/suspend: ${response.status} ${JSON.stringify(response.body)}`);
   await double.advance("10s");
 }
 

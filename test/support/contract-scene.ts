@@ -1,6 +1,6 @@
 import {
-  type Answer,
   API_KEY,
+  type ApiResponse,
   createDouble,
   createProject,
   type Double,
@@ -185,8 +185,8 @@ async function addReplica(double: Double, ids: Ids): Promise<string> {
 }
 
 /** The body of a successful answer; throws for any other. */
-export async function expectSuccess(answer: Promise<Answer>): Promise<any> {
-  const { status, body } = await answer;
+export async function expectSuccess(pending: Promise<ApiResponse>): Promise<any> {
+  const { status, body } = await pending;
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 }
@@ -218,7 +218,7 @@ export async function send(
     body,
     headers = {},
   }: { readonly body?: string | undefined; readonly headers?: Readonly<Record<string, string>> },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const response = await double.fetch(
     new Request(`http://localhost/api/v2${path}`, {
       method,

@@ -10,23 +10,27 @@ import { CorruptFile } from "../../src/store/journal/journal-checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../src/store/tables/format-version.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { StoreUnavailable } from "../../src/worlds/world-handle.ts";
-import { type Answer, API_KEY, createDouble } from "./double.ts";
-import { fillWorld, queryAll, type WorldAnswers, type WorldQueries } from "./full-world.ts";
+import { API_KEY, type ApiResponse, createDouble } from "./double.ts";
+import { fillWorld, queryAll, type WorldQueries, type WorldResponses } from "./full-world.ts";
 import type { ServerClient } from "./running-server.ts";
 
-/** The file of a closed world, and its answers before the damage. */
+/** The file of a closed world, and its responses before the damage. */
 export type IntactWorld = {
   readonly bytes: Buffer;
   /** The same world as a snapshot. */
   readonly snapshot: Buffer;
   readonly questions: WorldQueries;
-  readonly told: WorldAnswers;
+  readonly responses: WorldResponses;
 };
 
 /** How a file is served. */
 export type ServeResult =
   | { readonly refused: string }
-  | { readonly told: WorldAnswers; readonly bugs: readonly unknown[]; readonly snapshots: readonly string[] };
+  | {
+      readonly responses: WorldResponses;
+      readonly bugs: readonly unknown[];
+      readonly snapshots: readonly string[];
+    };
 
 /** The finding of `standin verify` in a file; `undefined` if there is none. */
 export type VerifyResult = string | undefined;
@@ -47,11 +51,11 @@ export async function createIntactFile(keep?: string): Promise<IntactWorld> {
     directory.release();
     const bytes = readFileSync(bench.file);
     const snapshot = readFileSync(join(bench.data, "snapshots/default/sound.sqlite"));
-    const intact = { bytes, snapshot, questions, told: {} };
+    const intact = { bytes, snapshot, questions, responses: {} };
     bench.replaceFile(bytes);
     const served = await bench.serve(questions);
-    if (!("told" in served)) throw new Error(`an intact file was rejected: ${served.refused}`);
-    return { ...intact, told: served.told };
+    if (!("responses" in served)) throw new Error(`an intact file was rejected: ${served.refused}`);
+    return { ...intact, responses: served.responses };
   } finally {
     bench.remove();
   }
@@ -82,7 +86,7 @@ export class CorruptionBench {
   async serve(questions: WorldQueries): Promise<ServeResult> {
     try {
       return await this.use(async (client, bugs) => ({
-        told: await queryAll(client, questions),
+        responses: await queryAll(client, questions),
         bugs,
         snapshots: (await client.sim("GET", "/snapshots")).body.snapshots.map(({ name }: any) => name),
       }));
@@ -114,7 +118,7 @@ export class CorruptionBench {
           method: string,
           body: unknown,
           headers: Record<string, string>,
-        ): Promise<Answer> => {
+        ): Promise<ApiResponse> => {
           const content = body === undefined ? {} : { body: JSON.stringify(body) };
           const response = await app.request(path, {
             method,
@@ -158,31 +162,33 @@ export async function verify(file: string): Promise<VerifyResult> {
 
 /** What is wrong with the serving and the verification of a damaged file; `undefined` if nothing is. */
 export function findMisjudgement(
-  { told }: Pick<IntactWorld, "told">,
+  { responses }: Pick<IntactWorld, "responses">,
   served: ServeResult | Error,
   found: VerifyResult | Error,
 ): string | undefined {
   if (served instanceof Error) return served.message;
-  const wrong = "told" in served ? findWrongAnswer(told, served) : undefined;
+  const wrong = "responses" in served ? findWrongResponse(responses, served) : undefined;
   if (wrong !== undefined)
     return `${wrong} (verify: ${found instanceof Error ? found.message : (found ?? "finds nothing")})`;
   if (found instanceof Error) return found.message;
   if (found !== undefined) return undefined;
-  if ("refused" in served) return `verify finds nothing, a server refuses it: ${served.refused}`;
-  const error = Object.entries(served.told).find(([path, { status }]) => status !== told[path]?.status);
-  return error && `verify finds nothing, ${error[0]} is answered ${error[1].status}`;
+  if ("refused" in served) return `verify finds nothing, a server rejects it: ${served.refused}`;
+  const error = Object.entries(served.responses).find(
+    ([path, { status }]) => status !== responses[path]?.status,
+  );
+  return error && `verify finds nothing, ${error[0]} returns ${error[1].status}`;
 }
 
-function findWrongAnswer(
-  told: WorldAnswers,
-  served: Extract<ServeResult, { told: WorldAnswers }>,
+function findWrongResponse(
+  expected: WorldResponses,
+  served: Extract<ServeResult, { responses: WorldResponses }>,
 ): string | undefined {
-  for (const [path, { status, text }] of Object.entries(served.told)) {
-    if (status === 500) return `${path} is answered with a bug: ${served.bugs.at(-1)}`;
-    if (status < 500 && (status !== told[path]?.status || text !== told[path].text))
-      return `${path} tells what was never written`;
+  for (const [path, { status, text }] of Object.entries(served.responses)) {
+    if (status === 500) return `${path} failed with a bug: ${served.bugs.at(-1)}`;
+    if (status < 500 && (status !== expected[path]?.status || text !== expected[path].text))
+      return `${path} returns data that was never written`;
   }
-  return served.snapshots.length > 0 ? `a start has made the snapshots ${served.snapshots}` : undefined;
+  return served.snapshots.length > 0 ? `a start created the snapshots ${served.snapshots}` : undefined;
 }
 
 /** Describes the location of a bit in a file. */

@@ -117,14 +117,14 @@ export async function runUntilKilled<T>(
   server: SpawnedCommand,
   work: Promise<T>,
 ): Promise<T | undefined> {
-  const answered = work.catch((error: unknown) => {
+  const outcome = work.catch((error: unknown) => {
     // The connection is lost.
     if (error instanceof TypeError) return undefined;
     throw error;
   });
   // How far the work gets is random; nothing waits for it.
   const timer = setTimeout(() => server.process.kill("SIGKILL"), ms);
-  const result = await answered;
+  const result = await outcome;
   await server.ended;
   clearTimeout(timer);
   return result;

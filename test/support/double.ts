@@ -9,7 +9,7 @@ import { currentRecording } from "./scenario-recording.ts";
 export const API_KEY = "k".repeat(64);
 export const START = Date.parse("2026-01-01T00:00:00Z");
 
-export type Answer<T = any> = { readonly status: number; readonly headers: Headers; readonly body: T };
+export type ApiResponse<T = any> = { readonly status: number; readonly headers: Headers; readonly body: T };
 
 /** The double in this process: everything except the listening socket. */
 export type Double = {
@@ -18,11 +18,11 @@ export type Double = {
   readonly worlds: WorldRegistry;
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Calls the imitated API by the path after the base URL, with the first account's key or another one. */
-  api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
+  api(method: string, path: string, body?: unknown, key?: string): Promise<ApiResponse>;
   /** Calls the control API by the path after /_sim. */
-  sim(method: string, path: string, body?: unknown): Promise<Answer>;
+  sim(method: string, path: string, body?: unknown): Promise<ApiResponse>;
   /** Advances the clock by a duration such as "5m". */
-  advance(by: string): Promise<Answer>;
+  advance(by: string): Promise<ApiResponse>;
   close(): Promise<void>;
 };
 
@@ -56,7 +56,7 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
     method: string,
     body: unknown,
     headers: Record<string, string>,
-  ): Promise<Answer> => {
+  ): Promise<ApiResponse> => {
     const init: RequestInit = {
       method,
       headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
@@ -78,16 +78,16 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
     worlds,
     fetch: (request) => app.fetch(request),
     async api(method, path, body, key = API_KEY) {
-      const answer = await call(`http://localhost/api/v2${path}`, method, body, {
+      const response = await call(`http://localhost/api/v2${path}`, method, body, {
         Authorization: `Bearer ${key}`,
       });
-      recording?.api({ method, path, body }, key === API_KEY ? undefined : key, answer);
-      return answer;
+      recording?.api({ method, path, body }, key === API_KEY ? undefined : key, response);
+      return response;
     },
     async sim(method, path, body) {
-      const answer = await call(`http://localhost/_sim${path}`, method, body, {});
-      recording?.sim({ method, path, body }, answer);
-      return answer;
+      const response = await call(`http://localhost/_sim${path}`, method, body, {});
+      recording?.sim({ method, path, body }, response);
+      return response;
     },
     advance: (by) => double.sim("POST", "/clock/advance", { by }),
     close: () => worlds.close(),

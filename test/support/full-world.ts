@@ -4,7 +4,7 @@ import type { ServerClient } from "./running-server.ts";
 export type WorldQueries = { readonly api: readonly string[]; readonly sim: readonly string[] };
 
 /** Everything that a world returns. An error counts with its status and code. */
-export type WorldAnswers = Readonly<Record<string, { readonly status: number; readonly text: string }>>;
+export type WorldResponses = Readonly<Record<string, { readonly status: number; readonly text: string }>>;
 
 /**
  * Fills a new world on a manual clock at 2026-01-01: about a hundred events, rows in every table, finished
@@ -17,10 +17,10 @@ export async function fillWorld(client: ServerClient): Promise<WorldQueries> {
     path: string,
     body?: unknown,
   ): Promise<any> => {
-    const answer = await client[surface](method, path, body);
-    if (answer.status >= 300)
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await client[surface](method, path, body);
+    if (response.status >= 300)
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+    return response.body;
   };
   const advance = (by: string) => request("sim", "POST", "/clock/advance", { by });
   const api = ["/projects", "/api_keys"];
@@ -86,13 +86,13 @@ export async function fillWorld(client: ServerClient): Promise<WorldQueries> {
   return { api, sim: ["/state", "/clock", "/events?limit=10000", "/endpoints"] };
 }
 
-export async function queryAll(client: ServerClient, queries: WorldQueries): Promise<WorldAnswers> {
-  const answers: Record<string, { status: number; text: string }> = {};
+export async function queryAll(client: ServerClient, queries: WorldQueries): Promise<WorldResponses> {
+  const responses: Record<string, { status: number; text: string }> = {};
   for (const surface of ["sim", "api"] as const) {
     for (const path of queries[surface]) {
       const { status, body } = await client[surface]("GET", path);
-      answers[`${surface} ${path}`] = { status, text: status < 300 ? JSON.stringify(body) : body.code };
+      responses[`${surface} ${path}`] = { status, text: status < 300 ? JSON.stringify(body) : body.code };
     }
   }
-  return answers;
+  return responses;
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from "vitest";
-import { type Answer, createProject, type Double, type DoubleOptions } from "./double.ts";
+import { type ApiResponse, createProject, type Double, type DoubleOptions } from "./double.ts";
 import {
   createStorageDouble,
   doubleOfWorld,
@@ -26,7 +26,7 @@ export async function callPath(
     headers = {},
     body,
   }: { readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown } = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
   const type: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
   const response = await fetch(
@@ -63,7 +63,7 @@ export async function createBusyWorld(
   return { endpointId, projectId };
 }
 
-export const requestFork = ({ sim }: Pick<Double, "sim">, body: unknown): Promise<Answer> =>
+export const requestFork = ({ sim }: Pick<Double, "sim">, body: unknown): Promise<ApiResponse> =>
   sim("POST", "/worlds", body);
 
 /**
@@ -75,8 +75,8 @@ export async function forkWorld(
   body: { readonly name: string } & Readonly<Record<string, unknown>>,
   origin = double,
 ): Promise<Double> {
-  const { status, body: answer } = await requestFork(origin, body);
-  expect({ status, answer }).toMatchObject({ status: 201 });
+  const { status, body: response } = await requestFork(origin, body);
+  expect({ status, answer: response }).toMatchObject({ status: 201 });
   return doubleOfWorld(double, body.name);
 }
 

@@ -299,10 +299,10 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { title: "without a body" },
     { title: "under a name", body: () => ({ name: "again" }) },
     {
-      title: "in the place of another",
+      title: "replacing another branch",
       body: ({ childId }) => ({ target_branch_id: childId, finalize_restore: true }),
     },
-    { title: "in the place of its source", body: () => ({ finalize_restore: true }) },
+    { title: "replacing its source", body: () => ({ finalize_restore: true }) },
     {
       title: "whose branch has changed since",
       before: (scene) =>

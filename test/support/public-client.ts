@@ -4,7 +4,7 @@ import { loadPublicDocument } from "./public-document.ts";
 export type PublicClient = ReturnType<typeof createApiClient>;
 
 /** An error answer as the public client reports it. */
-export type ErrorAnswer = { readonly status: number; readonly code: string; readonly message: string };
+export type ErrorResponse = { readonly status: number; readonly code: string; readonly message: string };
 
 /** Creates public clients and validates each of their answers against the public document. */
 export function checkedClients(apiUrl: string) {
@@ -18,7 +18,7 @@ export function checkedClients(apiUrl: string) {
       pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
     }));
   const faults: string[] = [];
-  const checkAnswer = (method = "", url = "", status: number, body: unknown) => {
+  const checkResponse = (method = "", url = "", status: number, body: unknown) => {
     const found = patterns.find(
       (candidate) => candidate.method === method.toUpperCase() && candidate.pattern.test(url),
     );
@@ -38,12 +38,13 @@ export function checkedClients(apiUrl: string) {
       const client = createApiClient({ apiKey, baseURL: apiUrl, proxy: false });
       client.instance.interceptors.response.use(
         (response) => {
-          checkAnswer(response.config.method, response.config.url, response.status, response.data);
+          checkResponse(response.config.method, response.config.url, response.status, response.data);
           return response;
         },
         (error) => {
           const { config, response } = error;
-          if (response !== undefined) checkAnswer(config.method, config.url, response.status, response.data);
+          if (response !== undefined)
+            checkResponse(config.method, config.url, response.status, response.data);
           throw error;
         },
       );
@@ -53,7 +54,7 @@ export function checkedClients(apiUrl: string) {
 }
 
 /** The error of a call. Throws if the call succeeds. */
-export async function errorOf(call: Promise<unknown>): Promise<ErrorAnswer> {
+export async function errorOf(call: Promise<unknown>): Promise<ErrorResponse> {
   const outcome = await call.then(
     () => undefined,
     (error) => error.response ?? error,
@@ -76,7 +77,7 @@ export async function control(
       ? {}
       : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
   });
-  const answerBody = await response.json();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answerBody)}`);
-  return answerBody;
+  const responseBody = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(responseBody)}`);
+  return responseBody;
 }

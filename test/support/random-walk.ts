@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { Answer, Double } from "./double.ts";
+import type { ApiResponse, Double } from "./double.ts";
 import { REPLAY_PATH } from "./properties.ts";
 import { loadPublicDocument } from "./public-document.ts";
 
@@ -38,9 +38,9 @@ type ProjectView = {
   readonly endpoints: readonly string[];
   readonly now: number;
   /** Calls an operation of the document by its path after the project. */
-  callOperation(operationId: string, path: string, body?: unknown): Promise<Answer>;
+  callOperation(operationId: string, path: string, body?: unknown): Promise<ApiResponse>;
   /** Records an activity. */
-  recordActivity(activity: object): Promise<Answer>;
+  recordActivity(activity: object): Promise<ApiResponse>;
 };
 
 function step(text: string, run: (state: WalkState, host: WalkHost) => Promise<void>): WalkStep {
@@ -106,14 +106,19 @@ async function projectView(projectId: string, state: WalkState, { double }: Walk
 }
 
 /** Every answer fits the document. */
-async function callApi(double: Double, operationId: string, path: string, body?: unknown): Promise<Answer> {
+async function callApi(
+  double: Double,
+  operationId: string,
+  path: string,
+  body?: unknown,
+): Promise<ApiResponse> {
   const { method } = document.operation(operationId);
-  const answer = await double.api(method, path, body);
-  const { status } = answer;
-  const described = `${operationId} ${path} ${JSON.stringify(body)}: ${status} ${JSON.stringify(answer.body)}`;
+  const response = await double.api(method, path, body);
+  const { status } = response;
+  const described = `${operationId} ${path} ${JSON.stringify(body)}: ${status} ${JSON.stringify(response.body)}`;
   expect(ANSWERS, described).toContain(status);
-  expect(document.answerFaults(operationId, status, answer.body), described).toEqual([]);
-  return answer;
+  expect(document.answerFaults(operationId, status, response.body), described).toEqual([]);
+  return response;
 }
 
 async function advance(state: WalkState, { double }: WalkHost, destination: object): Promise<void> {
@@ -381,10 +386,10 @@ const takeSnapshot = projectStep(
   { of: index, livesMs, agoMs },
   described("take a snapshot"),
   async ({ of, livesMs, agoMs }, view, state) => {
-    const asked = query({ expires_at: after(view.now, livesMs), timestamp: before(view.now, agoMs) });
+    const search = query({ expires_at: after(view.now, livesMs), timestamp: before(view.now, agoMs) });
     const { status, body } = await view.callOperation(
       "createSnapshot",
-      `/branches/${branchAt(view, of)}/snapshot${asked}`,
+      `/branches/${branchAt(view, of)}/snapshot${search}`,
     );
     if (status === 200) state.snapshots.push({ id: body.snapshot.id, projectId: view.projectId });
   },

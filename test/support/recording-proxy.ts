@@ -29,11 +29,11 @@ export class RecordingProxy {
     const operations: string[] = [];
     const server = createServer((incoming, outgoing) => {
       const { method = "", url = "", headers } = incoming;
-      const onward = request({ hostname, port, path: url, method, headers }, (answer) => {
-        const status = answer.statusCode ?? 0;
+      const onward = request({ hostname, port, path: url, method, headers }, (response) => {
+        const status = response.statusCode ?? 0;
         if (status < 300) operations.push(operationOf(method, url.slice(pathname.length)));
-        outgoing.writeHead(status, answer.headers);
-        answer.pipe(outgoing);
+        outgoing.writeHead(status, response.headers);
+        response.pipe(outgoing);
       });
       onward.on("error", () => outgoing.destroy());
       incoming.pipe(onward);

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { pathOf, type Scene, send } from "./contract-scene.ts";
-import { type Answer, API_KEY } from "./double.ts";
+import { API_KEY, type ApiResponse } from "./double.ts";
 import { EXAMPLES } from "./operation-examples.ts";
 import type { DocumentedOperation, PublicDocument } from "./public-document.ts";
 
@@ -18,7 +18,7 @@ export function sendExample(
   scene: Scene,
   operation: DocumentedOperation,
   difference: RequestDifference = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const example = EXAMPLES[operation.operationId]?.[0] ?? {};
   const ids = { ...scene.ids, ...example.ids?.(scene), ...difference.ids };
   const body = "body" in difference ? difference.body : example.body?.(scene);
@@ -47,10 +47,10 @@ export async function expectRejected(
   operation: DocumentedOperation,
   difference: RequestDifference,
   expected: { readonly status: number; readonly code?: string; readonly message?: string | RegExp },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const before = await worldText(scene);
-  const answer = await sendExample(scene, operation, difference);
-  const { status, body, headers } = answer;
+  const response = await sendExample(scene, operation, difference);
+  const { status, body, headers } = response;
   expect({
     difference,
     status,
@@ -67,7 +67,7 @@ export async function expectRejected(
   expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("x-request-id")).toBe(body.request_id);
   expect(await worldText(scene)).toBe(before);
-  return answer;
+  return response;
 }
 
 async function worldText({ double }: Scene): Promise<string> {

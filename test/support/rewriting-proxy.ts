@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
 /** What a proxy may do with an answer: change it, or hold it back forever. */
-type InterceptedAnswer = {
+type InterceptedResponse = {
   readonly path: string;
   status: number;
   body: any;
@@ -19,21 +19,21 @@ export type RewritingProxy = {
 /** A proxy that imitates a changed API. `path` is the path after the base URL. It is closed with the test. */
 export async function startRewritingProxy(
   apiUrl: string,
-  change: (intercepted: InterceptedAnswer) => void,
+  change: (intercepted: InterceptedResponse) => void,
   rewritePath = (path: string) => path,
 ): Promise<RewritingProxy> {
   const requests: { method: string; path: string }[] = [];
   const server = createServer(async (request, response) => {
     const { method = "", path } = { method: request.method, path: pathOf(request) };
     requests.push({ method, path });
-    const answer = await fetch(apiUrl + rewritePath(path), {
+    const upstream = await fetch(apiUrl + rewritePath(path), {
       method,
       headers: { Authorization: request.headers.authorization ?? "" },
     });
-    const intercepted: InterceptedAnswer = {
+    const intercepted: InterceptedResponse = {
       path,
-      status: answer.status,
-      body: await answer.json(),
+      status: upstream.status,
+      body: await upstream.json(),
       headers: {},
     };
     change(intercepted);

@@ -45,7 +45,7 @@ export function given(...past: readonly Step[]) {
       const decided = scene.decide(what);
       return {
         /** All the events, in order. Of each, the fields that are named here; `undefined` means absent. */
-        // biome-ignore lint/suspicious/noThenProperty: given, when, then. Nobody awaits it.
+        // biome-ignore lint/suspicious/noThenProperty: given, when, then. It is never awaited.
         then(expected: readonly ExpectedEvent[]): void {
           if (!decided.ok) throw new Error(`${decided.refusal.code}: ${decided.refusal.message}`);
           scene.record(decided.value);

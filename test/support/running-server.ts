@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { Answer } from "./double.ts";
+import type { ApiResponse } from "./double.ts";
 import { type ReadyLine, type ServerProcess, serve, temporaryDirectory } from "./process.ts";
 
 /** A server as its clients see it through a socket. */
@@ -8,9 +8,9 @@ export type ServerClient = {
    * Calls the imitated API by the path after the base URL, with the key that the server printed or another
    * one.
    */
-  api(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
+  api(method: string, path: string, body?: unknown, key?: string): Promise<ApiResponse>;
   /** Calls the control API by the path after /_sim. */
-  sim(method: string, path: string, body?: unknown): Promise<Answer>;
+  sim(method: string, path: string, body?: unknown): Promise<ApiResponse>;
 };
 
 /** `standin serve` with a client. */
@@ -66,7 +66,7 @@ async function call(
   method: string,
   body: unknown,
   headers: Record<string, string>,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const response = await fetch(url, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
@@ -90,9 +90,12 @@ export async function createProjectOn(
   const endpointId: string = created.body.endpoints[0].id;
   if ((await client.sim("GET", "/clock")).body.mode === "manual")
     await client.sim("POST", "/clock/advance", { by: "10s" });
-  const waitAnswer = await client.sim("POST", "/wait", { until: { project_id: projectId }, timeout: "60s" });
-  if (waitAnswer.status !== 200)
-    throw new Error(`POST /_sim/wait: ${waitAnswer.status} ${JSON.stringify(waitAnswer.body)}`);
+  const waitResponse = await client.sim("POST", "/wait", {
+    until: { project_id: projectId },
+    timeout: "60s",
+  });
+  if (waitResponse.status !== 200)
+    throw new Error(`POST /_sim/wait: ${waitResponse.status} ${JSON.stringify(waitResponse.body)}`);
   return {
     projectId,
     endpointId,

@@ -7,7 +7,7 @@ import { escapePlaceholders } from "../../src/scenario/file/matrix.ts";
 import { escapeReferences } from "../../src/scenario/file/references.ts";
 
 type CallInput = { readonly method: string; readonly path: string; readonly body?: unknown };
-type CallAnswer = { readonly status: number; readonly body: any };
+type CallResponse = { readonly status: number; readonly body: any };
 type Settings = {
   readonly seed?: number;
   readonly profile?: string;
@@ -51,7 +51,7 @@ export class ScenarioRecording {
   }
 
   /** Only the latest read is kept: it is what the property checked when it failed. */
-  api({ method, path, body }: CallInput, key: string | undefined, { status }: CallAnswer): void {
+  api({ method, path, body }: CallInput, key: string | undefined, { status }: CallResponse): void {
     const request = {
       ...(method === "GET" ? {} : { method }),
       path,
@@ -63,9 +63,9 @@ export class ScenarioRecording {
     if (method !== "GET") this.#steps.push({ request: escapeText(request) });
   }
 
-  sim({ method, path, body }: CallInput, answer: CallAnswer): void {
-    if (method === "GET" || answer.status >= 300) return;
-    if (path.startsWith("/clock/advance")) this.#steps.push({ at: answer.body.now });
+  sim({ method, path, body }: CallInput, response: CallResponse): void {
+    if (method === "GET" || response.status >= 300) return;
+    if (path.startsWith("/clock/advance")) this.#steps.push({ at: response.body.now });
     else this.#steps.push({ control: escapeText({ method, path, ...given("body", body) }) });
   }
 

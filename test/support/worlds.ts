@@ -27,7 +27,7 @@ export async function forkWorldOn(
   key?: string,
   token?: string,
 ): Promise<WorldClient> {
-  const answer = await server.sim("POST", "/worlds", body);
-  expect(answer).toMatchObject({ status: 201 });
-  return clientOfWorld(server, answer.body.world, key, token);
+  const response = await server.sim("POST", "/worlds", body);
+  expect(response).toMatchObject({ status: 201 });
+  return clientOfWorld(server, response.body.world, key, token);
 }

@@ -1,4 +1,4 @@
-import type { Answer } from "./double.ts";
+import type { ApiResponse } from "./double.ts";
 import type { ServerClient } from "./running-server.ts";
 
 type RandomDraw = () => number;
@@ -94,10 +94,10 @@ export class Writer {
     }
   }
 
-  #acknowledge(answer: Answer, ...expected: number[]): Answer {
-    if (!expected.includes(answer.status))
-      throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  #acknowledge(response: ApiResponse, ...expected: number[]): ApiResponse {
+    if (!expected.includes(response.status))
+      throw new Error(`answered ${response.status}: ${JSON.stringify(response.body)}`);
     this.acknowledged += 1;
-    return answer;
+    return response;
   }
 }

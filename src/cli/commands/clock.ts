@@ -98,7 +98,10 @@ Examples:
         server,
         server.call<AdvanceResponse>("POST", "/clock/advance", targets[0]),
       );
-      printResult(options, advanced, describeAdvance);
+      const isNothingDue = options.next === true && advanced.events.length === 0;
+      printResult(options, advanced, (result) =>
+        [...(isNothingDue ? ["no work is due"] : []), describeAdvance(result)].join("\n"),
+      );
     });
   return clock;
 }

@@ -35,7 +35,11 @@ Examples:
         call<CompactResponse>("POST", "/compact", { keep: `${keep}ms` }),
       );
       const { forgotten_seq, seq, size_bytes } = response;
-      const text = `history now covers events ${forgotten_seq + 1} to ${seq} (${size_bytes} bytes)`;
+      const retained =
+        forgotten_seq < seq
+          ? `history now covers events ${forgotten_seq + 1} to ${seq}`
+          : "no events are retained";
+      const text = `${retained} (${size_bytes} bytes)`;
       process.stdout.write(`${options.json === true ? JSON.stringify(response) : text}\n`);
     });
 }

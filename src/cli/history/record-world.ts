@@ -44,7 +44,7 @@ type RecordingWindow = {
 };
 
 const ROWS_PER_BATCH = 10_000;
-/** Nobody reads a longer scenario; for longer histories use a snapshot. */
+/** A longer scenario is not readable; for longer histories use a snapshot. */
 const MAX_EVENTS = 1_000_000;
 
 const CONTROL_RENDERERS: ControlRenderers = {

@@ -8,7 +8,7 @@ import type { Account } from "./account.ts";
 import type { ApiKey } from "./api-key.ts";
 import { memberRoleIn } from "./organization.ts";
 
-/** The identity behind an API key: a person or, with a scope, an organization or one of its projects. */
+/** The identity of an API key: a person or, with a scope, an organization or one of its projects. */
 export type Principal = {
   /** The person's account, or that of the organization. */
   readonly account: Account;
@@ -32,7 +32,7 @@ type AccessRole = "admin" | "member" | "viewer" | "collaborator" | "guest";
 
 /**
  * S: only admins change members and spending limits. D: members work in all projects and create new ones, but
- * delete none. D: a guest (somebody with whom a project was shared, or a key to a single project) works in
+ * delete none. D: a guest (a user with whom a project was shared, or a key to a single project) works in
  * that project, but neither deletes nor shares it. A: the rest.
  */
 const PERMISSIONS_OF_ROLE: Readonly<Record<AccessRole, readonly RolePermission[]>> = {

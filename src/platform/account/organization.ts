@@ -101,7 +101,7 @@ export function findMember(world: World, owner: Account, memberId: string): Resu
   return member === undefined ? refuse("MEMBER_NOT_FOUND", `member "${memberId}" not found`) : accept(member);
 }
 
-/** S: an address that has an account joins at once. All are invited, or nobody. */
+/** S: an address that has an account joins at once. Either all are invited or none. */
 function decideInviteMembers(world: World, command: InviteMembers, context: Context): Result<Event[]> {
   const owner = findOrganization(world, command.organizationId);
   if (!owner.ok) return owner;

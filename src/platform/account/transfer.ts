@@ -28,7 +28,7 @@ type RequestTransfer = {
   readonly projectId: string;
   readonly ttlSeconds: number;
 };
-/** Anybody who knows the id of the request may accept it, for the account `toAccountId`. */
+/** Any account that knows the id of the request may accept it, for the account `toAccountId`. */
 type AcceptTransfer = {
   readonly type: "AcceptTransfer";
   readonly projectId: string;

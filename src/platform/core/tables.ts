@@ -7,18 +7,18 @@ export type TableName = {
 
 type TableSpec =
   | {
-      /** Replaying the events gives its rows. */
+      /** A replay of the events produces its rows. */
       readonly journaled: true;
       /** What a reset of the world does with its rows; `partly kept` needs a rule in evolve.ts. */
       readonly onReset: "kept" | "emptied" | "partly kept";
       /** `copied`: copying all rows would block, so the table makes a copy that is read later. */
       readonly checkpoint: "rows" | "copied";
     }
-  /** Durable, but no event says anything about it: a checkpoint, a replay and `verify` leave it out. */
+  /** Durable, but not described by events. Not in checkpoints; `verify` only checks its checksums. */
   | { readonly journaled: false; readonly onReset: "kept" };
 
 /**
- * What each table of a world is. A table that is added to `World` does not compile until it stands here.
+ * Properties of each table. A table of `World` that is missing here does not compile.
  * The order is that of the tables in a checkpoint, which is stored: add at the end.
  */
 export const TABLES = {

@@ -95,7 +95,7 @@ function scenarioNameFrom(fileName: string): string {
   return fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
 }
 
-/** Prints the scenario; parsing the result gives the same scenario. */
+/** Prints the scenario. Parsing the result returns the same scenario. */
 export function printScenario({ source }: Pick<ScenarioFile, "source">): string {
   return stringify(source, { lineWidth: 140 });
 }

@@ -128,7 +128,7 @@ type ReplayContext = {
 };
 
 /**
- * Why a delay cannot be reproduced: a run sends one request at a time, and its clock stands still otherwise.
+ * Why a delay cannot be reproduced: a run sends one request at a time, and its clock is stopped otherwise.
  */
 function whyNotReproduced(
   { seq, until, request }: FaultDelay,

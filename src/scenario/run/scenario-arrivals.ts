@@ -231,7 +231,7 @@ export class ScenarioArrivals implements ArrivalSource {
   }
 
   /**
-   * Tells clients about connections that the world has closed. A connection that waits for a start survives
+   * Notifies clients of connections that the world has closed. A connection that waits for a start survives
    * the suspend before it.
    */
   #closeLost(endpointId: string, at: SimTime): void {

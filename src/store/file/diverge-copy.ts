@@ -29,7 +29,7 @@ export type DivergenceOptions = {
 /** Number of rows deleted or written between two pauses. */
 const ROWS_PER_PORTION = 2_000;
 
-/** Turns a copy that nobody has open into a history of its own. If this fails, the copy must be discarded. */
+/** Turns a copy that is not open into a history of its own. If this fails, the copy must be discarded. */
 export async function divergeCopy(
   path: string,
   options: OpenOptions,

@@ -49,7 +49,7 @@ export function checkpointWal(path: string): void {
 }
 
 /**
- * Removes the empty `-wal` and `-shm` files of a database that nobody has open. Returns false if the log is
+ * Removes the empty `-wal` and `-shm` files of a database that is not open. Returns false if the log is
  * not empty.
  */
 export function removeEmptyWal(path: string): boolean {

@@ -28,7 +28,7 @@ export function createFile(path: string, migrationsFolder: string): void {
 }
 
 /**
- * Upgrades the file of an older release, which nobody may have open. Works on a copy that then replaces the
+ * Upgrades the file of an older release, which must not be open. Works on a copy that then replaces the
  * file, so a kill leaves either the old or the new one. Keeps the original at `backupPath`, if given.
  */
 export function upgradeFile(path: string, migrationsFolder: string, backupPath?: string): void {

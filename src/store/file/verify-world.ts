@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
-import { JOURNALED_TABLES, type TableName } from "../../platform/core/tables.ts";
+import { JOURNALED_TABLES, type TableName, UNJOURNALED_TABLES } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
@@ -81,7 +81,7 @@ class Verifier {
           else this.#compareRows(name, world);
         });
       }
-      for (const name of ["apiKeyUses", "secrets"] as const)
+      for (const name of UNJOURNALED_TABLES)
         await this.#collectCorruption(tableName(name), () => prepareReader(this.#sqlite, name)());
       const { checked, violations } = checkInvariants(world, row.now);
       this.#count.invariants = checked;

@@ -22,7 +22,7 @@ export function finalizeSnapshot(path: string): void {
   }
 }
 
-/** Reads the summary of a file that nobody has open. */
+/** Reads the summary of a file that is not open. */
 export function readFileInfo(path: string): FileInfo {
   const unknown = { historyId: "", seq: 0, now: 0 };
   try {

@@ -26,7 +26,7 @@ export class DepartureQueue {
     this.#put(position, at, tag);
   }
 
-  /** Removes the earliest end and gives its tag. The queue must not be empty. */
+  /** Removes the earliest end and returns its tag. The queue must not be empty. */
   take(): number {
     const tag = this.#tag[0] as number;
     this.size -= 1;

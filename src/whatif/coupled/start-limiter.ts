@@ -46,7 +46,7 @@ export class StartLimiter {
     return false;
   }
 
-  /** A start has ended; gives the queued compute that starts now, or -1. */
+  /** Ends a start. Returns the queued compute that starts now, or -1. */
   release(): number {
     this.underWay -= 1;
     if (this.queued === 0) return -1;
@@ -57,7 +57,7 @@ export class StartLimiter {
     return compute;
   }
 
-  /** Takes a prepared compute if one is available; gives whether it did. */
+  /** Takes a prepared compute if one is available. Returns whether it did. */
   takePrepared(now: SimTime): boolean {
     const prepared = this.#preparedAt;
     const isAvailable = (prepared[this.#nextPrepared] ?? Number.POSITIVE_INFINITY) <= now;

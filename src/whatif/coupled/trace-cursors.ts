@@ -32,7 +32,7 @@ export class TraceCursors {
     return this.#nextAt[compute] as number;
   }
 
-  /** Reads the next request and gives its duration. The caller counts it. */
+  /** Reads the next request and returns its duration. The caller counts it. */
   take(compute: number): number {
     const index = this.#next[compute] as number;
     this.#moveTo(compute, index + 1);

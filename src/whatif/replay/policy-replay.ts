@@ -80,7 +80,7 @@ export class PolicyReplay {
     this.#policyState?.learn?.(arrival - idleSince, arrival);
   }
 
-  /** Suspends and resumes as scheduled until `at`; gives whether the compute is active or starting then. */
+  /** Suspends and resumes as scheduled until `at`. Returns whether the compute is active or starting then. */
   #sleepUntil(at: SimTime): boolean {
     const schedule = this.#schedule;
     let isActive = at <= schedule.sleepAt;

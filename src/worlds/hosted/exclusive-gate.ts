@@ -3,7 +3,7 @@ export class ExclusiveGate {
   readonly #onReleased: () => void;
   #running: Promise<unknown> | undefined;
 
-  /** `onReleased` runs after each work, before anybody who waited for it. */
+  /** `onReleased` runs after each work, before the next waiting work starts. */
   constructor(onReleased: () => void) {
     this.#onReleased = onReleased;
   }

@@ -19,7 +19,7 @@ type Deferred = {
 
 /**
  * Commits everything that one turn of the event loop decided at once, then notifies the subscribers. When a
- * commit fails, everybody who waits for it fails, and the world is dropped from memory.
+ * commit fails, all callers that wait for it fail, and the world is dropped from memory.
  */
 export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;
@@ -41,7 +41,7 @@ export class GroupCommit {
         try {
           this.now();
         } catch {
-          // Everybody who waits for this commit has been rejected.
+          // All callers that wait for this commit have been rejected.
         }
       });
     }
@@ -73,7 +73,7 @@ export class GroupCommit {
     for (const listener of this.#listeners) listener(events);
   }
 
-  /** Drops the world from memory and rejects everybody who waits for its commit. */
+  /** Drops the world from memory and rejects all callers that wait for its commit. */
   fail(live: LiveWorld, error: unknown): StoreUnavailable {
     const failure = this.#lifecycle.fail(live, error);
     this.#reject(failure);

@@ -10,7 +10,7 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Runs work that nobody awaits. Its failure was already reported where it occurred, and the next transaction
+ * Runs work without awaiting it. Its failure was already reported where it occurred, and the next transaction
  * meets it again.
  */
 export function runInBackground(work: () => unknown): void {

@@ -11,7 +11,7 @@ export class WorldLifecycle {
   readonly #options: HostedWorldOptions;
   readonly #onDropped: () => void;
   #live: LiveWorld | undefined;
-  /** While a restore swaps the file, nobody may open it. */
+  /** While a restore swaps the file, it must not be opened. */
   #isBeingReplaced = false;
   #isShuttingDown = false;
   #isClosed = false;
@@ -101,7 +101,7 @@ export class WorldLifecycle {
     }
   }
 
-  /** Reports a damaged file and gives `StoreUnavailable` for it; gives any other error as it is. */
+  /** Reports a damaged file and returns `StoreUnavailable` for it. Returns any other error unchanged. */
   asUnavailable(error: unknown): unknown {
     const corrupt = asCorruptFile(error);
     if (!(corrupt instanceof CorruptFile)) return error;

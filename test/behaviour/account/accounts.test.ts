@@ -41,8 +41,13 @@ test("another account cannot see any resource of the first one: each call gets 4
     ["GET", `${project}/connection_uri?database_name=neondb&role_name=neondb_owner`],
   ];
   for (const [method, call, body] of calls) {
-    const answer = await double.api(method, call, body, other.key);
-    expect([method, call, answer.status, answer.body.code]).toEqual([method, call, 404, "PROJECT_NOT_FOUND"]);
+    const response = await double.api(method, call, body, other.key);
+    expect([method, call, response.status, response.body.code]).toEqual([
+      method,
+      call,
+      404,
+      "PROJECT_NOT_FOUND",
+    ]);
   }
   expect(await worldState(double)).toBe(before);
   expect((await double.api("GET", "/projects", undefined, other.key)).body.projects).toEqual([]);
@@ -154,9 +159,9 @@ test.each([
   [{ name: "a", email: "nobody" }, "email"],
   [{ name: "a", api_key: "two words" }, "api_key"],
   [{ name: "a", api_key: "with space".padEnd(64, "s") }, "api_key"],
-])("an account with %j is rejected with an error that names %s", async (asked, field) => {
+])("an account with %j is rejected with an error that names %s", async (account, field) => {
   const double = await createDouble();
-  const { status, body } = await double.sim("POST", "/accounts", asked);
+  const { status, body } = await double.sim("POST", "/accounts", account);
   expect([status, body.message]).toEqual([400, expect.stringContaining(field)]);
   expect((await double.sim("GET", "/accounts")).body.accounts).toHaveLength(1);
 });

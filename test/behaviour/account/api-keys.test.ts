@@ -43,7 +43,7 @@ test("the secret of a key is shown only at its creation", async () => {
     await double.sim("GET", "/api_keys"),
     await double.api("DELETE", `/api_keys/${body.id}`),
   ];
-  for (const answer of reported) expect(JSON.stringify(answer.body)).not.toContain(body.key);
+  for (const response of reported) expect(JSON.stringify(response.body)).not.toContain(body.key);
 });
 
 test("only the hash of a key is stored, and the whole hash is compared", () => {

@@ -92,10 +92,10 @@ test.each(Object.keys(BAD))("with %s, every request gets 401", async (name) => {
   const { double, call } = await createCaller();
   const before = await worldState(double);
   for (const text of CALLS) {
-    const answer = await call(text, BAD[name] ?? {});
-    expect([text, answer.status, answer.body.code]).toEqual([text, 401, "UNAUTHORIZED"]);
-    expect(Object.keys(answer.body).sort()).toEqual(["code", "message", "request_id"]);
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    const response = await call(text, BAD[name] ?? {});
+    expect([text, response.status, response.body.code]).toEqual([text, 401, "UNAUTHORIZED"]);
+    expect(Object.keys(response.body).sort()).toEqual(["code", "message", "request_id"]);
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
   }
   expect(await worldState(double)).toBe(before);
 });
@@ -113,16 +113,16 @@ test("with a revoked key, every request gets 401", async () => {
 test("401 comes before all other errors of a request", async () => {
   const { call } = await createCaller();
   for (const text of CALLS) {
-    const answer = await call(text.replace(":project", "NO SUCH"), { "Content-Type": "text/html" }, "{");
-    expect([text, answer.status]).toEqual([text, 401]);
+    const response = await call(text.replace(":project", "NO SUCH"), { "Content-Type": "text/html" }, "{");
+    expect([text, response.status]).toEqual([text, 401]);
   }
 });
 
 test("with a valid key, none of these requests gets 401", async () => {
   const { call } = await createCaller();
   for (const text of CALLS.filter((candidate) => !candidate.startsWith("DELETE"))) {
-    const answer = await call(text, { Authorization: `Bearer ${API_KEY}` }, "{}");
-    expect([text, answer.status === 401]).toEqual([text, false]);
+    const response = await call(text, { Authorization: `Bearer ${API_KEY}` }, "{}");
+    expect([text, response.status === 401]).toEqual([text, false]);
   }
 });
 

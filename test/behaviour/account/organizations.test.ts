@@ -64,11 +64,11 @@ test("an invited account joins at once, matched by email ignoring case; a second
     ["a@b.example", "A@b.example"],
     ["new@b.example", "member@standin.example"],
   ]) {
-    const answer = await double.api("POST", `/organizations/${orgId}/invitations`, {
+    const response = await double.api("POST", `/organizations/${orgId}/invitations`, {
       invitations: emails.map((email) => ({ email, role: "viewer" })),
     });
-    expect(codeOf(answer)).toEqual([409, "MEMBER_EXISTS"]);
-    expect(answer.body.message).toMatch(new RegExp(`^invitations\\.${emails.length - 1}\\.email`));
+    expect(codeOf(response)).toEqual([409, "MEMBER_EXISTS"]);
+    expect(response.body.message).toMatch(new RegExp(`^invitations\\.${emails.length - 1}\\.email`));
   }
   expect(await worldState(double)).toBe(before);
   expect(
@@ -168,10 +168,10 @@ test.each([
     expect((await double.api("GET", path, undefined, key)).status).toBe(200);
     const before = await worldState(double);
     const [method, url, body] = request({ projectId, orgId, path });
-    const answer = await double.api(method, url, body, key);
-    if (may.includes(need)) expect(answer.status).toBeLessThan(300);
+    const response = await double.api(method, url, body, key);
+    if (may.includes(need)) expect(response.status).toBeLessThan(300);
     else {
-      expect([url, ...codeOf(answer)]).toEqual([url, 403, "ACCESS_DENIED"]);
+      expect([url, ...codeOf(response)]).toEqual([url, 403, "ACCESS_DENIED"]);
       expect(await worldState(double)).toBe(before);
     }
   }

@@ -37,7 +37,7 @@ test.each([
 ])("the free plan rejects %s, names itself, and nothing changes", async (_, fields) => {
   const { double, key, projectId, path } = await createFree();
   const before = await worldState(double);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     double.api("PATCH", path, { endpoint: fields }, key),
     double.api("POST", "/projects", { project: { default_endpoint_settings: fields } }, key),
     double.api("PATCH", `/projects/${projectId}`, { project: { default_endpoint_settings: fields } }, key),
@@ -48,7 +48,7 @@ test.each([
       key,
     ),
   ]);
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     expect([status, body.code]).toEqual([422, "PLAN_LIMIT_EXCEEDED"]);
     expect(body.message).toContain("free plan");
   }
@@ -121,8 +121,8 @@ test("a deleted branch makes room for another", async () => {
 test("a free account accepts a hundred projects and rejects one more", async () => {
   const double = await createDouble({ plan: "free" });
   const create = () => double.api("POST", "/projects", { project: {} });
-  const answers = await Promise.all(Array.from({ length: 100 }, create));
-  expect(answers.every(({ status }) => status === 201)).toBe(true);
+  const responses = await Promise.all(Array.from({ length: 100 }, create));
+  expect(responses.every(({ status }) => status === 201)).toBe(true);
   const refused = await create();
   expect([refused.status, refused.body.code]).toEqual([422, "PROJECTS_LIMIT_EXCEEDED"]);
 });

@@ -14,9 +14,9 @@ async function organizationOf(double: Double, key?: string): Promise<string> {
 }
 
 async function requestTransfer(double: Double, projectId: string, body?: unknown): Promise<string> {
-  const answer = await double.api("POST", `/projects/${projectId}/transfer_requests`, body);
-  expect(answer.status).toBe(201);
-  return `/projects/${projectId}/transfer_requests/${answer.body.id}`;
+  const response = await double.api("POST", `/projects/${projectId}/transfer_requests`, body);
+  expect(response.status).toBe(201);
+  return `/projects/${projectId}/transfer_requests/${response.body.id}`;
 }
 
 test("a transfer request expires after a day or its ttl_seconds, at exactly that instant", async () => {

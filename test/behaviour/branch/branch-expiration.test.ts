@@ -17,8 +17,8 @@ async function namesOf(double: Double, path: string, query = ""): Promise<string
     .sort();
 }
 
-async function refusalOf(answer: Promise<{ status: number; body: any }>): Promise<unknown[]> {
-  const { status, body } = await answer;
+async function refusalOf(response: Promise<{ status: number; body: any }>): Promise<unknown[]> {
+  const { status, body } = await response;
   return [status, body.code];
 }
 

@@ -110,22 +110,26 @@ test("created_at of a branch, in whole seconds, is accepted as its creation in o
   const path = `/projects/${projectId}/branches`;
   const reported = created.branch.created_at;
   expect(reported).toBe("2026-01-01T00:00:00Z");
-  const ask = (method: string, rest: string, body?: object) => double.api(method, `${path}${rest}`, body);
-  const child = await ask("POST", "", { branch: { parent_timestamp: reported } });
+  const request = (method: string, rest: string, body?: object) => double.api(method, `${path}${rest}`, body);
+  const child = await request("POST", "", { branch: { parent_timestamp: reported } });
   expect([child.status, child.body.branch.parent_timestamp]).toEqual([201, reported]);
   await double.advance("10s");
   const childPath = `/${child.body.branch.id}`;
   expect(
-    (await ask("POST", `${childPath}/restore`, { source_branch_id: branchId, source_timestamp: reported }))
-      .status,
+    (
+      await request("POST", `${childPath}/restore`, {
+        source_branch_id: branchId,
+        source_timestamp: reported,
+      })
+    ).status,
   ).toBe(200);
   await double.advance("10s");
-  expect((await ask("GET", `/${branchId}/schema?db_name=neondb&timestamp=${reported}`)).status).toBe(200);
+  expect((await request("GET", `/${branchId}/schema?db_name=neondb&timestamp=${reported}`)).status).toBe(200);
   expect(
-    (await ask("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${reported}`)).status,
+    (await request("GET", `${childPath}/compare_schema?db_name=neondb&base_timestamp=${reported}`)).status,
   ).toBe(200);
-  expect((await ask("POST", `/${branchId}/snapshot?timestamp=${reported}`)).status).toBe(200);
-  const before = await ask("POST", "", { branch: { parent_timestamp: "2025-12-31T23:59:59.999Z" } });
+  expect((await request("POST", `/${branchId}/snapshot?timestamp=${reported}`)).status).toBe(200);
+  const before = await request("POST", "", { branch: { parent_timestamp: "2025-12-31T23:59:59.999Z" } });
   expect([before.status, before.body.code]).toEqual([422, "PARENT_TIMESTAMP_NOT_ALLOWED"]);
 });
 

@@ -169,9 +169,9 @@ test.each(STORAGE_KINDS)(
     await createProject(double);
     const precious = await historyOf(double);
     const seqs = new Map((await listOf(double)).map(({ name, seq }: any) => [name, seq]));
-    const answers = await Promise.all([restore(double, "one"), restore(double, "other")]);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    const formers: string[] = answers.map(({ body }) => body.former_kept_as);
+    const responses = await Promise.all([restore(double, "one"), restore(double, "other")]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    const formers: string[] = responses.map(({ body }) => body.former_kept_as);
     expect(new Set(formers).size).toBe(2);
     const list = await listOf(double);
     expect(list.filter(({ name }: any) => formers.includes(name)).map(({ seq }: any) => seq)).toContain(
@@ -265,8 +265,8 @@ test.each(STORAGE_KINDS)(
 
 test.each(STORAGE_KINDS)("%s: of two concurrent snapshots with one name, one succeeds", async (kind) => {
   const double = (await createTestDouble(kind)).double();
-  const answers = await Promise.all([keep(double, "kept"), keep(double, "kept")]);
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+  const responses = await Promise.all([keep(double, "kept"), keep(double, "kept")]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect(await listOf(double)).toHaveLength(1);
 });
 
@@ -410,16 +410,16 @@ test.each(STORAGE_KINDS)(
       Array.from({ length: 5 }, (_, index) =>
         double.api("POST", "/projects", { project: { name: `p${index}` } }),
       );
-    const [restored, ...answers] = await Promise.all([
+    const [restored, ...responses] = await Promise.all([
       restore(double, "kept"),
       ...reads(),
       ...writes(),
       ...reads(),
     ]);
     expect(restored?.status).toBe(200);
-    expect(answers.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
+    expect(responses.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
     // Everything answered with 201 is in the restored world or in the snapshot of the previous one.
-    const written = answers.flatMap(({ status, body }) => (status === 201 ? [body.project.name] : []));
+    const written = responses.flatMap(({ status, body }) => (status === 201 ? [body.project.name] : []));
     const projects = async () =>
       (await double.api("GET", "/projects?limit=100")).body.projects.map(({ name }: any) => name);
     const after = await projects();
@@ -434,13 +434,13 @@ test("a restore does not affect requests to another world", async () => {
   const double = (await createTestDouble("in files")).double();
   const copy = await forkWorld(double, { name: "copy" });
   await keep(double, "kept");
-  const [restored, ...answers] = await Promise.all([
+  const [restored, ...responses] = await Promise.all([
     restore(double, "kept"),
     ...Array.from({ length: 10 }, () => copy.api("GET", "/projects")),
     ...Array.from({ length: 10 }, () => copy.sim("GET", "/health")),
   ]);
   expect(restored?.status).toBe(200);
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
 });
 
 test.each(["real", "60x"] as const)(

@@ -182,8 +182,8 @@ test.each([
   ["a compute without a type", { endpoints: [{}] }, "endpoints.0.type"],
 ])("a branch with %s is rejected with 400", async (_, body, field) => {
   const { double, path } = await createWithBranches();
-  const answer = await double.api("POST", path, body);
-  expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(field)]);
+  const response = await double.api("POST", path, body);
+  expect([response.status, response.body.message]).toEqual([400, expect.stringContaining(field)]);
 });
 
 test("an unknown parent is 404", async () => {

@@ -7,7 +7,7 @@ import {
   updateCompute,
   worldState,
 } from "../../support/compute.ts";
-import { type Answer, createDouble, createProject, type Double } from "../../support/double.ts";
+import { type ApiResponse, createDouble, createProject, type Double } from "../../support/double.ts";
 
 async function createShop(project: Record<string, unknown> = {}) {
   const double = await createDouble();
@@ -17,17 +17,17 @@ async function createShop(project: Record<string, unknown> = {}) {
 }
 
 /** Sends a request and waits for its operations. */
-async function done(double: Double, method: string, path: string, body?: unknown): Promise<Answer> {
-  const answer = await double.api(method, path, body);
+async function done(double: Double, method: string, path: string, body?: unknown): Promise<ApiResponse> {
+  const response = await double.api(method, path, body);
   await double.advance("10s");
-  return answer;
+  return response;
 }
 
 const createRole = (double: Double, path: string, name: string, fields = {}) =>
   done(double, "POST", `${path}/roles`, { role: { name, ...fields } });
 const createDatabase = (double: Double, path: string, name: string, owner_name = "neondb_owner") =>
   done(double, "POST", `${path}/databases`, { database: { name, owner_name } });
-const codeOf = ({ status, body }: Answer) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 test("a new role has a password, which is shown at creation and can be revealed later", async () => {
   const { double, branchId, path } = await createShop();
@@ -172,8 +172,14 @@ test.each<[string, string, string, unknown, unknown[]]>([
     { database: { owner_name: "nobody" } },
     [404, "ROLE_NOT_FOUND"],
   ],
-  ["a role that is not there", "DELETE", "/roles/nobody", undefined, [404, "ROLE_NOT_FOUND"]],
-  ["a password of nobody", "POST", "/roles/nobody/reset_password", undefined, [404, "ROLE_NOT_FOUND"]],
+  ["an unknown role", "DELETE", "/roles/nobody", undefined, [404, "ROLE_NOT_FOUND"]],
+  [
+    "the password of an unknown role",
+    "POST",
+    "/roles/nobody/reset_password",
+    undefined,
+    [404, "ROLE_NOT_FOUND"],
+  ],
   ["a database that is not there", "DELETE", "/databases/nothing", undefined, [404, "DATABASE_NOT_FOUND"]],
   ["a role without a name", "POST", "/roles", { role: {} }, [400, "BAD_REQUEST"]],
   [
@@ -197,7 +203,7 @@ test("names have at most 63 bytes in UTF-8, including generated ones", async () 
   expect((await createDatabase(double, path, fits, fits)).status).toBe(201);
   const project = (branch: object) => done(double, "POST", "/projects", { project: { branch } });
   const jwks = { jwks_url: "https://issuer.example/jwks", provider_name: "issuer", role_names: [tooLong] };
-  const refused: [Answer, string][] = [
+  const refused: [ApiResponse, string][] = [
     [await createRole(double, path, tooLong), "role.name"],
     [await createDatabase(double, path, tooLong, fits), "database.name"],
     [

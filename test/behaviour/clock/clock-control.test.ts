@@ -155,8 +155,8 @@ test.each([
 ])("advance %j is rejected with 400 and does not move the clock", async (body) => {
   const double = await createDouble();
   const before = await worldState(double);
-  const answer = await advance(double, body);
-  expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
+  const response = await advance(double, body);
+  expect([response.status, response.body.code]).toEqual([400, "BAD_REQUEST"]);
   expect((await clockOf(double)).now).toBe("2026-01-01T00:00:00.000Z");
   expect(await worldState(double)).toBe(before);
 });

@@ -121,9 +121,9 @@ test.each([
   [undefined],
 ])("clock %j is rejected with 400, and the mode does not change", async (body) => {
   const double = await createDouble();
-  const answer = await put(double, body);
-  expect(answer.status).toBe(400);
-  expect(answer.body.message).toMatch(/mode|factor|request body/);
+  const response = await put(double, body);
+  expect(response.status).toBe(400);
+  expect(response.body.message).toMatch(/mode|factor|request body/);
   expect((await double.sim("GET", "/clock")).body.mode).toBe("manual");
 });
 

@@ -30,10 +30,10 @@ test.each([
   const double = await createDouble();
   const { path } = await createProject(double);
   const before = await worldState(double);
-  const answer = await setDelay(double, path, seconds);
-  expect(answer.status).toBe(status);
+  const response = await setDelay(double, path, seconds);
+  expect(response.status).toBe(status);
   if (status === 200) return;
-  expect(answer.body.message).toContain("suspend_timeout_seconds");
+  expect(response.body.message).toContain("suspend_timeout_seconds");
   expect(await worldState(double)).toBe(before);
 });
 

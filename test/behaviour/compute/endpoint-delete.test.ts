@@ -31,8 +31,8 @@ test("deleting a compute is permanent", async () => {
     ["POST", `${path}/suspend`],
     ["POST", `${path}/restart`],
   ] as const) {
-    const answer = await double.api(method, call, body);
-    expect([method, answer.status, answer.body.code]).toEqual([method, 404, "ENDPOINT_NOT_FOUND"]);
+    const response = await double.api(method, call, body);
+    expect([method, response.status, response.body.code]).toEqual([method, 404, "ENDPOINT_NOT_FOUND"]);
   }
   expect((await double.api("GET", `/projects/${projectId}/endpoints`)).body).toEqual({ endpoints: [] });
   expect((await double.sim("POST", "/activity", { endpoint_id: endpointId })).status).toBe(404);

@@ -29,10 +29,10 @@ test("of many creations at the same time on one branch, exactly one succeeds", a
   const double = await createDouble();
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, () => create(double, projectId, branchId, "read_write")),
   );
-  const statuses = answers.map(({ status }) => status).sort();
+  const statuses = responses.map(({ status }) => status).sort();
   expect(statuses).toEqual([201, ...Array.from({ length: 99 }, () => 409)]);
   expect(await primariesOf(double, projectId, branchId)).toBe(1);
 });
@@ -41,11 +41,11 @@ test("of many creations in an immediate world, exactly one succeeds as well", as
   const double = await createDouble({ operations: "immediate" });
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, () => create(double, projectId, branchId, "read_write")),
   );
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-  expect(answers.filter(({ status }) => status === 409)).toHaveLength(99);
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+  expect(responses.filter(({ status }) => status === 409)).toHaveLength(99);
 });
 
 test("of two computes that move to one branch at the same time, one arrives", async () => {
@@ -53,10 +53,10 @@ test("of two computes that move to one branch at the same time, one arrives", as
   const { projectId, path } = await createProject(double);
   const { paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   const { branchId } = await createBranch(double, projectId);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [path, paths[0] ?? ""].map((from) => double.api("PATCH", from, { endpoint: { branch_id: branchId } })),
   );
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
   expect(await primariesOf(double, projectId, branchId)).toBe(1);
 });
 
@@ -64,11 +64,11 @@ test("a creation and a move to one branch at the same time: one of them", async 
   const double = await createDouble({ operations: "immediate" });
   const { projectId, path } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     create(double, projectId, branchId, "read_write"),
     double.api("PATCH", path, { endpoint: { branch_id: branchId } }),
   ]);
-  expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+  expect(responses.filter(({ status }) => status < 300)).toHaveLength(1);
   expect(await primariesOf(double, projectId, branchId)).toBe(1);
 });
 

@@ -20,8 +20,8 @@ async function createSleeping(options: DoubleOptions = {}) {
 
 test("a query starts an idle compute, which is active exactly after the start delay", async () => {
   const { double, projectId, endpointId, path } = await createSleeping();
-  const answer = await recordActivity(double, endpointId);
-  expect(answer).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3_000 });
+  const response = await recordActivity(double, endpointId);
+  expect(response).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3_000 });
   expect((await operationsOf(double, projectId))[0]).toBe("start_compute running");
   await double.advance("2999ms");
   expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle", pending_state: "active" });
@@ -180,7 +180,7 @@ test("arrivals at an idle compute that is being changed wait for the change and 
   expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
 });
 
-test("activity is never answered 423: another compute's operations hold nothing up", async () => {
+test("activity is never answered 423: another compute's operations do not delay it", async () => {
   const { double, projectId, endpointId } = await createSleeping();
   const { endpointIds, paths } = await createBranch(double, projectId, [{ type: "read_write" }]);
   await double.api("POST", `${paths[0]}/restart`);

@@ -130,7 +130,7 @@ test("sizes are checked for computes of new projects and branches, for new compu
   const { projectId } = await createProject(double);
   const { branchId } = await createBranch(double, projectId);
   const bad = { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 12 };
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     double.api("POST", "/projects", { project: bad }),
     double.api("POST", "/projects", { project: { default_endpoint_settings: bad } }),
     double.api("PATCH", `/projects/${projectId}`, { project: { default_endpoint_settings: bad } }),
@@ -139,7 +139,7 @@ test("sizes are checked for computes of new projects and branches, for new compu
       endpoint: { branch_id: branchId, type: "read_write", ...bad },
     }),
   ]);
-  for (const { status, body } of answers)
+  for (const { status, body } of responses)
     expect([status, body.code]).toEqual([422, "COMPUTE_SIZE_NOT_ALLOWED"]);
 });
 

@@ -221,12 +221,12 @@ test("during a restart by request: suspending, then idle, then active again", as
   const { endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/restart`);
   const [suspending, starting] = [`suspend_compute of ${endpointId}`, `start_compute of ${endpointId}`];
-  const asked = `wake: its last start was scheduled at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
+  const lastStart = `wake: its last start was scheduled at ${at("00:00:10.000")}, by a request [OperationScheduled]`;
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been active since ${at("00:00:04.000")}, with 0.25 CU [ComputeActivated]`,
     `pending: ${suspending} runs until ${at("00:00:11.000")} [OperationScheduled]`,
     `pending: ${starting} waits for ${suspending} [OperationScheduled]`,
-    asked,
+    lastStart,
     `changes: changes to it are rejected with 423 until ${at("00:00:14.000")}: ${suspending} (running), ${starting} (scheduling) [OperationScheduled, OperationScheduled]`,
   ]);
   await double.advance("1s");
@@ -234,7 +234,7 @@ test("during a restart by request: suspending, then idle, then active again", as
   expect(await explanationLines(double, endpointId)).toEqual([
     `state: ${endpointId} has been idle since ${at("00:00:11.000")}: a request suspended it, or changed it [OperationFinished, ComputeSuspended]`,
     `pending: ${running} runs until ${at("00:00:14.000")} [OperationStarted, OperationScheduled]`,
-    asked,
+    lastStart,
     `changes: changes to it are rejected with 423 until ${at("00:00:14.000")}: ${running} (running) [OperationStarted]`,
   ]);
   await double.advance("3s");

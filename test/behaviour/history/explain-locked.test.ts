@@ -71,8 +71,8 @@ test.each(Object.keys(LOCKS))(
   async (name) => {
     const double = await createDouble();
     const project = await createProject(double);
-    const answer = (await LOCKS[name]?.({ double, ...project })) as { status?: number } | undefined;
-    expect(answer?.status ?? 200).toBeLessThan(300);
+    const response = (await LOCKS[name]?.({ double, ...project })) as { status?: number } | undefined;
+    expect(response?.status ?? 200).toBeLessThan(300);
     const text = await explanationAbout(double, "changes", project.endpointId);
     const [, after, until] = /423 until (some time after )?(\S+Z):/.exec(text) ?? [];
     expect(until).toBeDefined();
@@ -174,8 +174,8 @@ test.each([
   const double = await createDouble();
   const { endpointId, created } = await createProject(double);
   for (const id of [endpointId, created.operations[0].id]) {
-    const answer = await explain(double, id, point);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(answer.body.message).toMatch(message);
+    const response = await explain(double, id, point);
+    expect([response.status, response.body.code]).toEqual([status, code]);
+    expect(response.body.message).toMatch(message);
   }
 });

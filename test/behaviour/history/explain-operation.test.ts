@@ -94,11 +94,11 @@ test.each([
   const { projectId, endpointId } = await createProject(double);
   await double.advance("1h");
   await recordActivity(double, endpointId, activity);
-  const [asked] = await explanationLines(double, (await newest(double, projectId)).id);
-  expect(asked).toMatch(
+  const [explanation] = await explanationLines(double, (await newest(double, projectId)).id);
+  expect(explanation).toMatch(
     new RegExp(`was scheduled at ${at("01:00:10.000")}, by a client's ${whose} that found the compute idle `),
   );
-  expect(asked).toContain("ActivityRecorded");
+  expect(explanation).toContain("ActivityRecorded");
 });
 
 test("explains the operation of an update and the start that follows it", async () => {

@@ -41,20 +41,20 @@ test("explanations from a file equal those from memory at every point of history
   const ids = await live(inMemory);
   expect(await live(inFiles)).toEqual(ids);
   const { seq } = (await inMemory.sim("GET", "/state")).body;
-  const answer = async (double: Double, id: string, at: number) => {
+  const explanationAt = async (double: Double, id: string, at: number) => {
     const { status, body } = await explain(double, id, at);
     const { request_id, ...rest } = body;
-    return { id, at, answered: status, ...rest };
+    return { id, at, httpStatus: status, ...rest };
   };
-  let told = 0;
+  let explained = 0;
   for (let at = 1; at <= seq; at += 3) {
     for (const id of ids) {
-      const expected = await answer(inMemory, id, at);
-      expect(await answer(inFiles, id, at)).toEqual(expected);
-      if (expected.answered === 200) told += 1;
+      const expected = await explanationAt(inMemory, id, at);
+      expect(await explanationAt(inFiles, id, at)).toEqual(expected);
+      if (expected.httpStatus === 200) explained += 1;
     }
   }
-  expect(told).toBeGreaterThan(100);
+  expect(explained).toBeGreaterThan(100);
 });
 
 test.each(STORAGE_KINDS)(

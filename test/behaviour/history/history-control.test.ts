@@ -81,9 +81,9 @@ test.each([
 ] as const)("the state at %j is rejected with %i and a reason", async (at, status, code, message) => {
   const double = (await createTestDouble("in memory")).double();
   await createProject(double);
-  const answer = await double.sim("GET", `/state?at=${at}`);
-  expect([answer.status, answer.body.code]).toEqual([status, code]);
-  expect(answer.body.message).toMatch(message);
+  const response = await double.sim("GET", `/state?at=${at}`);
+  expect([response.status, response.body.code]).toEqual([status, code]);
+  expect(response.body.message).toMatch(message);
 });
 
 test("a point that is given twice is rejected", async () => {
@@ -255,12 +255,12 @@ test.each(STORAGE_KINDS)(
     await createProject(double);
     await double.advance("1h");
     const { seq } = await historyOf(double);
-    const [forgotten, ...answers] = await Promise.all([
+    const [forgotten, ...responses] = await Promise.all([
       compact(double, "0s"),
       ...Array.from({ length: 10 }, (_, index) => double.api("POST", "/api_keys", { key_name: `k${index}` })),
     ]);
     expect(forgotten?.status).toBe(200);
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     const { events } = await eventsSince(double, seq);
     const names = events.flatMap(({ api_key }: any) => (api_key === undefined ? [] : [api_key.name]));
     // Changes before the new beginning of history are truncated, but the objects exist.

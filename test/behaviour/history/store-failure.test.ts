@@ -36,12 +36,12 @@ test("a change that cannot be committed is answered with 503 and has not happene
 test("everything in a failed commit fails together, including reads of the same turn", async () => {
   const { double, journal } = await createOnDisk();
   journal.full = true;
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     double.api("POST", "/projects", { project: {} }),
     double.api("POST", "/api_keys", { key_name: "lost" }),
     double.api("POST", "/projects", { project: {} }),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+  expect(responses.map(({ status }) => status)).toEqual([503, 503, 503]);
   journal.full = false;
   expect((await double.api("GET", "/projects")).body.projects).toHaveLength(1);
   expect((await double.api("GET", "/api_keys")).body).toHaveLength(1);
@@ -135,11 +135,11 @@ test.each(["requests", "api_key_uses"])("history is committed while no row of %s
   );
   sqlite.close();
   await made.reopen();
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     made.double().api("POST", "/projects", { project: { name: "shop" } }),
     made.double().api("POST", "/api_keys", { key_name: "beside" }),
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([201, 200]);
+  expect(responses.map(({ status }) => status)).toEqual([201, 200]);
   await made.reopen();
   expect((await made.double().api("GET", "/projects")).body.projects).toMatchObject([{ name: "shop" }]);
   expect((await made.double().api("GET", "/api_keys")).body).toHaveLength(2);

@@ -94,9 +94,9 @@ test("the state is the whole world in a stable order, and reading it changes not
 test("neither secrets nor their hashes are in the state or in history", async () => {
   const double = await createDouble();
   const { created } = await createProject(double);
-  const told = JSON.stringify([(await double.sim("GET", "/state")).body, await events(double)]);
-  expect(told).not.toContain(API_KEY);
-  expect(told).not.toContain(created.roles[0].password);
+  const records = JSON.stringify([(await double.sim("GET", "/state")).body, await events(double)]);
+  expect(records).not.toContain(API_KEY);
+  expect(records).not.toContain(created.roles[0].password);
 });
 
 test("the invariants are checked, and hold", async () => {
@@ -203,7 +203,7 @@ test("an unknown path under /_sim is 404 and lists the known ones", async () => 
 test("the control API rejects foreign origins and host names, and executes nothing for them", async () => {
   const double = await createDouble();
   const before = await worldState(double);
-  const ask = async (headers: Record<string, string>, host = "localhost") => {
+  const request = async (headers: Record<string, string>, host = "localhost") => {
     const init = {
       method: "POST",
       headers: { ...headers, "Content-Type": "application/json" },
@@ -211,10 +211,10 @@ test("the control API rejects foreign origins and host names, and executes nothi
     };
     return (await double.fetch(new Request(`http://${host}/_sim/accounts`, init))).status;
   };
-  expect(await ask({ Origin: "https://evil.example", Host: "localhost" })).toBe(403);
-  expect(await ask({ Host: "evil.example" })).toBe(403);
+  expect(await request({ Origin: "https://evil.example", Host: "localhost" })).toBe(403);
+  expect(await request({ Host: "evil.example" })).toBe(403);
   expect(await worldState(double)).toBe(before);
-  expect(await ask({ Host: "127.0.0.1:4620" })).toBe(201);
+  expect(await request({ Host: "127.0.0.1:4620" })).toBe(201);
 });
 
 test("with a control token set, the control API requires it and the imitated API does not accept it", async () => {
@@ -228,11 +228,11 @@ test("with a control token set, the control API requires it and the imitated API
     controlToken,
     onBug: () => undefined,
   });
-  const ask = async (path: string, headers: Record<string, string>) =>
+  const request = async (path: string, headers: Record<string, string>) =>
     (await app.fetch(new Request(`http://localhost${path}`, { headers }))).status;
-  expect(await ask("/_sim/clock", {})).toBe(401);
-  expect(await ask("/_sim/clock", { Authorization: `Bearer ${API_KEY}` })).toBe(401);
-  expect(await ask("/_sim/clock", { Authorization: `Bearer ${controlToken}x` })).toBe(401);
-  expect(await ask("/_sim/clock", { Authorization: `Bearer ${controlToken}` })).toBe(200);
-  expect(await ask("/api/v2/projects", { Authorization: `Bearer ${controlToken}` })).toBe(401);
+  expect(await request("/_sim/clock", {})).toBe(401);
+  expect(await request("/_sim/clock", { Authorization: `Bearer ${API_KEY}` })).toBe(401);
+  expect(await request("/_sim/clock", { Authorization: `Bearer ${controlToken}x` })).toBe(401);
+  expect(await request("/_sim/clock", { Authorization: `Bearer ${controlToken}` })).toBe(200);
+  expect(await request("/api/v2/projects", { Authorization: `Bearer ${controlToken}` })).toBe(401);
 });

@@ -16,7 +16,7 @@ test("every error has request_id, code and message, with the id of the request",
   const double = await createDouble();
   const { path, projectId } = await createProject(double);
   await double.api("POST", `${path}/restart`);
-  const answers = [
+  const responses = [
     await double.api("GET", "/projects", undefined, "unknown"),
     await double.api("GET", "/projects/none"),
     await double.api("GET", "/no/such/path"),
@@ -25,8 +25,8 @@ test("every error has request_id, code and message, with the id of the request",
     await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 11 } }),
     await double.api("POST", `${path}/restart`),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([401, 404, 404, 501, 400, 422, 423]);
-  for (const { headers, body } of answers) {
+  expect(responses.map(({ status }) => status)).toEqual([401, 404, 404, 501, 400, 422, 423]);
+  for (const { headers, body } of responses) {
     expect(Object.keys(body).sort()).toEqual(["code", "message", "request_id"]);
     for (const value of Object.values(body)) expect(value).toEqual(expect.stringMatching(/./));
     expect(headers.get("x-request-id")).toBe(body.request_id);

@@ -16,11 +16,11 @@ test.each([
   ["/activity", [{ endpoint_id: "ep-a" }, {}], "1.endpoint_id: is required and must be a string"],
 ])("POST /_sim%s with %j says what is wrong", async (path, body, message) => {
   const double = await createDouble();
-  const answer = await double.sim("POST", path, body);
-  expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
-  if (typeof message === "string") expect(answer.body.message).toBe(message);
-  else expect(answer.body.message).toMatch(message);
-  expect(answer.body.message).not.toMatch(ZOD_TEXT);
+  const response = await double.sim("POST", path, body);
+  expect([response.status, response.body.code]).toEqual([400, "BAD_REQUEST"]);
+  if (typeof message === "string") expect(response.body.message).toBe(message);
+  else expect(response.body.message).toMatch(message);
+  expect(response.body.message).not.toMatch(ZOD_TEXT);
 });
 
 test.each([

@@ -18,13 +18,13 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     const made = await createStorageDouble(kind);
     onTestFinished(made.end);
     const double = made.double();
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       double.api("POST", "/projects", nested(depth), "nobody"),
       double.api("POST", "/api_keys", { key_name: "beside" }),
       double.api("POST", "/projects", nested(depth)),
       double.api("POST", "/projects", { project: { name: "beside" } }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([401, 200, 400, 201]);
+    expect(responses.map(({ status }) => status)).toEqual([401, 200, 400, 201]);
     expect((await double.api("POST", "/api_keys", { key_name: "after" })).status).toBe(200);
     const { requests } = (await double.sim("GET", "/requests")).body;
     expect(requests.map(({ status }: any) => status)).toEqual([401, 200, 400, 201, 200]);

@@ -3,10 +3,10 @@ import { createAccount } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 const statusesOf = async (double: Double, count: number, path = "/projects", key?: string) => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: count }, () => double.api("GET", path, undefined, key)),
   );
-  return answers.map(({ status }) => status);
+  return responses.map(({ status }) => status);
 };
 const served = (statuses: readonly number[]) => statuses.filter((status) => status === 200).length;
 

@@ -237,9 +237,9 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     await double.api("POST", "/nowhere", { password: "hunter2-h" });
     expect(secrets.every((secret) => secret.length > 8)).toBe(true);
     secrets.push("hunter2");
-    const told = JSON.stringify(await requestsOf(double));
-    for (const secret of secrets) expect(told).not.toContain(secret);
-    expect(told).toContain("[removed]");
+    const log = JSON.stringify(await requestsOf(double));
+    for (const secret of secrets) expect(log).not.toContain(secret);
+    expect(log).toContain("[removed]");
     expect((await requestsOf(double, "?path=limit%3D3"))[0].path).toBe(
       "/api/v2/projects?api_key=[removed]&search=[removed]&limit=3",
     );

@@ -48,10 +48,10 @@ const sent = async (body: string | Uint8Array<ArrayBuffer>) => {
   const response = await double.fetch(
     new Request("http://localhost/api/v2/api_keys", { method: "POST", headers, body }),
   );
-  const answer = (await response.json()) as { message?: string };
+  const responseBody = (await response.json()) as { message?: string };
   return {
     status: response.status,
-    message: answer.message,
+    message: responseBody.message,
     keys: (await double.api("GET", "/api_keys")).body.length as number,
   };
 };

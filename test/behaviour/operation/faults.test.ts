@@ -18,9 +18,9 @@ async function faultOf(double: Double, name = "f") {
 }
 
 async function statuses(double: Double, times: number, path = "/projects"): Promise<number[]> {
-  const answers: number[] = [];
-  for (let time = 0; time < times; time += 1) answers.push((await double.api("GET", path)).status);
-  return answers;
+  const responses: number[] = [];
+  for (let time = 0; time < times; time += 1) responses.push((await double.api("GET", path)).status);
+  return responses;
 }
 
 const ANSWER_503 = { answer: { status: 503 } };
@@ -41,8 +41,8 @@ test("a fault answers instead of the handler, in the format of the platform's er
     on: { operation: "createProject" },
     effect: { answer: { status: 500, code: "OOPS", message: "so sorry" } },
   });
-  const answer = await double.api("POST", "/projects", { project: {} });
-  expect(answer).toMatchObject({
+  const response = await double.api("POST", "/projects", { project: {} });
+  expect(response).toMatchObject({
     status: 500,
     body: { code: "OOPS", message: "so sorry", request_id: expect.any(String) },
   });
@@ -238,9 +238,9 @@ test("a key revoked during the delay of its request gets 401", async () => {
   onTestFinished(double.close);
   const { id, key } = (await double.sim("POST", "/api_keys", { key_name: "short" })).body;
   await setFaults(double, { name: "f", effect: { latency: "20s" } });
-  const answer = double.api("GET", "/projects", undefined, key);
+  const response = double.api("GET", "/projects", undefined, key);
   await double.sim("DELETE", `/api_keys/${id}`);
-  expect((await answer).status).toBe(401);
+  expect((await response).status).toBe(401);
 });
 
 test("on a real or scaled clock, latency ends when the world's clock has advanced that far", async () => {

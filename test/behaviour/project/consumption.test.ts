@@ -48,7 +48,8 @@ async function activeSince(instant: string) {
   return { double, path, ...ids };
 }
 
-const frames = (answer: any) => answer.body.projects[0].periods.flatMap((period: any) => period.consumption);
+const frames = (response: any) =>
+  response.body.projects[0].periods.flatMap((period: any) => period.consumption);
 
 describe("hourly usage", () => {
   test("is split at each full hour, to the second", async () => {
@@ -97,9 +98,9 @@ describe("hourly usage", () => {
       active_time_seconds: 1_800,
       compute_time_seconds: 3_600,
     });
-    const asTold = await double.sim("GET", "/state");
+    const state = await double.sim("GET", "/state");
     expect(
-      asTold.body.hourly_usage.every(({ hour }: any) => hour * HOUR < Date.parse("2026-01-05T10:00:00Z")),
+      state.body.hourly_usage.every(({ hour }: any) => hour * HOUR < Date.parse("2026-01-05T10:00:00Z")),
     ).toBe(true);
   });
 
@@ -371,7 +372,7 @@ describe("the history of consumption", () => {
   test("contains the requested metrics, and unknown ones are rejected", async () => {
     const double = await createDouble();
     const { projectId, branchId } = await createProject(double);
-    const value = (answer: any) => answer.body.branches[0].periods[0].consumption[0].metrics;
+    const value = (response: any) => response.body.branches[0].periods[0].consumption[0].metrics;
     const both = {
       ...january,
       project_ids: projectId,

@@ -39,12 +39,12 @@ test.each([
 ])("a JWKS with %j is rejected with 400 and an error that names it", async (wrong, field) => {
   const double = await createDouble();
   const { projectId } = await createProject(double);
-  const answer = await double.api("POST", `/projects/${projectId}/jwks`, {
+  const response = await double.api("POST", `/projects/${projectId}/jwks`, {
     jwks_url: URL,
     provider_name: "issuer",
     ...wrong,
   });
-  expect([answer.status, answer.body.message.startsWith(`${field}:`)]).toEqual([400, true]);
+  expect([response.status, response.body.message.startsWith(`${field}:`)]).toEqual([400, true]);
 });
 
 test("a JWKS names roles that are there, where their creation is to be skipped, and none that are reserved", async () => {
@@ -110,7 +110,7 @@ test("a project or compute can preload only libraries of the project's version o
       endpoints: [{ type: "read_write", ...enabling("pg_search") }],
     }),
   ];
-  for (const answer of refused) expect(codeOf(answer)).toEqual([422, "PRELOAD_LIBRARY_NOT_AVAILABLE"]);
+  for (const response of refused) expect(codeOf(response)).toEqual([422, "PRELOAD_LIBRARY_NOT_AVAILABLE"]);
   expect(refused[2]?.body.message).toMatch(
     /^settings\.preload_libraries\.enabled_libraries: "pg_search" .*Postgres 16; available are .*pg_cron/,
   );
@@ -296,9 +296,9 @@ async function liveThrough(double: Double): Promise<void> {
   const orgId = await organizationOf(double);
   const { key } = await createAccount(double, { email: "guest@standin.example" });
   const send = async (method: string, path: string, body?: unknown, as?: string) => {
-    const answer = await double.api(method, path, body, as);
-    expect(answer.status).toBeLessThan(300);
-    return answer.body;
+    const response = await double.api(method, path, body, as);
+    expect(response.status).toBeLessThan(300);
+    return response.body;
   };
   const ofRegion = `/organizations/${orgId}/vpc/region/${REGION}/vpc_endpoints/vpce-1`;
   for (const label of ["a", "b"]) await send("POST", ofRegion, { label });

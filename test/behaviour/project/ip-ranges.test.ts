@@ -3,7 +3,7 @@ import { createDouble } from "../../support/double.ts";
 
 // D: the forms that the documentation of the IP allowlist shows.
 
-const ask = async (ips: readonly string[]) => {
+const request = async (ips: readonly string[]) => {
   const double = await createDouble();
   return double.api("POST", "/projects", { project: { settings: { allowed_ips: { ips } } } });
 };
@@ -28,7 +28,7 @@ test("IPv4 and IPv6 addresses, ranges and CIDR blocks are stored as given", asyn
       "::1/128",
     ],
   ];
-  const { status, body } = await ask(ips);
+  const { status, body } = await request(ips);
   expect([status, body.project.settings.allowed_ips.ips]).toEqual([201, ips]);
 });
 
@@ -56,7 +56,7 @@ test.each([
   "invalid entries such as %j are rejected with their index, and no project is created",
   async (...wrong) => {
     for (const ip of wrong) {
-      const { status, body } = await ask(["192.0.2.1", ip]);
+      const { status, body } = await request(["192.0.2.1", ip]);
       expect([ip, status, body.message]).toEqual([
         ip,
         400,

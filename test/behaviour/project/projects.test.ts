@@ -214,8 +214,8 @@ test.each([
 ])("a project with %s is rejected with 400", async (_, body, field) => {
   const double = await createDouble();
   const before = await worldState(double);
-  const answer = await double.api("POST", "/projects", body);
-  expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining(field)]);
+  const response = await double.api("POST", "/projects", body);
+  expect([response.status, response.body.message]).toEqual([400, expect.stringContaining(field)]);
   expect(await worldState(double)).toBe(before);
 });
 

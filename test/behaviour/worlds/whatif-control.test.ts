@@ -17,7 +17,7 @@ async function used() {
   return { double, mine, other };
 }
 
-async function asked(double: Double, question = {}) {
+async function whatIf(double: Double, question = {}) {
   const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", ...question });
   expect(status).toBe(200);
   return body;
@@ -25,14 +25,14 @@ async function asked(double: Double, question = {}) {
 
 test("a deleted compute counts with its last settings, so its cost does not change", async () => {
   const { double, mine } = await used();
-  const { input, ...before } = await asked(double);
+  const { input, ...before } = await whatIf(double);
   expect(input).toEqual({ notes: [] });
   expect(before.policies[0]).toMatchObject({
     policy: "present",
     figures: { cu_hours: { value: (3 * (660 * 2 + 360 * 0.25)) / 3_600 } },
   });
   expect((await double.api("DELETE", mine.path)).status).toBe(200);
-  expect(await asked(double)).toEqual({ ...before, input });
+  expect(await whatIf(double)).toEqual({ ...before, input });
 });
 
 test("notes what truncated history does not contain", async () => {
@@ -41,11 +41,11 @@ test("notes what truncated history does not contain", async () => {
   await double.sim("POST", "/activity", { endpoint_id: mine.endpointId, duration_ms: 60_000 });
   await double.advance("1h");
   const forgotten = "the beginning of this world's history has been removed: earlier traffic is not included";
-  expect((await asked(double)).input.notes).toEqual([forgotten]);
+  expect((await whatIf(double)).input.notes).toEqual([forgotten]);
   await double.api("DELETE", mine.path);
   const gone =
     /^1 compute of the traffic is in neither this world nor its remaining history: counted as 1 CU with a delay of 300 s$/;
-  expect((await asked(double)).input.notes).toEqual([forgotten, expect.stringMatching(gone)]);
+  expect((await whatIf(double)).input.notes).toEqual([forgotten, expect.stringMatching(gone)]);
 });
 
 test.each([
@@ -55,9 +55,9 @@ test.each([
   [{ profile: 2026 }, 6],
 ])("a question accepts what the flags accept: %j", async (question, requests) => {
   const { double } = await used();
-  const { traffic, question: told } = await asked(double, question);
+  const { traffic, question: echoedQuestion } = await whatIf(double, question);
   expect(traffic.requests).toBe(requests);
-  expect(told.profile).toBe("profile" in question ? "2026" : "2024");
+  expect(echoedQuestion.profile).toBe("profile" in question ? "2026" : "2024");
 });
 
 test.each([

@@ -16,10 +16,10 @@ test.each(STORAGE_KINDS)(
   "%s: when one more world is allowed, one of many concurrent forks succeeds",
   async (kind) => {
     const double = (await createTestDouble(kind, { limits: { maxWorlds: 2 } })).double();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => requestFork(double, { name: `w${index}` })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 422, 422, 422, 422]);
     expect(await worldNames(double)).toHaveLength(2);
   },
 );
@@ -39,12 +39,12 @@ test.each(STORAGE_KINDS)(
     const kept = await createTestDouble(kind);
     const double = kept.double();
     await createProject(double);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       requestFork(double, { name: "copy" }),
       requestFork(double, { name: "copy", at: 3 }),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
-    const [won, lost] = answers.sort((a, b) => a.status - b.status);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const [won, lost] = responses.sort((a, b) => a.status - b.status);
     expect(lost?.body).toMatchObject({
       code: "WORLD_EXISTS",
       message: expect.stringMatching(/^name: .*"copy"/),
@@ -62,9 +62,9 @@ test.each(STORAGE_KINDS)("%s: many concurrent forks of one world all equal that 
   const double = kept.double();
   await createProject(double);
   const names = Array.from({ length: 10 }, (_, index) => `copy-${index}`);
-  const answers = await Promise.all(names.map((name) => requestFork(double, { name })));
-  expect(answers.map(({ status }) => status)).toEqual(names.map(() => 201));
-  expect(new Set(answers.map(({ body }) => body.world.history_id)).size).toBe(names.length);
+  const responses = await Promise.all(names.map((name) => requestFork(double, { name })));
+  expect(responses.map(({ status }) => status)).toEqual(names.map(() => 201));
+  expect(new Set(responses.map(({ body }) => body.world.history_id)).size).toBe(names.length);
   const origin = await worldState(double);
   for (const name of names) expect(await worldState(kept.world(name))).toBe(origin);
 });
@@ -72,12 +72,12 @@ test.each(STORAGE_KINDS)("%s: many concurrent forks of one world all equal that 
 test.each(STORAGE_KINDS)("%s: a fork requested during a long advance is the world after it", async (kind) => {
   const double = (await createTestDouble(kind)).double();
   await createBusyWorld(double);
-  const [advanced, asked] = await Promise.all([
+  const [advanced, created] = await Promise.all([
     double.world.advance({ by: 60 * DAY }),
     requestFork(double, { name: "copy" }),
   ]);
   expect(advanced?.now).toBe(Date.parse("2026-03-02T00:00:10Z"));
-  expect(asked.status).toBe(201);
+  expect(created.status).toBe(201);
   const copy = doubleOfWorld(double, "copy");
   expect(await worldState(copy)).toBe(await worldState(double));
   expect((await clockOf(copy)).now).toBe("2026-03-02T00:00:10.000Z");
@@ -89,11 +89,11 @@ test.each(STORAGE_KINDS)(
     const double = (await createTestDouble(kind)).double();
     await createBusyWorld(double);
     const before = await worldState(double);
-    const [, asked] = await Promise.all([
+    const [, created] = await Promise.all([
       double.world.advance({ by: 60 * DAY }),
       requestFork(double, { name: "copy", at: "2026-01-01T00:00:10Z" }),
     ]);
-    expect(asked.status).toBe(201);
+    expect(created.status).toBe(201);
     expect(await worldState(doubleOfWorld(double, "copy"))).toBe(before);
   },
 );

@@ -77,9 +77,9 @@ test.each([
   [{ at: "2027-01-01T00:00:00Z" }, /^at: /],
   [{ at: 1_000 }, /^at: /],
   [{ from: "nowhere" }, /^from: /],
-] as const)("fork with %j is rejected with the field and what is expected", async (asked, message) => {
+] as const)("fork with %j is rejected with the field and what is expected", async (fields, message) => {
   const double = (await createTestDouble("in memory")).double();
-  const { status, body } = await requestFork(double, { name: "x", ...asked });
+  const { status, body } = await requestFork(double, { name: "x", ...fields });
   expect(status).toBeGreaterThanOrEqual(400);
   expect(status).toBeLessThan(500);
   expect(body.message).toMatch(message);

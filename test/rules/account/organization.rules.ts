@@ -72,7 +72,7 @@ test("inviting a member, or the owner, is refused", () => {
   given(worldWithAccount()).when(invite("owner@example.com")).thenRefused("MEMBER_EXISTS");
 });
 
-test("when one of several invitations is refused, nobody is invited", () => {
+test("when one of several invitations is refused, none takes effect", () => {
   given(worldWithAccount()).when(invite("new@example.com", "owner@example.com")).thenRefused("MEMBER_EXISTS");
 });
 

@@ -5,7 +5,7 @@ import { after, type CommandOf, given, MINUTE, SECOND, type Step } from "../../s
 const rescaleIsDue = { kind: "rescale", id: "ep-main" } as const;
 const autoscaled: Step = worldWithProject({ compute: { maxCu: 2 } });
 
-/** A query during which so many vCPUs are busy. */
+/** A query that keeps this number of vCPUs busy. */
 function load(vcpus: number, durationMs = 0): CommandOf<"RecordActivity"> {
   return {
     type: "RecordActivity",

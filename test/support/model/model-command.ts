@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { type Answer, API_KEY, type Double, START } from "../double.ts";
+import { API_KEY, type ApiResponse, type Double, START } from "../double.ts";
 import {
   type Account,
   branchesIn,
@@ -82,17 +82,20 @@ export async function callApi(
   project: Project,
   call: Call,
   predicted: readonly number[],
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const stranger = model.accounts.find((account) => account !== project.account);
   const revoked = model.keys.find((key) => key.revoked)?.secret ?? "r".repeat(64);
   const key = { owner: project.account.key, stranger: stranger?.key ?? "", revoked }[call.as];
   const expected = { owner: predicted, stranger: [404], revoked: [401] }[call.as];
-  const answer = await host.double().api(call.method, `/projects/${project.id}${call.path}`, call.body, key);
-  expect(expected, `${call.method} ${call.path}: ${answer.status} ${JSON.stringify(answer.body)}`).toContain(
-    answer.status,
-  );
-  if (answer.status < 300) project.stirredAt = model.now;
-  return answer;
+  const response = await host
+    .double()
+    .api(call.method, `/projects/${project.id}${call.path}`, call.body, key);
+  expect(
+    expected,
+    `${call.method} ${call.path}: ${response.status} ${JSON.stringify(response.body)}`,
+  ).toContain(response.status);
+  if (response.status < 300) project.stirredAt = model.now;
+  return response;
 }
 
 /** Whether the project has unfinished operations, as its owner sees them. */

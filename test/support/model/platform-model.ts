@@ -1,5 +1,5 @@
-// A model of the platform from its documents: who owns what, and which names are taken. It is independent of the
-// implementation and asks the double only for unfinished operations.
+// A model of the platform from its documents: ownership and names in use. It is independent of the
+// implementation and queries the double only for unfinished operations.
 
 export type Account = { readonly id: string; readonly key: string; readonly plan: "paid" | "free" };
 export type Project = {

@@ -20,7 +20,7 @@ export type ResourceNames = {
 export type FuzzedWorld = {
   readonly app: Hono;
   readonly names: ResourceNames;
-  /** The errors behind the answers with status 500. */
+  /** The errors that caused responses with status 500. */
   readonly bugs: unknown[];
   state(): Promise<string>;
   close(): Promise<void>;

@@ -50,7 +50,7 @@ test("a wildcard selects all matches in the order of the file, and does not matc
   expect(computesOf(FLEET, "fleet-*-main")).toEqual([]);
 });
 
-test("an id has its label, and an id without a label stands for itself", () => {
+test("an id has its label, and an id without a label is its own label", () => {
   expect(FLEET.labelOf("id of shop/main")).toBe("shop/main");
   expect(FLEET.labelOf("ep-unnamed")).toBe("ep-unnamed");
   expect(FLEET.get("shop")?.kind).toBe("project");

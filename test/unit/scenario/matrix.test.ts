@@ -27,10 +27,10 @@ test("from and to are inclusive", () => {
 
 test("a text that is only a placeholder becomes the value of any type; within a text it becomes text", () => {
   const { value, unknownNames: unknown } = fillTemplate(
-    { delay: "${delay}", told: "after ${delay} s, ${on}", list: ["${on}"] },
+    { delay: "${delay}", text: "after ${delay} s, ${on}", list: ["${on}"] },
     { delay: 60, on: false },
   );
-  expect(value).toEqual({ delay: 60, told: "after 60 s, false", list: [false] });
+  expect(value).toEqual({ delay: 60, text: "after 60 s, false", list: [false] });
   expect(unknown).toEqual([]);
 });
 

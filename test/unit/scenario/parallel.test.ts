@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runInParallel, type StepSequence } from "../../../src/scenario/run/parallel.ts";
 
-/** A sequence that wakes at these instants and records when it continues. */
+/** A sequence that waits for these instants and records when it continues. */
 async function* lane(name: string, instants: readonly number[], went: string[]): StepSequence {
   for (const at of instants) {
     yield { at };

@@ -453,25 +453,25 @@ test("an unused name of the matrix is rejected, because all of its runs would be
 
 test("an invalid matrix hides no problem that does not depend on it", () => {
   const lines = [
-    "about: ${told}",
+    "about: ${text}",
     "steps:",
     '  - { at: "${when}", advance: "${wait}", expext: [] }',
     '  - { request: { path: "/projects/{nowhere}" } }',
     '  - { activity: { to: "${who}" } }',
     "length: ${other}",
   ];
-  const told = (matrix: string) =>
+  const problems = (matrix: string) =>
     problemsOf(withLines(...lines, matrix)).map((problem) => problem.replace(/^mine\.yaml:\d+:\d+: /, ""));
   const always = [
     expect.stringMatching(/^steps\.0\.expext: unknown key/),
     expect.stringMatching(/^steps\.1\.request\.path: \{nowhere\}/),
   ];
-  expect(told("matrix: { told: [x], when: [], wait: { from: 2, to: 1 }, who: [{}] }")).toEqual([
+  expect(problems("matrix: { text: [x], when: [], wait: { from: 2, to: 1 }, who: [{}] }")).toEqual([
     ...always,
-    expect.stringMatching(/^length: the matrix has no value "other" for \$\{other\}; it has told$/),
+    expect.stringMatching(/^length: the matrix has no value "other" for \$\{other\}; it has text$/),
     ...["when", "wait", "who"].map((name) => expect.stringMatching(`^matrix\\.${name}`)),
   ]);
-  expect(told("matrix: [when]")).toEqual([...always, expect.stringMatching(/^matrix: /)]);
+  expect(problems("matrix: [when]")).toEqual([...always, expect.stringMatching(/^matrix: /)]);
 });
 
 test("an invalid world, or a world file, hides no problem that does not depend on it", () => {
@@ -483,19 +483,19 @@ test("an invalid world, or a world file, hides no problem that does not depend o
     "  - { activity: { to: shop/main } }",
     "always: [{ state: idle, of: shop/main, from: 2h, until: 1h }]",
   ];
-  const told = [
+  const problems = [
     expect.stringMatching(/steps\.0\.after: there is no step "nothere" before this one$/),
     expect.stringMatching(/steps\.1\.restore: no earlier step takes a snapshot "nothing"$/),
     expect.stringMatching(/always\.0\.until: must be later than from$/),
   ];
-  expect(problemsOf(["version: 1", "world: { file: mine.sqlite }", ...rest].join("\n"))).toEqual(told);
+  expect(problemsOf(["version: 1", "world: { file: mine.sqlite }", ...rest].join("\n"))).toEqual(problems);
   expect(problemsOf(["version: 1", "world: { sed: 1 }", ...rest].join("\n"))).toEqual([
     expect.stringMatching(/world\.sed/),
-    ...told,
+    ...problems,
   ]);
   expect(problemsOf(["version: 1", "foo: 1", ...rest].join("\n"))).toEqual([
     expect.stringMatching(/foo: unknown key/),
-    ...told,
+    ...problems,
   ]);
 });
 

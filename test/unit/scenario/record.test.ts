@@ -38,7 +38,7 @@ const planChanged = (seq: number, seconds: number) =>
     accountId: "main",
     plan: "free",
   }) satisfies RecordedEvent;
-const asked = (
+const requestEntry = (
   number: number,
   seq: number,
   seconds: number,
@@ -74,7 +74,9 @@ function recorded(events: readonly RecordedEvent[], requests: readonly RequestLo
 }
 
 test("a delayed request is replayed at the time it was sent, before later requests", () => {
-  expect(recorded([planChanged(3, 1), held(4, 2, 10_000), planChanged(6, 12)], [asked(1, 5, 12)])).toEqual({
+  expect(
+    recorded([planChanged(3, 1), held(4, 2, 10_000), planChanged(6, 12)], [requestEntry(1, 5, 12)]),
+  ).toEqual({
     steps: ["01 /accounts/main", "02 1", "12 /accounts/main"],
     omitted: [],
   });
@@ -82,14 +84,17 @@ test("a delayed request is replayed at the time it was sent, before later reques
 
 test("delays of several faults add up; wall-clock delays take no time of the world", () => {
   const hits = [held(4, 2, 10_000), held(5, 2, 3_000, "world", 4), held(6, 2, 7_000, "wall", 4)];
-  expect(recorded(hits, [asked(1, 7, 15)])).toEqual({ steps: ["02 1"], omitted: [] });
+  expect(recorded(hits, [requestEntry(1, 7, 15)])).toEqual({ steps: ["02 1"], omitted: [] });
 });
 
 test("a request that a fault answered at once keeps its place", () => {
   const busy = { ...held(3, 0, 0), fault: "busy", outcome: { kind: "drop" } } satisfies RecordedEvent;
-  const struck = asked(1, 3, 0, { fault: "busy", status: 423 });
+  const struck = requestEntry(1, 3, 0, { fault: "busy", status: 423 });
   expect(
-    recorded([busy, held(4, 2, 1_000), held(6, 5, 1_000)], [struck, asked(2, 5, 3), asked(3, 7, 6)]),
+    recorded(
+      [busy, held(4, 2, 1_000), held(6, 5, 1_000)],
+      [struck, requestEntry(2, 5, 3), requestEntry(3, 7, 6)],
+    ),
   ).toEqual({
     steps: ["00 1", "02 2", "05 3"],
     omitted: [],
@@ -105,13 +110,13 @@ test("recorded braces are escaped, except for captured keys", () => {
     body: { key_name: text },
   };
   const planned = { ...planChanged(4, 1), accountId: "{shop}" };
-  const used = asked(2, 5, 2, {
+  const used = requestEntry(2, 5, 2, {
     keyId: 2,
     path: "/api/v2/projects/{shop}/branches",
     body: { branch: { name: text } },
   });
   const { steps } = recordSteps(
-    { world: emptyWorld(), events: [planned], requests: [asked(1, 3, 0, made), used] },
+    { world: emptyWorld(), events: [planned], requests: [requestEntry(1, 3, 0, made), used] },
     SHOWN,
     String,
   );
@@ -134,20 +139,20 @@ test.each([
   [
     "while the clock moved",
     [held(4, 2, 1_000)],
-    [{ ...asked(1, 5, 3), at: at(3) + 20 }],
+    [{ ...requestEntry(1, 5, 3), at: at(3) + 20 }],
     "it took effect at 2026-01-01T00:00:03.020Z, but in a run it would at 2026-01-01T00:00:03.000Z",
   ],
   ["that was never answered", [held(4, 2, 1_000)], [], "its outcome is not in the request log"],
   [
     "while another request was delayed",
     [held(4, 2, 9_000), held(5, 2, 9_000)],
-    [asked(1, 6, 11), asked(2, 7, 11)],
+    [requestEntry(1, 6, 11), requestEntry(2, 7, 11)],
     "other requests came before it took effect",
   ],
   [
     "while a setting changed",
     [held(4, 2, 1_000), planChanged(5, 2)],
-    [asked(1, 6, 3)],
+    [requestEntry(1, 6, 3)],
     "other requests came before it took effect",
   ],
 ])("a request delayed %s is reported as not reproduced", (_, events, requests, reason) => {
@@ -156,7 +161,7 @@ test.each([
 
 test("a request sent before the recording is reported as not reproduced", () => {
   const struck = { ...held(8, 5, 0), outcome: { kind: "drop" } } satisfies RecordedEvent;
-  expect(recorded([struck], [asked(1, 5, 3), asked(2, 8, 5)]).omitted).toEqual([
+  expect(recorded([struck], [requestEntry(1, 5, 3), requestEntry(2, 8, 5)]).omitted).toEqual([
     "POST /api/v2/projects/shop/branches at 2026-01-01T00:00:03.000Z: fault slow delayed it from before the start of the recording",
   ]);
 });
@@ -187,7 +192,7 @@ function plain(
   seconds: number,
   more: Partial<RequestLogEntry> = {},
 ): RequestLogEntry {
-  const { fault: _, ...request } = asked(number, seq, seconds, more);
+  const { fault: _, ...request } = requestEntry(number, seq, seconds, more);
   return request;
 }
 
@@ -202,7 +207,7 @@ test("a change without a logged request is reported; reads and rejected requests
 
 test("a fault hit without a logged request is reported, unless the effect of its request is logged", () => {
   const passed = { ...held(3, 1, 0), outcome: { kind: "lose_response" } } satisfies RecordedEvent;
-  expect(recorded([passed, roleDeleted(4, 1)], [asked(1, 4, 1)]).omitted).toEqual([]);
+  expect(recorded([passed, roleDeleted(4, 1)], [requestEntry(1, 4, 1)]).omitted).toEqual([]);
   expect(recorded([passed, roleDeleted(4, 1)], []).omitted).toEqual([
     "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:01.000Z (FaultHit, RoleDeleted): their requests are no longer in the request log; start the recording after them",
   ]);

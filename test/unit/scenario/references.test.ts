@@ -76,10 +76,10 @@ test("an unknown reference stays unchanged", () => {
   ]);
 });
 
-test("a path goes through objects and lists, and is undefined where nothing is", () => {
-  const answer = { endpoints: [{ id: "ep-1" }], project: null };
-  expect(valueAtPath(answer, "endpoints.0.id")).toBe("ep-1");
-  expect(valueAtPath(answer, "endpoints.1.id")).toBeUndefined();
-  expect(valueAtPath(answer, "project.id")).toBeUndefined();
+test("a path resolves objects and lists, and is undefined if nothing is there", () => {
+  const response = { endpoints: [{ id: "ep-1" }], project: null };
+  expect(valueAtPath(response, "endpoints.0.id")).toBe("ep-1");
+  expect(valueAtPath(response, "endpoints.1.id")).toBeUndefined();
+  expect(valueAtPath(response, "project.id")).toBeUndefined();
   expect(valueAtPath(undefined, "a")).toBeUndefined();
 });

@@ -218,14 +218,14 @@ test("for any growing or falling measure and any bounds, the first violating ins
             ...(max === undefined ? {} : { max }),
           },
         };
-        const asked = { ...given, until };
+        const condition = { ...given, until };
         let wanted: ReturnType<typeof expectation.parse>;
         try {
-          wanted = expectation.parse(asked);
+          wanted = expectation.parse(condition);
         } catch {
           return;
         }
-        const { happens, reaches, failures } = watched(key, asked);
+        const { happens, reaches, failures } = watched(key, condition);
         happens("ComputeActivated", valueAt, 0);
         reaches(1_000);
         const instants = Array.from({ length: Math.min(until, 100) }, (_, at) => at);

@@ -71,11 +71,11 @@ test("with a working set, the cheapest sufficient size answers 99 % of reads fro
     /^Cheapest sufficient size, with no throttling, no rejected connections and at least 99 % of reads from the cache: 0.25 CU, .* 99\.\d % of reads/,
   );
   const much = { workingSetGb: 6, blocksPerRequest: 100, skew: 0 };
-  const { answer } = capacityPage(reportOf(steady, { cache: much }));
-  expect(answer[0]).toMatch(
+  const { answer: response } = capacityPage(reportOf(steady, { cache: much }));
+  expect(response[0]).toMatch(
     /^No size answers 99 % of reads from the cache, as recommended for OLTP\. .* comes closest with \d/,
   );
-  expect(answer[1]).toMatch(/^Cheapest with no throttling and no rejected connections: 0.25 CU, /);
+  expect(response[1]).toMatch(/^Cheapest with no throttling and no rejected connections: 0.25 CU, /);
   expect(capacityPage(reportOf(steady, {})).answer[0]).toMatch(
     /with no throttling and no rejected connections: 0.25 CU, /,
   );
@@ -101,8 +101,8 @@ test("a size that rejects pooled connections is not sufficient", () => {
   const rows = Array.from({ length: 94 }, (): Row => [0, 300 * SECOND]);
   const report = reportOf(rows, { loadPerRequest: 0.001 }, [{ minCu: 0.25, maxCu: 0.25 }]);
   expect(report.sizes[0]).toMatchObject({ throttled_s: 0, direct_refused: 0, pooled_refused: 1 });
-  const { answer, facts } = capacityPage(report);
-  expect(answer[0]).toMatch(
+  const { answer: response, facts } = capacityPage(report);
+  expect(response[0]).toMatch(
     /^No size is sufficient\. 0.25 CU comes closest: .* 0 direct connections and 1 pooled rejected/,
   );
   expect(facts[0]?.note).toMatch(/0 rejected, 1 by the pooler$/);

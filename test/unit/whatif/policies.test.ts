@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { weightedCostMs } from "../../../src/whatif/curve/costs.ts";
 import { POLICY_FORMS, parsePolicy } from "../../../src/whatif/policies/parse.ts";
@@ -200,6 +201,10 @@ describe("parsing a policy", () => {
         expect(parsePolicy(text).name).toBe(text);
     },
   );
+
+  test.each(POLICY_FORMS)("$form has a row in the reference", ({ form }) => {
+    expect(readFileSync("docs/reference/whatif.md", "utf8")).toContain(`\n| \`${form}\` | `);
+  });
 
   test("fixed:0 is immediate", () => expect(parsePolicy("fixed:0").name).toBe("immediate"));
 

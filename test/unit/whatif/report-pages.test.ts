@@ -53,10 +53,10 @@ function complete<T>(work: Generator<number, T>): T {
 
 const OPTIONS = { currentDelay: QUESTION.currentDelay, costs: QUESTION.costs, byCompute: true };
 
-function answered(traffic = threeComputes()) {
+function render(traffic = threeComputes()) {
   const reading = complete(readCurve(traffic, { ...OPTIONS, from: 0, to: traffic.computes.length }));
-  const answer = new CurveAnswer(traffic, reading, QUESTION, randomFrom(1));
-  return { answer, summary: answer.summary({}) };
+  const response = new CurveAnswer(traffic, reading, QUESTION, randomFrom(1));
+  return { answer: response, summary: response.summary({}) };
 }
 
 const plain = (_: string, text: string) => text;
@@ -79,10 +79,10 @@ test("computes read in parts give the same curve as computes read at once, whate
 });
 
 test("the search for a delay within a wait reports its progress after each compute, and its replays are stored", () => {
-  const { answer } = answered();
+  const { answer: response } = render();
   const limits = { maxWaitP99Ms: 500 };
   const reported: number[] = [];
-  const search = answer.search(limits);
+  const search = response.search(limits);
   let step = search.next();
   for (; step.done !== true; step = search.next()) reported.push(step.value);
   const computes = threeComputes().computes.length;
@@ -90,12 +90,12 @@ test("the search for a delay within a wait reports its progress after each compu
   expect(reported.length).toBeGreaterThan(5 * computes);
   expect(reported).toEqual([...reported].sort((a, b) => a - b));
   expect(reported.at(-1)).toBeLessThanOrEqual(MAX_DELAYS_TRIED * computes);
-  expect([...answer.search(limits)]).toEqual([]);
-  expect(answer.summary(limits).cheapest_within?.delay_s).toBe(step.value?.delay);
+  expect([...response.search(limits)]).toEqual([]);
+  expect(response.summary(limits).cheapest_within?.delay_s).toBe(step.value?.delay);
 });
 
 test("the weighted cost of the best delay lies between the bound and the current delay; the saving is the difference", () => {
-  const { present, best, clairvoyant, saving, never, busy_s } = answered().summary;
+  const { present, best, clairvoyant, saving, never, busy_s } = render().summary;
   expect(best.burden_s).toBeLessThan(present.burden_s);
   expect(clairvoyant.burden_s).toBeLessThanOrEqual(best.burden_s);
   expect(saving.cu_hours).toBeCloseTo(present.cu_hours - best.cu_hours, 9);
@@ -105,7 +105,7 @@ test("the weighted cost of the best delay lies between the bound and the current
 });
 
 test("computes are ranked by what a delay of their own would gain, in accordance with their figures", () => {
-  const { computes = [] } = answered().summary;
+  const { computes = [] } = render().summary;
   expect(computes.map(({ compute }) => compute)).toHaveLength(3);
   const gains = computes.map(({ gain_s }) => gain_s);
   expect(gains).toEqual([...gains].sort((a, b) => b - a));
@@ -116,7 +116,7 @@ test("computes are ranked by what a delay of their own would gain, in accordance
 });
 
 test("terminal text begins with the answer and is wrapped to the width", () => {
-  const text = terminalText(curvePage(answered().summary), 80, plain);
+  const text = terminalText(curvePage(render().summary), 80, plain);
   expect(text).toMatch(/^Best delay: /);
   const sentences = text.split("\n\n")[0] ?? "";
   expect(Math.max(...sentences.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -125,7 +125,7 @@ test("terminal text begins with the answer and is wrapped to the width", () => {
 
 test("if the current delay is the best, the answer says so and claims no saving", () => {
   const traffic = threeComputes();
-  const { summary } = answered(traffic);
+  const { summary } = render(traffic);
   const question = questionFrom({ present: summary.best.delay_s as SuspendDelay });
   const reading = complete(
     readCurve(traffic, { ...OPTIONS, currentDelay: question.currentDelay, from: 0, to: 3 }),
@@ -136,11 +136,11 @@ test("if the current delay is the best, the answer says so and claims no saving"
 });
 
 test("names from a trace do not become markup, in the page or in a chart", () => {
-  const { answer, summary } = answered();
+  const { answer: response, summary } = render();
   const charts = curveCharts(
     summary,
-    (delay) => answer.figuresAt(delay),
-    answer.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
+    (delay) => response.figuresAt(delay),
+    response.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
   );
   expect(charts.map(({ name }) => name)).toEqual(["trade-off", "curve", "computes", "timeline"]);
   const html = reportHtml(curvePage(summary), charts, { trace: EVIL });
@@ -150,8 +150,8 @@ test("names from a trace do not become markup, in the page or in a chart", () =>
 });
 
 test("a standalone chart is XML with colours for light and dark", () => {
-  const { answer, summary } = answered();
-  for (const chart of curveCharts(summary, (delay) => answer.figuresAt(delay), new Map())) {
+  const { answer: response, summary } = render();
+  for (const chart of curveCharts(summary, (delay) => response.figuresAt(delay), new Map())) {
     const svg = standaloneSvg(chart);
     expect(svg).toMatch(
       /^<\?xml version="1.0" encoding="UTF-8"\?>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/,

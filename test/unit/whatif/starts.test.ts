@@ -50,7 +50,7 @@ describe("all computes at nine", () => {
     traceOf(2 * DAY, ...Array.from({ length: 50 }, () => [[9 * HOUR], [DAY + 9 * HOUR]] as const)),
   );
   const tenSeconds: StartLatency = { kind: "fixed", ms: 10 * SECOND };
-  const answer = (input: Partial<StartsQuestion>, startLatency: StartLatency = tenSeconds) => {
+  const report = (input: Partial<StartsQuestion>, startLatency: StartLatency = tenSeconds) => {
     const question = { delay: 300, concurrent: [], ...input };
     const work = startsReport(traffic, questionFrom({ startLatency }), question, randomFrom(1));
     for (let [step, done] = [work.next(), 0]; ; step = work.next()) {
@@ -64,7 +64,7 @@ describe("all computes at nine", () => {
   };
 
   test("without limits all start at once, and each request waits for its own start", () => {
-    const { rows, busiest_minutes } = answer({}).report;
+    const { rows, busiest_minutes } = report({}).report;
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatchObject({
       starts: 100,
@@ -80,7 +80,7 @@ describe("all computes at nine", () => {
   });
 
   test("with at most ten at once they start in five rounds, and the last ten wait fifty seconds", () => {
-    const [, ten] = answer({ concurrent: [10] }).report.rows;
+    const [, ten] = report({ concurrent: [10] }).report.rows;
     expect(ten).toMatchObject({
       most_under_way: 10,
       most_queued: 40,
@@ -127,7 +127,7 @@ describe("all computes at nine", () => {
   });
 
   test("a limit that is never reached changes nothing, whatever the start latency", () => {
-    const [alone, all] = answer(
+    const [alone, all] = report(
       { concurrent: [50] },
       { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 },
     ).report.rows;
@@ -136,7 +136,7 @@ describe("all computes at nine", () => {
 
   test("a pool of twenty serves twenty starts, is full again the next day, and serves twenty more", () => {
     const pool = { size: 20, refillMs: 60 * SECOND, latency: { kind: "fixed", ms: 300 } } as const;
-    const [, pooled] = answer({ pool }).report.rows;
+    const [, pooled] = report({ pool }).report.rows;
     expect(pooled).toMatchObject({
       pool_hits: 40,
       pool_misses: 60,
@@ -151,7 +151,7 @@ describe("all computes at nine", () => {
   });
 
   test("the answer has one sentence without limits and one per limit; charts are reproducible", () => {
-    const both = answer({ concurrent: [10, 25] });
+    const both = report({ concurrent: [10, 25] });
     const { answer: lines, tables } = startsPage(both.report);
     expect(lines[0]).toBe(
       "At most 50 concurrent starts, first at 2026-01-05T09:00:00.000Z. The busiest minute, 2026-01-05T09:00Z, has 50 starts (over all minutes: p50 0, p99 0).",
@@ -163,7 +163,7 @@ describe("all computes at nine", () => {
     expect(tables.map(({ name }) => name)).toEqual(["starts", "waits", "differences", "minutes"]);
     const charts = startsCharts(both, traffic.period);
     expect(charts.map(({ name }) => name)).toEqual(["under-way", "time-of-day", "waits"]);
-    expect(startsCharts(answer({ concurrent: [10, 25] }), traffic.period)).toEqual(charts);
+    expect(startsCharts(report({ concurrent: [10, 25] }), traffic.period)).toEqual(charts);
   });
 
   test("without requests nothing starts", () => {

@@ -10,9 +10,9 @@ function createSeats() {
     indexes: { row: ({ row }) => row },
     constrained: ({ row, number }) => `${row}/${number}`,
   });
-  const told = () => changes.list.map(({ table, key, value }) => [table, key, value]);
+  const recordedChanges = () => changes.list.map(({ table, key, value }) => [table, key, value]);
   const inRow = (row: string) => [...seats.by("row", row).values()].map(({ id }) => id);
-  return { changes, seats, told, inRow };
+  return { changes, seats, recordedChanges, inRow };
 }
 
 const seat = (id: string, number: number, row?: string, guest?: string): Seat => ({
@@ -63,25 +63,25 @@ test("an index group without members is empty, even after rows joined another gr
 });
 
 test("a row that changes twice is recorded once, with its last value, at its first place", () => {
-  const { seats, told } = createSeats();
+  const { seats, recordedChanges } = createSeats();
   seats.set(seat("a", 1, "x"));
   seats.set(seat("b", 2, "x"));
   seats.set(seat("a", 1, "x", "Ada"));
-  expect(told()).toEqual([
+  expect(recordedChanges()).toEqual([
     ["seats", "a", seat("a", 1, "x", "Ada")],
     ["seats", "b", seat("b", 2, "x")],
   ]);
 });
 
 test("two rows that swap a unique value through a third are recorded step by step, without a conflict", () => {
-  const { changes, seats, told } = createSeats();
+  const { changes, seats, recordedChanges } = createSeats();
   seats.set(seat("a", 1, "x"));
   seats.set(seat("b", 2, "x"));
   changes.clear();
   seats.set(seat("a", 3, "x"));
   seats.set(seat("b", 1, "x"));
   seats.set(seat("a", 2, "x"));
-  expect(told()).toEqual([
+  expect(recordedChanges()).toEqual([
     ["seats", "a", seat("a", 3, "x")],
     ["seats", "b", seat("b", 1, "x")],
     ["seats", "a", seat("a", 2, "x")],
@@ -98,13 +98,13 @@ test("two rows that swap a unique value through a third are recorded step by ste
 });
 
 test("a unique value that one row gives up and another takes is recorded in that order", () => {
-  const { changes, seats, told } = createSeats();
+  const { changes, seats, recordedChanges } = createSeats();
   seats.set(seat("a", 1, "x"));
   changes.clear();
   seats.set(seat("a", 1, "x", "Ada"));
   seats.delete("a");
   seats.set(seat("b", 1, "x"));
-  expect(told().map(([, key, value]) => [key, value === undefined])).toEqual([
+  expect(recordedChanges().map(([, key, value]) => [key, value === undefined])).toEqual([
     ["a", false],
     ["a", true],
     ["b", false],
@@ -112,48 +112,48 @@ test("a unique value that one row gives up and another takes is recorded in that
 });
 
 test("a row that is created again after its deletion is recorded after the deletion", () => {
-  const { changes, seats, told } = createSeats();
+  const { changes, seats, recordedChanges } = createSeats();
   seats.set(seat("a", 1, "x"));
   changes.clear();
   seats.delete("a");
   seats.set(seat("a", 1, "x", "Ada"));
-  expect(told()).toEqual([
+  expect(recordedChanges()).toEqual([
     ["seats", "a", undefined],
     ["seats", "a", seat("a", 1, "x", "Ada")],
   ]);
 });
 
 test("deleting a missing row records nothing", () => {
-  const { seats, told } = createSeats();
+  const { seats, recordedChanges } = createSeats();
   seats.delete("none");
-  expect(told()).toEqual([]);
+  expect(recordedChanges()).toEqual([]);
 });
 
 test("loading a row adds it without recording a change", () => {
-  const { seats, told, inRow } = createSeats();
+  const { seats, recordedChanges, inRow } = createSeats();
   seats.load(seat("a", 1, "x"));
   expect(inRow("x")).toEqual(["a"]);
-  expect(told()).toEqual([]);
+  expect(recordedChanges()).toEqual([]);
 });
 
 test("a retired row is removed from memory, and its last value is recorded", () => {
-  const { changes, seats, told, inRow } = createSeats();
+  const { changes, seats, recordedChanges, inRow } = createSeats();
   seats.set(seat("a", 1, "x"));
   changes.clear();
   seats.retire(seat("a", 1, "x", "gone home"));
   expect([seats.get("a"), seats.size, inRow("x")]).toEqual([undefined, 0, []]);
-  expect(told()).toEqual([["seats", "a", seat("a", 1, "x", "gone home")]]);
+  expect(recordedChanges()).toEqual([["seats", "a", seat("a", 1, "x", "gone home")]]);
   seats.retire(seat("never seen", 7, "x"));
-  expect(told()).toHaveLength(2);
+  expect(recordedChanges()).toHaveLength(2);
   expect(seats.size).toBe(0);
 });
 
 test("emptying a table is recorded, and later changes are recorded separately from earlier ones", () => {
-  const { seats, told, inRow } = createSeats();
+  const { seats, recordedChanges, inRow } = createSeats();
   seats.set(seat("a", 1, "x"));
   seats.empty();
   seats.set(seat("a", 1, "x", "new"));
-  expect(told()).toEqual([
+  expect(recordedChanges()).toEqual([
     ["seats", "a", seat("a", 1, "x")],
     ["seats", ALL_ROWS, undefined],
     ["seats", "a", seat("a", 1, "x", "new")],

@@ -4,25 +4,25 @@ import { createApp } from "../../src/app/create-app.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
 import { MemoryJournal } from "../../src/simulation/journal.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
-import "./probe.ts";
+import "./process-metrics.ts";
 
-/** The double as `standin serve` composes it, but for its journal. */
-export type DoubleServerOptions = {
+/** The server as `standin serve` composes it, with a choice of journals. */
+export type AppServerOptions = {
   readonly journal:
     | { readonly kind: "sqlite"; readonly data: string; readonly migrations: string }
     | { readonly kind: "none" };
-  /** Each request begins after the one before it has been answered, so that each commits alone. */
-  readonly oneByOne: boolean;
+  /** Handles one request at a time, so that each has a commit of its own. */
+  readonly serial: boolean;
   readonly apiKey: string;
 };
 
-/** Wants nothing, keeps nothing. */
+/** Stores no events and no rows. */
 class NoJournal extends MemoryJournal {
   override readonly tables = [];
   override write(): void {}
 }
 
-const { journal, oneByOne, apiKey } = JSON.parse(process.argv[2] ?? "") as DoubleServerOptions;
+const { journal, serial, apiKey } = JSON.parse(process.argv[2] ?? "") as AppServerOptions;
 const storage =
   journal.kind === "none"
     ? memoryStorage(() => new NoJournal())
@@ -36,18 +36,18 @@ const app = createApp({
   controlToken: undefined,
   onBug: report,
 });
-const server = createAdaptorServer({ fetch: oneByOne ? oneAtATime(app.fetch) : app.fetch });
+const server = createAdaptorServer({ fetch: serial ? serialized(app.fetch) : app.fetch });
 server.listen(0, "127.0.0.1", () =>
   process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`),
 );
 
 type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
 
-function oneAtATime(fetch: Fetch): Fetch {
-  let last: Promise<unknown> = Promise.resolve();
+function serialized(fetch: Fetch): Fetch {
+  let previous: Promise<unknown> = Promise.resolve();
   return (request, env) => {
-    const response = last.then(() => fetch(request, env));
-    last = response.catch(() => undefined);
+    const response = previous.then(() => fetch(request, env));
+    previous = response.catch(() => undefined);
     return response;
   };
 }

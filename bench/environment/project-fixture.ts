@@ -1,15 +1,15 @@
 import type { LoadRequest } from "../load/request.ts";
-import type { BareAnswer } from "../processes/bare-server.ts";
+import type { FixedResponse } from "../processes/bare-server.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { AUTHORIZATION, type Server, startCommand } from "./servers.ts";
 
 export const API = "/api/v2";
 export const COMPUTES = 20;
 
-/** A project with 20 computes, all active: ids of what requests may name. */
-export type Scene = { readonly projectId: string; readonly endpointId: string };
+/** A project with 20 active computes. */
+export type ProjectFixture = { readonly projectId: string; readonly endpointId: string };
 
-export async function makeScene(server: Server): Promise<Scene> {
+export async function createProjectFixture(server: Server): Promise<ProjectFixture> {
   const created = await call(server, "POST", `${API}/projects`, { project: { name: "bench" } });
   const projectId: string = created.project.id;
   const branchId: string = created.branch.id;
@@ -21,16 +21,16 @@ export async function makeScene(server: Server): Promise<Scene> {
   return { projectId, endpointId: created.endpoints[0].id };
 }
 
-/** A data directory that has a scene in it and that nobody serves. */
-export async function makeUsedDirectory(environment: BenchEnvironment): Promise<string> {
+/** A data directory with the fixture, and no server running on it. */
+export async function createPopulatedDirectory(environment: BenchEnvironment): Promise<string> {
   const data = environment.directory();
   const server = await startCommand(environment, data);
-  await makeScene(server);
+  await createProjectFixture(server);
   await environment.stop(server.child);
   return data;
 }
 
-export function listEndpoints({ projectId }: Scene): LoadRequest {
+export function listEndpoints({ projectId }: ProjectFixture): LoadRequest {
   return {
     method: "GET",
     path: `${API}/projects/${projectId}/endpoints`,
@@ -47,11 +47,11 @@ export const CREATE_API_KEY: LoadRequest = {
   expected: 200,
 };
 
-/** What the server answers, for a bare one to repeat. The length is the bare server's to say, the hop's headers are node's. */
-export async function answerTo(
+/** The server's response without the headers that `node:http` sets itself. */
+export async function recordResponse(
   server: Server,
   { method, path, headers, body, expected }: LoadRequest,
-): Promise<BareAnswer> {
+): Promise<FixedResponse> {
   const init = body === undefined ? {} : { body: JSON.stringify(body) };
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
@@ -67,6 +67,12 @@ export async function answerTo(
 }
 
 async function call(server: Server, method: string, path: string, body: unknown): Promise<any> {
-  const answer = await answerTo(server, { method, path, headers: AUTHORIZATION, body, expected: 201 });
-  return JSON.parse(answer.body);
+  const response = await recordResponse(server, {
+    method,
+    path,
+    headers: AUTHORIZATION,
+    body,
+    expected: 201,
+  });
+  return JSON.parse(response.body);
 }

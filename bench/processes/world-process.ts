@@ -8,32 +8,32 @@ import { MINUTE } from "../../src/platform/core/time.ts";
 import type { World } from "../../src/platform/core/world.ts";
 import type { Result } from "../../src/platform/refusal-codes.ts";
 import { DataDirectory, DEFAULT_WORLD } from "../../src/worlds/data-directory.ts";
-import { answerParent } from "./answering.ts";
+import { handleParentRequests } from "./parent-requests.ts";
 
-/** The worlds of a data directory, in service but for a socket. */
+/** Opens the worlds of a data directory without an HTTP server. */
 export type WorldProcessOptions = { readonly data: string; readonly migrations: string };
 
-/** What something took, and for how long at most it let nobody else get a word in. */
+/** `pauseMs`: the longest time for which the event loop was blocked. */
 export type PauseMeasurement = { readonly elapsedMs: number; readonly pauseMs: number };
 
 const COMMITS = 100;
 const USES = 20;
 const STARTED_COMPUTES = 1_000;
-/** Until they are awake, have answered and sleep again. */
+/** Covers start, query and suspend of a compute. */
 const ADVANCE_MS = 15 * MINUTE;
-/** For the watch to see the loop run before and after. */
+/** The event loop delay is only measured after at least one turn of the loop. */
 const SETTLING_MS = 10;
-const NAME = "kept";
+const COPY_NAME = "bench-copy";
 
 const { data, migrations } = JSON.parse(process.argv[2] ?? "") as WorldProcessOptions;
 const directory = new DataDirectory(data, migrations);
 const { worlds, world } = await openWorlds(directory, {}, report);
 const file = join(data, "worlds", `${DEFAULT_WORLD}.sqlite`);
-const head = { name: NAME, from: DEFAULT_WORLD };
+const head = { name: COPY_NAME, from: DEFAULT_WORLD };
 
-answerParent({
-  copy: () => measureAndUndo(copy, () => promises.rm(join(data, NAME))),
-  snapshot: () => measureAndUndo(takeSnapshot, () => worlds.removeSnapshot(DEFAULT_WORLD, NAME)),
+handleParentRequests({
+  copy: () => measureAndUndo(copy, () => promises.rm(join(data, COPY_NAME))),
+  snapshot: () => measureAndUndo(takeSnapshot, () => worlds.removeSnapshot(DEFAULT_WORLD, COPY_NAME)),
   fork: () => measureAndUndo(() => unwrapAsync(worlds.fork(head)), removeFork),
   past: () =>
     measureAndUndo(
@@ -46,39 +46,39 @@ answerParent({
 });
 process.stdout.write("{}\n");
 
-/** Something has been written since the last copy and is still in the log, as in a world that is used. */
+/** Writes first, so that the write-ahead log is not empty, as in a world in use. */
 async function measureAndUndo(work: () => Promise<unknown>, undo: () => unknown): Promise<PauseMeasurement> {
-  await useKey();
+  await recordKeyUses();
   const measurement = await measurePauses(work);
   await undo();
   return measurement;
 }
 
-/** The least that a copy on the disk takes. */
+/** Plain copy of the file, durable. */
 async function copy(): Promise<void> {
-  await promises.copyFile(file, join(data, NAME), constants.COPYFILE_FICLONE);
-  const copied = await promises.open(join(data, NAME), "r");
+  await promises.copyFile(file, join(data, COPY_NAME), constants.COPYFILE_FICLONE);
+  const copied = await promises.open(join(data, COPY_NAME), "r");
   await copied.sync();
   await copied.close();
 }
 
 async function takeSnapshot(): Promise<void> {
-  await unwrapAsync(worlds.takeSnapshot(DEFAULT_WORLD, NAME));
+  await unwrapAsync(worlds.takeSnapshot(DEFAULT_WORLD, COPY_NAME));
 }
 
 function removeFork(): void {
-  directory.removeWorld(NAME);
+  directory.removeWorld(COPY_NAME);
 }
 
-/** A fork is opened by the first who asks for it. */
+/** The first access to a fork opens it. */
 async function opening(): Promise<PauseMeasurement> {
   await unwrapAsync(worlds.fork(head));
-  const measurement = await measurePauses(() => unwrapAsync(worlds.world(NAME)));
-  await unwrapAsync(worlds.remove(NAME));
+  const measurement = await measurePauses(() => unwrapAsync(worlds.world(COPY_NAME)));
+  await unwrapAsync(worlds.remove(COPY_NAME));
   return measurement;
 }
 
-/** Commits of a decision each. */
+/** One decision per commit. */
 async function commitOften(): Promise<void> {
   for (let commit = 0; commit < COMMITS; commit += 1) {
     await executeAll((world) => [
@@ -87,7 +87,7 @@ async function commitOften(): Promise<void> {
   }
 }
 
-/** Commits of thousands of events, as an advance makes them. */
+/** Thousands of events per commit. */
 async function advance(): Promise<PauseMeasurement> {
   const at = world.now() + MINUTE;
   await executeAll(({ computes }) =>
@@ -100,8 +100,8 @@ async function advance(): Promise<PauseMeasurement> {
   return measurePauses(() => world.advance({ by: ADVANCE_MS }));
 }
 
-/** Commits that leave no history: the world stays the size that it is. */
-async function useKey(): Promise<void> {
+/** Commits without events, so that the history does not grow. */
+async function recordKeyUses(): Promise<void> {
   for (let use = 0; use < USES; use += 1) {
     await world.transact((turn) => turn.recordKeyUse(firstRow(turn.world.apiKeys).id, `192.0.2.${use}`));
     await world.flush();
@@ -128,7 +128,7 @@ async function measurePauses(work: () => unknown): Promise<PauseMeasurement> {
 
 function firstRow<T>(rows: { values(): Iterator<T> }): T {
   const { value, done } = rows.values().next();
-  if (done === true) throw new Error("the world lacks what every world has");
+  if (done === true) throw new Error("the table is empty");
   return value;
 }
 
