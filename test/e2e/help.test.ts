@@ -3,7 +3,20 @@ import { expect, test } from "vitest";
 import { runStandin } from "../support/in-process-command.ts";
 
 const COMMANDS = [
-  ...["serve", "run", "exec", "record", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],
+  ...[
+    "serve",
+    "run",
+    "exec",
+    "record",
+    "status",
+    "clock",
+    "keys",
+    "env",
+    "wait",
+    "explain",
+    "drift",
+    "mirror",
+  ],
   ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact", "whatif"],
 ];
 const BELOW = {

@@ -1,19 +1,7 @@
 import { Command, Option } from "commander";
-import type { ClockSetting } from "../../simulation/world-clock.ts";
+import type { ExecOptions } from "../server/run-with-server.ts";
 import { integerParser, parseClockOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { envOption } from "../terminal/options.ts";
-
-/** The parsed options of `standin exec`. */
-export type ExecOptions = {
-  data?: string;
-  keep?: boolean;
-  clock?: ClockSetting;
-  settle?: boolean;
-  seed?: number;
-  startAt?: number;
-  profile?: string;
-  seedFile?: string;
-};
 
 export function execCommand(): Command {
   return new Command("exec")

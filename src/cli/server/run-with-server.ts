@@ -5,8 +5,19 @@ import { constants, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
-import type { ExecOptions } from "../commands/exec.ts";
 import { CliError } from "../terminal/cli-error.ts";
+
+/** The parsed options of `standin exec`. */
+export type ExecOptions = {
+  data?: string;
+  keep?: boolean;
+  clock?: ClockSetting;
+  settle?: boolean;
+  seed?: number;
+  startAt?: number;
+  profile?: string;
+  seedFile?: string;
+};
 
 type ReadyServer = { readonly process: ChildProcess; readonly apiUrl: string; readonly apiKey: string };
 
