@@ -1,4 +1,5 @@
-// Bundles the command and the package's export into dist/. Runs at `npm ci`; where the bundler is not installed (`npm ci --omit=dev`) it leaves things be.
+// Bundles the command and the package's export into dist/. Runs at `npm ci`. Without the development
+// dependencies (`npm ci --omit=dev`) it does nothing.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 let esbuild;
@@ -6,15 +7,30 @@ let typescript;
 try {
   esbuild = await import("esbuild");
   typescript = (await import("typescript")).default;
-} catch {
+} catch (error) {
+  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
   if (!existsSync("dist/standin.js"))
-    process.stderr.write("standin: its compilers are not installed, so dist/ was not built\n");
+    process.stderr.write("standin: esbuild and typescript are not installed, so dist/ was not built\n");
   process.exit(0);
 }
+
+/** Dependencies of the package. Everything else is in the bundle. */
+const external = Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies);
+const common = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  // A smaller file is read and compiled sooner; names stay, for readable stacks.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  external,
+  logLevel: "warning",
+};
 
 // Built aside and put in place at once: a command that runs meanwhile finds the old files or the new ones.
 const aside = `dist.${process.pid}`;
 await esbuild.build({
+  ...common,
   entryPoints: {
     standin: "src/cli/main.ts",
     "create-standin": "src/app/create-standin.ts",
@@ -23,28 +39,29 @@ await esbuild.build({
     "import-worker": "src/cli/whatif/import-worker.ts",
   },
   outdir: aside,
-  bundle: true,
   splitting: true,
   format: "esm",
-  platform: "node",
-  target: "node20",
-  sourcemap: true,
-  // A smaller file is read and compiled sooner; names stay, for stacks that one can read.
-  minifySyntax: true,
-  minifyWhitespace: true,
-  external: ["better-sqlite3", "tinypool"],
   // Some dependencies are CommonJS and ask for node's own modules.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },
-  logLevel: "warning",
 });
-// The types of the package's export say all by themselves: they import nothing.
+// For projects that use CommonJS: Node 20.15 cannot require an ES module.
+await esbuild.build({
+  ...common,
+  entryPoints: { "create-standin": "src/app/create-standin.ts" },
+  outdir: aside,
+  outExtension: { ".js": ".cjs" },
+  format: "cjs",
+  define: { "import.meta.url": "__moduleUrl" },
+  banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+});
+// The types of the package's export are complete: they import nothing.
 const source = readFileSync("src/app/create-standin.ts", "utf8");
 const { outputText, diagnostics } = typescript.transpileDeclaration(source, {
   compilerOptions: { strict: true, isolatedDeclarations: true },
 });
 if (diagnostics.length > 0) throw new Error(diagnostics.map(({ messageText }) => messageText).join("\n"));
-writeFileSync(`${aside}/create-standin.d.ts`, outputText);
+for (const extension of ["ts", "cts"]) writeFileSync(`${aside}/create-standin.d.${extension}`, outputText);
 rmSync("dist", { recursive: true, force: true });
 renameSync(aside, "dist");

@@ -136,8 +136,8 @@ export interface Standin {
   /** A key of the first account. */
   readonly apiKey: string;
   /**
-   * Like the global `fetch`, but in this process. Accepts a path of this server; adds `apiKey` to API calls
-   * without a key.
+   * Like the global `fetch`, but in this process. A path such as `/api/v2/projects` or `/_sim/clock` is one of
+   * this world; `/w/<name>/…` names another world. Adds `apiKey` to API calls without a key.
    */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /**
@@ -287,6 +287,8 @@ class InProcessStandin implements Standin {
   readonly controlUrl: string;
   readonly apiKey: string;
   readonly #origin: string;
+  /** Path of this world on its server; empty for the default world. */
+  readonly #path: string;
   readonly #fetchInProcess: (request: Request) => Promise<Response>;
   readonly #onClose: () => Promise<void>;
   /** Forks that are not closed. */
@@ -303,16 +305,22 @@ class InProcessStandin implements Standin {
     this.controlUrl = `${origin}${path}/_sim`;
     this.apiKey = apiKey;
     this.#origin = origin;
+    this.#path = path;
     this.#fetchInProcess = fetchInProcess;
     this.#onClose = onClose;
   }
 
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(typeof input === "string" ? new URL(input, this.#origin) : input, init);
+    const request = new Request(typeof input === "string" ? this.#resolve(input) : input, init);
     if (!request.headers.has("authorization") && !new URL(request.url).pathname.includes("/_sim"))
       request.headers.set("Authorization", `Bearer ${this.apiKey}`);
     return this.#fetchInProcess(request);
   };
+
+  #resolve(input: string): URL {
+    const isOfThisWorld = input.startsWith("/") && !/^\/(w\/|\/)/.test(input);
+    return new URL(isOfThisWorld ? `${this.#path}${input}` : input, this.#origin);
+  }
 
   async advance(target: string | { readonly to: string } | { readonly next: true }) {
     const body = typeof target === "string" ? { by: target } : target;

@@ -4,9 +4,13 @@ import { RecordingError } from "../recordings/rows/recording-error.ts";
 import { UserError } from "../remote/user-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
+import { InterruptedError } from "./terminal/interrupt.ts";
 import { printError } from "./terminal/print.ts";
 
-/** Exit status 0: success. 1: the command failed. 2: usage error, or stdout cannot be written. */
+/**
+ * Exit status 0: success. 1: the command failed. 2: usage error, or stdout cannot be written. 130: interrupted by
+ * Ctrl-C.
+ */
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
@@ -30,7 +34,7 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
   } else if (error instanceof UserError) {
     printError(`standin: ${error.message}\n`);
-    process.exitCode = error instanceof CliError && error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
+    process.exitCode = exitStatusOf(error);
   } else if (error instanceof RecordingError) {
     // The checksum of a block is verified only when the block is read, so a corrupt trace may be found late.
     printError(`standin: ${error.message}\n`);
@@ -42,4 +46,9 @@ try {
     );
     process.exitCode = EXIT_FAILED;
   }
+}
+
+function exitStatusOf(error: UserError): number {
+  if (error instanceof InterruptedError) return error.exitStatus;
+  return error instanceof CliError && error.isUsageError ? EXIT_USAGE : EXIT_FAILED;
 }

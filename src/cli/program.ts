@@ -28,6 +28,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./commands/clock.ts")).clockCommand(),
   ],
   keys: ["create, list and revoke API keys", async () => (await import("./commands/keys.ts")).keysCommand()],
+  exec: [
+    "run a command against a server of its own, and exit with the status of the command",
+    async () => (await import("./commands/exec.ts")).execCommand(),
+  ],
   env: [
     "print shell exports for public API clients",
     async () => (await import("./commands/env.ts")).envCommand(),
@@ -98,13 +102,21 @@ export async function createProgram(args: readonly string[]): Promise<Command> {
     const command = args.includes(name) ? await load() : new Command(name);
     program.addCommand(command.description(description));
   }
-  throwInsteadOfExit(program);
+  unifyErrors(program);
   refuseRepeatedOptions(program);
   return program;
 }
 
-/** Makes commander throw, so that `main` alone sets the exit status. */
-function throwInsteadOfExit(command: Command): void {
+/**
+ * Makes commander throw, so that `main` alone sets the exit status, and gives its errors the prefix of all
+ * others.
+ */
+function unifyErrors(command: Command): void {
   command.exitOverride();
-  for (const child of command.commands) throwInsteadOfExit(child);
+  const { outputError = (text, write) => write(text) } = command.configureOutput();
+  command.configureOutput({
+    outputError: (text, write) =>
+      outputError(text.startsWith("(") ? text : `standin: ${text.replace(/^error: /, "")}`, write),
+  });
+  for (const child of command.commands) unifyErrors(child);
 }

@@ -1,7 +1,7 @@
 import { uniform } from "../platform/core/random-port.ts";
 import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../platform/core/time.ts";
 import { randomFrom } from "../simulation/random.ts";
-import { type Distribution, unitExponential } from "./distribution.ts";
+import { unitExponential } from "./distribution.ts";
 import { type Pattern, pattern } from "./patterns.ts";
 
 export type FleetSource = { readonly name: string; readonly pattern: Pattern };
@@ -30,9 +30,9 @@ const USAGE_CLASSES: readonly {
 ];
 
 /** Same study: execution times over all apps are log-normal with μ = −0.38 and σ = 2.36, in seconds. */
-const EXECUTION_TIME: Distribution = {
+const EXECUTION_TIME = {
   distribution: "lognormal",
-  median: Math.round(SECOND * Math.exp(-0.38)),
+  median: `${Math.round(SECOND * Math.exp(-0.38))}ms`,
   sigma: 2.36,
 };
 /** Same study: over the day the load does not fall below about half of its peak. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { closestMatch } from "../platform/core/text.ts";
 import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../platform/core/time.ts";
 import { isTimeZone } from "./time-zone.ts";
 
@@ -9,22 +10,28 @@ export function strictObject<Shape extends z.core.$ZodLooseShape>(
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `unknown key; the known keys are ${Object.keys(shape).join(", ")}`
+        ? `unknown key; the known keys are ${Object.keys(shape).join(", ")}${suggestion(issue.keys, Object.keys(shape))}`
         : undefined,
   });
 }
 
-export const DURATION_RULE = "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds";
+function suggestion(unknownKeys: readonly string[], knownKeys: readonly string[]): string {
+  const [key] = unknownKeys;
+  const match = key === undefined || unknownKeys.length > 1 ? undefined : closestMatch(key, knownKeys);
+  return match === undefined ? "" : `; did you mean ${match}?`;
+}
 
-/** As whole milliseconds. Every field of this file accepts its own output and keeps its meaning. */
+export const DURATION_RULE = "must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d";
+
+/** As whole milliseconds. */
 export const duration = z
-  .union([z.string(), z.number()], { error: DURATION_RULE })
+  .union([z.string(), z.literal(0)], { error: DURATION_RULE })
   .transform((text, context) => parseOrIssue(parseDuration(text), DURATION_RULE, context))
-  .meta({ id: "duration", description: "a duration like 90s, 10m, 2h or 7d, or whole milliseconds" });
+  .meta({ id: "duration", description: "a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d" });
 
 export const positiveDuration = duration
   .refine((ms) => ms > 0, "must be longer than 0")
-  .describe("a duration like 90s, 10m, 2h or 7d, or whole milliseconds; longer than 0");
+  .describe("a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d; longer than 0");
 
 const RATE_RULE = "must be a rate like 5/s, 30/min, 2.5/hour or 10/day, or a number per second";
 /** More would put many arrivals of one source into the same millisecond. */

@@ -22,7 +22,7 @@ async function createShop() {
     client.createProjectBranch(project.id, { branch: { name: "dev" }, endpoints }),
   );
   const now = await nowOf();
-  await advance("1");
+  await advance("1ms");
   return { projectId: project.id, mainId: main.id, devId: branch.id, now };
 }
 
@@ -168,9 +168,9 @@ test("an expiring branch is deleted on time, can be recovered for a week, and is
     expires_at: expires_at.replace(/\.\d{3}Z$/, "Z"),
     ttl_interval_seconds: 3_600,
   });
-  await advance("3599999");
+  await advance("3599999ms");
   expect(await namesIn(projectId)).toEqual(["dev", "main"]);
-  await advance("1");
+  await advance("1ms");
   expect(await namesIn(projectId)).toEqual(["main"]);
   await advance("20s");
   expect(await namesIn(projectId, true)).toEqual(["dev", "main"]);

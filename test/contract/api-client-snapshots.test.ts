@@ -58,9 +58,9 @@ test("a snapshot is deleted exactly at its expiration, not a millisecond before"
   const expires_at = await fromNow(3_600_000);
   const { snapshot } = (await client.createSnapshot({ projectId, branchId, name: "brief", expires_at })).data;
   expect(Date.parse(snapshot.expires_at ?? "")).toBe(Date.parse(expires_at));
-  await advance("3599999");
+  await advance("3599999ms");
   expect(await namesOf(projectId)).toEqual(["brief"]);
-  await advance("1");
+  await advance("1ms");
   expect(await namesOf(projectId)).toEqual([]);
   expect(await errorOf(client.createSnapshot({ projectId, branchId, expires_at }))).toMatchObject({
     status: 422,
@@ -72,7 +72,7 @@ test("a snapshot is deleted exactly at its expiration, not a millisecond before"
 test("a snapshot can be taken only of an instant in the branch's history", async () => {
   const { projectId, branchId } = await createShop();
   const before = await fromNow(0);
-  await advance("1");
+  await advance("1ms");
   await addDatabase(projectId, branchId, "later");
   const { snapshot } = (await client.createSnapshot({ projectId, branchId, timestamp: before })).data;
   expect(Date.parse(snapshot.timestamp ?? "")).toBe(Date.parse(before));

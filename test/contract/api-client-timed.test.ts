@@ -70,9 +70,9 @@ test("a client that got 423 succeeds once the clock has advanced", async () => {
 
 test("a compute suspends exactly five minutes after it became active, and a query starts it", async () => {
   const { projectId, endpointId } = await createSettled();
-  await advance({ by: "299999" });
+  await advance({ by: "299999ms" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("active");
-  await advance({ by: "1" });
+  await advance({ by: "1ms" });
   expect((await endpointOf(projectId, endpointId)).current_state).toBe("idle");
   const { activities } = await sim("POST", "/activity", { endpoint_id: endpointId });
   expect(activities[0]).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3000 });

@@ -83,7 +83,7 @@ test.each(WORLDS)(
           instant,
           faults: [],
         });
-        await scene.double.advance("700");
+        await scene.double.advance("700ms");
       }
     }
     await scene.double.advance("40d");

@@ -25,6 +25,7 @@ test.each([
   [["keys", "create", "n".repeat(65)], 1, /key_name.*64/],
   [["clock", "advance"], 2, /a duration such as 5m, --to <instant>, --next/],
   [["clock", "advance", "5m", "--next"], 2, /one of/],
+  [["clock", "advance", "5"], 2, /It must have a unit, such as 5s or 5ms/],
   [["clock", "advance", "later"], 2, /90s, 10m, 2h or 7d/],
   [["clock", "advance", "--to", "2025-01-01T00:00:00Z"], 1, /to: must be at or after the/],
   [["clock", "advance", "-5m"], 2, /the clock cannot go backwards: .* got "-5m"/],
@@ -43,22 +44,20 @@ test.each([
   const refused = await runStandin([...args, "--data", directory.path]);
   expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code, stdout: "" });
   expect(refused.stderr).toMatch(message);
+  expect(refused.stderr).toMatch(/^standin: (?!error:)/);
   expect(refused.stderr).not.toMatch(/^ {4}at /m);
   expect(await journalOf(client)).toEqual(before);
 });
 
-test.each([
-  [["status"]],
-  [["clock", "show"]],
-  [["clock", "advance", "5m"]],
-  [["env"]],
-  [["wait", "--project", "p"]],
-])("%j without a server exits with code 1 and prints how to start one", async (args) => {
-  const data = testDirectory();
-  const refused = await runStandin([...args, "--data", data]);
-  expect(refused).toMatchObject({ code: 1, stdout: "" });
-  expect(refused.stderr).toContain(`standin serve --data ${data}`);
-});
+test.each([[["status"]], [["clock", "show"]], [["clock", "advance", "5m"]], [["wait", "--project", "p"]]])(
+  "%j without a server exits with code 1 and prints how to start one",
+  async (args) => {
+    const data = testDirectory();
+    const refused = await runStandin([...args, "--data", data]);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain(`standin serve --data ${data}`);
+  },
+);
 
 test("a command ignores the server file of a killed server", async () => {
   const data = testDirectory();

@@ -1,7 +1,8 @@
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runStandin } from "../support/in-process-command.ts";
-import { runStandinProcess, spawnStandin } from "../support/process.ts";
+import { runStandinProcess, spawnCommand, spawnStandin, waitForExit } from "../support/process.ts";
 import {
   createProjectOn,
   type RunningServer,
@@ -82,14 +83,14 @@ test("status shows a compute as Active and later as Idle", async () => {
   const data = testDirectory();
   const server = await startServer(data, MANUAL);
   expect(await done(["status", "--data", data])).toContain("no computes;");
-  const { endpointId } = await createProjectOn(server);
+  const { endpointId } = await createProjectOn(server, { name: "shop" });
   const active = await done(["status", "--data", data]);
   expect(active).toMatch(
     /^2026-01-01T00:00:10\.000Z\nENDPOINT +PROJECT +BRANCH +STATUS +SIZE +CONNECTIONS +SUSPENDS IN\n/,
   );
-  expect(active).toMatch(new RegExp(`^${endpointId} .* Active +0\\.25 CU +0 +\\d+s$`, "m"));
+  expect(active).toMatch(new RegExp(`^${endpointId} .* shop +main +Active +0\\.25 CU +0 +4m 54s$`, "m"));
   expect(await json(["status", "--data", data])).toMatchObject({
-    endpoints: [{ endpoint_id: endpointId, status: "Active" }],
+    endpoints: [{ endpoint_id: endpointId, status: "Active", project_name: "shop", branch_name: "main" }],
   });
   await done(["clock", "advance", "5m", "--data", data]);
   expect(await done(["status", "--data", data])).toMatch(new RegExp(`^${endpointId} .* Idle +`, "m"));
@@ -136,6 +137,62 @@ test("env prints exports that give a shell access to the API", async () => {
     NEON_API_KEY: own,
   });
   expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(2);
+});
+
+test("env reuses one key for each world of a data directory while the key is valid", async () => {
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  const keyOf = async (...args: string[]): Promise<string> =>
+    (await json(["env", "--data", data, ...args])).NEON_API_KEY;
+  const first = await keyOf();
+  expect(await keyOf()).toBe(first);
+  expect((await json(["keys", "list", "--data", data])).api_keys).toHaveLength(2);
+  expect(statSync(join(data, "shell-keys.json")).mode & 0o777).toBe(0o600);
+  await done(["worlds", "create", "fork", "--data", data]);
+  expect(await keyOf("--world", "fork")).not.toBe(first);
+  expect(await keyOf()).toBe(first);
+  await done(["keys", "revoke", "2", "--data", data]);
+  const second = await keyOf();
+  expect(await statusOf(server, second)).toBe(200);
+  expect(await keyOf("--url", server.ready.api_url)).not.toBe(second);
+});
+
+test("env creates a new key for a world that was restored, whose history may lack the previous one", async () => {
+  const data = testDirectory();
+  const server = await startServer(data, MANUAL);
+  const keyOf = async (): Promise<string> => (await json(["env", "--data", data])).NEON_API_KEY;
+  await done(["snapshots", "create", "before", "--data", data]);
+  await keyOf();
+  const { former_kept_as } = await json(["snapshots", "restore", "before", "--data", data]);
+  await keyOf();
+  await done(["snapshots", "restore", former_kept_as, "--data", data]);
+  expect(await statusOf(server, await keyOf())).toBe(200);
+});
+
+test.each([[[]], [["--dta", "elsewhere"]], [["--world", "No World"]]])(
+  "without a server, env %j makes the shell fail and never leaves the real platform selected",
+  async (args) => {
+    const data = testDirectory();
+    const refused = await runStandin(["env", "--data", data, ...args]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(/^standin: /);
+    const script = join(data, "output.sh");
+    writeFileSync(script, refused.stdout);
+    const shell = async (commands: string) =>
+      (await waitForExit(spawnCommand(["/bin/sh", "-c", commands], { OUTPUT: script, NEON_API_KEY: "real" })))
+        .stdout;
+    expect(await shell('set -e; eval "$(cat "$OUTPUT")"; echo continued')).toBe("");
+    expect(await shell('eval "$(cat "$OUTPUT")" && echo continued')).toBe("");
+    expect(await shell('eval "$(cat "$OUTPUT")"; echo "$NEON_API_HOST $NEON_API_KEY"')).toBe(
+      "http://standin-is-not-running.invalid/api/v2 standin-is-not-running\n",
+    );
+  },
+);
+
+test("env --json without a server prints nothing to stdout", async () => {
+  const refused = await runStandin(["env", "--json", "--data", testDirectory()]);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain("standin serve --data");
 });
 
 test("commands reach a server by its URL or its data directory, and send its control token", async () => {
@@ -185,7 +242,7 @@ test("wait exits when a compute, an operation or a project reaches the requested
     "--data",
     data,
     "--timeout",
-    "50",
+    "50ms",
   ]);
   expect(early).toMatchObject({ code: 1, stdout: "" });
   expect(early.stderr).toContain("timed out after 0.05 s");

@@ -34,7 +34,7 @@ test("wait times out with 408 and rejects impossible conditions", async () => {
   const server = await startServer(testDirectory(), MANUAL);
   const { endpointId } = await createProjectOn(server);
   const idle = { endpoint_id: endpointId, state: "idle" };
-  const late = await server.sim("POST", "/wait", { until: idle, timeout: 50 });
+  const late = await server.sim("POST", "/wait", { until: idle, timeout: "50ms" });
   expect(late).toMatchObject({
     status: 408,
     body: { code: "TIMED_OUT", message: expect.stringContaining("timed out after 0.05 s") },

@@ -1,5 +1,5 @@
 import { createApiClient } from "@neondatabase/api-client";
-import { createStandin, type Standin, StandinError, type StandinOptions } from "standin";
+import { createStandin, type Standin, StandinError, type StandinOptions } from "@standin/standin";
 import { afterEach, expect, test } from "vitest";
 import { verifyWorld } from "../../src/cli/history/world-history.ts";
 import { temporaryDirectory } from "../support/process.ts";
@@ -182,6 +182,26 @@ test("an invalid option is rejected with its name, and nothing is opened", async
   await expect(sim.advance("backwards")).rejects.toBeInstanceOf(StandinError);
   await expect(sim.fork({ at: 1_000 })).rejects.toMatchObject({ code: "POINT_NOT_REACHED" });
   await expect(sim.restore("nothing")).rejects.toMatchObject({ code: "SNAPSHOT_NOT_FOUND" });
+});
+
+test("fetch resolves a path within the world of its object, unless the path names a world", async () => {
+  const sim = await create({ port: false });
+  const fork = await sim.fork({ name: "one" });
+  const post = { method: "POST", headers: { "Content-Type": "application/json" } };
+  const body = JSON.stringify({ project: { name: "shop" } });
+  expect((await fork.fetch("/api/v2/projects", { ...post, body })).status).toBe(201);
+  await fork.fetch("/_sim/clock/advance", { ...post, body: JSON.stringify({ by: "1h" }) });
+  const worldOf = async (read: (path: string) => Promise<Response>) => {
+    const { projects } = (await (await read("/api/v2/projects")).json()) as { projects: unknown[] };
+    const { now } = (await (await read("/_sim/clock")).json()) as { now: string };
+    return { projects: projects.length, now };
+  };
+  const changed = { projects: 1, now: "2026-01-01T01:00:00.000Z" };
+  const unchanged = { projects: 0, now: "2026-01-01T00:00:00.000Z" };
+  expect(await worldOf((path) => fork.fetch(path))).toEqual(changed);
+  expect(await worldOf((path) => sim.fetch(path))).toEqual(unchanged);
+  expect(await worldOf((path) => sim.fetch(`/w/one${path}`))).toEqual(changed);
+  expect(await worldOf((path) => fork.fetch(`/w/default${path}`))).toEqual(unchanged);
 });
 
 test("closing a fork deletes its own forks, and ignores one that was already deleted", async () => {

@@ -157,7 +157,7 @@ test("Ctrl-C exits with code 2 and revokes the temporary key", async () => {
   });
   onTestFinished(async () => void (await launched.kill("SIGKILL")));
   await hanging;
-  expect(await launched.kill("SIGINT")).toBe(2);
+  expect(await launched.kill("SIGINT")).toBe(130);
   expect([launched.stdout(), launched.stderr()]).toEqual(["", "standin: interrupted\n"]);
   expect((await here.sim("GET", "/api_keys")).body.api_keys).toHaveLength(1);
 });

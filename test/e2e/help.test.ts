@@ -3,7 +3,20 @@ import { expect, test } from "vitest";
 import { runStandin } from "../support/in-process-command.ts";
 
 const COMMANDS = [
-  ...["serve", "run", "record", "status", "clock", "keys", "env", "wait", "explain", "drift", "mirror"],
+  ...[
+    "serve",
+    "run",
+    "exec",
+    "record",
+    "status",
+    "clock",
+    "keys",
+    "env",
+    "wait",
+    "explain",
+    "drift",
+    "mirror",
+  ],
   ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact", "whatif"],
 ];
 const BELOW = {
@@ -54,6 +67,6 @@ test.each([[[]], [["sreve"]], [["--colour"]], [["keys"]]])(
   async (args) => {
     const { code, stdout, stderr } = await runStandin(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/--help|Usage: standin/);
+    expect(stderr).toMatch(/^(standin: (?!error)[\s\S]*--help|Usage: standin)/);
   },
 );

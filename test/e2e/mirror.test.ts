@@ -413,7 +413,7 @@ test("Ctrl-C stops between two requests: code 1, no partial file, no remaining k
   });
   onTestFinished(async () => void (await launched.kill("SIGKILL")));
   await hanging;
-  expect(await launched.kill("SIGINT")).toBe(1);
+  expect(await launched.kill("SIGINT")).toBe(130);
   expect(launched.stderr()).toBe("standin: interrupted\n");
   expect(launched.stdout()).toBe("");
   expect(existsSync(out)).toBe(false);
@@ -430,7 +430,7 @@ test("Ctrl-C while projects are created reports the progress and revokes the tem
   });
   onTestFinished(async () => void (await launched.kill("SIGKILL")));
   while ((await to.api("GET", "/projects")).body.projects.length === 0);
-  expect(await launched.kill("SIGINT")).toBe(1);
+  expect(await launched.kill("SIGINT")).toBe(130);
   expect(launched.stderr()).toBe(
     "standin: interrupted: 0 of 2 projects were copied; the next one is incomplete\n",
   );

@@ -78,7 +78,7 @@ test("a stopped clock does not move, and continues from there when it runs again
   const { endpointId } = await createProjectOn(server);
   const { body: stopped } = await server.sim("PUT", "/clock", { mode: "manual" });
   expect((await server.sim("GET", "/clock")).body.now).toBe(stopped.now);
-  const wait = { until: { endpoint_id: endpointId, state: "idle" }, timeout: 100 };
+  const wait = { until: { endpoint_id: endpointId, state: "idle" }, timeout: "100ms" };
   const { status: whileStopped } = await server.sim("POST", "/wait", wait);
   const { body: clock } = await server.sim("GET", "/clock");
   // The compute may have suspended before the clock stopped; if not, it stays active now.

@@ -781,7 +781,7 @@ test("Ctrl-C stops the command and leaves no partial files", async () => {
   while (!existsSync(`${out}.unfinished`)) await new Promise((resolve) => setTimeout(resolve, 20));
   const code = await making.kill("SIGINT");
   expect({ code, stderr: making.stderr(), left: readdirSync(directory) }).toEqual({
-    code: 1,
+    code: 130,
     stderr: "standin: interrupted\n",
     left: [],
   });

@@ -181,7 +181,7 @@ test("a change of the delay takes effect at once, even when the new deadline has
         let [now, sleepsAt] = [START, Number.POSITIVE_INFINITY];
         for (const { afterMs, delayS } of [...changes, { afterMs: 0, delayS: 60 }]) {
           now += afterMs;
-          await double.sim("POST", "/clock/advance", { by: afterMs });
+          await double.sim("POST", "/clock/advance", { by: `${afterMs}ms` });
           if (sleepsAt <= now) break;
           const path = `/projects/${created.project.id}/endpoints/${endpoint_id}`;
           expect(

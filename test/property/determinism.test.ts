@@ -69,9 +69,9 @@ test("advancing by a and then by b equals advancing by a + b", async () => {
         for (const share of shares) {
           const by = Math.floor(left * share);
           left -= by;
-          await replayCall(inSteps, { ...entry, body: { by } });
+          await replayCall(inSteps, { ...entry, body: { by: `${by}ms` } });
         }
-        await replayCall(inSteps, { ...entry, body: { by: left } });
+        await replayCall(inSteps, { ...entry, body: { by: `${left}ms` } });
       }
       expect(await journalOf(inSteps)).toEqual(journal);
       await inSteps.close();

@@ -9,6 +9,7 @@ import { type Arrival, NEW_YEAR, openArrivals, takeArrivals } from "../support/a
 import { expectHolds } from "../support/properties.ts";
 
 const ms = (min: number, max: number) => fc.integer({ min, max });
+const duration = (min: number, max: number) => ms(min, max).map((length) => `${length}ms`);
 const rate = fc.integer({ min: 1, max: 20_000 }).map((perHour) => `${perHour}/hour`);
 const zone = fc.constantFrom(
   "UTC",
@@ -22,13 +23,13 @@ const timeOfDay = fc
   .map((parts) => parts.map((part) => String(part).padStart(2, "0")).join(":"));
 const spacing = fc.constantFrom("random" as const, "even" as const);
 const distribution: fc.Arbitrary<unknown> = fc.oneof(
-  ms(1_000, 5_000_000),
+  duration(1_000, 5_000_000),
   fc.tuple(ms(1_000, 1_000_000), ms(0, 1_000_000)).map(([min, more]) => `${min}ms..${min + more}ms`),
   ms(1_000, 1_000_000).map((median) => `${median}ms~1.5`),
-  fc.record({ distribution: fc.constant("exponential"), mean: ms(1_000, 1_000_000) }),
+  fc.record({ distribution: fc.constant("exponential"), mean: duration(1_000, 1_000_000) }),
   fc.record({
     distribution: fc.constant("pareto"),
-    min: ms(1_000, 100_000),
+    min: duration(1_000, 100_000),
     alpha: fc.double({ min: 0.5, max: 4, noNaN: true }),
   }),
 );
@@ -37,8 +38,8 @@ const query = { duration: distribution, queries: fc.oneof(ms(0, 9), fc.constant(
 const patterns: fc.Arbitrary<PatternInput> = fc.oneof(
   fc.record({
     pattern: fc.constant("constant" as const),
-    every: ms(100, 10_000_000),
-    jitter: ms(0, 1_000_000),
+    every: duration(100, 10_000_000),
+    jitter: duration(0, 1_000_000),
     ...query,
   }),
   fc.record({ pattern: fc.constant("poisson" as const), rate, ...query }),
@@ -82,16 +83,19 @@ const patterns: fc.Arbitrary<PatternInput> = fc.oneof(
     pattern: fc.constant("cron" as const),
     schedule: fc.constantFrom("*/7 * * * *", "30 2 * * *", "0 9 * * mon-fri"),
     time_zone: zone,
-    jitter: ms(0, HOUR),
+    jitter: duration(0, HOUR),
   }),
   fc.record({
     pattern: fc.constant("ramp" as const),
-    phases: fc.array(fc.record({ for: ms(1, DAY), from: rate, to: rate }), { minLength: 1, maxLength: 4 }),
+    phases: fc.array(fc.record({ for: duration(1, DAY), from: rate, to: rate }), {
+      minLength: 1,
+      maxLength: 4,
+    }),
     repeat: fc.boolean(),
     spacing,
   }),
-  fc.record({ pattern: fc.constant("health-check" as const), every: ms(1_000, HOUR), pool: ms(1, 20) }),
-  fc.record({ pattern: fc.constant("subscriber" as const), heartbeat: ms(1_000, HOUR) }),
+  fc.record({ pattern: fc.constant("health-check" as const), every: duration(1_000, HOUR), pool: ms(1, 20) }),
+  fc.record({ pattern: fc.constant("subscriber" as const), heartbeat: duration(1_000, HOUR) }),
 );
 
 /** Includes days with a clock change in some zone. */

@@ -50,7 +50,7 @@ async function compact(
   ];
   const before = await look();
   const horizon = double.world.now() - keep;
-  const { status, body } = await double.sim("POST", "/compact", { keep });
+  const { status, body } = await double.sim("POST", "/compact", { keep: `${keep}ms` });
   expect(status, JSON.stringify(body)).toBe(200);
   const known = { events, forgotten: events.findLast(({ at }) => at <= horizon)?.seq ?? 0, horizon };
   expect(body).toMatchObject({ forgotten_seq: known.forgotten, seq: events.length });
@@ -259,7 +259,7 @@ test.each(STORAGE_KINDS)(
       const double = shelved.double();
       const { projectId, branchId } = await createProject(double);
       await double.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed" } });
-      const { forgotten_seq } = (await double.sim("POST", "/compact", { keep: 0 })).body;
+      const { forgotten_seq } = (await double.sim("POST", "/compact", { keep: "0s" })).body;
       await double.api("PATCH", `/projects/${projectId}`, { project: { name: "renamed again" } });
       const made = await double.api("POST", `/projects/${projectId}/endpoints`, {
         endpoint: { branch_id: branchId, type: "read_only" },

@@ -107,7 +107,9 @@ test("an exported world has the same state and history, without secrets", async 
           await double.world.transact((turn) => turn.recordKeyUse(1, ADDRESS));
           const events = await eventsOf(double);
           if (keep !== undefined)
-            await double.sim("POST", "/compact", { keep: Math.floor(keep * (double.world.now() - START)) });
+            await double.sim("POST", "/compact", {
+              keep: `${Math.floor(keep * (double.world.now() - START))}ms`,
+            });
           const hashes = [...secrets].map(hashSecret);
           await double.world.flush();
           expect(hashes.filter((hash) => contentOf(shelved.file()).includes(hash))).not.toEqual([]);

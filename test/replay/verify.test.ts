@@ -667,7 +667,7 @@ test("the file of a world verifies after any history with any number of restarts
           if (keep === undefined) return;
           await shelved
             .double()
-            .sim("POST", "/compact", { keep: Math.floor(keep * (now - Date.parse("2026-01-01"))) });
+            .sim("POST", "/compact", { keep: `${Math.floor(keep * (now - Date.parse("2026-01-01")))}ms` });
           await shelved.release();
           expect(await verify(shelved.file())).toMatchObject({ ok: true, differences: [] });
         } finally {

@@ -72,7 +72,7 @@ function projectStep<T extends object>(
       step(
         `in ${gone ? "any" : "existing"} project ${project}${waits ? ", while it is not busy" : ""}: ${text(drawn)}`,
         async (state, host) => {
-          if (waits) await advance(state, host, { by: 30 * SECOND });
+          if (waits) await advance(state, host, { by: "30s" });
           const { body } = await callApi(host.double(), "listProjects", `/projects?limit=400`);
           const existing: string[] = body.projects.map(({ id }: { id: string }) => id);
           const projectId =
@@ -647,7 +647,7 @@ export function walkCommands({ maxSteps = 100, restarts = false } = {}) {
 
 /** A chain of branches, and a snapshot of the first. */
 async function fillWorld(state: WalkState, host: WalkHost): Promise<void> {
-  await advance(state, host, { by: 10 * SECOND });
+  await advance(state, host, { by: "10s" });
   for (const name of ["dev", "test"]) {
     const { callOperation, branches, projectId } = await projectView(state.projects[0] ?? "", state, host);
     await callOperation("createProjectBranch", "/branches", {
@@ -656,7 +656,7 @@ async function fillWorld(state: WalkState, host: WalkHost): Promise<void> {
     });
     const { body } = await callOperation("createSnapshot", `/branches/${branches[0]?.id}/snapshot`);
     state.snapshots.push({ id: body.snapshot.id, projectId });
-    await advance(state, host, { by: 10 * SECOND });
+    await advance(state, host, { by: "10s" });
   }
 }
 

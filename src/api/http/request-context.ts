@@ -80,7 +80,13 @@ export type ApiOptions = {
 };
 
 /** How a user of a manual clock must advance it before a retry can succeed, by status. */
-const HINTS: Readonly<Record<number, string>> = { 423: 'advance {"next":true}', 429: 'advance {"by":"1s"}' };
+const HINTS: Readonly<Record<number, { readonly header: string; readonly text: string }>> = {
+  423: {
+    header: 'advance {"next":true}',
+    text: "the clock is manual: run standin clock advance --next, or start the server with --settle",
+  },
+  429: { header: 'advance {"by":"1s"}', text: "the clock is manual: run standin clock advance 1s" },
+};
 
 /** The schema of input that a route does not use. */
 const ANY_INPUT = z.unknown();
@@ -245,9 +251,15 @@ export class RouteHandlers {
     Object.assign(headers, response.headers);
     // Only its user advances a manual clock, so a client that retries would wait forever.
     const hint = HINTS[response.status];
-    if (hint !== undefined && world !== undefined && (await world.clock()).mode === "manual")
-      headers["X-Standin-Hint"] = hint;
-    return context.body(errorBody(requestId, response), response.status as 400, headers);
+    if (hint === undefined || world === undefined || (await world.clock()).mode !== "manual")
+      return context.body(errorBody(requestId, response), response.status as 400, headers);
+    headers["X-Standin-Hint"] = hint.header;
+    // Within the process (scenarios, tests) there is no user to inform, and messages may be compared.
+    const isOverSocket = (context.env as { incoming?: unknown } | undefined)?.incoming !== undefined;
+    if (!isOverSocket) return context.body(errorBody(requestId, response), response.status as 400, headers);
+    const { code, message } = response;
+    const explained = errorBody(requestId, { code, message: `${message} (${hint.text})` });
+    return context.body(explained, response.status as 400, headers);
   }
 }
 

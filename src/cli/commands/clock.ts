@@ -74,7 +74,7 @@ Examples:
       .command("advance")
       .argument(
         "[by]",
-        "time to advance by: 90s, 10m, 2h, 7d, or a number of milliseconds",
+        "time to advance by, with its unit, such as 250ms, 90s, 10m, 2h or 7d",
         parseDurationOption,
       )
       .description("advance the clock and execute all work that becomes due")
@@ -88,7 +88,7 @@ Examples:
     .addOption(jsonOption())
     .action(async (by: number | undefined, options: ClockOptions & { to?: number; next?: boolean }) => {
       const targets = [
-        by === undefined ? [] : [{ by }],
+        by === undefined ? [] : [{ by: `${by}ms` }],
         options.to === undefined ? [] : [{ to: new Date(options.to).toISOString() }],
         options.next === true ? [{ next: true }] : [],
       ].flat();
@@ -116,7 +116,7 @@ function checkSubcommand(clock: Command, subcommand: string, by: string): void {
   const suggestion = closestMatch(subcommand, subcommands);
   if (!subcommand.startsWith("-") && ![...subcommands, ""].includes(subcommand))
     clock.error(
-      `error: unknown command '${subcommand}'${suggestion === undefined ? "" : `\n(Did you mean ${suggestion}?)`}`,
+      `unknown command '${subcommand}'${suggestion === undefined ? "" : `\n(Did you mean ${suggestion}?)`}`,
     );
   if (/^-\d/.test(by))
     throw new CliError(`the clock cannot go backwards: expected a duration such as 5m, got "${by}"`, true);

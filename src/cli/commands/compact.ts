@@ -33,7 +33,7 @@ Examples:
     )
     .action(async ({ keep, ...options }: CompactOptions) => {
       const response = await withControlApi(options, (call) =>
-        call<CompactResponse>("POST", "/compact", { keep }),
+        call<CompactResponse>("POST", "/compact", { keep: `${keep}ms` }),
       );
       const { forgotten_seq, seq, size_bytes } = response;
       const retained =

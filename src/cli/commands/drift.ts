@@ -9,7 +9,7 @@ import { plural } from "../../whatif/report/number-format.ts";
 import { parseApiUrl, withApiKey } from "../client/api-access.ts";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { interruptible } from "../terminal/interrupt.ts";
+import { InterruptedError, interruptible } from "../terminal/interrupt.ts";
 import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -83,7 +83,8 @@ export function driftCommand(): Command {
 Sends only GET requests. Compares statuses, error codes, field names and field
 types, but not values.
 
-Exit status: 0 no differences, 1 differences, 2 the comparison could not run.
+Exit status: 0 no differences, 1 differences, 2 the comparison could not run,
+130 interrupted by Ctrl-C.
 
 Examples:
   $ export STANDIN_AGAINST_KEY=…
@@ -107,7 +108,8 @@ async function withUsageExitCode<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UserError) throw new CliError(error.message, true);
+    if (error instanceof UserError && !(error instanceof InterruptedError))
+      throw new CliError(error.message, true);
     throw error;
   }
 }

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import type Tinypool from "tinypool";
 import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
-import { prettyStep, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
+import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
 import { readScenario, runScenarioJob, type ScenarioJob, type ScenarioJobResult } from "../run/run-job.ts";
 import { showRunProgress } from "../run/run-progress.ts";
 import {
   addReporter,
   checkWritable,
   isPrettyOnStdout,
-  prettyResult,
   type ReporterOptions,
   reportersOf,
   terminalStyle,
@@ -79,7 +78,7 @@ with any number of workers. With --keep, stderr names the directory of each kept
 world; open it with standin serve --data <dir>.
 
 Exit status: 0 all runs passed, 1 a run failed, 2 a run could not start or usage
-error.
+error, 130 interrupted by Ctrl-C.
 
 Examples:
   $ standin run scenarios/*.yaml
@@ -126,7 +125,7 @@ async function prepareJobs(
           target: target === undefined ? undefined : { url: target, controlToken },
         });
     } catch (error) {
-      if (signal.aborted) throw new CliError("interrupted", true);
+      if (signal.aborted) throw new CliError("interrupted");
       if (!(error instanceof ScenarioError) && !(error instanceof Error && "code" in error)) throw error;
       problems.push(error instanceof ScenarioError ? error.message : `${path}: ${error.message}`);
     }
@@ -213,14 +212,15 @@ async function runJobs(
       const result = await (pending[index] ?? runInProcess(job, signal, isPretty, style));
       const steps = pending[index] === undefined || result.verdict === "could_not_run" ? [] : result.steps;
       for (const step of steps) printPretty(prettyStep(step, style));
-      printPretty(`${prettyResult(result, style)}\n`);
+      // The reason of a run that could not run is printed once, on stderr.
+      printPretty(result.verdict === "could_not_run" ? "" : `${prettyVerdict(result, style)}\n`);
       if (job.keep !== undefined && result.verdict !== "could_not_run")
         printError(`standin: kept the world of ${job.title} in ${job.keep}\n`);
       results.push(result);
       if (options.bail === true && result.verdict !== "passed") break;
     }
   } catch (error) {
-    if (signal.aborted) throw new CliError("interrupted", true);
+    if (signal.aborted) throw new CliError("interrupted");
     throw error;
   } finally {
     await pool?.destroy();

@@ -67,6 +67,12 @@ export function serveCommand(): Command {
     )
     .addOption(
       envOption(
+        "--settle",
+        "finish operations at once; same as --operations immediate. On a manual clock, timers still wait",
+      ).conflicts("operations"),
+    )
+    .addOption(
+      envOption(
         "--locks <scope>",
         "whether an operation locks what it works on or its whole project (default for a new world: narrow)",
       ).choices(["narrow", "project"]),
@@ -204,6 +210,7 @@ Exit status: 0 stopped by Ctrl-C or SIGTERM, 1 failed, 2 usage error.
 
 Examples:
   $ standin serve                                  # ./.standin, port 4620, real clock
+  $ standin serve --clock manual --settle          # for neonctl on a manual clock
   $ standin serve --clock manual --seed 7 --start-at 2026-01-01T00:00:00Z
   $ STANDIN_API_KEY=$KEY standin serve --port 0 --data /tmp/ci --json
   $ standin serve --clock 60x --operations immediate
@@ -215,8 +222,9 @@ Examples:
           "--keep-backups (STANDIN_KEEP_BACKUPS) requires --backup-every (STANDIN_BACKUP_EVERY)",
           true,
         );
+      const operations = options.settle === true ? "immediate" : options.operations;
       // The server is loaded only here, which keeps the startup of other commands fast.
       const { serve } = await import("../server/server.ts");
-      await serve(options);
+      await serve({ ...options, ...(operations === undefined ? {} : { operations }) });
     });
 }

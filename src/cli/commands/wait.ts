@@ -76,7 +76,7 @@ function waitCondition({ endpoint, state, operation, project }: WaitOptions) {
 async function waitForCondition(condition: object, options: WaitOptions): Promise<unknown> {
   const server = await requireServer(options);
   try {
-    return await server.call("POST", "/wait", { until: condition, timeout: options.timeout });
+    return await server.call("POST", "/wait", { until: condition, timeout: `${options.timeout}ms` });
   } catch (error) {
     // Name the option of the command line, not the field of the request.
     if (error instanceof ControlApiError)

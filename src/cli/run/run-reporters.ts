@@ -52,7 +52,7 @@ export function reportersOf({ reporter, json }: ReporterOptions): readonly Repor
 
 export const isPrettyOnStdout = ({ name, path }: Reporter) => name === "pretty" && path === undefined;
 
-export function prettyResult(result: ScenarioJobResult, style: ReportStyle): string {
+function prettyResult(result: ScenarioJobResult, style: ReportStyle): string {
   return result.verdict === "could_not_run" ? prettyReason(result, style) : prettyVerdict(result, style);
 }
 

@@ -1,6 +1,7 @@
 import { type Logger, pino } from "pino";
 import type { HostedWorld } from "../../worlds/hosted-world.ts";
 import { type LogStream, openStderr } from "./stderr-stream.ts";
+import { terminalLog } from "./terminal-log.ts";
 
 type FetchFunction = (request: Request, ...rest: never[]) => Response | Promise<Response>;
 
@@ -94,5 +95,7 @@ export class Log {
 }
 
 export function createLog(level: string): Log {
-  return new Log(level, openStderr());
+  const stream = openStderr();
+  const isColoured = process.env["NO_COLOR"] === undefined;
+  return new Log(level, process.stderr.isTTY ? terminalLog(stream, isColoured) : stream);
 }

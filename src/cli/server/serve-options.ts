@@ -12,6 +12,8 @@ export type ServeOptions = {
   profile?: "2024" | "2026";
   plan?: "paid" | "free";
   operations?: "timed" | "immediate";
+  /** The command translates it into `operations`. */
+  settle?: boolean;
   locks?: "narrow" | "project";
   startDelay?: DurationDistribution | "profile";
   projectsLimit?: number | "plan";

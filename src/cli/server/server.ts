@@ -23,6 +23,7 @@ import { createLog, type Log } from "./log.ts";
 import { printReadyLine } from "./ready-line.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
+import { reportStalledClients } from "./stalled-clients.ts";
 import { VERSION } from "./version.ts";
 
 const DEFAULT_BACKUPS = 24;
@@ -57,11 +58,12 @@ export async function serve(options: ServeOptions): Promise<void> {
         control_token: options.controlToken,
       }),
     );
+    const clock = await opened.world.clock();
     // Before the ready line: a reader of that line may stop the server at once.
     stopOnSignal(listening.server, opened.worlds, directory, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
-    printReadyLine(opened, origin, options);
+    printReadyLine(opened, clock, origin, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
     listening?.server.close();
@@ -197,7 +199,7 @@ function createServedApp({ worlds }: OpenedWorlds, options: ServeOptions, log: L
     controlToken: options.controlToken,
     onBug: (error) => log.error(error, "internal error in a request"),
   });
-  return log.requests(app.fetch);
+  return log.requests(reportStalledClients(app.fetch, log));
 }
 
 /**

@@ -50,7 +50,9 @@ export function parseDurationOption(text: string): number {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
   throw new InvalidArgumentError(
-    "It must be a duration such as 90s, 10m, 2h or 7d, or a whole number of milliseconds.",
+    /^\d+$/.test(text)
+      ? `It must have a unit, such as ${text}s or ${text}ms.`
+      : "It must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d.",
   );
 }
 
@@ -61,7 +63,9 @@ export function parseDurationOption(text: string): number {
 export function parseRetentionOption(text: string): number {
   const ms = text === "forever" ? Number.POSITIVE_INFINITY : parseDuration(text);
   if (ms !== undefined) return ms;
-  throw new InvalidArgumentError("It must be a duration such as 90s, 10m, 2h or 7d, or forever.");
+  throw new InvalidArgumentError(
+    "It must be a duration with a unit, such as 90s, 10m, 2h or 7d, or forever.",
+  );
 }
 
 const MIN_BACKUP_INTERVAL_MS = 1_000;

@@ -14,7 +14,7 @@ export function printError(text: string): void {
   process.stderr.write(printable(text));
 }
 
-/** Exported for its test. Every second part is a style. */
+/** The text with control characters escaped, but for line ends and our own styles. Every second part is a style. */
 export function printable(text: string): string {
   return text
     .split(STYLE)

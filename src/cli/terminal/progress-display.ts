@@ -2,8 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { progressText, type RowProgress } from "./progress-text.ts";
 
 const PROGRESS_AFTER_MS = 1_000;
+/** For logs, such as those of a CI job. */
+const LINE_EVERY_MS = 10_000;
 
-/** A progress bar on stderr; prints nothing when stderr is not a terminal. */
+/** A progress bar on stderr; a line every 10 s when stderr is not a terminal. */
 export type ProgressDisplay = {
   /** `reading`: rows read so far, when `done` and `of` are bytes. */
   readonly report: (done: number, of: number, reading?: RowProgress) => Promise<void>;
@@ -15,11 +17,18 @@ export function showProgress(work: string): ProgressDisplay {
   const startedAt = performance.now();
   let bar: { advance(step: number, message?: string): void; stop(message?: string): void } | undefined;
   let shown = 0;
+  let printedMs = 0;
   return {
     async report(done, of, reading) {
       await nextTurn();
       const elapsedMs = performance.now() - startedAt;
-      if (!process.stderr.isTTY || elapsedMs < PROGRESS_AFTER_MS) return;
+      if (!process.stderr.isTTY) {
+        if (elapsedMs - printedMs < LINE_EVERY_MS) return;
+        printedMs = elapsedMs;
+        process.stderr.write(`${progressText(work, { done, of, elapsedMs, reading })}\n`);
+        return;
+      }
+      if (elapsedMs < PROGRESS_AFTER_MS) return;
       if (bar === undefined) {
         const { progress } = await import("@clack/prompts");
         const created = progress({ max: of, output: process.stderr, withGuide: false });

@@ -6,11 +6,11 @@ import { parseClockSetting } from "../../simulation/world-clock.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
 
 const DURATION_RULE =
-  "must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds, and end before the year 10000";
+  "must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d, and end before the year 10000";
 
-/** `90s`, `10m`, `2h`, `7d` or milliseconds. */
+/** `250ms`, `90s`, `10m`, `2h` or `7d`, as whole milliseconds. */
 export const duration = z
-  .union([z.string(), z.number()], { error: DURATION_RULE })
+  .union([z.string(), z.literal(0)], { error: DURATION_RULE })
   .transform((text, context) => {
     const ms = parseDuration(text);
     if (ms !== undefined) return ms;

@@ -23,7 +23,9 @@ export function computeStats(world: World, compute: Compute, now: SimTime) {
   return {
     endpoint_id: compute.id,
     project_id: compute.projectId,
+    project_name: world.projects.get(compute.projectId)?.name,
     branch_id: compute.branchId,
+    branch_name: world.branches.get(compute.branchId)?.name,
     status: consoleStatus(compute),
     current_state: phase.state,
     pending_state:

@@ -16,15 +16,17 @@ export const END_OF_TIME: SimTime = 253_402_300_799_999;
 const DURATION_UNITS: Readonly<Record<string, DurationMs>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
 /**
- * Parses `90s`, `10m`, `2h`, `7d`, `1.5h`, `1h 30m` or milliseconds into whole milliseconds, never negative.
+ * Parses `90s`, `10m`, `2h`, `7d`, `1.5h` or `1h 30m` into whole milliseconds, never negative. Rejects a
+ * number without a unit, except 0.
  */
 export function parseDuration(text: string | number): DurationMs | undefined {
   const trimmed = String(text).trim();
   if (/^\d+(\.\d+)? ?(ms|s|m|h|d)( \d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed))
     return sumDurations(trimmed.split(/(?<=[a-z]) /));
-  const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)?$/.exec(trimmed);
+  if (trimmed === "0") return 0;
+  const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/.exec(trimmed);
   if (match === null) return undefined;
-  const ms = Number(match[1]) * (DURATION_UNITS[match[2] ?? "ms"] ?? 1);
+  const ms = Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 1);
   return Number.isInteger(ms) && ms <= END_OF_TIME ? ms : undefined;
 }
 

@@ -174,6 +174,12 @@ export function describeExpectation({ measure, of, where, expected }: Expectatio
   return `${subject}: ${bounds.join(", ")}`;
 }
 
+/** The name of a measure in JSON, with its unit: `wait_max_ms`. */
+export function jsonMeasureName(measure: MeasureName): string {
+  if (measure === "compute_time") return "compute_time_cu_ms";
+  return MEASURES[measure].unit === "duration" ? `${measure}_ms` : measure;
+}
+
 /** A measured value with its unit. */
 export function formatMeasurement(measure: MeasureName, value: number | string): string {
   return MEASURES[measure].unit === "duration" ? formatDuration(Number(value)) : String(value);

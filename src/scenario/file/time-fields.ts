@@ -21,7 +21,7 @@ export type When = { readonly afterStart: number } | { readonly instant: SimTime
 
 /** A time of the run: an instant, or a duration after its start. */
 export const when = z
-  .union([z.string(), z.number()], { error: `${DURATION_RULE} after the start, or an ISO 8601 instant` })
+  .union([z.string(), z.literal(0)], { error: `${DURATION_RULE} after the start, or an ISO 8601 instant` })
   .transform((text, context): When => {
     const ms = parseDuration(text);
     if (ms !== undefined) return { afterStart: ms };
@@ -40,7 +40,7 @@ export type After = { readonly step?: string; readonly delay: number };
 const AFTER_RULE = "must be a duration such as 5m, the name of an earlier step, or both: deploy + 5m";
 
 export const after = z
-  .union([z.string(), z.number()], { error: AFTER_RULE })
+  .union([z.string(), z.literal(0)], { error: AFTER_RULE })
   .transform((text, context): After => {
     const delayOnly = parseDuration(text);
     if (delayOnly !== undefined) return { delay: delayOnly };

@@ -1,3 +1,4 @@
+import { jsonMeasureName, type MeasureName } from "../file/expectation.ts";
 import type { CouldNotRun, Verdict } from "../run/verdict.ts";
 
 /** The JSON report. The same scenarios, values and seeds give the same bytes. */
@@ -10,8 +11,18 @@ export function jsonReport(runs: readonly (Verdict | CouldNotRun)[]): string {
     failed: count("failed"),
     ...(could_not_run === 0 ? {} : { could_not_run }),
   };
-  const text = JSON.stringify({ version: 1, ...counts, runs }, undefined, 2);
+  const text = JSON.stringify({ version: 2, ...counts, runs: runs.map(withUnits) }, undefined, 2);
   return `${text.replaceAll(LIST_OF_NUMBERS, (list) => list.replaceAll(/\s+/g, ""))}\n`;
+}
+
+/** Names the measures with their units. */
+function withUnits(run: Verdict | CouldNotRun): Verdict | CouldNotRun {
+  if (run.verdict === "could_not_run") return run;
+  const measures = Object.entries(run.measures).map(([name, value]) => [
+    jsonMeasureName(name as MeasureName),
+    value,
+  ]);
+  return { ...run, measures: Object.fromEntries(measures) };
 }
 
 /** Matches lists of numbers, so that a timeline takes one line instead of hundreds. */

@@ -73,9 +73,9 @@ test("an invalid size gets the same error on every plan, before plan limits are 
 
 test("a compute of the free plan suspends after five minutes", async () => {
   const { double, key, path } = await createFree();
-  await double.advance("293999");
+  await double.advance("293999ms");
   expect((await double.api("GET", path, undefined, key)).body.endpoint.current_state).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect((await double.api("GET", path, undefined, key)).body.endpoint.current_state).toBe("idle");
 });
 

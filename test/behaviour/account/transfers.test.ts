@@ -38,7 +38,7 @@ test("a transfer request expires after a day or its ttl_seconds, at exactly that
   expect(late.body.message).toContain("expired");
   expect(await worldState(double)).toBe(before);
   const next = await requestTransfer(double, projectId, { ttl_seconds: 60 });
-  await double.advance("59999");
+  await double.advance("59999ms");
   expect((await double.api("PUT", next, undefined, key)).status).toBe(204);
   expect(codeOf(await double.api("PUT", another, undefined, key))).toEqual([
     404,

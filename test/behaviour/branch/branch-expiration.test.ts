@@ -47,7 +47,7 @@ test("a branch is deleted exactly at its expiration, not a millisecond before", 
   });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:59:59.999Z" });
   expect(await namesOf(double, path)).toEqual(["brief", "main"]);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await namesOf(double, path)).toEqual(["main"]);
   expect((await double.api("GET", paths[0] ?? "")).body.code).toBe("ENDPOINT_NOT_FOUND");
   const listed = (await double.api("GET", `${path}?include_deleted=true&search=brief`)).body.branches;
@@ -70,7 +70,7 @@ test("an expiration is not delayed by running operations: its own operations run
   });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:00:59.500Z" });
   await double.api("POST", path, { branch: { name: "other" }, endpoints: [{ type: "read_write" }] });
-  await double.advance("500");
+  await double.advance("500ms");
   const { body } = await double.api("GET", `/projects/${projectId}/operations`);
   expect(describeOperations(body).slice(0, 4)).toEqual([
     "delete_timeline scheduling",
@@ -183,7 +183,7 @@ test("a reset from the parent restarts the time to live of a branch", async () =
   ]);
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T01:49:59.999Z" });
   expect(await namesOf(double, path)).toEqual(["brief", "main"]);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await namesOf(double, path)).toEqual(["main"]);
 });
 
@@ -207,7 +207,7 @@ test("an expiration that falls due while its project is deleted happens at the r
   await double.api("DELETE", `/projects/${projectId}`);
   await double.advance("3d");
   expect((await double.api("POST", `/projects/${projectId}/recover`)).status).toBe(200);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await namesOf(double, path)).toEqual(["main"]);
   expect(await namesOf(double, path, "?include_deleted=true")).toEqual(["brief", "main"]);
 });

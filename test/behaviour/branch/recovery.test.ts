@@ -28,7 +28,7 @@ async function createShop() {
 async function deleteAndWait(double: Double, path: string, ms: number): Promise<void> {
   const { status, body } = await double.api("DELETE", path);
   if (status !== 200) throw new Error(`DELETE ${path}: ${status} ${JSON.stringify(body)}`);
-  await double.advance(String(ms));
+  await double.advance(`${ms}ms`);
 }
 
 async function branchesIn(double: Double, path: string, query = ""): Promise<string[]> {
@@ -127,7 +127,7 @@ test("a deleted branch and its content are purged after 7 days", async () => {
   const endpointId = endpoint.slice(endpoint.lastIndexOf("/") + 1);
   await deleteAndWait(double, `${path}/${devId}`, WEEK - 1);
   expect(await stateCounts(double)).toMatchObject({ branches: 2, endpoints: 2 });
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await stateCounts(double)).toMatchObject({
     branches: 1,
     endpoints: 1,
@@ -151,7 +151,7 @@ test("a deleted project and its content are purged after 7 days", async () => {
     endpoints: 2,
     branch_snapshots: 3,
   });
-  await double.advance("1");
+  await double.advance("1ms");
   const counts = await stateCounts(double);
   for (const name of [
     "projects",
@@ -279,7 +279,7 @@ test("a branch whose recovery window ends while its project is deleted is not re
   const { body } = await double.api("POST", `/projects/${projectId}/recover`);
   expect(body.branches.map(({ name }: { name: string }) => name)).toEqual(["main"]);
   expect(await branchesIn(double, path, "?include_deleted=true")).toEqual(["main"]);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await stateCounts(double)).toMatchObject({ branches: 1, endpoints: 1 });
 });
 

@@ -41,8 +41,9 @@ test.each([
   ["10m", "00:10:00.000"],
   ["2h", "02:00:00.000"],
   ["1.5s", "00:00:01.500"],
-  ["1", "00:00:00.001"],
-  [250, "00:00:00.250"],
+  ["1ms", "00:00:00.001"],
+  ["250ms", "00:00:00.250"],
+  [0, "00:00:00.000"],
   ["0", "00:00:00.000"],
 ])("an advance by %s leads to %s", async (by, time) => {
   const double = await createDouble();
@@ -132,6 +133,8 @@ test.each([
   [{ by: "5 weeks" }],
   [{ by: "" }],
   [{ by: 0.5 }],
+  [{ by: 5 }],
+  [{ by: "5" }],
   [{ by: "0.0001s" }],
   [{ by: null }],
   [{ to: "2025-12-31T23:59:59.999Z" }],
@@ -162,7 +165,7 @@ test("the clock can advance to the end of the year 9999 and not a millisecond fu
   const double = await createDouble();
   const end = "9999-12-31T23:59:59.999Z";
   expect((await advance(double, { to: end })).body.now).toBe(end);
-  expect((await advance(double, { by: 1 })).status).toBe(400);
+  expect((await advance(double, { by: "1ms" })).status).toBe(400);
   expect((await advance(double, { by: 0 })).body.now).toBe(end);
   expect((await double.api("GET", "/projects")).status).toBe(200);
 });

@@ -117,9 +117,9 @@ test("a compute started by loads starts with its minimum, and they count from th
   await suspendCompute(double, path);
   await recordActivity(double, endpointId, { load: 50, duration_ms: 5_001 });
   await recordActivity(double, endpointId, { load: 50, duration_ms: 5_000 });
-  await double.advance("7999");
+  await double.advance("7999ms");
   expect(await sizeOf(double, endpointId)).toBe(0.5);
-  await double.advance("1");
+  await double.advance("1ms");
   // The first reading after 5 s sees the first of them: 4 of 50 × 0.08.
   expect(await sizeOf(double, endpointId)).toBe(4);
 });

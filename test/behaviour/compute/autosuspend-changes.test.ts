@@ -68,9 +68,9 @@ test("a longer delay applies at once: the compute is active at the old deadline"
   await recordActivity(double, endpointId);
   await double.advance("299s");
   await setDelay(double, path, 600);
-  await double.advance("300999");
+  await double.advance("300999ms");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 
@@ -80,9 +80,9 @@ test("a shorter delay moves the deadline, counted from the last activity", async
   await recordActivity(double, endpointId);
   await double.advance("59s");
   await setDelay(double, path, 60);
-  await double.advance("999");
+  await double.advance("999ms");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 
@@ -136,9 +136,9 @@ test("an always-active compute that gets a delay suspends after it", async () =>
   await recordActivity(double, endpointId);
   await double.advance("100s");
   await setDelay(double, path, 0);
-  await double.advance("199999");
+  await double.advance("199999ms");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 

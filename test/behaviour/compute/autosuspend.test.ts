@@ -19,9 +19,9 @@ test("a compute suspends exactly at the end of its delay, not a millisecond befo
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await recordActivity(double, endpointId, { kind: "query", duration_ms: 1500 });
-  await double.advance("301499");
+  await double.advance("301499ms");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 
@@ -30,7 +30,7 @@ test("without any activity, idleness counts from the moment the compute became a
   const { path } = await createProject(double);
   await double.sim("POST", "/clock/advance", { to: iso(ACTIVE_SINCE + 299_999) });
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 
@@ -44,9 +44,9 @@ test.each([60, 61, 300, 3_600, 604_799, 604_800])(
     );
     await double.advance("1s");
     await recordActivity(double, endpointId);
-    await double.advance(String(seconds * 1_000 - 1));
+    await double.advance(`${seconds * 1_000 - 1}ms`);
     expect(await computeState(double, path)).toBe("active");
-    await double.advance("1");
+    await double.advance("1ms");
     expect(await computeState(double, path)).toBe("idle");
   },
 );
@@ -77,9 +77,9 @@ test("a running query postpones the autosuspend, however long it runs", async ()
   await recordActivity(double, endpointId, { duration_ms: 86_400_000 });
   await double.advance("1d");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("299999");
+  await double.advance("299999ms");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 
@@ -100,9 +100,9 @@ test("an open transaction postpones the autosuspend until its connection closes"
   expect(await computeState(double, path)).toBe("active");
   expect((await computeStats(double, endpointId)).autosuspend.suspend_at).toBeNull();
   await recordActivity(double, endpointId, { kind: "disconnect", connection_id: "left open" });
-  await double.advance("299999");
+  await double.advance("299999ms");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 
@@ -126,12 +126,12 @@ test("an idle connection is not activity, and closes when the compute suspends",
     connection_id: "idle",
     duration_ms: 3_600_000,
   });
-  await double.advance("299999");
+  await double.advance("299999ms");
   expect(await computeStats(double, endpointId)).toMatchObject({
     current_state: "active",
     connections: { direct: 1 },
   });
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
   expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
 });

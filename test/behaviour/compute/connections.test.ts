@@ -58,10 +58,10 @@ test("a connection made for a query closes when it ends, exactly", async () => {
     double,
     Array.from({ length: 112 }, () => ({ endpoint_id: endpointId, duration_ms: 10_000 })),
   );
-  await double.advance("9999");
+  await double.advance("9999ms");
   expect((await computeStats(double, endpointId)).connections.direct).toBe(112);
   expect(await outcomesOf(double, connects(endpointId, 1))).toEqual(["refused"]);
-  await double.advance("1");
+  await double.advance("1ms");
   expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
   expect(await outcomesOf(double, connects(endpointId, 1))).toEqual(["served"]);
 });
@@ -141,9 +141,9 @@ test("a waiting connection with an end counts it from the end of the start", asy
   const { endpointId, path } = await createProject(double);
   await suspendCompute(double, path);
   await recordActivity(double, endpointId, { duration_ms: 5_000 });
-  await double.advance("7999");
+  await double.advance("7999ms");
   expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
-  await double.advance("1");
+  await double.advance("1ms");
   expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
 });
 

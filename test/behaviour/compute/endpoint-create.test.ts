@@ -54,9 +54,9 @@ test("a new compute becomes active exactly after its start", async () => {
   const { body } = await create(double, projectId, { branch_id: branchId, type: "read_write" });
   const read = async () =>
     (await double.api("GET", `/projects/${projectId}/endpoints/${body.endpoint.id}`)).body.endpoint;
-  await double.advance("2999");
+  await double.advance("2999ms");
   expect(await read()).toMatchObject({ current_state: "init", pending_state: "active" });
-  await double.advance("1");
+  await double.advance("1ms");
   const active = await read();
   expect(active).toMatchObject({
     current_state: "active",

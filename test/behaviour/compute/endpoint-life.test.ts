@@ -22,9 +22,9 @@ test("a restart drops all connections, and the compute is active again", async (
   expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
   await double.advance("1s");
   expect(await computeState(double, path)).toBe("idle");
-  await double.advance("2999");
+  await double.advance("2999ms");
   expect(await computeState(double, path)).toBe("idle");
-  await double.advance("1");
+  await double.advance("1ms");
   const endpoint = await endpointAt(double, path);
   expect(endpoint).toMatchObject({
     current_state: "active",
@@ -65,9 +65,9 @@ test("a start call makes an idle compute active after the start delay", async ()
   expect(status).toBe(200);
   expect(describeOperations(body)).toEqual(["start_compute running"]);
   expect(body.endpoint).toMatchObject({ current_state: "idle", pending_state: "active" });
-  await double.advance("2999");
+  await double.advance("2999ms");
   expect(await computeState(double, path)).toBe("idle");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("active");
 });
 
@@ -95,9 +95,9 @@ test("a suspend call closes the connections when it begins, and the compute is i
     connections: { direct: 0, pooled: 0 },
     open_transactions: 0,
   });
-  await double.advance("999");
+  await double.advance("999ms");
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await endpointAt(double, path)).toMatchObject({
     current_state: "idle",
     suspended_at: "2026-01-01T00:00:11Z",

@@ -47,9 +47,9 @@ test.each(RESTARTING)(
     expect((await computeStats(double, endpointId)).connections.direct).toBe(1);
     await double.advance("1s");
     expect((await computeStats(double, endpointId)).connections.direct).toBe(0);
-    await double.advance("3999");
+    await double.advance("3999ms");
     expect(await computeState(double, path)).toBe("idle");
-    await double.advance("1");
+    await double.advance("1ms");
     expect(await endpointAt(double, path)).toMatchObject({
       current_state: "active",
       started_at: "2026-01-01T00:00:15Z",

@@ -23,9 +23,9 @@ test("a query starts an idle compute, which is active exactly after the start de
   const response = await recordActivity(double, endpointId);
   expect(response).toMatchObject({ outcome: "waits", woke: true, waited_ms: 3_000 });
   expect((await operationsOf(double, projectId))[0]).toBe("start_compute running");
-  await double.advance("2999");
+  await double.advance("2999ms");
   expect(await endpointAt(double, path)).toMatchObject({ current_state: "idle", pending_state: "active" });
-  await double.advance("1");
+  await double.advance("1ms");
   const endpoint = await endpointAt(double, path);
   expect(endpoint.current_state).toBe("active");
   expect(endpoint).not.toHaveProperty("pending_state");
@@ -66,22 +66,22 @@ test("calls of the API wake nothing: only clients of the compute do", async () =
 test("a query that starts a compute runs from the end of the start", async () => {
   const { double, endpointId, path } = await createSleeping();
   await recordActivity(double, endpointId, { duration_ms: 10_000 });
-  await double.advance(String(3_000 + 10_000 + 299_999));
+  await double.advance(`${3_000 + 10_000 + 299_999}ms`);
   expect(await computeState(double, path)).toBe("active");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("idle");
 });
 
 test("arrivals during the start wait for it and do not start it again", async () => {
   const { double, projectId, endpointId, path } = await createSleeping();
   await recordActivity(double, endpointId, { duration_ms: 1_000 });
-  await double.advance("1200");
+  await double.advance("1200ms");
   expect(await recordActivity(double, endpointId, { duration_ms: 5_000 })).toMatchObject({
     outcome: "waits",
     woke: false,
     waited_ms: 1_800,
   });
-  await double.advance("1800");
+  await double.advance("1800ms");
   expect(await computeState(double, path)).toBe("active");
   expect(await computeStats(double, endpointId)).toMatchObject({
     queries: 2,
@@ -112,7 +112,7 @@ test("arrivals at a compute whose branch is still being created wait for the bra
   const { body } = await double.api("POST", `/projects/${projectId}/branches`, {
     endpoints: [{ type: "read_write" }],
   });
-  await double.advance("300");
+  await double.advance("300ms");
   expect(await recordActivity(double, body.endpoints[0].id)).toMatchObject({
     outcome: "waits",
     woke: false,
@@ -124,17 +124,17 @@ test("arrivals during a suspend wait for its end and then start the compute", as
   const double = await createDouble();
   const { endpointId, path } = await createProject(double);
   await double.api("POST", `${path}/suspend`);
-  await double.advance("400");
+  await double.advance("400ms");
   expect(await recordActivity(double, endpointId)).toMatchObject({
     outcome: "waits",
     woke: true,
     waited_ms: 600 + 3_000,
   });
-  await double.advance("600");
+  await double.advance("600ms");
   expect(await computeState(double, path)).toBe("idle");
-  await double.advance("2999");
+  await double.advance("2999ms");
   expect(await computeState(double, path)).toBe("idle");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeStats(double, endpointId)).toMatchObject({ current_state: "active", queries: 1 });
 });
 
@@ -157,9 +157,9 @@ test("arrivals during the restart of an update are served once, and start the co
   const { projectId, endpointId, path } = await createProject(double);
   await double.api("PATCH", path, { endpoint: { autoscaling_limit_max_cu: 2 } });
   expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "served", waited_ms: 0 });
-  await double.advance("1500");
+  await double.advance("1500ms");
   expect(await recordActivity(double, endpointId)).toMatchObject({ outcome: "waits", waited_ms: 3_500 });
-  await double.advance("3500");
+  await double.advance("3500ms");
   expect(await computeState(double, path)).toBe("active");
   await double.advance("1m");
   const starts = (await operationsOf(double, projectId)).filter((operation) =>

@@ -44,7 +44,7 @@ test("an always-active compute keeps its release, and stats says so", async () =
     newest: FIRST,
     restart_needed: false,
   });
-  await double.advance("1");
+  await double.advance("1ms");
   expect((await computeStats(double, endpointId)).release).toEqual({
     running: FIRST,
     newest: NEXT,

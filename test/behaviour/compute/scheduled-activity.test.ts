@@ -29,7 +29,7 @@ test("scheduled activity arrives at its instant and starts the compute then", as
   });
   await double.sim("POST", "/clock/advance", { to: "2026-01-01T00:59:59.999Z" });
   expect(await computeState(double, path)).toBe("idle");
-  const { body } = await double.advance("1");
+  const { body } = await double.advance("1ms");
   expect(recordedOf(body.events)).toMatchObject([{ at: "2026-01-01T01:00:00.000Z", waited_ms: 3_000 }]);
   await double.advance("3s");
   expect(await computeState(double, path)).toBe("active");

@@ -90,7 +90,7 @@ test("a past 423 can be explained at its instant", async () => {
   const { endpointId, path } = await createProject(double);
   await double.advance("10m");
   await recordActivity(double, endpointId, { source: "checkout" });
-  await double.advance("1500");
+  await double.advance("1500ms");
   expect((await double.api("POST", `${path}/restart`)).status).toBe(423);
   const then = (await double.sim("GET", "/clock")).body.now;
   const before = await explanationLines(double, endpointId);

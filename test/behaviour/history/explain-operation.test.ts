@@ -118,7 +118,7 @@ test("a cancelled operation, running or waiting: explains when and why", async (
   const double = await createDouble();
   const { path } = await createProject(double);
   const { body } = await double.api("POST", `${path}/restart`);
-  await double.advance("500");
+  await double.advance("500ms");
   await double.api("DELETE", path);
   for (const { id } of body.operations) {
     const { status, body: explained } = await explain(double, id);

@@ -88,9 +88,9 @@ test("a start takes a few hundred milliseconds", async () => {
   const { endpointId, path } = await createProject(double);
   await double.advance("1h");
   expect(await recordActivity(double, endpointId)).toMatchObject({ woke: true, waited_ms: 500 });
-  await double.advance("499");
+  await double.advance("499ms");
   expect(await computeState(double, path)).toBe("idle");
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await computeState(double, path)).toBe("active");
 });
 

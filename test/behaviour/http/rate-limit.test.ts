@@ -27,9 +27,9 @@ test("a route accepts 40 requests in a second and rejects the next with 429 and 
 test("after a second of simulated time it accepts 40 more, not a millisecond before", async () => {
   const double = await createDouble({ rateLimit: true });
   await statusesOf(double, 41);
-  await double.advance("999");
+  await double.advance("999ms");
   expect(served(await statusesOf(double, 1))).toBe(0);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(served(await statusesOf(double, 41))).toBe(40);
 });
 
@@ -44,9 +44,9 @@ test("a route accepts 700 requests in a minute, then says how long to wait", asy
   const { status, headers, body } = await double.api("GET", "/projects");
   expect([status, headers.get("retry-after")]).toEqual([429, "40"]);
   expect(body.message).toContain("700");
-  await double.advance("39999");
+  await double.advance("39999ms");
   expect((await double.api("GET", "/projects")).status).toBe(429);
-  await double.advance("1");
+  await double.advance("1ms");
   expect((await double.api("GET", "/projects")).status).toBe(200);
 });
 

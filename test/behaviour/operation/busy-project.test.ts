@@ -4,7 +4,6 @@ import { createDouble, createProject, type Double } from "../../support/double.t
 
 /** Public clients retry on exactly this message. */
 const LOCKED = "project already has running conflicting operations, scheduling of new ones is prohibited";
-
 /** A project with a running operation of another compute. */
 async function createBusy() {
   const double = await createDouble({ locks: "project" });
@@ -52,9 +51,9 @@ test.each(Object.keys(SCHEDULING))(
       LOCKED,
     ]);
     expect(await worldState(busy.double)).toBe(before);
-    await busy.double.advance("999");
+    await busy.double.advance("999ms");
     expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBe(423);
-    await busy.double.advance("1");
+    await busy.double.advance("1ms");
     expect((await busy.double.api(method, path(busy), body?.(busy))).status).toBeLessThan(300);
   },
 );

@@ -46,22 +46,22 @@ test("the timeline of a new project is created before its compute starts", async
   expect(describeOperations(body)).toEqual(["create_timeline running", "start_compute scheduling"]);
   expect(body.operations[0]).not.toHaveProperty("endpoint_id");
   expect(body.operations[1].endpoint_id).toBe(body.endpoints[0].id);
-  await double.advance("999");
+  await double.advance("999ms");
   expect(await operationsOf(double, projectId)).toEqual([
     "start_compute scheduling",
     "create_timeline running",
   ]);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await operationsOf(double, projectId)).toEqual([
     "start_compute running",
     "create_timeline finished",
   ]);
-  await double.advance("2999");
+  await double.advance("2999ms");
   expect(await operationsOf(double, projectId)).toEqual([
     "start_compute running",
     "create_timeline finished",
   ]);
-  await double.advance("1");
+  await double.advance("1ms");
   expect(await operationsOf(double, projectId)).toEqual([
     "start_compute finished",
     "create_timeline finished",
@@ -114,12 +114,12 @@ test("an operation takes effect at its end: a compute stays active until its sus
   const double = await createDouble();
   const { path } = await createProject(double);
   await double.api("POST", `${path}/suspend`);
-  await double.advance("999");
+  await double.advance("999ms");
   expect((await double.api("GET", path)).body.endpoint).toMatchObject({
     current_state: "active",
     pending_state: "idle",
   });
-  await double.advance("1");
+  await double.advance("1ms");
   expect((await double.api("GET", path)).body.endpoint.current_state).toBe("idle");
 });
 

@@ -107,7 +107,7 @@ describe("hourly usage", () => {
   test("adds up from hours to days to months, including fractions of a second", async () => {
     const { double, path } = await activeSince("2026-01-30T22:10:00.123Z");
     for (const ms of [3_333, 7_200_001, 999, 3_599_999, 90_000_777]) {
-      await double.sim("POST", "/clock/advance", { by: ms });
+      await double.sim("POST", "/clock/advance", { by: `${ms}ms` });
       await double.api("PATCH", path, { endpoint: { name: `n${ms}` } });
     }
     const sum = (list: any[], name: string) => list.reduce((total, frame) => total + frame[name], 0);

@@ -126,7 +126,7 @@ test("a project without a name gets its id as name, and two projects may share a
 test("renaming a project applies at once, even while operations run, and schedules none", async () => {
   const double = await createDouble();
   const { body } = await double.api("POST", "/projects", { project: { name: "before" } });
-  await double.advance("500");
+  await double.advance("500ms");
   const path = `/projects/${body.project.id}`;
   const { status, body: changed } = await double.api("PATCH", path, { project: { name: "after" } });
   expect([status, changed.operations, changed.project.name]).toEqual([200, [], "after"]);

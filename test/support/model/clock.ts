@@ -8,7 +8,8 @@ export async function advance(
   stage: ModelHost,
   target: { by: number } | { next: true },
 ): Promise<void> {
-  const { status, body } = await stage.double().sim("POST", "/clock/advance", target);
+  const requested = "by" in target ? { by: `${target.by}ms` } : target;
+  const { status, body } = await stage.double().sim("POST", "/clock/advance", requested);
   expect(status).toBe(200);
   let at = model.now;
   for (const event of body.events) {

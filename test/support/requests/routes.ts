@@ -101,7 +101,7 @@ export const ROUTES: readonly Route[] = [
   ["POST", "/_sim/clock/advance", { next: true }],
   ["PUT", "/_sim/clock", { mode: "scaled", factor: 60 }],
   ["POST", "/_sim/wait", { until: { endpoint_id: "{endpoint}", state: "active" }, timeout: "1ms" }],
-  ["POST", "/_sim/wait", { until: { operation_id: "{operation}" }, timeout: 1 }],
+  ["POST", "/_sim/wait", { until: { operation_id: "{operation}" }, timeout: "1ms" }],
   [
     "POST",
     "/_sim/accounts",

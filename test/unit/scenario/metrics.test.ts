@@ -148,7 +148,7 @@ test("active time of a new compute starts at its creation", async () => {
     "steps:",
     "  - at: 1h",
     '    request: { method: POST, path: "/projects/{shop}/branches", body: { branch: { name: x }, endpoints: [{ type: read_write }] } }',
-    "  - { after: 2h, expect: [{ active_time: 10m }, { compute_time: 150000 }, { starts: 1 }, { suspends: 2 }] }",
+    "  - { after: 2h, expect: [{ active_time: 10m }, { compute_time: 150s }, { starts: 1 }, { suspends: 2 }] }",
   );
   expect(unmet).toEqual([]);
   const made = timelines[1]?.active ?? [];

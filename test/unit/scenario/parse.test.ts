@@ -75,7 +75,7 @@ test("all problems are reported at once, with line and column, in the order of t
   );
   expect(problemsOf(text)).toEqual([
     expect.stringMatching(
-      /^mine\.yaml:4:61: traffic\.0\.every: must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds$/,
+      /^mine\.yaml:4:61: traffic\.0\.every: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d$/,
     ),
     expect.stringMatching(
       /^mine\.yaml:6:9: steps\.0\.at: must be a duration .* after the start, or an ISO 8601 instant/,
@@ -84,7 +84,7 @@ test("all problems are reported at once, with line and column, in the order of t
       /^mine\.yaml:9:18: steps\.1\.expect\.0\.state: must be one of init, idle, starting, active, gone/,
     ),
     expect.stringMatching(
-      /^mine\.yaml:10:1: lenght: unknown key; the known keys are version, name, about, world, .*length/,
+      /^mine\.yaml:10:1: lenght: unknown key; the known keys are version, name, about, world, .*length.*; did you mean length\?$/,
     ),
   ]);
 });
@@ -590,7 +590,7 @@ test.each([
 
 test("a problem in a single combination is reported", () => {
   expect(problemsOf(withLines("length: ${length}", "matrix:", "  length: [1m, soon]"))).toEqual([
-    "mine.yaml:3:9: length: must be a duration like 90s, 10m, 2h or 7d, or whole milliseconds",
+    "mine.yaml:3:9: length: must be a duration with a unit, such as 250ms, 90s, 10m, 2h or 7d",
   ]);
 });
 

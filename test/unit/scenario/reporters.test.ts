@@ -144,20 +144,31 @@ test("colours do not change the text", () => {
 
 test("the JSON report has all results, with each timeline on one line", () => {
   const text = jsonReport([PASSED, FAILED]);
-  expect(JSON.parse(text)).toEqual({ version: 1, passed: 1, failed: 1, runs: [PASSED, FAILED] });
+  expect(JSON.parse(text)).toEqual({
+    version: 2,
+    passed: 1,
+    failed: 1,
+    runs: [
+      { ...PASSED, measures: { activities: 1, active_time_ms: 300_000, wait_max_ms: 1_500 } },
+      { ...FAILED, measures: { activities: 1, active_time_ms: 300_000, wait_max_ms: 1_500 } },
+    ],
+  });
   expect(text).toContain('"active": [1,1,0,0.25]');
   expect(text.endsWith("}\n")).toBe(true);
-  expect(JSON.parse(jsonReport([]))).toEqual({ version: 1, passed: 0, failed: 0, runs: [] });
+  expect(JSON.parse(jsonReport([]))).toEqual({ version: 2, passed: 0, failed: 0, runs: [] });
 });
 
 test("a run that could not start is reported with its reason, and counted if there is one", () => {
   const text = jsonReport([PASSED, COULD_NOT_RUN]);
   expect(JSON.parse(text)).toEqual({
-    version: 1,
+    version: 2,
     passed: 1,
     failed: 0,
     could_not_run: 1,
-    runs: [PASSED, COULD_NOT_RUN],
+    runs: [
+      { ...PASSED, measures: { activities: 1, active_time_ms: 300_000, wait_max_ms: 1_500 } },
+      COULD_NOT_RUN,
+    ],
   });
   expect(prettyReason(COULD_NOT_RUN, plain(80))).toBe(
     "could not run replays (plan free): there is no <nope.csv>\nat all",

@@ -97,7 +97,7 @@ test("the start of a window is inclusive and its end exclusive", async () => {
   const never = (window: string) =>
     played("never:", `  - { state: idle, of: shop/main, ${window} }`, "length: 10m");
   expect(whatOf(await never("until: 5m"))).toEqual([]);
-  expect(whatOf(await never("until: 300001"))).toEqual(["never.0"]);
+  expect(whatOf(await never("until: 300001ms"))).toEqual(["never.0"]);
   const wakes = (from: string) =>
     played(
       "never:",

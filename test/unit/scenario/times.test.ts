@@ -37,7 +37,7 @@ test.each([
   ],
   [
     "a window that starts after the run has ended is rejected",
-    "always: [{ refused: 1, from: 3600001 }]\nlength: 1h",
+    "always: [{ refused: 1, from: 3600001ms }]\nlength: 1h",
     "always.0.from: the run has ended by then: its length is 1h",
   ],
   [
@@ -65,7 +65,7 @@ test.each([
 });
 
 test("a window may be as short as one millisecond", () => {
-  expect(problemsOf("never: [{ refused: 1, from: 299999, until: 5m }]\nlength: 1h")).toBe("");
+  expect(problemsOf("never: [{ refused: 1, from: 299999ms, until: 5m }]\nlength: 1h")).toBe("");
 });
 
 test("a window may start at the end of the run, or before a step restores the world", () => {
@@ -118,7 +118,7 @@ test.each([
   ],
   [
     "a step before the end of the previous step",
-    "[{ advance: 10m }, { at: 599999 }]",
+    "[{ advance: 10m }, { at: 599999ms }]",
     `steps.1.at: ${PAST} 10m after the start`,
   ],
   [

@@ -27,7 +27,7 @@ describe("a client that holds connections", () => {
   test("reconnects before its heartbeat is due", async () => {
     const source = SUBSCRIBER.replace("backoff", "heartbeat: 5m, backoff");
     const steps =
-      "steps: [{ at: 60999, expect: [{ activities: 1 }] }, { at: 61s, expect: [{ activities: 2 }, { connections: 1 }] }]";
+      "steps: [{ at: 60999ms, expect: [{ activities: 1 }] }, { at: 61s, expect: [{ activities: 2 }, { connections: 1 }] }]";
     expect(await wrongs(world(60), `traffic: [${source}]`, steps)).toEqual([]);
   });
 
@@ -35,7 +35,7 @@ describe("a client that holds connections", () => {
     const steps = [
       "steps:",
       "  - fault: { name: broken, on: { action: start_compute }, when: { first: 2 }, effect: start_fails }",
-      "  - { at: 606999, expect: [{ refused: 2 }, { connections: 0 }] }",
+      "  - { at: 606999ms, expect: [{ refused: 2 }, { connections: 0 }] }",
       "  - { at: 609s, expect: [{ refused: 2 }, { connections: 1 }, { state: active, of: shop/main }] }",
     ];
     expect(
@@ -78,7 +78,7 @@ describe("when the process is killed, clients", () => {
 
   test("reconnect at the same time", async () => {
     const lines = (step: string) => [
-      ...[world(60), `traffic: [${SUBSCRIBER}, ${POOL}]`, `steps: [{ at: 60500, ${step} }]`, "length: 20m"],
+      ...[world(60), `traffic: [${SUBSCRIBER}, ${POOL}]`, `steps: [{ at: 60500ms, ${step} }]`, "length: 20m"],
       "expect: [{ activities: 0 }, { active_time: 0 }, { wait_max: 0 }]",
     ];
     expect(await wrongs(...lines("restart: true"))).toEqual(
@@ -95,7 +95,7 @@ describe("after a restore, clients", () => {
     const lines = [
       "at: 2m, snapshot: s",
       `at: 5m, ${RESTART}`,
-      "at: 300500, expect: [{ connections: 0 }]",
+      "at: 300500ms, expect: [{ connections: 0 }]",
       "restore: s",
       "expect: [{ connections: 1 }, { activities: 1 }]",
       `at: 10m, ${RESTART}`,

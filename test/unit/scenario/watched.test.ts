@@ -44,7 +44,7 @@ test("a window opens after all steps of its instant, in every parallel sequence"
     `{ at: 1h, request: { method: POST, path: /projects, body: { project: { name: ${name} } } } }`;
   const steps = `steps: [{ parallel: [[${project("x")}, { activity: { to: shop/main } }], [${project("y")}]] }]`;
   const always =
-    "always: [{ projects: 3, from: 1h }, { state: starting, of: shop/main, from: 1h, until: 3600001 }]";
+    "always: [{ projects: 3, from: 1h }, { state: starting, of: shop/main, from: 1h, until: 3600001ms }]";
   const never = "never: [{ projects: { max: 2 }, from: 1h }]";
   expect(brokenIn(await played(always, never, steps))).toEqual([]);
   expect(brokenIn(await played(always, never, steps, "length: 2h"))).toEqual([]);
@@ -55,7 +55,7 @@ test("a window opens after all steps of its instant, in every parallel sequence"
 
 test("a window that starts before the run starts with it; one that ends before never opens", async () => {
   const before = (from: string, until: string) =>
-    `{ active_time: { min: 1 }, from: "${from}", until: "${until}" }`;
+    `{ active_time: { min: 1ms }, from: "${from}", until: "${until}" }`;
   const always = `always: [${before("2025-06-01T00:00:00Z", "2025-07-01T00:00:00Z")}, ${before("2025-12-31T00:00:00Z", "2026-01-02T00:00:00Z")}]`;
   expect(brokenIn(await played(always, "length: 1m"))).toEqual(["always.1 00:00:00.000 0s"]);
 });
@@ -74,7 +74,7 @@ test("measures that grow with time are reported at the exact instant, including 
     "never.1 04:00:00.000 1h",
   ]);
   expect(await inAlwaysOn("length: 1h", never)).toEqual(["never.0 01:00:00.000 1h"]);
-  expect(await inAlwaysOn("length: 3599999", never)).toEqual([]);
+  expect(await inAlwaysOn("length: 3599999ms", never)).toEqual([]);
   // Even the smallest excess counts.
   expect(await inAlwaysOn("length: 1d", "always: [{ compute_time: { max: 1h }, of: a/main }]")).toEqual([
     "always.0 04:00:00.001 1h 0.00025s",
@@ -82,12 +82,12 @@ test("measures that grow with time are reported at the exact instant, including 
   const until = (end: string) =>
     inAlwaysOn("length: 1d", `never: [{ active_time: { min: 1h }, until: ${end} }]`);
   expect(await until("1h")).toEqual([]);
-  expect(await until("3600001")).toEqual(["never.0 01:00:00.000 1h"]);
+  expect(await until("3600001ms")).toEqual(["never.0 01:00:00.000 1h"]);
 });
 
 test("a connection that closes by itself is counted as closed", async () => {
   const steps = "steps: [{ activity: { to: shop/main, duration: 90s } }]";
-  const always = "always: [{ connections: { min: 1 }, from: 1 }]";
+  const always = "always: [{ connections: { min: 1 }, from: 1ms }]";
   expect(brokenIn(await played(always, steps, "length: 4m"))).toEqual(["always.0 00:01:30.000 0"]);
   expect(brokenIn(await played(always, steps, "length: 1m"))).toEqual([]);
 });
@@ -161,7 +161,7 @@ test.each([
         traffic,
         `steps: [{ ${before} }, { at: 10m, ${step} }, { after: 1h }]`,
         "always: [{ activities: 0, until: 15m }, { activities: { max: 1 } }, { state: idle, of: shop/main, from: 21m, until: 45m }]",
-        "never: [{ wait_mean: { min: 2001 } }, { activities: 6 }]",
+        "never: [{ wait_mean: { min: 2001ms } }, { activities: 6 }]",
       ),
     );
   const expected = ["always.1 00:45:00.000 2", "never.1 02:45:00.000 6"];

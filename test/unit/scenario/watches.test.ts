@@ -171,10 +171,10 @@ test("a violation by passing time is reported at its first instant", () => {
   expect(first("never", { active_time: { min: "1h" } })).toEqual(["00:30:00.005 1h"]);
   expect(first("always", { active_time: { max: "1h" } })).toEqual(["00:30:00.006 1h 0.002s"]);
   expect(first("never", { active_time: { min: "1h", max: "2h" } })).toEqual(["00:30:00.005 1h"]);
-  expect(first("never", { active_time: "1h", until: 30 * MINUTE + 5 })).toEqual([]);
-  expect(first("never", { active_time: "1h", until: 30 * MINUTE + 6 })).toEqual(["00:30:00.005 1h"]);
+  expect(first("never", { active_time: "1h", until: "30m 0.005s" })).toEqual([]);
+  expect(first("never", { active_time: "1h", until: "30m 0.006s" })).toEqual(["00:30:00.005 1h"]);
   // Each step is 2 ms; the instants between are never measured.
-  expect(first("never", { active_time: 3_600_001 })).toEqual([]);
+  expect(first("never", { active_time: "3600001ms" })).toEqual([]);
 });
 
 test("an earlier event replaces a predicted violation", () => {
