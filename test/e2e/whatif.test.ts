@@ -108,7 +108,8 @@ test("figures with the start latency are separate, and within the bounds of the 
 test("the first lines of curve have the best delay, the savings and the bound", async () => {
   const { code, stdout } = await runStandin(["whatif", "curve", await createShopTrace(), "--present", "1h"]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Best delay: \d+ (s|min).* instead of .* with the current\sdelay\sof\s1\sh\s\(−\d/);
+  expect(stdout).toMatch(/^Balanced: \d+ (s|min)\. \$.* a month, /m);
+  expect(stdout).toMatch(/^Current: 1 h\. \$.* a month, /m);
   expect(stdout).toMatch(/^Lower bound with perfect foresight: \$/m);
   expect(stdout).toMatch(/^★ /m);
   expect(stdout).toMatch(/^● 1 h/m);
@@ -151,8 +152,30 @@ test("the cheapest delay within a wait limit holds, and one second less does not
     "0",
   ]);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /Cheapest delay with at most 0 cold starts a day and a p99 of the added wait of at most 1 s: /,
+    /Delays from .* to never have at most 0 cold starts a day and a p99 of the added wait of at most 1 s\. /,
   );
+});
+
+test("a worth in dollars excludes a wait worth, and a wrong one names the accepted forms", async () => {
+  const trace = await createShopTrace();
+  const { question } = await runWhatif(["curve", trace, "--cold-start-worth", "0.01usd"]);
+  expect(question).toMatchObject({ cold_start_worth_s: null, cold_start_worth_dollars: 0.01 });
+  const waiting = await runWhatif(["curve", trace, "--wait-worth", "12"]);
+  expect(waiting.question).toMatchObject({ cold_start_worth_s: null, wait_worth_dollars_per_hour: 12 });
+  const out = join(testDirectory(), "waiting");
+  await runStandin(["whatif", "curve", trace, "--wait-worth", "12", "--out", out]);
+  const { repeat } = JSON.parse(readFileSync(join(out, "manifest.json"), "utf8"));
+  expect(repeat).toContain(" --wait-worth 12");
+  expect(repeat).not.toContain("--cold-start-worth");
+  for (const [options, message] of [
+    [["--cold-start-worth", "$1"], "or dollars like 0.01usd"],
+    [["--cold-start-worth", "2m", "--wait-worth", "12"], "cannot be used with"],
+    [["--wait-worth", "12", "--price", "0"], "needs a price above 0"],
+    [["--max-cost", "-1"], "It must be a number, at least 0"],
+  ] as const) {
+    const { code, stderr } = await runStandin(["whatif", "curve", trace, ...options]);
+    expect([code, stderr.includes(message) || stderr]).toEqual([2, true]);
+  }
 });
 
 test("CSV, its columnar file and any number of workers give byte-identical results", async () => {

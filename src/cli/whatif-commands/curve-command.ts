@@ -22,6 +22,7 @@ import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
+  coldStartOrDollarsOption,
   DELAY_FORMS,
   numberAtLeast,
   type OutputOptions,
@@ -29,6 +30,7 @@ import {
   parseDelayOption,
   type QuestionOptions,
   questionFromOptions,
+  waitWorthOption,
   workersOption,
 } from "../whatif/question-options.ts";
 import { readGaps, replayAll } from "../whatif/replay-workers.ts";
@@ -43,6 +45,7 @@ type CurveOptions = QuestionOptions &
     readonly byCompute?: boolean;
     readonly maxColdPerDay?: number;
     readonly maxWaitP99?: number;
+    readonly maxCost?: number;
     readonly client?: readonly ClientForm[];
     readonly workers: number;
   };
@@ -52,11 +55,13 @@ export function curveCommand(): Command {
     "compute the cost of every autosuspend delay in one pass, exact for the recorded instants and durations",
   );
   addTraceOptions(command);
-  addQuestionOptions(command)
+  addQuestionOptions(command, ["coldStartWorth"])
+    .addOption(coldStartOrDollarsOption())
+    .addOption(waitWorthOption())
     .addOption(
       new Option("--delay <delay>", `print the figures of this delay only: ${DELAY_FORMS}`)
         .argParser(parseDelayOption)
-        .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99"]),
+        .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99", "maxCost"]),
     )
     .addOption(new Option("--by-compute", "rank the computes by the gain from a delay of their own"))
     .addOption(
@@ -70,6 +75,12 @@ export function curveCommand(): Command {
         "--max-wait-p99 <duration>",
         "find the cheapest delay with at most this 99th percentile of added wait: 500 (milliseconds) or 1s",
       ).argParser(parseDurationOption),
+    )
+    .addOption(
+      new Option(
+        "--max-cost <dollars>",
+        "consider only delays that cost at most this much per month of 730 hours",
+      ).argParser(numberAtLeast(0)),
     )
     .addOption(
       new RepeatableOption(
@@ -151,7 +162,11 @@ async function runCurve(
         options.json === true,
       );
     }
-    const limits = { maxColdPerDay: options.maxColdPerDay, maxWaitP99Ms: options.maxWaitP99 };
+    const limits = {
+      maxColdPerDay: options.maxColdPerDay,
+      maxWaitP99Ms: options.maxWaitP99,
+      maxCostPerMonth: options.maxCost,
+    };
     if (options.maxWaitP99 !== undefined)
       await runWithProgress(
         answer.search(limits),
@@ -187,7 +202,11 @@ async function runCurve(
       result,
       {
         command,
-        resolvedFlags: resolvedQuestionFlags(question, opened),
+        resolvedFlags: {
+          ...resolvedQuestionFlags(question, opened),
+          // The default worth of a cold start does not apply, and both options together are an error.
+          ...(options.waitWorth === undefined ? {} : { "cold-start-worth": [] }),
+        },
         inputs: opened.inputSummary.files,
         question: questionSummary(question),
       },

@@ -21,10 +21,12 @@ import {
   parseLatency,
   parseWorth,
   type Question,
+  type QuestionInput,
   questionFrom,
   WORTH_RULE,
   type WorldDefaults,
 } from "../../whatif/report/question.ts";
+import { CliError } from "../terminal/cli-error.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
 import { printError } from "../terminal/print.ts";
@@ -38,10 +40,14 @@ export type QuestionOptions = {
   readonly prices?: PriceListDate;
   readonly pricePlan?: PricedPlan;
   readonly cu?: number;
-  readonly coldStartWorth?: number;
+  /** Seconds of active time, or dollars. */
+  readonly coldStartWorth?: number | StartCost;
+  readonly waitWorth?: number;
   readonly startLatency?: StartLatency;
   readonly seed: number;
 };
+
+type StartCost = { readonly dollars: number };
 
 export type OutputOptions = { readonly json?: boolean; readonly out?: string };
 export type PeriodOptions = { readonly from?: SimTime; readonly to?: SimTime };
@@ -118,6 +124,25 @@ export function coldStartWorthOption(): Option {
     .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
 }
 
+/** For commands that also accept a worth in dollars. */
+export function coldStartOrDollarsOption(): Option {
+  return new Option(
+    "--cold-start-worth <worth>",
+    "what avoiding one cold start is worth: active time such as 120 (seconds) or 2m, or dollars such as 0.01usd",
+  )
+    .argParser(parseStartWorthOption)
+    .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
+}
+
+export function waitWorthOption(): Option {
+  return new Option(
+    "--wait-worth <dollars>",
+    "what avoiding one hour of waiting requests is worth, instead of --cold-start-worth",
+  )
+    .argParser(numberAtLeast(0))
+    .conflicts("coldStartWorth");
+}
+
 export function seedOption(): Option {
   return runSeedOption("random seed").default(DEFAULTS.seed);
 }
@@ -147,15 +172,28 @@ export function workersOption(): Option {
 
 /** Builds the question from flags and the settings of the world, and prints a note about the latter. */
 export async function questionFromOptions(
-  { coldStartWorth, profile: requested, ...options }: QuestionOptions,
+  { coldStartWorth, waitWorth, profile: requested, ...options }: QuestionOptions,
   world: WorldDefaults | undefined,
 ): Promise<{ readonly question: Question; readonly profile: Profile }> {
   const { readProfile } = await import("./profile-file.ts");
   const profile = requested === undefined ? undefined : readProfile(requested);
-  const question = questionFrom({ ...options, profile, coldStartWorthS: coldStartWorth }, world);
+  const worth =
+    typeof coldStartWorth === "object"
+      ? { coldStartDollars: coldStartWorth.dollars }
+      : { coldStartWorthS: coldStartWorth, waitDollarsPerHour: waitWorth };
+  const question = questionOrError({ ...options, profile, ...worth }, world);
   const note = fromWorldText(question);
   if (note !== undefined) printError(`note: ${note}\n`);
   return { question, profile: effectiveProfile(profile, world).profile };
+}
+
+function questionOrError(input: QuestionInput, world: WorldDefaults | undefined): Question {
+  try {
+    return questionFrom(input, world);
+  } catch (error) {
+    if (error instanceof RangeError) throw new CliError(error.message, true);
+    throw error;
+  }
 }
 
 /** Whole seconds, a duration such as `5m`, or `never`. */
@@ -193,6 +231,14 @@ function parseWholeSecondsOption(text: string): number {
   const seconds = parseWorth(text);
   if (seconds !== undefined) return seconds;
   throw new InvalidArgumentError(`It ${WORTH_RULE}.`);
+}
+
+function parseStartWorthOption(text: string): number | StartCost {
+  const seconds = parseWorth(text);
+  if (seconds !== undefined) return seconds;
+  const dollars = /^(\d+(?:\.\d+)?)usd$/.exec(text)?.[1];
+  if (dollars !== undefined) return { dollars: Number(dollars) };
+  throw new InvalidArgumentError(`It ${WORTH_RULE}, or dollars like 0.01usd.`);
 }
 
 export function parseLatencyOption(text: string): StartLatency {

@@ -85,13 +85,15 @@ function sensitivityText(report: CapacityReport): string[] {
         ? `${plainNumber(assumptions.loadPerRequest * factor)} vCPU`
         : `${factor} times the load`;
     const name =
-      index === undefined ? "no size is sufficient" : `it would be ${sizeName(sizes[index] as CapacityRow)}`;
-    return [`${name} at ${load}`];
+      index === undefined
+        ? "no size is sufficient"
+        : `${sizeName(sizes[index] as CapacityRow)} is sufficient`;
+    return [`with ${load}, ${name}`];
   });
   const range = loads === "assumed" ? " per running request" : "";
   return others.length === 0
     ? ["A quarter to four times that load would not change the size."]
-    : [`With another load${range} the answer changes: ${others.join("; ")}.`];
+    : [`The answer depends on the load${range}: ${others.join("; ")}.`];
 }
 
 function refusedConnections({ direct_refused, pooled_refused }: CapacityRow): number {

@@ -3,6 +3,7 @@ import { computeResources, maxConnections, type SizeRange } from "../../platform
 import { cacheCapacity } from "../../platform/compute/cache.ts";
 import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import { perMonth } from "../curve/costs.ts";
 import { WaitHistogram } from "../replay/wait-histogram.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
@@ -83,8 +84,6 @@ export type CapacityRow = {
 
 /** Size of a pool as a share of max_connections, reserved ones included (D: connection pooling). */
 const POOL_SHARE = 0.9;
-
-const MONTH_MS: DurationMs = 730 * HOUR;
 
 /** Adds up one size, or range of sizes, over the computes of a fleet. */
 export class CapacityTotals {
@@ -176,7 +175,7 @@ export class CapacityTotals {
       max_cu: maxCu,
       cu_hours: cuHours,
       cost: price === undefined ? null : cuHours * price,
-      cost_per_month: price === undefined ? null : ((cuHours * price) / periodMs) * MONTH_MS,
+      cost_per_month: price === undefined ? null : perMonth(cuHours * price, periodMs),
       throttled_s: throttledMs / SECOND,
       throttled_share: activeMs === 0 ? 0 : throttledMs / activeMs,
       added_wait_mean_ms: addedWaits.mean(requests),

@@ -10,7 +10,14 @@ export type Costs = {
   readonly coldStartS: number;
   /** The start that this worth is meant for: one request waits for it, for this mean time. */
   readonly ordinaryStartMs?: DurationMs | undefined;
+  /** The worth of a cold start in dollars; `coldStartS` does not apply then. */
+  readonly dollars?: StartDollars | undefined;
 };
+
+/** What a cold start costs, or what an hour costs in which one request waits for a start of `startMs` on average. */
+type StartDollars =
+  | { readonly per: "cold-start"; readonly dollars: number }
+  | { readonly per: "waiting-hour"; readonly dollars: number; readonly startMs: DurationMs };
 
 export type Bill = { readonly cuHours: number; readonly cost: number };
 
@@ -20,6 +27,13 @@ export function billOf(
 ): Bill {
   const cuHours = typeof cu === "number" ? (activeMs / HOUR) * cu : sizedMs(cuMs) / HOUR;
   return { cuHours, cost: cuHours * pricePerCuHour };
+}
+
+const MONTH_MS: DurationMs = 730 * HOUR;
+
+/** For a month of 730 hours. */
+export function perMonth(value: number, periodMs: DurationMs): number {
+  return (value / periodMs) * MONTH_MS;
 }
 
 export function sizeOf({ cu }: Costs, compute: number): number {
@@ -34,14 +48,27 @@ function sizedMs(cuMs: number | undefined): number {
 
 /**
  * What a cold start of this traffic is worth, in whole seconds: proportionally more if the requests wait
- * longer for it, in total, than one request for an ordinary start.
+ * longer for it, in total, than one request for an ordinary start. Dollars are converted by the price of active
+ * time: to CU-seconds if sizes differ.
  */
 export function startWorthS(
-  { coldStartS, ordinaryStartMs = 0 }: Pick<Costs, "coldStartS" | "ordinaryStartMs">,
-  { starts, startWaitMs }: { readonly starts: number; readonly startWaitMs: DurationMs },
+  { coldStartS, ordinaryStartMs = 0, dollars, cu = 1, pricePerCuHour = 0 }: WorthCosts,
+  { starts, startWaitMs }: StartWaits,
 ): number {
+  if (dollars !== undefined) {
+    const perHour = pricePerCuHour * (typeof cu === "number" ? cu : 1);
+    return Math.round((startDollars(dollars, { starts, startWaitMs }) / perHour) * (HOUR / SECOND));
+  }
   if (starts === 0 || ordinaryStartMs === 0) return coldStartS;
   return Math.round(coldStartS * Math.max(1, startWaitMs / starts / ordinaryStartMs));
+}
+
+type WorthCosts = Pick<Costs, "coldStartS" | "ordinaryStartMs" | "dollars"> & Partial<Costs>;
+type StartWaits = { readonly starts: number; readonly startWaitMs: DurationMs };
+
+function startDollars(worth: StartDollars, { starts, startWaitMs }: StartWaits): number {
+  if (worth.per === "cold-start") return worth.dollars;
+  return (worth.dollars * (starts === 0 ? worth.startMs : startWaitMs / starts)) / HOUR;
 }
 
 /**

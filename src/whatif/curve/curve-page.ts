@@ -12,18 +12,13 @@ import {
   spanText,
 } from "../report/number-format.ts";
 import type { Fact, PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import {
-  capitalized,
-  coldStartWorthText,
-  periodText,
-  requestsText,
-  truncatedTitle,
-} from "../report/page-text.ts";
+import { coldStartWorthText, periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
 import { sizeAndPriceText } from "../report/question.ts";
 import type { ComputeSummary } from "./compute-summary.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { CurveSummary } from "./curve-summary.ts";
+import { decisionLines } from "./decision-text.ts";
 
 const MAX_COMPUTES = 20;
 
@@ -73,18 +68,12 @@ function curveSubject({ traffic, question }: CurveSummary): string {
 }
 
 function curveAnswerText(summary: CurveSummary): string[] {
-  const { present, best, saving, clairvoyant, cheapest_within: within } = summary;
-  const starts = `${plural(best.cold_starts, "cold start")} instead of ${present.cold_starts.toLocaleString("en")}`;
-  const current = currentDelayPhrase(present.delay_s);
-  const first =
-    best.delay_s === present.delay_s
-      ? `${capitalized(current)} is the best: ${costText(present)}, ${plural(present.cold_starts, "cold start")}.`
-      : `Best delay: ${delayText(best.delay_s)}. ${costText(best)} instead of ${costText(present)} with ${current} (${percentOf(-saving.share, 1)}), and ${starts}.`;
+  const { best, clairvoyant, decision, question } = summary;
   const boundDifference = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
   return [
-    first,
+    ...withinLines(summary),
+    ...decisionLines(decision, question),
     `Lower bound with perfect foresight: ${costText(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (weighted cost ${boundDifference} vs. the best delay). No policy that only decides when to suspend can beat it.`,
-    ...(within === undefined ? [] : [withinText(summary)]),
     ...clientsText(summary),
   ];
 }
@@ -106,16 +95,26 @@ function clientsText({ with_clients }: CurveSummary): string[] {
   return [`Simulated with ${with_clients.clients.join(", ")} at each compute: ${parts.join("; ")}.${best}`];
 }
 
-function withinText({ cheapest_within: within, max_cold_per_day, max_wait_p99_ms }: CurveSummary): string {
+function withinLines({ decision, ...summary }: CurveSummary): string[] {
+  const { cheapest_within: within, max_cold_per_day, max_wait_p99_ms, max_cost_dollars_per_month } = summary;
+  if (within === undefined) return [];
   const limits = [
     ...(max_cold_per_day === undefined ? [] : [`at most ${amount(max_cold_per_day)} cold starts a day`]),
     ...(max_wait_p99_ms === undefined
       ? []
       : [`a p99 of the added wait of at most ${millisText(max_wait_p99_ms)}`]),
+    ...(max_cost_dollars_per_month === undefined
+      ? []
+      : [`at most ${money(max_cost_dollars_per_month)} a month`]),
   ].join(" and ");
-  if (within === null || within === undefined)
-    return `No delay meets the limit of ${limits}, not even never suspending.`;
-  return `Cheapest delay with ${limits}: ${delayText(within.delay_s)}, ${costText(within)}, ${amount(within.cold_starts_per_day)} cold starts a day.`;
+  const range = decision.within_limits;
+  if (range === null) return [`No delay has ${limits}.`];
+  const { from_delay_s: from, to_delay_s: to } = range;
+  return [
+    from === to
+      ? `Only ${delayText(from)} has ${limits}.`
+      : `Delays from ${delayText(from)} to ${delayText(to)} have ${limits}.`,
+  ];
 }
 
 function curveFacts({ present, best, clairvoyant, saving, never }: CurveSummary): Fact[] {

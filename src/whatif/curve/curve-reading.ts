@@ -20,12 +20,14 @@ export type CurveReading = {
   /** The gaps with each compute weighted by its CU, if computes differ in size. */
   readonly cuWeighted: Gaps | undefined;
   /** Totals with each compute's own delay, if delays differ. */
-  readonly own: OwnDelayTotals | undefined;
+  readonly own: ComputeTotals | undefined;
+  /** Perfect foresight, if computes differ in size and a cold start is worth the same dollars for each. */
+  readonly bound?: ComputeTotals | undefined;
   /** In order of the computes, without those that have no requests; empty unless `byCompute`. */
   readonly computes: readonly ComputeReading[];
 };
 
-type OwnDelayTotals = { coldStarts: number; activeMs: number; cuMs: number; cuColdStarts: number };
+type ComputeTotals = { coldStarts: number; activeMs: number; cuMs: number; cuColdStarts: number };
 
 /** Points of one compute. */
 export type ComputeReading = {
@@ -79,6 +81,10 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
   const cuWeighted = typeof costs.cu === "number" ? undefined : emptyGaps(traffic.period);
   const ownTotals =
     ownDelays === undefined ? undefined : { coldStarts: 0, activeMs: 0, cuMs: 0, cuColdStarts: 0 };
+  const boundTotals =
+    cuWeighted === undefined || costs.dollars === undefined
+      ? undefined
+      : { coldStarts: 0, activeMs: 0, cuMs: 0, cuColdStarts: 0 };
   const readsEachCompute = byCompute || cuWeighted !== undefined || ownTotals !== undefined;
   const own = readsEachCompute ? emptyGaps(traffic.period) : fleet;
   const reader = new GapReader(traffic.period, own, startMs);
@@ -91,19 +97,23 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
       const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);
       if (byCompute && own.computes > 0)
         computes.push(
-          computeReading(traffic.computes[number] ?? "", own, delay, startWorthS(costs, own), cu),
+          computeReading(traffic.computes[number] ?? "", own, delay, startWorthS({ ...costs, cu }, own), cu),
         );
       if (ownTotals !== undefined) {
         const { coldStarts, activeMs } = pointOf(own, delay);
         addTotals(ownTotals, { coldStarts, activeMs, cuMs: activeMs * cu, cuColdStarts: coldStarts * cu });
       }
       if (cuWeighted !== undefined) mergeGaps(cuWeighted, own, cu);
+      if (boundTotals !== undefined) {
+        const { coldStarts, activeMs } = clairvoyantBound(own, startWorthS({ ...costs, cu }, own));
+        addTotals(boundTotals, { coldStarts, activeMs, cuMs: activeMs * cu, cuColdStarts: coldStarts * cu });
+      }
       mergeGaps(fleet, own);
       clearGaps(own);
     }
     yield number + 1 - from;
   }
-  return { gaps: fleet, cuWeighted, own: ownTotals, computes };
+  return { gaps: fleet, cuWeighted, own: ownTotals, bound: boundTotals, computes };
 }
 
 /**
@@ -112,15 +122,16 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
 export function mergeReadings(readings: readonly CurveReading[]): CurveReading {
   const [first, ...others] = readings;
   if (first === undefined) throw new RangeError("readings: must not be empty");
-  for (const { gaps, cuWeighted, own } of others) {
+  for (const { gaps, cuWeighted, own, bound } of others) {
     mergeGaps(first.gaps, gaps);
     if (first.cuWeighted !== undefined && cuWeighted !== undefined) mergeGaps(first.cuWeighted, cuWeighted);
     if (first.own !== undefined && own !== undefined) addTotals(first.own, own);
+    if (first.bound !== undefined && bound !== undefined) addTotals(first.bound, bound);
   }
   return { ...first, computes: readings.flatMap(({ computes }) => computes) };
 }
 
-function addTotals(into: OwnDelayTotals, { coldStarts, activeMs, cuMs, cuColdStarts }: OwnDelayTotals): void {
+function addTotals(into: ComputeTotals, { coldStarts, activeMs, cuMs, cuColdStarts }: ComputeTotals): void {
   into.coldStarts += coldStarts;
   into.activeMs += activeMs;
   into.cuMs += cuMs;

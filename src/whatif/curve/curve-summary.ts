@@ -16,7 +16,7 @@ import { isInstant, type Question, type QuestionSummary, questionSummary } from 
 import type { Traffic } from "../trace/known-traffic.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import { type ComputeSummary, computeSummary, withoutDelay } from "./compute-summary.ts";
-import { billOf, type Costs, startWorthS } from "./costs.ts";
+import { billOf, type Costs, perMonth, startWorthS } from "./costs.ts";
 import {
   type Curve,
   type CurvePoint,
@@ -30,6 +30,8 @@ import {
 import { curveLimits } from "./curve-limits.ts";
 import { type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
+import { ALL_DELAYS, chosenDelays, type DelayRange, longestWithinCost, type Objective } from "./decision.ts";
+import { type DecisionSummary, decisionSummary } from "./decision-summary.ts";
 import { meanLatencyMs } from "./mean-latency.ts";
 import { bestDelay, cheapestWithin } from "./optimum.ts";
 
@@ -42,6 +44,7 @@ export type CurveSummary = {
   readonly present: PointFigures;
   /** The delay with the lowest weighted cost. */
   readonly best: PointFigures;
+  readonly decision: DecisionSummary;
   /** What the best delay saves compared with the current one; negative if it costs more. */
   readonly saving: {
     readonly cu_hours: number;
@@ -60,6 +63,7 @@ export type CurveSummary = {
   readonly cheapest_within?: PointFigures | null;
   readonly max_cold_per_day?: number;
   readonly max_wait_p99_ms?: number;
+  readonly max_cost_dollars_per_month?: number;
   /** At `SHOWN_DELAYS` and those named above; `curve.csv` of `--out` has the whole curve. */
   readonly curve: readonly PointFigures[];
   /** Delays whose added wait comes from a replay; that of the others counts one request per start. */
@@ -89,6 +93,7 @@ export type LatencyFigures = OutcomeFigures & {
 export type CurveConstraints = {
   readonly maxColdPerDay?: number | undefined;
   readonly maxWaitP99Ms?: number | undefined;
+  readonly maxCostPerMonth?: number | undefined;
 };
 
 /**
@@ -109,6 +114,7 @@ export class CurveAnswer {
   /** With what a cold start of this traffic is worth. */
   readonly #costs: Costs;
   readonly #replayed = new Map<DelayChoice, LatencyFigures>();
+  readonly #objective: Objective;
   readonly #best: ChosenPoint;
   readonly #activeSecondsByDay = new Map<DelayChoice, readonly number[]>();
 
@@ -121,8 +127,8 @@ export class CurveAnswer {
     this.#cuWeighted = reading.cuWeighted === undefined ? undefined : curveOf(reading.cuWeighted);
     this.#startMs = meanLatencyMs(question.latency);
     this.#costs = { ...question.costs, coldStartS: startWorthS(question.costs, reading.gaps) };
-    // By CU time if sizes differ: a large compute costs more, and so does its cold start.
-    this.#best = this.pointAt(bestDelay(this.#cuWeighted ?? this.curve, this.#costs.coldStartS).delay);
+    this.#objective = { curve: this.#objectiveCurve(), worthS: this.#costs.coldStartS };
+    this.#best = this.pointAt(bestDelay(this.#objective.curve, this.#objective.worthS).delay);
   }
 
   get arrivals(): number {
@@ -167,7 +173,8 @@ export class CurveAnswer {
   /** The delays that a summary names: the current one, the best one and the cheapest within the limits. */
   namedDelaysWithin(constraints: CurveConstraints): readonly DelayChoice[] {
     const within = this.#cheapestWithin(constraints);
-    const others = within === undefined || within === null ? [] : [within.delay];
+    const others =
+      within === undefined || within === null ? [] : [within.delay, ...this.#chosen(constraints)];
     return sortedDelays([this.#question.currentDelay, this.#best.delay, ...others]);
   }
 
@@ -185,6 +192,15 @@ export class CurveAnswer {
       traffic: this.#trafficSummary(),
       present: this.#figures(current),
       best: this.#figures(best),
+      decision: decisionSummary({
+        objective: this.#objective,
+        costs: this.#question.costs,
+        currentDelay: current.delay,
+        range: this.#rangeWithin(constraints),
+        figuresAt: (delay) => this.figuresAt(delay),
+        waitP99Ms: (delay) =>
+          isInstant(this.#question.latency) ? 0 : this.#replayed.get(delay)?.wait_p99_ms,
+      }),
       saving: savingOf(current, best, costs),
       clairvoyant: this.#perfectForesight(),
       never: this.figuresAt("never"),
@@ -192,6 +208,7 @@ export class CurveAnswer {
       cheapest_within: within && this.figuresAt(within.delay),
       max_cold_per_day: constraints.maxColdPerDay,
       max_wait_p99_ms: constraints.maxWaitP99Ms,
+      max_cost_dollars_per_month: constraints.maxCostPerMonth,
       curve: sortedDelays([...SHOWN_DELAYS, ...namedDelays]).map((delay) => this.figuresAt(delay)),
       replayed_delays: sortedDelays([...this.#replayed.keys()]),
       with_latency: isInstant(this.#question.latency) ? [] : namedDelays.map((delay) => this.#replay(delay)),
@@ -204,8 +221,14 @@ export class CurveAnswer {
   /** The delays that a summary replays: those of its table, fewer for a large trace; none if starts take no time. */
   get namedDelays(): readonly DelayChoice[] {
     if (isInstant(this.#question.latency)) return [];
-    const shown = this.curve.arrivals <= MAX_ARRIVALS_OF_ALL_REPLAYS ? SHOWN_DELAYS : [];
+    const isSmall = this.curve.arrivals <= MAX_ARRIVALS_OF_ALL_REPLAYS;
+    const shown = isSmall ? [...SHOWN_DELAYS, ...this.#chosen({})] : [];
     return sortedDelays([this.#question.currentDelay, this.#best.delay, ...shown]);
+  }
+
+  #chosen(constraints: CurveConstraints): readonly SuspendDelay[] {
+    const range = this.#rangeWithin(constraints);
+    return range === undefined ? [] : Object.values(chosenDelays(this.#objective, range));
   }
 
   /**
@@ -262,9 +285,37 @@ export class CurveAnswer {
 
   /** Null if no delay is within the limits; undefined without limits. */
   #cheapestWithin(constraints: CurveConstraints): CurvePoint | null | undefined {
-    const { maxColdPerDay, maxWaitP99Ms } = constraints;
-    if (maxColdPerDay === undefined && maxWaitP99Ms === undefined) return undefined;
-    return runToEnd(this.search(constraints)) ?? null;
+    const { maxColdPerDay, maxWaitP99Ms, maxCostPerMonth } = constraints;
+    if ((maxColdPerDay ?? maxWaitP99Ms ?? maxCostPerMonth) === undefined) return undefined;
+    const cheapest = runToEnd(this.search(constraints));
+    if (cheapest === undefined) return null;
+    return this.#costPerMonth(cheapest.delay) <= (maxCostPerMonth ?? Number.POSITIVE_INFINITY)
+      ? cheapest
+      : null;
+  }
+
+  /** All delays within the limits; undefined if none is. */
+  #rangeWithin(constraints: CurveConstraints): DelayRange | undefined {
+    const cheapest = this.#cheapestWithin(constraints);
+    if (cheapest === undefined) return ALL_DELAYS;
+    if (cheapest === null) return undefined;
+    const { maxCostPerMonth } = constraints;
+    const longest =
+      maxCostPerMonth === undefined
+        ? "never"
+        : longestWithinCost((delay) => this.#costPerMonth(delay), maxCostPerMonth);
+    return longest === undefined ? undefined : { shortest: cheapest.delay, longest };
+  }
+
+  #costPerMonth(delay: SuspendDelay): number {
+    return perMonth(billOf(this.pointAt(delay), this.#costs).cost, this.curve.periodMs);
+  }
+
+  /** By CU time if sizes differ: a large compute costs more, and so does its cold start unless its worth is in dollars. */
+  #objectiveCurve(): Curve {
+    const { coldStarts } = this.curve;
+    if (this.#cuWeighted === undefined) return this.curve;
+    return this.#costs.dollars === undefined ? this.#cuWeighted : { ...this.#cuWeighted, coldStarts };
   }
 
   /** The added wait is that of the replay, if the delay was replayed. */
@@ -285,6 +336,11 @@ export class CurveAnswer {
   #perfectForesight(): Omit<PointFigures, "delay_s"> {
     const { coldStartS } = this.#costs;
     const { gaps, cuWeighted } = this.#reading;
+    const { bound } = this.#reading;
+    if (bound !== undefined) {
+      const coldStartsPerDay = (bound.coldStarts * DAY) / this.curve.periodMs;
+      return withoutDelay(this.#curveFigures({ ...bound, coldStartsPerDay, delay: 0 }));
+    }
     const weighted = cuWeighted === undefined ? undefined : clairvoyantBound(cuWeighted, coldStartS);
     const sized = { cuMs: weighted?.activeMs, cuColdStarts: weighted?.coldStarts };
     return withoutDelay(this.#curveFigures({ ...clairvoyantBound(gaps, coldStartS), ...sized, delay: 0 }));

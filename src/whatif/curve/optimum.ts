@@ -5,7 +5,7 @@ import { weightedCostMs } from "./costs.ts";
 import { type Curve, type CurvePoint, pointAt, type SuspendDelay } from "./curve.ts";
 
 /** S: the shortest delay that the platform accepts. */
-const SHORTEST_DELAY_S = 60;
+export const SHORTEST_DELAY_S = 60;
 
 /**
  * The delay with the lowest weighted cost; the shortest of equals. `shortestS` and `longestS` are inclusive.
@@ -15,6 +15,7 @@ export function bestDelay(
   coldStartS: number,
   shortestS = SHORTEST_DELAY_S,
   longestS = LONGEST_DELAY_S,
+  isNeverAllowed = true,
 ): CurvePoint {
   let best = pointAt(curve, shortestS);
   let lowestCost = weightedCostMs(best, coldStartS);
@@ -29,6 +30,7 @@ export function bestDelay(
       best = pointAt(curve, delay);
     }
   }
+  if (!isNeverAllowed) return best;
   const never = pointAt(curve, "never");
   return weightedCostMs(never, coldStartS) < lowestCost ? never : best;
 }

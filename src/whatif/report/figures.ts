@@ -57,11 +57,13 @@ export function pointFigures(
 /** In seconds, or in CU-seconds if sizes differ. */
 function weightedCostS(
   { activeMs, coldStarts, cuMs, cuColdStarts }: WithCuMs<Pick<CurvePoint, "activeMs" | "coldStarts">>,
-  { cu }: Costs,
+  { cu, dollars }: Costs,
   worthS: number,
 ): number {
   const isWeighted = typeof cu !== "number" && cuMs !== undefined && cuColdStarts !== undefined;
-  const point = isWeighted ? { activeMs: cuMs, coldStarts: cuColdStarts } : { activeMs, coldStarts };
+  // A worth in dollars is the same for each size; one in active time is of the compute's own size.
+  const cuStarts = dollars === undefined ? cuColdStarts : coldStarts;
+  const point = isWeighted ? { activeMs: cuMs, coldStarts: cuStarts as number } : { activeMs, coldStarts };
   return weightedCostMs(point, worthS) / SECOND;
 }
 

@@ -55,6 +55,10 @@ export type QuestionInput = PriceInput & {
   readonly profile?: NamedProfile | undefined;
   readonly cu?: number | undefined;
   readonly coldStartWorthS?: number | undefined;
+  /** Instead of `coldStartWorthS`. */
+  readonly coldStartDollars?: number | undefined;
+  /** Instead of `coldStartWorthS`. */
+  readonly waitDollarsPerHour?: number | undefined;
   readonly startLatency?: StartLatency | undefined;
   readonly seed?: number | undefined;
 };
@@ -97,6 +101,7 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
   const { pricePerCuHour, source } = usedPrice(input, named);
   const delays = input.present === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
   const latency = input.startLatency ?? (input.profile === undefined ? world?.latency : undefined);
+  const usedLatency = latency ?? profile.durations.start_compute;
   const currentDelay = delays === undefined ? input.present : commonValue(delays);
   const fromWorld: readonly (WorldField | false)[] = [
     input.profile === undefined && "profile",
@@ -115,11 +120,25 @@ export function questionFrom(input: QuestionInput, world?: WorldDefaults): Quest
       coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
       pricePerCuHour,
       ordinaryStartMs: meanLatencyMs(profile.durations.start_compute),
+      ...startDollarsOf(input, pricePerCuHour, usedLatency),
     },
-    latency: latency ?? profile.durations.start_compute,
+    latency: usedLatency,
     seed: input.seed ?? DEFAULTS.seed,
     fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
   };
+}
+
+function startDollarsOf(
+  { coldStartDollars, waitDollarsPerHour }: QuestionInput,
+  pricePerCuHour: number,
+  latency: StartLatency,
+): Pick<Costs, "dollars"> {
+  if (coldStartDollars === undefined && waitDollarsPerHour === undefined) return {};
+  if (pricePerCuHour === 0)
+    throw new RangeError("the worth of a cold start or a wait in dollars needs a price above 0 per CU-hour");
+  if (coldStartDollars !== undefined) return { dollars: { per: "cold-start", dollars: coldStartDollars } };
+  const dollars = waitDollarsPerHour ?? 0;
+  return { dollars: { per: "waiting-hour", dollars, startMs: meanLatencyMs(latency) } };
 }
 
 export function effectiveProfile(
@@ -205,7 +224,10 @@ export type QuestionSummary = PriceSummary & {
   readonly present_delay_s: DelayChoice;
   readonly profile: string;
   readonly cu: number | "own";
-  readonly cold_start_worth_s: number;
+  /** Null if the worth is given in dollars. */
+  readonly cold_start_worth_s: number | null;
+  readonly cold_start_worth_dollars?: number;
+  readonly wait_worth_dollars_per_hour?: number;
   readonly start_latency: string;
   readonly seed: number;
   /** The fields that come from the world's settings. */
@@ -226,11 +248,18 @@ export function questionSummary({
     profile,
     cu: typeof costs.cu === "number" ? costs.cu : "own",
     ...priceSummary({ pricePerCuHour: costs.pricePerCuHour, source: priceSource }),
-    cold_start_worth_s: costs.coldStartS,
+    ...worthSummary(costs),
     start_latency: latencyText(latency),
     seed,
     from_world: fromWorld,
   };
+}
+
+export function worthSummary({ coldStartS, dollars }: Pick<Costs, "coldStartS" | "dollars">) {
+  if (dollars === undefined) return { cold_start_worth_s: coldStartS };
+  return dollars.per === "cold-start"
+    ? { cold_start_worth_s: null, cold_start_worth_dollars: dollars.dollars }
+    : { cold_start_worth_s: null, wait_worth_dollars_per_hour: dollars.dollars };
 }
 
 /** The note that lists the settings from the world; undefined if there are none. */

@@ -231,7 +231,7 @@ test("the answer says which other loads would change it", () => {
   const answer = (loadPerRequest: number) =>
     capacityPage(reportOf(bursts, { loadPerRequest }, sizes)).answer.at(-1);
   expect(answer(1)).toBe(
-    "With another load per running request the answer changes: it would be 0.25 CU at 0.25 vCPU; it would be 2 CU at 2 vCPU; no size is sufficient at 4 vCPU.",
+    "The answer depends on the load per running request: with 0.25 vCPU, 0.25 CU is sufficient; with 2 vCPU, 2 CU is sufficient; with 4 vCPU, no size is sufficient.",
   );
   expect(answer(0.01)).toBe("A quarter to four times that load would not change the size.");
   expect(reportOf(bursts, { loadPerRequest: 1 }, sizes).sensitivity.map(({ factor }) => factor)).toEqual([

@@ -120,7 +120,9 @@ test("compare and curve find the same best delay, with mixed sizes and with long
 
 test("the mean wait of every delay shown is that of its replay", () => {
   const summary = summaryOf(groupsOf(5), questionWith(3_000));
-  expect(summary.replayed_delays).toEqual(summary.curve.map(({ delay_s }) => delay_s));
+  expect(summary.replayed_delays).toEqual(
+    expect.arrayContaining(summary.curve.map(({ delay_s }) => delay_s)),
+  );
   const [replayed] = summary.with_latency;
   const shown = summary.curve.find(({ delay_s }) => delay_s === replayed?.delay_s);
   expect(shown?.added_wait_mean_ms).toBe(replayed?.wait_mean_ms);
