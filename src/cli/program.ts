@@ -40,6 +40,18 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "wait for the server to be ready, or for a compute, operation or project to reach a state",
     async () => (await import("./commands/wait.ts")).waitCommand(),
   ],
+  activity: [
+    "report that a client used a compute, as if a query had arrived there",
+    async () => (await import("./observe/activity.ts")).activityCommand(),
+  ],
+  events: [
+    "print the events of a world, or follow them",
+    async () => (await import("./observe/events.ts")).eventsCommand(),
+  ],
+  requests: [
+    "print the requests that were sent to a world, or follow them",
+    async () => (await import("./observe/requests.ts")).requestsCommand(),
+  ],
   explain: [
     "explain why a compute or operation is in its current state, and list the events that led to it",
     async () => (await import("./commands/explain.ts")).explainCommand(),
