@@ -99,6 +99,7 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
 }
 
 function scenarioNameFrom(fileName: string): string {
+  if (fileName === "-") return "stdin";
   return fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
 }
 
