@@ -96,6 +96,11 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "copy the projects, branches, computes and settings of an account to standin or to a seed file",
     async () => (await import("./commands/mirror.ts")).mirrorCommand(),
   ],
+  completion: [
+    "print a script that completes commands in bash, zsh or fish",
+    async () =>
+      (await import("./setup/completion.ts")).completionCommand(() => createProgram(Object.keys(COMMANDS))),
+  ],
   whatif: [
     "estimate the cost and wait times of other autosuspend delays, policies and compute sizes",
     async () => (await import("./commands/whatif.ts")).whatIfCommand(),

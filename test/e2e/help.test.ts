@@ -20,7 +20,7 @@ const COMMANDS = [
     "drift",
     "mirror",
   ],
-  ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact", "whatif"],
+  ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact", "completion", "whatif"],
 ];
 const BELOW = {
   clock: ["show", "set", "advance"],
