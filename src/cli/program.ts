@@ -96,6 +96,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "copy the projects, branches, computes and settings of an account to standin or to a seed file",
     async () => (await import("./commands/mirror.ts")).mirrorCommand(),
   ],
+  init: [
+    "write a scenario, a seed file and a test to the current directory",
+    async () => (await import("./setup/init.ts")).initCommand(),
+  ],
   completion: [
     "print a script that completes commands in bash, zsh or fish",
     async () =>

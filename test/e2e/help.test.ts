@@ -20,7 +20,19 @@ const COMMANDS = [
     "drift",
     "mirror",
   ],
-  ...["snapshots", "worlds", "faults", "replay", "verify", "export", "import", "compact", "completion", "whatif"],
+  ...[
+    "snapshots",
+    "worlds",
+    "faults",
+    "replay",
+    "verify",
+    "export",
+    "import",
+    "compact",
+    "init",
+    "completion",
+    "whatif",
+  ],
 ];
 const BELOW = {
   clock: ["show", "set", "advance"],
