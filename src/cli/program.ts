@@ -40,6 +40,18 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "wait for the server to be ready, or for a compute, operation or project to reach a state",
     async () => (await import("./commands/wait.ts")).waitCommand(),
   ],
+  activity: [
+    "report that a client used a compute, as if a query had arrived there",
+    async () => (await import("./observe/activity.ts")).activityCommand(),
+  ],
+  events: [
+    "print the events of a world, or follow them",
+    async () => (await import("./observe/events.ts")).eventsCommand(),
+  ],
+  requests: [
+    "print the requests that were sent to a world, or follow them",
+    async () => (await import("./observe/requests.ts")).requestsCommand(),
+  ],
   explain: [
     "explain why a compute or operation is in its current state, and list the events that led to it",
     async () => (await import("./commands/explain.ts")).explainCommand(),
@@ -83,6 +95,15 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   mirror: [
     "copy the projects, branches, computes and settings of an account to standin or to a seed file",
     async () => (await import("./commands/mirror.ts")).mirrorCommand(),
+  ],
+  init: [
+    "write a scenario, a seed file and a test to the current directory",
+    async () => (await import("./setup/init.ts")).initCommand(),
+  ],
+  completion: [
+    "print a script that completes commands in bash, zsh or fish",
+    async () =>
+      (await import("./setup/completion.ts")).completionCommand(() => createProgram(Object.keys(COMMANDS))),
   ],
   whatif: [
     "estimate the cost and wait times of other autosuspend delays, policies and compute sizes",

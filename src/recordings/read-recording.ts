@@ -153,7 +153,7 @@ class RecordingReader {
     this.#columns = completeColumns(names, this.#explicit);
     for (const field of ["endpoint", "at"] as const)
       if (this.#columns[field] === undefined)
-        throw missingColumn(field, names, `set columns: { ${field}: <column> }`, line);
+        throw missingColumn(field, names, (column) => `columns: { ${field}: ${column} }`, line);
     return Object.fromEntries(
       Object.entries(this.#columns).map(([field, name]) => [field, names.indexOf(name)]),
     );

@@ -22,6 +22,7 @@ import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
+import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type RunCommandOptions = ReporterOptions & {
@@ -39,11 +40,11 @@ const OTHER_LISTENERS = 10;
 
 export function runCommand(): Command {
   return new Command("run")
-    .argument("<files...>", "scenario files in YAML or JSON")
+    .argument("<files...>", "scenario files in YAML or JSON; - for stdin")
     .addOption(
       new RepeatableOption(
         "--reporter <name[=file]>",
-        "report format: pretty, json or junit, to stdout or to a file; repeatable (default: pretty)",
+        "report format: pretty, json, junit or github (annotations), to stdout or to a file; repeatable (default: pretty)",
       ).argParser(addReporter),
     )
     .addOption(new Option("--json", "same as --reporter json"))
@@ -84,6 +85,8 @@ Examples:
   $ standin run scenarios/*.yaml
   $ standin run scenarios/wakes-on-a-query.yaml --keep /tmp/world && standin serve --data /tmp/world
   $ standin run scenarios/*.yaml --workers 2 --reporter pretty --reporter junit=report.xml
+  $ standin run scenarios/*.yaml --reporter pretty=report.txt --reporter github
+  $ generate-scenario | standin run -
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json`,
     )
     .action(async (paths: string[], options: RunCommandOptions, command: Command) => {
@@ -106,9 +109,10 @@ async function prepareJobs(
 ): Promise<readonly (ScenarioJob & { readonly title: string })[]> {
   const problems: string[] = [];
   const jobs: (ScenarioJob & { readonly title: string })[] = [];
+  checkStandardInput(paths);
   for (const path of paths) {
     try {
-      const text = readFileSync(path, "utf8");
+      const text = path === STANDARD_INPUT ? await readStandardInput(signal) : readFileSync(path, "utf8");
       const file = readScenario(text, path);
       checkSeedOverride(file, path, seed, only);
       for (const [variant, recordings] of (await readRecordings(file, signal)).entries())

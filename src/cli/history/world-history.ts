@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { renderObject } from "../../control/http/render-object.ts";
@@ -16,6 +16,7 @@ import { redactedHash, redactSecrets } from "../../store/file/redact-secrets.ts"
 import { type Verification, verifyFile } from "../../store/file/verify-world.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { noteLargeOutput } from "../terminal/large-output.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { formatTable } from "../terminal/text-table.ts";
@@ -122,6 +123,7 @@ export function replayedState({ world }: ReplayedWorld): ReturnType<typeof rende
 export async function exportWorld(path: string, name: string, out: string): Promise<void> {
   const file = worldDatabasePath(path, name);
   const target = newFilePathInExistingDirectory(out);
+  noteLargeOutput(target, statSync(file).size);
   // Verify first: the copy gets new checksums, which would hide any corruption of the source.
   await verifyOrThrow(path, file, name);
   const copy = temporaryPath(target);
@@ -144,6 +146,7 @@ export async function exportWorld(path: string, name: string, out: string): Prom
 export async function exportEvents(path: string, name: string, out: string): Promise<number> {
   const file = worldDatabasePath(path, name);
   const target = newFilePathInExistingDirectory(out);
+  noteLargeOutput(target, statSync(file).size);
   await verifyOrThrow(path, file, name);
   const database = openWorldDatabase(file);
   const temporary = temporaryPath(target);

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { dirname, resolve } from "node:path";
 import { styleText } from "node:util";
 import { InvalidArgumentError } from "commander";
+import { githubReport } from "../../scenario/report/github.ts";
 import { jsonReport } from "../../scenario/report/json.ts";
 import {
   prettyReason,
@@ -14,7 +15,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";
 import type { ScenarioJobResult } from "./run-job.ts";
 
-const REPORTERS = ["pretty", "json", "junit"] as const;
+const REPORTERS = ["pretty", "json", "junit", "github"] as const;
 export type Reporter = { readonly name: (typeof REPORTERS)[number]; readonly path: string | undefined };
 export type ReporterOptions = { readonly reporter?: readonly Reporter[]; readonly json?: boolean };
 
@@ -68,7 +69,9 @@ export async function writeReports(
         ? jsonReport(results)
         : name === "junit"
           ? await junitText(results)
-          : prettyReport(results, plainStyle);
+          : name === "github"
+            ? githubReport(results)
+            : prettyReport(results, plainStyle);
     if (path === undefined) print(text);
     else writeReportFile(path, text);
   }

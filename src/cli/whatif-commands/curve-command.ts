@@ -106,6 +106,7 @@ Examples:
   $ standin whatif fleet --computes 200 --days 7 --seed 1 --out fleet.csv
   $ standin whatif curve fleet.csv --present 300 --cu 0.25 --price 0.222
   $ standin whatif curve fleet.csv --delay 300 --json
+  $ psql -c "copy calls to stdout csv header" | standin whatif curve -
   $ standin whatif curve fleet.csv --max-cold-per-day 500 --out report/
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute`,

@@ -16,7 +16,7 @@ export function importTraceCommand(): Command {
   const command = new Command("import").description(
     `convert trace files to one columnar file that opens instantly (${TRACE_SUFFIX})`,
   );
-  command.argument("<traces...>", "trace files: CSV, NDJSON, Parquet, Postgres logs, journals");
+  command.argument("<traces...>", "trace files: CSV, NDJSON, Parquet, Postgres logs, journals; - for stdin");
   return addInputOptions(command)
     .addOption(
       new Option("--out <file>", `trace file to create, ending in ${TRACE_SUFFIX}`).makeOptionMandatory(),
@@ -27,6 +27,7 @@ export function importTraceCommand(): Command {
       `
 Examples:
   $ standin whatif import january.csv february.csv --out winter${TRACE_SUFFIX}
+  $ zcat log.ndjson.gz | standin whatif import - --out log${TRACE_SUFFIX}
   $ standin whatif import log.csv --format csvlog --out log${TRACE_SUFFIX}
   $ standin whatif import queries.parquet --preset redset --out redset${TRACE_SUFFIX}
   $ standin whatif import calls.csv --map endpoint=db,at=start,duration=ms --out calls${TRACE_SUFFIX}`,

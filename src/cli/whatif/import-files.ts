@@ -6,6 +6,7 @@ import type { ImportReport } from "../../recordings/trace-files/import-trace.ts"
 import { temporaryTracePath } from "../../recordings/trace-files/trace-writer.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { type ProgressDisplay, showProgress } from "../terminal/progress-display.ts";
+import { withStandardInput } from "../terminal/standard-input.ts";
 import type { InputOptions } from "./import-options.ts";
 import type { ImportJob, ImportMessage } from "./import-worker.ts";
 
@@ -18,10 +19,19 @@ const MAX_STALL_MS = 60_000;
 const MAX_HEAP_MB = 4096;
 
 /**
- * Imports files into one columnar trace, in a thread, so that Ctrl-C ends it at once whatever it decodes.
+ * Imports files, or standard input as `-`, into one columnar trace, in a thread, so that Ctrl-C ends it at once whatever it decodes.
  * Throws a `RecordingError`.
  */
-export async function importFiles(
+export function importFiles(
+  paths: readonly string[],
+  out: string,
+  options: InputOptions,
+  signal: AbortSignal,
+): Promise<ImportReport> {
+  return withStandardInput(paths, signal, (files) => importInThread(files, out, options, signal));
+}
+
+async function importInThread(
   paths: readonly string[],
   out: string,
   options: InputOptions,

@@ -5,6 +5,7 @@ import type { TraceFile } from "../../recordings/trace-files/trace-file.ts";
 import { TraceWriter } from "../../recordings/trace-files/trace-writer.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { noteLargeOutput } from "../terminal/large-output.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 
 export const TRACE_SUFFIX = ".standin-trace";
@@ -23,6 +24,7 @@ export async function writeTraffic(
   origin: string,
   signal: AbortSignal,
 ): Promise<WrittenTraffic> {
+  noteLargeOutput(path, estimateBytes(traffic, path));
   try {
     const write = path.endsWith(TRACE_SUFFIX) ? writeTrace(traffic, path, origin) : writeCsv(traffic, path);
     return await runWithProgress(write, "writing computes", traffic.computes.length, signal);
@@ -30,6 +32,35 @@ export async function writeTraffic(
     if (error instanceof Error && "code" in error) throw new CliError(`${path}: ${error.message}`);
     throw error;
   }
+}
+
+/** At most this many computes, and at most this share of them, are sampled. */
+const MAX_SAMPLED_COMPUTES = 8;
+const SAMPLED_SHARE = 0.1;
+/** Encoded columns of a typical block: see trace-block.ts. */
+const TRACE_BYTES_PER_REQUEST = 8;
+
+/** Extrapolates the size of the file from a sample of the computes. */
+function estimateBytes(traffic: Traffic, path: string): number {
+  const { length } = traffic.computes;
+  const sampled = Math.min(MAX_SAMPLED_COMPUTES, Math.ceil(length * SAMPLED_SHARE));
+  let bytes = 0;
+  for (let i = 0; i < sampled; i += 1) {
+    const number = Math.floor((i * length) / sampled);
+    const name = traffic.computes[number] ?? "";
+    eachPart(traffic.arrivals(number), (part) => {
+      const [first = 0] = part.at;
+      const rowBytes = path.endsWith(TRACE_SUFFIX)
+        ? TRACE_BYTES_PER_REQUEST
+        : csvRow(traffic, name, first, part.durationMs[0] ?? 0, part.source?.[0] ?? 0).length;
+      bytes += part.at.length * rowBytes;
+    });
+  }
+  return sampled === 0 ? 0 : (bytes * length) / sampled;
+}
+
+function csvRow({ sources }: Traffic, name: string, at: number, durationMs: number, source: number): string {
+  return `${name},${isoInstant(at)},${durationMs},${sources[source] ?? ""}\n`;
 }
 
 /** Traffic of a columnar trace; reads one compute at a time. */
@@ -81,7 +112,7 @@ function* writeCsv(traffic: Traffic, path: string): Generator<number, WrittenTra
       const requestsBefore = requests;
       eachPart(traffic.arrivals(number), ({ at, durationMs, source }) => {
         for (let i = 0; i < at.length; i += 1) {
-          text += `${name},${isoInstant(at[i] as number)},${durationMs[i]},${traffic.sources[source?.[i] ?? 0] ?? ""}\n`;
+          text += csvRow(traffic, name, at[i] as number, durationMs[i] as number, source?.[i] ?? 0);
           if (text.length < BUFFER_CHARACTERS) continue;
           writeSync(file, text);
           text = "";

@@ -21,7 +21,7 @@ export function addTraceOptions(command: Command): Command {
   addInputOptions(
     command.argument(
       "[traces...]",
-      `trace files: CSV, NDJSON, Parquet, Postgres logs, journals, ${TRACE_SUFFIX}`,
+      `trace files: CSV, NDJSON, Parquet, Postgres logs, journals, ${TRACE_SUFFIX}; - for stdin`,
     ),
   );
   return command

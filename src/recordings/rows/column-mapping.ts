@@ -1,7 +1,7 @@
 import { COLUMN_NAMES, ColumnFinder, normalizeName, unknownColumn } from "./column-names.ts";
 import { RecordingError } from "./recording-error.ts";
 
-type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
+export type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
 /**
  * The column (CSV, Parquet) or key (NDJSON) that a field is read from. `duration` may be a sum of columns:
  * `compile_ms+run_ms`. `source` may combine columns: `user+database`. `end` replaces `at` (the request began
@@ -39,17 +39,17 @@ export function parseMapping(text: string): ColumnMapping {
 }
 
 /**
- * Adds guesses for unmapped fields, with a note for each. Throws where an explicitly mapped column does not
+ * Adds guesses for unmapped fields. Throws where an explicitly mapped column does not
  * exist.
  */
 export function completeMapping(
   names: readonly string[],
   explicit: ColumnMapping,
-): { readonly mapping: ColumnMapping; readonly guesses: readonly string[] } {
+): { readonly mapping: ColumnMapping; readonly guesses: ColumnMapping } {
   for (const field of TRACE_FIELDS) checkColumns(field, explicit[field], names);
   const finder = new ColumnFinder(names);
   const completed = { ...explicit } as Partial<Record<TraceField, string>>;
-  const guesses: string[] = [];
+  const guesses: Partial<Record<TraceField, string>> = {};
   for (const field of TRACE_FIELDS) {
     if (
       completed[field] !== undefined ||
@@ -65,7 +65,7 @@ export function completeMapping(
     )
       continue;
     completed[field] = name;
-    guesses.push(`${field} is read from the column "${name}"`);
+    guesses[field] = name;
     checkUnique(field, names.map(normalizeName), normalizeName(name));
   }
   return { mapping: completed, guesses };

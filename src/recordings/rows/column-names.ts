@@ -1,3 +1,4 @@
+import { closestMatch } from "../../platform/core/text.ts";
 import type { NumberUnit } from "./decimal.ts";
 import { RecordingError } from "./recording-error.ts";
 
@@ -71,20 +72,39 @@ export function unknownColumn(
   names: readonly string[],
   line?: number,
 ): RecordingError {
-  return new RecordingError(`${field}: there is no column "${column}"; there are ${namesText(names)}`, line);
-}
-
-/** A required field has no column. `howToMap` says how the user names it. */
-export function missingColumn(
-  field: string,
-  names: readonly string[],
-  howToMap: string,
-  line = 1,
-): RecordingError {
+  const suggestion = closestMatch(column, names);
+  const hint = suggestion === undefined ? "" : `; did you mean "${suggestion}"?`;
   return new RecordingError(
-    `${field}: no column has a known name; ${howToMap}; the columns are ${namesText(names)}`,
+    `${field}: there is no column "${column}"; there are ${namesText(names)}${hint}`,
     line,
   );
+}
+
+/** A required field has no column. `mapTo` is what the user writes to map a column to the field. */
+export function missingColumn(
+  field: keyof typeof COLUMN_NAMES,
+  names: readonly string[],
+  mapTo: (column: string) => string,
+  line = 1,
+): RecordingError {
+  return new RecordingError(`${field}: no column has a known name; ${mapHint(field, names, mapTo)}`, line);
+}
+
+/** How to map another column to a field, with the column whose name resembles a known one. */
+export function mapHint(field: string, names: readonly string[], mapTo: (column: string) => string): string {
+  const suggestion = names.find((name) => resemblesKnownName(field, normalizeName(name)));
+  const advice = suggestion === undefined ? `add ${mapTo("<column>")}` : `did you mean ${mapTo(suggestion)}?`;
+  return `the columns are ${namesText(names)}; ${advice}`;
+}
+
+/** Shorter names are within two edits of any other short name. */
+const MIN_RESEMBLING_LENGTH = 4;
+
+function resemblesKnownName(field: string, name: string): boolean {
+  const known: readonly string[] = Object.entries(COLUMN_NAMES).find(([key]) => key === field)?.[1] ?? [];
+  const long = known.filter(({ length }) => length >= MIN_RESEMBLING_LENGTH);
+  if (name.length < MIN_RESEMBLING_LENGTH || known.includes(name)) return false;
+  return closestMatch(name, long) !== undefined;
 }
 
 function namesText(names: readonly string[]): string {

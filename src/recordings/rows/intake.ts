@@ -38,6 +38,8 @@ const OTHER_SOURCES = "(other)";
 /** Collects the rows of all inputs of one trace: numbers names, counts bad rows and gathers notes. */
 export class Intake {
   readonly notes: string[] = [];
+  /** How to read another column, if bad values were in a guessed one. */
+  wrongGuess: string | undefined;
   /** Rows that were accepted, that are not arrivals, and that are outside the period. */
   rows = 0;
   skippedRows = 0;
@@ -148,6 +150,13 @@ export class Intake {
     this.note(
       `the trace lasts ${Math.round(lengthMs / DAY).toLocaleString("en")} days, from ${isoInstant(this.firstAt)} to ${isoInstant(this.lastAt)}${bulk}: check its instants, or limit the period with --from and --to`,
     );
+  }
+
+  /** Adds a note about the first guessed column with bad values. */
+  noteWrongGuess(text: string): void {
+    if (this.wrongGuess !== undefined) return;
+    this.wrongGuess = text;
+    this.note(text);
   }
 
   /** Adds a note for the user, once. */

@@ -1,8 +1,8 @@
 import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { PRESETS, type PresetName, presetOf } from "../formats/presets.ts";
 import { type Cells, textAt } from "./cells.ts";
-import { type ColumnMapping, columnsOf, completeMapping } from "./column-mapping.ts";
-import { durationUnitOf, missingColumn } from "./column-names.ts";
+import { type ColumnMapping, columnsOf, completeMapping, type TraceField } from "./column-mapping.ts";
+import { durationUnitOf, mapHint, missingColumn } from "./column-names.ts";
 import { millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { INSTANT_OR_NUMBER_RULE, InstantReader } from "./instant-reader.ts";
 import type { Intake } from "./intake.ts";
@@ -39,6 +39,8 @@ export class RowReader {
   readonly #sourceColumns: Int32Array;
   readonly #encoder = new TextEncoder();
   readonly #kindColumn: number | undefined;
+  readonly #guesses: ColumnMapping;
+  readonly #names: readonly string[];
   #isUnitNoted: boolean;
   #isCutNoted = false;
 
@@ -58,7 +60,10 @@ export class RowReader {
     if (options.preset === undefined && presetName !== undefined)
       intake.note(`the columns match the data set ${presetName}`);
     const { mapping, guesses } = completeMapping(names, { ...preset?.mapping, ...options.mapping });
-    for (const guess of guesses) intake.note(guess);
+    for (const [field, name] of Object.entries(guesses))
+      intake.note(`${field} is read from the column "${name}"`);
+    this.#guesses = guesses;
+    this.#names = names;
     checkRequired(mapping, names, options.endpoint);
     this.#intake = intake;
     this.#instants = new InstantReader({
@@ -101,7 +106,19 @@ export class RowReader {
     const at = this.#atOf(cells, durationMs);
     const problem = this.#problemIn(cells, compute, durationMs, at);
     if (problem === undefined) this.#intake.take(line, compute, at, durationMs, this.#sourceOf(cells));
-    else this.#intake.reject(line, problem);
+    else {
+      this.#noteWrongGuess(problem.slice(0, problem.indexOf(":")) as TraceField);
+      this.#intake.reject(line, problem);
+    }
+  }
+
+  /** Notes how to read another column if the column of the bad value was guessed. */
+  #noteWrongGuess(field: TraceField): void {
+    const guessed = this.#guesses[field];
+    if (guessed === undefined) return;
+    this.#intake.noteWrongGuess(
+      `${field}: the column "${guessed}" was guessed, and not all of its values can be read; ${mapHint(field, this.#names, mapOption(field))}`,
+    );
   }
 
   #problemIn(cells: Cells, compute: number, durationMs: number, at: number): string | undefined {
@@ -224,12 +241,13 @@ const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = {
   ns: "nanoseconds",
 };
 
-const HOW_TO_MAP = "map one with --map <field>=<column>";
+const mapOption = (field: TraceField) => (column: string) => `--map ${field}=${column}`;
 
 function checkRequired(mapping: ColumnMapping, names: readonly string[], endpoint: string | undefined): void {
   if (mapping.endpoint === undefined && endpoint === undefined)
-    throw missingColumn("endpoint", names, HOW_TO_MAP);
-  if (mapping.at === undefined && mapping.end === undefined) throw missingColumn("at", names, HOW_TO_MAP);
+    throw missingColumn("endpoint", names, mapOption("endpoint"));
+  if (mapping.at === undefined && mapping.end === undefined)
+    throw missingColumn("at", names, mapOption("at"));
 }
 
 function quotedCell(cells: Cells, column: number | undefined): string {

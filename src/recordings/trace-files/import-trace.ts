@@ -152,8 +152,9 @@ function periodOf(intake: Intake, { startAt, endAt }: IntakeOptions): Period {
   };
 }
 
-function firstProblem({ bad: [first], outsideRows }: Intake): string {
-  if (first !== undefined) return ` (${first.input}, line ${first.line}: ${first.reason})`;
+function firstProblem({ bad: [first], outsideRows, wrongGuess }: Intake): string {
+  const hint = wrongGuess === undefined ? "" : `; ${wrongGuess}`;
+  if (first !== undefined) return ` (${first.input}, line ${first.line}: ${first.reason})${hint}`;
   return outsideRows > 0 ? ` (${outsideRows} outside the period)` : "";
 }
 

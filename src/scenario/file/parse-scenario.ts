@@ -22,6 +22,8 @@ export type ScenarioFile = {
   readonly fileName: string;
   readonly source: unknown;
   readonly variants: readonly Variant[];
+  /** The place of a value, or of its nearest parent. */
+  readonly positionOf: (path: readonly (string | number)[]) => Pick<Problem, "line" | "column">;
   /** An error about something that the file refers to, at the place of the reference. */
   readonly errorOf: (
     problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
@@ -94,11 +96,16 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
   if (problems.length > 0) throw errorOf(problems);
   return {
     ...{ fileName, source: source.value, variants },
+    positionOf(path) {
+      const { line, column } = source.problemAt(path, "");
+      return { line, column };
+    },
     errorOf: (found) => errorOf(found.map(({ path, message }) => source.problemAt(path, message))),
   };
 }
 
 function scenarioNameFrom(fileName: string): string {
+  if (fileName === "-") return "stdin";
   return fileName.replace(/^.*\//, "").replace(/\.(scenario\.)?(ya?ml|json)$/, "");
 }
 

@@ -45,7 +45,7 @@ export function prettyVerdict(verdict: Verdict, style: ReportStyle): string {
   return [
     ...timelines(verdict, style),
     `  ${paint("dim", formatMeasures(verdict))}`,
-    ...verdict.failures.flatMap((failure) => prettyFailure(failure, style)),
+    ...verdict.failures.flatMap((failure) => prettyFailure(verdict.file, failure, style)),
     ...(isPassed ? [] : [`  ${paint("dim", "repeat with:")} ${verdict.repeat}`]),
     `${mark} ${paint("bold", runTitle(verdict))}`,
   ].join("\n");
@@ -56,9 +56,14 @@ function formatMeasures({ measures, events }: Verdict): string {
   return [...shown, `events ${events.toLocaleString("en")}`].join(" · ");
 }
 
-function prettyFailure({ what, at, expected, actual, events }: RunFailure, { paint }: ReportStyle): string[] {
+function prettyFailure(
+  file: string,
+  { what, at, expected, actual, line, column, events }: RunFailure,
+  { paint }: ReportStyle,
+): string[] {
   return [
     `  ${paint("red", "✗")} ${paint("bold", what)} at ${at}`,
+    ...(line === undefined ? [] : [`      ${file}:${line}:${column}`]),
     `      expected  ${paint("green", expected)}`,
     `      actual    ${paint("red", actual)}`,
     ...(events.length === 0

@@ -15,6 +15,9 @@ export type RunFailure = {
   readonly at: string;
   readonly expected: string;
   readonly actual: string;
+  /** Its place in the file, from 1; absent for what is not in the file, such as an invariant. */
+  readonly line?: number;
+  readonly column?: number;
   /** The preceding events, oldest first. */
   readonly events: readonly string[];
 };

@@ -194,7 +194,13 @@ test("columns are guessed by name with a note, or mapped explicitly", () => {
 
 test("an input that cannot be a trace is rejected with a hint", () => {
   expect(() => csv("a,b\n1,2")).toThrow(
-    "endpoint: no column has a known name; map one with --map <field>=<column>; the columns are a, b",
+    "endpoint: no column has a known name; the columns are a, b; add --map endpoint=<column>",
+  );
+  expect(() => csv("endpoint_id,started\nx,2026-01-05")).toThrow(
+    "at: no column has a known name; the columns are endpoint_id, started; did you mean --map at=started?",
+  );
+  expect(() => csv("endpoint_id,started\nx,2026-01-05", { mapping: { at: "strated" } })).toThrow(
+    'at: there is no column "strated"; there are endpoint_id, started; did you mean "started"?',
   );
   expect(() => csv("endpoint_id,b\n1,2")).toThrow("at: no column has a known name");
   expect(() => csv(`${HEAD}\n`, { mapping: { at: "when" } })).toThrow(

@@ -105,10 +105,10 @@ test("columns are mapped by name, and an unknown column is rejected with a list 
   expect(recorded.columns).toEqual({ endpoint: "who", at: "when" });
   expect(recorded.rows).toBe(1);
   await expect(csv(text, { columns: { endpoint: "whom" } })).rejects.toThrow(
-    'line 1: endpoint: there is no column "whom"; there are who, when',
+    'line 1: endpoint: there is no column "whom"; there are who, when; did you mean "who"?',
   );
   await expect(csv(text)).rejects.toThrow(
-    "line 1: endpoint: no column has a known name; set columns: { endpoint: <column> }; the columns are who, when",
+    "line 1: endpoint: no column has a known name; the columns are who, when; add columns: { endpoint: <column> }",
   );
 });
 

@@ -190,6 +190,15 @@ test("a truncated or extended file is reported as damaged on open", async () => 
   expect(() => new TraceFile(at("cut"))).toThrow("bytes instead of");
 });
 
+test("bad values in a guessed column are reported with the option that reads another one", async () => {
+  writeFileSync(at("wrong.csv"), "endpoint_id,time,started\nx,noon,2026-01-05\n");
+  const hint =
+    'at: the column "time" was guessed, and not all of its values can be read; the columns are endpoint_id, time, started; did you mean --map at=started?';
+  await expect(imported([at("wrong.csv")])).rejects.toThrow(hint);
+  writeFileSync(at("partly.csv"), "endpoint_id,time,started\nx,noon,2026-01-05\nx,2026-01-05,2026-01-05\n");
+  expect((await imported([at("partly.csv")])).notes).toContain(hint);
+});
+
 test("the period covers the first to the last arrival, or is the requested one; other rows are counted", async () => {
   const path = csvFile("t.csv", SOME);
   expect((await imported([path])).header.period).toEqual({ startAt: BASE, endAt: BASE + 5_001 });
