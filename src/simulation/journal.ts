@@ -146,7 +146,11 @@ export class MemoryJournal implements Journal {
 
   write({ events, changes, clock, now, requests }: Batch): void {
     for (const event of events) this.#events.push(event);
-    for (const change of changes) this.#unjournaledRows.set(`${change.table} ${change.key}`, change);
+    for (const change of changes) {
+      const row = `${change.table} ${change.key}`;
+      if (change.value === undefined) this.#unjournaledRows.delete(row);
+      else this.#unjournaledRows.set(row, change);
+    }
     this.#clock = { state: clock, now };
     if (requests !== undefined) this.#storeRequests(requests);
   }
@@ -236,7 +240,7 @@ export class MemoryJournal implements Journal {
   loadUnjournaledRows(world: World): void {
     for (const { table, value } of this.#unjournaledRows.values()) {
       const rows: { load(row: unknown): void } = world[table as "secrets"] as never;
-      if (value !== undefined) rows.load(value);
+      rows.load(value);
     }
   }
 
