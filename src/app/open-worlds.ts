@@ -63,7 +63,11 @@ export type ServerOptions = WorldOptions & {
 
 const DEFAULT_REQUESTS_LIMIT = 10_000;
 
-const DEFAULT_LIMITS: WorldLimits = { maxWorlds: 500, maxWorldBytes: 4 * 1024 ** 3 };
+const DEFAULT_LIMITS: WorldLimits = {
+  maxWorlds: 500,
+  maxWorldBytes: 4 * 1024 ** 3,
+  maxAutomaticSnapshots: 10,
+};
 
 export type OpenedWorlds = {
   readonly worlds: WorldRegistry;

@@ -55,4 +55,5 @@ export type DueWork =
   | { readonly kind: "backup"; readonly id: string }
   | { readonly kind: "snapshotExpiration"; readonly id: string }
   | { readonly kind: "branchRemoval"; readonly id: string }
-  | { readonly kind: "projectRemoval"; readonly id: string };
+  | { readonly kind: "projectRemoval"; readonly id: string }
+  | { readonly kind: "apiKeyRemoval"; readonly id: string };

@@ -1,5 +1,5 @@
 import { accountDeciders } from "./account/decide-account.ts";
-import { apiKeyDeciders } from "./account/decide-api-key.ts";
+import { apiKeyDeciders, decideRemoveApiKey } from "./account/decide-api-key.ts";
 import { organizationDeciders } from "./account/organization.ts";
 import { permissionDeciders } from "./account/permission.ts";
 import { spendingLimitDeciders } from "./account/spending-limit.ts";
@@ -96,6 +96,8 @@ export function decideDue(world: World, work: DueWork, context: Context): Event[
       return decideRemoveBranch(world, work.id, context);
     case "projectRemoval":
       return decideRemoveProject(world, work.id, context);
+    case "apiKeyRemoval":
+      return decideRemoveApiKey(world, work.id, context);
     case "rescale":
     case "autosuspend": {
       const compute = world.computes.get(work.id);

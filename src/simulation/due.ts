@@ -1,10 +1,11 @@
+import { apiKeyRemovalDueAt } from "../platform/account/decide-api-key.ts";
 import { expirationDueAt } from "../platform/branch/branch-expiration.ts";
 import { backupDueAt } from "../platform/branch/decide-snapshot.ts";
 import type { DueWork } from "../platform/commands.ts";
 import { rescaleDueAt } from "../platform/compute/autoscaling.ts";
 import { suspendDueAt } from "../platform/compute/autosuspend.ts";
 import type { SimTime } from "../platform/core/time.ts";
-import { profileOfWorld, type World } from "../platform/core/world.ts";
+import { profileOfWorld, REVOKED, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { quotaDueAt } from "../platform/project/quota.ts";
 import { branchRemovalDueAt } from "../platform/project/removal.ts";
@@ -31,6 +32,8 @@ export function dueAt(world: World, work: DueWork): SimTime | undefined {
       return branchRemovalDueAt(world, work.id);
     case "projectRemoval":
       return world.projects.get(work.id)?.recoverableUntil;
+    case "apiKeyRemoval":
+      return apiKeyRemovalDueAt(world, work.id);
     case "rescale":
     case "autosuspend": {
       const compute = world.computes.get(work.id);
@@ -89,8 +92,15 @@ export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedE
       for (const branch of world.branches.by("project", event.projectId).values())
         scheduleBranchWork(timers, world, branch.id);
       return;
+    case "ApiKeyRevoked":
+      scheduleWork(timers, world, { kind: "apiKeyRemoval", id: String(event.keyId) });
+      return;
+    case "ProjectRemoved":
+      scheduleKeyRemovals(timers, world);
+      return;
     case "WorldReset":
       timers.clear();
+      scheduleKeyRemovals(timers, world);
       return;
     default:
       event.type satisfies MakesNothingDue;
@@ -101,10 +111,10 @@ export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedE
 // biome-ignore format: as a packed list
 type MakesNothingDue =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated"
-  | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
-  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "ApiKeyRemoved" | "ProjectCreated" | "ProjectTransferred"
+  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
+  | "BranchSetAsDefault" | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated"
+  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
   | "SnapshotRenamed" | "SnapshotDeleted" | "ComputeCreated" | "ComputeDeleted"
   | "ComputeSuspending" | "ComputeSuspended" | "ComputeStartFailed" | "OperationFinished"
   | "OperationFailed" | "OperationCancelled" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
@@ -124,15 +134,19 @@ export function rebuildTimers(timers: TimerQueue, world: World): void {
     scheduleWork(timers, world, { kind: "projectRemoval", id: project.id });
   for (const project of world.projects.values()) scheduleQuotaCheck(timers, world, project.id);
   for (const compute of world.computes.values()) scheduleComputeWork(timers, world, compute.id);
+  scheduleKeyRemovals(timers, world);
 }
 
-/** Work that was due before `now` and has not run. Any is a bug in scheduling. */
+/**
+ * Work that was due before `now` and has not run. Any is a bug in scheduling, except for revoked keys: older
+ * releases did not remove them.
+ */
 export function overdueWork(world: World, now: SimTime): DueWork[] {
   const timers = new TimerQueue();
   rebuildTimers(timers, world);
   const late: DueWork[] = [];
   for (let next = timers.peek(); next !== undefined && next.at < now; next = timers.peek()) {
-    late.push(next.work);
+    if (next.work.kind !== "apiKeyRemoval") late.push(next.work);
     timers.take();
   }
   return late;
@@ -178,14 +192,22 @@ function scheduleBranchWork(timers: TimerQueue, world: World, id: string): void 
   scheduleWork(timers, world, { kind: "branchRemoval", id });
 }
 
+/** Also of keys that were revoked without an event of their own, with their project or by a reset. */
+function scheduleKeyRemovals(timers: TimerQueue, world: World): void {
+  for (const { id } of world.apiKeys.by("revoked", REVOKED).values())
+    scheduleWork(timers, world, { kind: "apiKeyRemoval", id: String(id) });
+}
+
 /** Ties at one instant are broken by the number of the object that the work concerns. */
 function orderOf(world: World, work: DueWork): number {
-  return work.kind === "activity" ? Number(work.id) : (tableOf(world, work.kind).get(work.id)?.number ?? 0);
+  return work.kind === "activity" || work.kind === "apiKeyRemoval"
+    ? Number(work.id)
+    : (tableOf(world, work.kind).get(work.id)?.number ?? 0);
 }
 
 function tableOf(
   world: World,
-  kind: Exclude<DueWork["kind"], "activity">,
+  kind: Exclude<DueWork["kind"], "activity" | "apiKeyRemoval">,
 ): { get(id: string): { readonly number: number } | undefined } {
   switch (kind) {
     case "operation":

@@ -146,7 +146,11 @@ export class MemoryJournal implements Journal {
 
   write({ events, changes, clock, now, requests }: Batch): void {
     for (const event of events) this.#events.push(event);
-    for (const change of changes) this.#unjournaledRows.set(`${change.table} ${change.key}`, change);
+    for (const change of changes) {
+      const row = `${change.table} ${change.key}`;
+      if (change.value === undefined) this.#unjournaledRows.delete(row);
+      else this.#unjournaledRows.set(row, change);
+    }
     this.#clock = { state: clock, now };
     if (requests !== undefined) this.#storeRequests(requests);
   }
@@ -236,7 +240,7 @@ export class MemoryJournal implements Journal {
   loadUnjournaledRows(world: World): void {
     for (const { table, value } of this.#unjournaledRows.values()) {
       const rows: { load(row: unknown): void } = world[table as "secrets"] as never;
-      if (value !== undefined) rows.load(value);
+      rows.load(value);
     }
   }
 
@@ -321,9 +325,9 @@ export function foldOperation(operations: Map<string, Operation>, event: Recorde
 // biome-ignore format: as a packed list
 type ChangesNoOperation =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
-  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
-  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
   | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
   | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
   | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"

@@ -18,6 +18,7 @@ export const PRIORITY: Readonly<Record<DueWork["kind"], number>> = {
   expiration: 7,
   branchRemoval: 8,
   projectRemoval: 9,
+  apiKeyRemoval: 10,
 };
 
 /**

@@ -35,6 +35,7 @@ export class TimerQueue {
     expiration: new CompactingMap(),
     branchRemoval: new CompactingMap(),
     projectRemoval: new CompactingMap(),
+    apiKeyRemoval: new CompactingMap(),
   };
 
   get size(): number {

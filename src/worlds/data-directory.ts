@@ -172,17 +172,20 @@ export class DataDirectory implements WorldStorage {
     });
   }
 
-  snapshots(world: string): readonly SnapshotInfo[] {
+  snapshotNames(world: string): readonly string[] {
     return databasesIn(this.#snapshotFolder(world))
-      .map((name): SnapshotInfo => {
-        const path = this.#snapshotFile(world, name);
-        const { size, mtimeMs } = statSync(path);
-        const info = readFileInfo(path);
-        // Safe, because no other code opens a snapshot.
-        removeEmptyWal(path);
-        return { name, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...info };
-      })
-      .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1));
+      .map((name) => ({ name, createdAt: Math.floor(statSync(this.#snapshotFile(world, name)).mtimeMs) }))
+      .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))
+      .map(({ name }) => name);
+  }
+
+  snapshot(world: string, snapshot: string): SnapshotInfo {
+    const path = this.#snapshotFile(world, snapshot);
+    const { size, mtimeMs } = statSync(path);
+    const info = readFileInfo(path);
+    // Safe, because no other code opens a snapshot.
+    removeEmptyWal(path);
+    return { name: snapshot, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...info };
   }
 
   hasSnapshot(world: string, snapshot: string): boolean {

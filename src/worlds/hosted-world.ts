@@ -193,6 +193,7 @@ export class HostedWorld implements WorldHandle {
 
   async compact(maxAge: DurationMs): Promise<HistoryInfo> {
     await compactHistory(this.#lifecycle, maxAge, (point) => this.viewAt(point));
+    if (this.#lifecycle.live?.simulation.hasUncommittedRows) this.#commits.now();
     return this.history();
   }
 

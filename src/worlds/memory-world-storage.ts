@@ -58,12 +58,13 @@ export class MemoryWorldStorage implements WorldStorage {
     this.#worlds.set(to, copied);
   }
 
-  snapshots(world: string): readonly SnapshotInfo[] {
-    return [...(this.#snapshots.get(world) ?? [])].map(([name, stored]) => ({
-      name,
-      createdAt: stored.createdAt,
-      ...infoOf(stored),
-    }));
+  snapshotNames(world: string): readonly string[] {
+    return [...(this.#snapshots.get(world)?.keys() ?? [])];
+  }
+
+  snapshot(world: string, snapshot: string): SnapshotInfo {
+    const stored = this.#storedSnapshot(world, snapshot);
+    return { name: snapshot, createdAt: stored.createdAt, ...infoOf(stored) };
   }
 
   hasSnapshot(world: string, snapshot: string): boolean {
@@ -84,8 +85,7 @@ export class MemoryWorldStorage implements WorldStorage {
   }
 
   async restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void> {
-    const stored = this.#snapshots.get(world)?.get(snapshot);
-    if (stored === undefined) throw new Error(`there is no snapshot "${snapshot}"`);
+    const stored = this.#storedSnapshot(world, snapshot);
     const restored = copyForFork(stored, fork);
     this.#storeSnapshot(world, previousName, { ...this.#stored(world), createdAt: this.#wallClock() });
     this.#worlds.set(world, restored);
@@ -94,6 +94,12 @@ export class MemoryWorldStorage implements WorldStorage {
   #storeSnapshot(world: string, name: string, snapshot: StoredSnapshot): void {
     const snapshots = this.#snapshots.get(world) ?? new Map<string, StoredSnapshot>();
     this.#snapshots.set(world, snapshots.set(name, snapshot));
+  }
+
+  #storedSnapshot(world: string, name: string): StoredSnapshot {
+    const stored = this.#snapshots.get(world)?.get(name);
+    if (stored === undefined) throw new Error(`there is no snapshot "${name}"`);
+    return stored;
   }
 
   #stored(world: string): StoredWorld {

@@ -157,9 +157,11 @@ export type WorldInfo = StoredWorldInfo & {
 export const AUTOMATIC_PREFIX = "auto-";
 export const BACKUP_PREFIX = "backup-";
 
+export const RESTORE_BACKUP_PREFIX = `${AUTOMATIC_PREFIX}before-restore-`;
+
 /** The name of the snapshot that preserves the previous world when a snapshot is restored. */
 export function restoreBackupName(wallNow: number): string {
-  return `${AUTOMATIC_PREFIX}before-restore-${compactTimestamp(wallNow)}`;
+  return `${RESTORE_BACKUP_PREFIX}${compactTimestamp(wallNow)}`;
 }
 
 /** `20260131t120000z`: valid in file names, and sorts by time. */

@@ -9,6 +9,7 @@ import {
   BACKUP_PREFIX,
   compactTimestamp,
   type ForkRequest,
+  RESTORE_BACKUP_PREFIX,
   restoreBackupName,
   type SnapshotInfo,
   type WorldInfo,
@@ -20,6 +21,8 @@ export type WorldLimits = {
   readonly maxWorlds: number;
   /** Size limit for forking a world, in bytes. */
   readonly maxWorldBytes: number;
+  /** Number of snapshots that restores have taken, for each world. */
+  readonly maxAutomaticSnapshots: number;
 };
 
 export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
@@ -116,7 +119,8 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   snapshots(world: string): readonly SnapshotInfo[] {
-    return this.#options.storage.snapshots(world);
+    const { storage } = this.#options;
+    return storage.snapshotNames(world).map((name) => storage.snapshot(world, name));
   }
 
   async takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>> {
@@ -153,7 +157,22 @@ export class WorldRegistry implements WorldsHandle {
         storage.restore(world, name, previousName, this.#newFork({})),
       );
     });
+    this.#removeOldestAutomatic(world, previousName);
     return accept({ previousName, info: this.#info(world) });
+  }
+
+  /** Deletes all but the newest snapshots of restores. A deletion that fails does not fail the restore. */
+  #removeOldestAutomatic(world: string, newest: string): void {
+    const { storage, limits, onFailure } = this.#options;
+    const others = storage
+      .snapshotNames(world)
+      .filter((name) => name.startsWith(RESTORE_BACKUP_PREFIX) && name !== newest);
+    const surplus = Math.max(0, others.length + 1 - limits.maxAutomaticSnapshots);
+    try {
+      for (const name of others.slice(0, surplus)) storage.removeSnapshot(world, name);
+    } catch (error) {
+      onFailure(error);
+    }
   }
 
   async removeSnapshot(world: string, name: string): Promise<Result<true>> {
@@ -226,8 +245,9 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   #snapshot(world: string, name: string): Result<SnapshotInfo> {
-    const info = this.snapshots(world).find((snapshot) => snapshot.name === name);
-    if (info !== undefined) return accept(info);
+    const { storage } = this.#options;
+    // The name is from a request, so it must not become part of a path unless a snapshot has it.
+    if (storage.snapshotNames(world).includes(name)) return accept(storage.snapshot(world, name));
     return refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world}"`);
   }
 

@@ -47,7 +47,9 @@ export interface WorldStorage {
   /** Creates a world as a copy of an open one. */
   fork(from: string, to: string, fork: ForkSettings): Promise<void>;
   /** Oldest first. */
-  snapshots(world: string): readonly SnapshotInfo[];
+  snapshotNames(world: string): readonly string[];
+  /** Summary of a snapshot that exists. */
+  snapshot(world: string, snapshot: string): SnapshotInfo;
   hasSnapshot(world: string, snapshot: string): boolean;
   /** Takes a snapshot of an open world as of its last commit. */
   takeSnapshot(world: string, snapshot: string): Promise<void>;

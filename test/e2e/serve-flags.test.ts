@@ -214,6 +214,7 @@ test.each([
   [["--start-delay", "soon"], /--start-delay.*1s\.\.5s.*or profile/],
   [["--branches-limit", "0"], /--branches-limit.*from 1 to 1000000, or plan/],
   [["--keep-history", "long"], /--keep-history.*90s, 10m, 2h or 7d, or forever/],
+  [["--keep-automatic", "0"], /--keep-automatic.*whole number from 1 to/],
   [["--keep-backups", "3"], /--keep-backups.*--backup-every/],
   [["--start-delay", "5s..1s"], /--start-delay/],
   [["--log-level", "loud"], /--log-level.*debug, info/],

@@ -232,6 +232,7 @@ const RULES: Readonly<Record<RuleName, true>> = {
   RecoverProject: true,
   branchRemoval: true,
   projectRemoval: true,
+  apiKeyRemoval: true,
   quota: true,
   AddJwks: true,
   DeleteJwks: true,

@@ -59,7 +59,7 @@ export async function withStoredWorld<T>(
 export async function restoreStoredWorld({ data, world }: ServerTarget, name: string): Promise<string> {
   const directory = openDataDirectory(data);
   try {
-    if (!directory.snapshots(world).some((snapshot) => snapshot.name === name))
+    if (!directory.snapshotNames(world).includes(name))
       throw new CliError(`there is no snapshot "${name}" of world "${world}"`);
     const wallNow = Date.now();
     const previousName = availableName(restoreBackupName(wallNow), (taken) =>

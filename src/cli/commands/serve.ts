@@ -150,6 +150,11 @@ export function serveCommand(): Command {
       ).argParser(integerParser(1, 10_000)),
     )
     .addOption(
+      envOption("--keep-automatic <n>", "number of snapshots to retain that restores take, for each world")
+        .argParser(integerParser(1, 10_000))
+        .default(10),
+    )
+    .addOption(
       envOption(
         "--keep-history <duration>",
         "delete events older than this, by the world's clock, or forever",

@@ -28,6 +28,7 @@ export type ServeOptions = {
   rateLimit?: boolean;
   backupEvery?: number;
   keepBackups?: number;
+  keepAutomatic: number;
   keepHistory: number;
   keepOperations: number;
   requestsLimit: number;

@@ -120,7 +120,11 @@ async function openServedWorlds(
   log: Log,
 ): Promise<OpenedWorlds> {
   try {
-    const limits = { maxWorlds: options.maxWorlds, maxWorldBytes: options.maxWorldSize };
+    const limits = {
+      maxWorlds: options.maxWorlds,
+      maxWorldBytes: options.maxWorldSize,
+      maxAutomaticSnapshots: options.keepAutomatic,
+    };
     const retention = {
       history: retentionLimit(options.keepHistory),
       operations: retentionLimit(options.keepOperations),

@@ -1,4 +1,4 @@
-import type { SimTime } from "../core/time.ts";
+import { DAY, type SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 
 /** R: authenticates every request of its account until revoked. Only a hash of the secret is stored. */
@@ -15,6 +15,14 @@ export type ApiKey = {
    */
   readonly scope?: { readonly organizationId: string; readonly projectId?: string };
 };
+
+/**
+ * A: a revoked key is stored this long, so that its secret cannot become valid again by mistake. Then it is
+ * like a key that never existed; its id is not used again.
+ */
+export const REVOKED_KEY_RETENTION = 7 * DAY;
+/** A: beyond this number of revoked keys, the oldest ones are removed earlier. */
+export const MAX_REVOKED_KEYS = 1_000;
 
 /** A caller may choose the secret of a key. It has to fit into a header; its strength is up to the caller. */
 export const SECRET_PATTERN = /^[\x21-\x7e]{1,256}$/;
@@ -47,4 +55,5 @@ export type ApiKeyCommand = CreateApiKey | RevokeApiKey;
 
 export type ApiKeyEvent =
   | (EventBase & { readonly type: "ApiKeyCreated"; readonly apiKey: ApiKey })
-  | (EventBase & { readonly type: "ApiKeyRevoked"; readonly keyId: number });
+  | (EventBase & { readonly type: "ApiKeyRevoked"; readonly keyId: number })
+  | (EventBase & { readonly type: "ApiKeyRemoved"; readonly keyId: number });

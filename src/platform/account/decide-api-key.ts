@@ -1,11 +1,19 @@
 import type { Context } from "../core/context.ts";
-import { nextNumber, type World } from "../core/world.ts";
+import type { SimTime } from "../core/time.ts";
+import { nextNumber, REVOKED, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import { findAccount, findOrganization, findProject } from "../lookup.ts";
 import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Account } from "./account.ts";
-import type { ApiKey, ApiKeyCommand, CreateApiKey, RevokeApiKey } from "./api-key.ts";
+import {
+  type ApiKey,
+  type ApiKeyCommand,
+  type CreateApiKey,
+  MAX_REVOKED_KEYS,
+  REVOKED_KEY_RETENTION,
+  type RevokeApiKey,
+} from "./api-key.ts";
 
 export const apiKeyDeciders = {
   CreateApiKey: decideCreateApiKey,
@@ -38,10 +46,35 @@ function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Contex
   if (apiKey === undefined || !isOwnedBy(apiKey, command) || apiKey.revokedAt !== undefined) {
     return refuse("API_KEY_NOT_FOUND", `API key ${command.keyId} not found`);
   }
-  return accept([{ type: "ApiKeyRevoked", at: now, keyId: apiKey.id }]);
+  return accept([
+    { type: "ApiKeyRevoked", at: now, keyId: apiKey.id },
+    ...oldestRevokedKeys(world).map(({ id }): Event => ({ type: "ApiKeyRemoved", at: now, keyId: id })),
+  ]);
 }
 
-/** The key with this hash, revoked ones included. */
+/** The revoked keys that one more would be too many for, those revoked first. */
+function oldestRevokedKeys(world: World): ApiKey[] {
+  const revoked = world.apiKeys.by("revoked", REVOKED);
+  if (revoked.size < MAX_REVOKED_KEYS) return [];
+  const byRevocation = (a: ApiKey, b: ApiKey) => Number(a.revokedAt) - Number(b.revokedAt) || a.id - b.id;
+  return revoked
+    .toArray()
+    .sort(byRevocation)
+    .slice(0, revoked.size + 1 - MAX_REVOKED_KEYS);
+}
+
+/** When a revoked key is removed. */
+export function apiKeyRemovalDueAt(world: World, keyId: string): SimTime | undefined {
+  const revokedAt = world.apiKeys.get(keyId)?.revokedAt;
+  return revokedAt === undefined ? undefined : revokedAt + REVOKED_KEY_RETENTION;
+}
+
+export function decideRemoveApiKey(world: World, keyId: string, { now }: Context): Event[] {
+  const apiKey = world.apiKeys.get(keyId);
+  return apiKey?.revokedAt === undefined ? [] : [{ type: "ApiKeyRemoved", at: now, keyId: apiKey.id }];
+}
+
+/** The key with this hash, revoked ones that are not yet removed included. */
 export function findApiKeyByHash(world: World, hash: string): ApiKey | undefined {
   for (const apiKey of world.apiKeys.by("hash", hash).values()) return apiKey;
   return undefined;

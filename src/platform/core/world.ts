@@ -40,7 +40,7 @@ export type World = {
   numbers: Numbers;
   readonly changes: ChangeSet;
   readonly accounts: Table<Account, "organization">;
-  readonly apiKeys: Table<ApiKey, "account" | "hash" | "organization" | "project">;
+  readonly apiKeys: Table<ApiKey, "account" | "hash" | "organization" | "project" | "revoked">;
   readonly projects: Table<Project, "account">;
   readonly branches: Table<Branch, "project" | "parent">;
   readonly computes: Table<Compute, "project" | "branch">;
@@ -75,6 +75,9 @@ export const NO_NUMBERS: Readonly<Numbers> = {
   record: 0,
 };
 
+/** The one key of the index of revoked API keys. */
+export const REVOKED = "revoked";
+
 /** A world before its first event. */
 export function emptyWorld(): World {
   const changes = new ChangeSet();
@@ -95,6 +98,7 @@ export function emptyWorld(): World {
         hash: (row) => row.hash,
         organization: (row) => row.scope?.organizationId,
         project: (row) => row.scope?.projectId,
+        revoked: (row) => (row.revokedAt === undefined ? undefined : REVOKED),
       },
     }),
     projects: new Table("projects", changes, {

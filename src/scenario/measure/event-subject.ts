@@ -52,22 +52,23 @@ export function isInformative(event: RecordedEvent): boolean {
 // biome-ignore format: as a packed list
 type ConcernsNoResource =
   | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
-  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched";
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "ApiKeyRemoved" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultSet"
+  | "FaultRemoved" | "FaultMatched";
 
 /** Events that a report always lists. */
 // biome-ignore format: as a packed list
 type AlwaysInformative =
   | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
-  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
-  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
-  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
-  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
-  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
-  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationRetried" | "OperationFailed"
-  | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet"
-  | "FaultRemoved" | "FaultHit";
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated"
+  | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred"
+  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchCreated" | "BranchBecameReady"
+  | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved"
+  | "BranchRestored" | "BranchDeleted" | "BranchRecovered" | "BranchRemoved" | "RoleCreated"
+  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
+  | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted" | "ComputeActivated"
+  | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
+  | "ComputeSuspendFailed" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
+  | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
+  | "FaultHit";

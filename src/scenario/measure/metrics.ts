@@ -296,11 +296,11 @@ function stateOf(world: World, id: string, metrics: ReadonlyMap<string, ComputeM
 // biome-ignore format: as a packed list
 type ChangesNoMetric =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved"
-  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
-  | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved" | "BranchRestored"
-  | "BranchDeleted" | "BranchRecovered" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
-  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
+  | "ProjectRemoved" | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady"
+  | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved"
+  | "BranchRestored" | "BranchDeleted" | "BranchRecovered" | "BranchRemoved" | "RoleCreated"
+  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
   | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
   | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
   | "FaultHit";

@@ -114,7 +114,7 @@ function isCausedByRequest(event: RecordedEvent): boolean {
 // biome-ignore format: as a packed list
 type CausedByNoRequest =
   | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ProjectRemoved" | "BranchBecameReady" | "BranchRemoved" | "ComputeActivated"
+  | "ApiKeyRemoved" | "ProjectRemoved" | "BranchBecameReady" | "BranchRemoved" | "ComputeActivated"
   | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
   | "ComputeSuspendFailed" | "OperationStarted" | "OperationFinished" | "OperationRetried"
   | "OperationFailed" | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded"
@@ -165,14 +165,14 @@ class Expirations {
 // biome-ignore format: as a packed list
 type ChangesNoExpiration =
   | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
-  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchMoved"
-  | "BranchRestored" | "BranchRecovered" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
-  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
-  | "SnapshotRenamed" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
-  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
-  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
-  | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
-  | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched" | "FaultHit";
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated"
+  | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred"
+  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
+  | "BranchSetAsDefault" | "BranchMoved" | "BranchRestored" | "BranchRecovered" | "BranchRemoved"
+  | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated"
+  | "DatabaseDeleted" | "SnapshotRenamed" | "BackupScheduleSet" | "ComputeCreated"
+  | "ComputeUpdated" | "ComputeDeleted" | "ComputeActivated" | "ComputeSuspending"
+  | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed" | "ComputeSuspendFailed"
+  | "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationRetried"
+  | "OperationFailed" | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded"
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit";

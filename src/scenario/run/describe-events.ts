@@ -53,6 +53,6 @@ function detailsOf(event: RecordedEvent): string[] {
 // biome-ignore format: as a packed list
 type HasNoDetails =
   | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
-  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultRemoved" | "FaultMatched"
-  | "ActivityScheduled";
+  | "ApiKeyCreated" | "ApiKeyRevoked" | "ApiKeyRemoved" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultRemoved"
+  | "FaultMatched" | "ActivityScheduled";

@@ -268,9 +268,9 @@ function skipThrough(arrivals: Arrivals, until: SimTime = Number.NEGATIVE_INFINI
 // biome-ignore format: as a packed list
 type ConcernsNoArrival =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
-  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
-  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
   | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
   | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
   | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"

@@ -55,8 +55,8 @@ const REFUSAL_EVENTS = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted
 // biome-ignore format: as a packed list
 type ChangesNoMeasure =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ProjectUpdated" | "ProjectRemoved" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectUpdated" | "ProjectRemoved" | "RecordCreated"
+  | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
   | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated"
   | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
   | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"

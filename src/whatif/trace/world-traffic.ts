@@ -155,25 +155,25 @@ function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalE
 // biome-ignore format: as a packed list
 type ChangesNoCompute =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectRemoved" | "ProjectTransferred"
-  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchCreated" | "BranchBecameReady"
-  | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved"
-  | "BranchRestored" | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset"
-  | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated"
-  | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeActivated"
-  | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
-  | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted" | "OperationFinished"
-  | "OperationRetried" | "OperationFailed" | "OperationCancelled" | "ActivityScheduled"
-  | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched"
-  | "FaultHit";
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectRemoved"
+  | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchCreated"
+  | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet"
+  | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
+  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
+  | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
+  | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched" | "FaultHit";
 
 /** Events that neither are traffic nor end any. */
 // biome-ignore format: as a packed list
 type ChangesNoTraffic =
   | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
-  | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted"
-  | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
   | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
   | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
   | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"

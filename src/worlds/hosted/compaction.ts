@@ -5,9 +5,13 @@ import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { NOTHING_CHANGED, type PastView } from "../world-handle.ts";
 import { storeUnavailable } from "./store-failure.ts";
+import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
-/** Truncates history older than `maxAge` of simulated time, and prunes all of it before it resolves. */
+/**
+ * Truncates history older than `maxAge` of simulated time, and prunes all of it before it resolves. The caller
+ * commits the deletion of secrets.
+ */
 export async function compactHistory(
   lifecycle: WorldLifecycle,
   maxAge: DurationMs,
@@ -38,6 +42,7 @@ export async function compactHistory(
       await nextTurn();
       checkStillOpen();
     }
+    await deleteUnneededSecrets(live, () => lifecycle.live === live);
   } catch (error) {
     lifecycle.reportFailure(error);
     throw storeUnavailable(`world "${lifecycle.name}" could not be compacted`, error, outcome);

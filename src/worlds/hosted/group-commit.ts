@@ -4,6 +4,7 @@ import { applyRetention, nextCheckpointSeq, type Retention } from "../retention.
 import { StoreUnavailable } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 import { runInBackground } from "./store-failure.ts";
+import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /**
@@ -134,7 +135,11 @@ export class GroupCommit {
     const { world, journal } = simulation;
     live.checkpointDueAt = nextCheckpointSeq(journal, world.seq, world, this.#retention);
     await journal.storeCheckpoint(takeCheckpoint(world));
-    if (this.#lifecycle.live === live) applyRetention(journal, world.seq, clock.now(), this.#retention);
+    const isCurrent = () => this.#lifecycle.live === live;
+    if (!isCurrent()) return;
+    applyRetention(journal, world.seq, clock.now(), this.#retention);
+    await deleteUnneededSecrets(live, isCurrent);
+    if (isCurrent() && simulation.hasUncommittedRows) this.schedule();
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { hashSecret, newApiKeySecret, sameHash } from "../../../src/worlds/secrets.ts";
 import { createAccount, worldState } from "../../support/compute.ts";
-import { API_KEY, createDouble, type Double } from "../../support/double.ts";
+import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
+import { createTestDouble } from "../../support/history-requests.ts";
 
 const create = (double: Double, key_name: unknown = "ci", key?: string) =>
   double.api("POST", "/api_keys", { key_name }, key);
@@ -208,4 +209,46 @@ test("authentication works with ten thousand keys", async () => {
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect((await double.api("GET", "/auth", undefined, API_KEY)).status).toBe(200);
   expect((await double.api("GET", "/auth", undefined, "x".repeat(64))).status).toBe(401);
+});
+
+test("a revoked key is rejected after it is removed from the world, too, also in a reopened world", async () => {
+  const stored = await createTestDouble("in files");
+  const { body } = await stored.double().api("POST", "/api_keys", { key_name: "ci" });
+  const statusOf = async () => (await stored.double().api("GET", "/projects", undefined, body.key)).status;
+  const keyIds = async () =>
+    (await stored.double().sim("GET", "/state")).body.api_keys.map(({ id }: { id: number }) => id);
+  expect(await statusOf()).toBe(200);
+  await stored.double().api("DELETE", `/api_keys/${body.id}`);
+  await stored.reopen();
+  await stored.double().advance("604799s");
+  expect([await statusOf(), await keyIds()]).toEqual([401, [1, 2]]);
+  await stored.double().advance("1s");
+  expect([await statusOf(), await keyIds()]).toEqual([401, [1]]);
+  await stored.reopen();
+  expect([await statusOf(), await keyIds()]).toEqual([401, [1]]);
+  expect((await stored.double().api("POST", "/api_keys", { key_name: "next" })).body.id).toBe(3);
+  await stored.double().close();
+  expect(await stored.verify("default")).toMatchObject([{ ok: true }]);
+});
+
+test("keys of a removed project and keys revoked by a reset are removed, too", async () => {
+  const stored = await createTestDouble("in files");
+  const double = stored.double();
+  const orgId = (await double.api("GET", "/users/me/organizations")).body.organizations[0].id;
+  const addKey = async () => {
+    const { projectId } = await createProject(double);
+    await double.api("POST", `/organizations/${orgId}/api_keys`, { key_name: "ci", project_id: projectId });
+    return projectId;
+  };
+  const keyCount = async () => (await double.sim("GET", "/state")).body.api_keys.length;
+  await double.api("DELETE", `/projects/${await addKey()}`);
+  expect(await keyCount()).toBe(2);
+  await double.advance("7d");
+  await double.advance("7d");
+  expect(await keyCount()).toBe(1);
+  await addKey();
+  await double.sim("POST", "/reset");
+  expect(await keyCount()).toBe(2);
+  await double.advance("7d");
+  expect(await keyCount()).toBe(1);
 });

@@ -1,10 +1,15 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import { MemoryWorldStorage } from "../../../src/worlds/memory-world-storage.ts";
 import { worldState } from "../../support/compute.ts";
 import { createProject, type Double } from "../../support/double.ts";
 import { createTestDouble } from "../../support/history-requests.ts";
-import { STORAGE_KINDS } from "../../support/storage-double.ts";
+import { STORAGE_KINDS, type StorageKind } from "../../support/storage-double.ts";
 
 const listOf = async ({ sim }: Pick<Double, "sim">) => (await sim("GET", "/snapshots")).body.snapshots;
+
+const storageOf = (kind: StorageKind) =>
+  kind === "in files" ? DataDirectory.prototype : MemoryWorldStorage.prototype;
 
 /** Takes a backup as the server does on schedule; returns the snapshot's name if one was taken. */
 async function backUp({ worlds }: Double, keep = 24): Promise<string | undefined> {
@@ -73,3 +78,33 @@ test.each(STORAGE_KINDS)(
     expect(await backUp(double)).not.toBe(first);
   },
 );
+
+test.each(STORAGE_KINDS)(
+  "%s: only the newest snapshots of restores are retained; other snapshots are not touched",
+  async (kind) => {
+    const limits = { maxAutomaticSnapshots: 2 };
+    const double = (await createTestDouble(kind, { limits })).double();
+    await double.sim("POST", "/snapshots", { name: "mine" });
+    const taken: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      await createProject(double);
+      const { status, body } = await double.sim("POST", "/snapshots/mine/restore");
+      expect(status).toBe(200);
+      taken.push(body.former_kept_as);
+      // Gives the next snapshot a later wall-clock time.
+      const since = Date.now();
+      await vi.waitUntil(() => Date.now() > since + 10);
+    }
+    const names = (await listOf(double)).map(({ name }: { name: string }) => name);
+    expect(names).toEqual(["mine", ...taken.slice(-2)]);
+  },
+);
+
+test.each(STORAGE_KINDS)("%s: a restore opens no snapshot but its own", async (kind) => {
+  const double = (await createTestDouble(kind)).double();
+  for (const name of ["mine", "other", "third"]) await double.sim("POST", "/snapshots", { name });
+  const read = vi.spyOn(storageOf(kind), "snapshot");
+  onTestFinished(() => read.mockRestore());
+  expect((await double.sim("POST", "/snapshots/mine/restore")).status).toBe(200);
+  expect(read.mock.calls).toEqual([["default", "mine"]]);
+});

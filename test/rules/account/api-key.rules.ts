@@ -1,6 +1,6 @@
 import { test } from "vitest";
 import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
-import { type CommandOf, given, NOW } from "../../support/rules.ts";
+import { after, type CommandOf, DAY, given, NOW } from "../../support/rules.ts";
 
 const createKey: CommandOf<"CreateApiKey"> = {
   type: "CreateApiKey",
@@ -64,6 +64,38 @@ test("an account revokes its API key", () => {
   given(worldWithAccount(), createKey)
     .when(revokeKey)
     .then([{ type: "ApiKeyRevoked", keyId: 1 }]);
+});
+
+test("a revoked API key is removed after 7 days; its id is not used again", () => {
+  given(worldWithAccount(), createKey, revokeKey)
+    .when({ kind: "apiKeyRemoval", id: "1" }, after(7 * DAY))
+    .then([{ type: "ApiKeyRemoved", keyId: 1 }]);
+  given(worldWithAccount(), createKey, revokeKey, after(7 * DAY), { kind: "apiKeyRemoval", id: "1" })
+    .when(createKey)
+    .then([{ type: "ApiKeyCreated", apiKey: { id: 2, hash: "0123" } }]);
+});
+
+test("a valid or an unknown API key is not removed", () => {
+  given(worldWithAccount(), createKey).when({ kind: "apiKeyRemoval", id: "1" }).then([]);
+  given(worldWithAccount()).when({ kind: "apiKeyRemoval", id: "1" }).then([]);
+});
+
+test("at most 1,000 revoked API keys are stored: the next revocation removes the oldest one", () => {
+  const pairs = (count: number) =>
+    Array.from({ length: count }, (_, index) => [
+      { ...createKey, hash: `${index}` },
+      { ...revokeKey, keyId: index + 1 },
+    ]).flat();
+  const last = (keyId: number) => ({ ...revokeKey, keyId });
+  given(worldWithAccount(), ...pairs(999), createKey)
+    .when(last(1_000))
+    .then([{ type: "ApiKeyRevoked", keyId: 1_000 }]);
+  given(worldWithAccount(), ...pairs(1_000), createKey)
+    .when(last(1_001))
+    .then([
+      { type: "ApiKeyRevoked", keyId: 1_001 },
+      { type: "ApiKeyRemoved", keyId: 1 },
+    ]);
 });
 
 test("revoking an unknown or a revoked API key is refused", () => {
