@@ -30,7 +30,7 @@ test.each(CLI_RUNS)(
     const client = new Neonctl(served.ready.api_url, served.ready.api_key ?? "", home.path, cli);
     const state: CliState = {
       ...{ org: "", project: "", main: "", branch: "" },
-      ...{ key: "", snapshot: "", restored: "", past: "" },
+      ...{ key: "", snapshot: "", restored: "", past: "", credential: "" },
     };
     const failures: string[] = [];
     for (const { command, args, keep } of steps) {
@@ -40,7 +40,6 @@ test.each(CLI_RUNS)(
     }
     expect(failures).toEqual([]);
     const { requests } = await control(served.ready.control_url, "GET", "/requests?limit=1000");
-    // `status` and `config status` ask for services of the branch, none of which is enabled.
     const isExpected = ({ status, code }: { status: number; code?: string }) =>
       status < 400 || status === 423 || code === "NOT_ENABLED";
     expect(requests.filter((request: { status: number }) => !isExpected(request))).toEqual([]);
