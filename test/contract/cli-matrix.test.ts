@@ -9,7 +9,7 @@ import { control } from "../support/public-client.ts";
 // 423, both retry five times, every three seconds; for update, deletion and recovery of a project they do not.
 
 const CLIENTS: readonly Cli[] = ["neonctl", "neon", "neonctl-newest"];
-const RUN_TIMEOUT_MS = 600_000;
+const RUN_TIMEOUT_MS = 1_800_000;
 
 test.each(CLIENTS)("%s has no command that the matrix does not know", async (cli) => {
   const commands = await commandsOf(cli);
