@@ -68,6 +68,26 @@ test("buckets are created, listed, inherited and deleted", async () => {
   expect(await buckets(branch.id)).toEqual([bucket]);
 });
 
+test("the storage of a branch has an address of its own, with and without buckets", async () => {
+  const [projectId, branchId] = await createShop();
+  const storage = async () => (await client.getProjectBranchStorage(projectId, branchId)).data;
+  const empty = await storage();
+  expect(empty).toEqual({
+    enabled: true,
+    s3_endpoint: `https://${branchId}.storage.us-east-2.aws.standin.localhost`,
+    region: "us-east-2",
+    force_path_style: true,
+  });
+  await client.createProjectBranchBucket(projectId, branchId, { name: "files" });
+  expect(await storage()).toEqual(empty);
+  const failure = await client.getProjectBranchStorage(projectId, "br-none-1").catch((error) => error);
+  expect(failure.response.data).toEqual({
+    code: "BRANCH_NOT_FOUND",
+    message: expect.stringContaining("br-none-1"),
+    reason: "branch_not_found",
+  });
+});
+
 test("credentials are created with secrets that are returned once, listed and revoked", async () => {
   const [projectId, branchId] = await createShop();
   const { data: created } = await client.createCredential(projectId, branchId, {

@@ -9,7 +9,7 @@ import { control } from "../support/public-client.ts";
 // 423, both retry five times, every three seconds; for update, deletion and recovery of a project they do not.
 
 const CLIENTS: readonly Cli[] = ["neonctl", "neon", "neonctl-newest"];
-const RUN_TIMEOUT_MS = 600_000;
+const RUN_TIMEOUT_MS = 1_800_000;
 
 test.each(CLIENTS)("%s has no command that the matrix does not know", async (cli) => {
   const commands = await commandsOf(cli);
@@ -30,7 +30,7 @@ test.each(CLI_RUNS)(
     const client = new Neonctl(served.ready.api_url, served.ready.api_key ?? "", home.path, cli);
     const state: CliState = {
       ...{ org: "", project: "", main: "", branch: "" },
-      ...{ key: "", snapshot: "", restored: "", past: "" },
+      ...{ key: "", snapshot: "", restored: "", past: "", credential: "" },
     };
     const failures: string[] = [];
     for (const { command, args, keep } of steps) {
@@ -40,7 +40,6 @@ test.each(CLI_RUNS)(
     }
     expect(failures).toEqual([]);
     const { requests } = await control(served.ready.control_url, "GET", "/requests?limit=1000");
-    // `status` and `config status` ask for services of the branch, none of which is enabled.
     const isExpected = ({ status, code }: { status: number; code?: string }) =>
       status < 400 || status === 423 || code === "NOT_ENABLED";
     expect(requests.filter((request: { status: number }) => !isExpected(request))).toEqual([]);

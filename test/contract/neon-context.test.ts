@@ -71,5 +71,9 @@ test("neon shows the services of a branch, and writes its environment", async ()
   expect((await command.run(["env", "pull", ...place])).code).toBe(0);
   const services = ["NEON_AUTH_BASE_URL", "NEON_AUTH_JWKS_URL", "NEON_DATA_API_URL"];
   expect(variables()).toEqual(expect.arrayContaining([...postgres, ...services]));
+
+  await client.createProjectBranchBucket(...main, { name: "files" });
+  expect((await command.run(["env", "pull", ...place])).code).toBe(0);
+  expect(variables()).toEqual(expect.arrayContaining([...postgres, ...services, "AWS_ENDPOINT_URL_S3"]));
   home.remove();
 });

@@ -133,6 +133,8 @@ export const RECORDED_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   deleteProjectBranchBucket: plain,
 
+  getProjectBranchStorage: plain,
+
   listCredentials: [
     {},
     {

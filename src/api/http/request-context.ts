@@ -66,6 +66,8 @@ export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   /** Repeatable query parameters, parsed as one list with commas. */
   readonly listParameters?: readonly string[];
   readonly body?: B;
+  /** S: fields of its 404, whose body has no request id. */
+  readonly notFound?: object;
 };
 
 export type ApiOptions = {
@@ -138,7 +140,7 @@ export class RouteHandlers {
           body: handle({ transaction, account, principal, keyId, params, query, body, execute }),
         };
       };
-      return this.#handle(context, authorizeAndHandle, input);
+      return this.#handle(context, describeNotFound(options.notFound, authorizeAndHandle), input);
     };
   }
 
@@ -261,6 +263,17 @@ export class RouteHandlers {
     const explained = errorBody(requestId, { code, message: `${message} (${hint.text})` });
     return context.body(explained, response.status as 400, headers);
   }
+}
+
+/** Gives the 404 of a handler the body that its operation defines. */
+function describeNotFound(fields: object | undefined, handle: AuthenticatedHandler): AuthenticatedHandler {
+  if (fields === undefined) return handle;
+  return (transaction, caller) => {
+    const result = catchRefusal(() => handle(transaction, caller));
+    if (result.status !== 404 || !("code" in result)) return result;
+    const { code, message } = result;
+    return { ...result, body: { code, message, ...fields } };
+  };
 }
 
 function isUnauthorized(error: unknown): boolean {

@@ -4,6 +4,7 @@ import { ANONYMIZATION_OPERATIONS } from "./anonymization-operations.ts";
 import { anonymizedBranchRoutes } from "./anonymized-branches.ts";
 import { AUTH_CONFIGURATIONS } from "./auth-configurations.ts";
 import { AUTH_OPERATIONS } from "./auth-operations.ts";
+import { branchStorageRoutes } from "./branch-storage.ts";
 import { recordedRoutes } from "./recorded-operation.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 
@@ -17,5 +18,6 @@ export function recordedFamilies(handlers: RouteHandlers): readonly Hono[] {
       ...ANONYMIZATION_OPERATIONS,
     ]),
     anonymizedBranchRoutes(handlers),
+    branchStorageRoutes(handlers),
   ];
 }

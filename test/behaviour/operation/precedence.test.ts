@@ -24,7 +24,7 @@ test("401 comes before an unknown path, a path that is not imitated, and an inva
   const { projectId, statusOf } = await createTrouble();
   for (const [method, path] of [
     ["GET", "/nothing"],
-    ["GET", `/projects/${projectId}/branches/br-none/storage`],
+    ["GET", `/projects/${projectId}/branches/br-none/ai_gateway`],
     ["POST", "/projects"],
     ["GET", "/projects/none"],
     ["PUT", "/projects"],
@@ -40,7 +40,7 @@ test("501 and 404 for the path come before 400 and 404 for the object", async ()
   const { statusOf } = await createTrouble();
   expect(await statusOf("POST", "/projects/none/branches/br-none/auth/users", "{")).toBe(501);
   expect(await statusOf("POST", "/projects/none/nothing", "{")).toBe(404);
-  expect(await statusOf("GET", "/projects/NOT%20AN%20ID/branches/br-none/storage")).toBe(501);
+  expect(await statusOf("GET", "/projects/NOT%20AN%20ID/branches/br-none/ai_gateway")).toBe(501);
 });
 
 test("400 comes before 404 for the object", async () => {

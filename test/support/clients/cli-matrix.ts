@@ -1,8 +1,9 @@
 import type { Cli } from "../neonctl.ts";
+import { SERVICES_DISABLED, SERVICES_ENABLED } from "./cli-service-steps.ts";
 
 /** What later commands need from the output of earlier ones. */
 export type CliState = Record<
-  "org" | "project" | "main" | "branch" | "key" | "snapshot" | "restored" | "past",
+  "org" | "project" | "main" | "branch" | "key" | "snapshot" | "restored" | "past" | "credential",
   string
 >;
 
@@ -213,6 +214,7 @@ export const CLI_STEPS: readonly CliStep[] = [
     args: (state) => ["snapshots", "delete", state.snapshot, ...inProject(state)],
     newer: true,
   },
+  ...SERVICES_ENABLED,
   {
     command: "set-context",
     args: (state) => ["set-context", ...inProject(state), "--org-id", state.org],
@@ -222,7 +224,8 @@ export const CLI_STEPS: readonly CliStep[] = [
   { command: "diff", args: () => ["diff", "next"], newer: true },
   { command: "status", args: () => ["status"], newer: true },
   { command: "config status", args: () => ["config", "status"], newer: true },
-  { command: "env pull", args: () => ["env", "pull", "-s", "postgres"], newer: true },
+  { command: "env pull", args: () => ["env", "pull"], newer: true },
+  ...SERVICES_DISABLED,
   {
     command: "branches delete",
     args: (state) => ["branches", "delete", state.branch, ...inProject(state)],
@@ -238,7 +241,12 @@ export const CLI_LEFT_OUT: Readonly<Record<string, readonly RegExp[]>> = {
   "it needs a Postgres": [/^psql$/, /^inspect /],
   "it works on local files": [/^profile /, /^git /],
   "it needs a policy file or functions": [/^config (plan|apply|init)$/, /^(deploy|dev)$/],
-  "it uses services of branches": [/^(neon-auth|data-api|functions|triggers|credentials|buckets|logs) /],
+  "it needs operations that are refused": [
+    /^neon-auth (user |config email-provider test$)/,
+    /^(triggers|logs|buckets object) /,
+    /^credentials (reveal|rotate)$/,
+    /^functions (?!list$)/,
+  ],
 };
 
 /** The clients with a full run, or the one with a short run. */
