@@ -575,7 +575,7 @@ const jump = fc.oneof(
   fc.integer({ min: 1, max: 9 * DAY }),
 );
 const advanceBy: fc.Arbitrary<WalkStep> = jump.map((by) =>
-  step(`advance by ${by} ms`, (state, host) => advance(state, host, { by })),
+  step(`advance by ${by} ms`, (state, host) => advance(state, host, { by: `${by}ms` })),
 );
 const advanceToNext: fc.Arbitrary<WalkStep> = fc.constant(
   step("advance to what is due next", (state, host) => advance(state, host, { next: true })),
