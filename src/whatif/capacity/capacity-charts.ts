@@ -14,13 +14,13 @@ import type { CapacityRow } from "./capacity-totals.ts";
 export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart[] {
   const bars = (
     texts: Pick<BarChart, "name" | "title" | "caption" | "label" | "fill" | "tickFormat">,
-    valueOf: (row: CapacityRow) => number,
+    figureOf: (row: CapacityRow) => number,
     textOf: (value: number) => string,
   ): Chart =>
     barChart({
       ...texts,
       bars: sizes.map((row) => {
-        const value = valueOf(row);
+        const value = figureOf(row);
         return { name: sizeName(row), value, text: textOf(value) };
       }),
       marginLeft: 110,

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { nextMonthStart } from "../../platform/core/calendar.ts";
-import { dateAxis, monthText, weekdayText, weekendShade } from "../report/date-axis.ts";
+import { dateAxis, instantOf, monthText, weekdayText, weekendShade } from "../report/date-axis.ts";
 import { delayText, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { INK } from "../report/palette.ts";
@@ -89,17 +89,17 @@ type UsedRow = QuotaChartRow & { readonly quota: number; readonly used: number }
 function reachedDatesChart(rows: readonly QuotaChartRow[]): Chart[] {
   const [first] = rows;
   if (first === undefined) return [];
-  const startAt = Date.parse(`${first.month.month}-01T00:00:00Z`);
+  const startAt = instantOf(`${first.month.month}-01T00:00:00Z`);
   const period = { startAt, endAt: nextMonthStart(startAt) };
   const reached = rows.flatMap(({ name, month: { reached_at, month } }) => {
     if (reached_at.median === null || month !== first.month.month) return [];
-    const at = Date.parse(reached_at.median);
+    const at = instantOf(reached_at.median);
     return [
       {
         name,
         at,
-        low: reached_at.low === null ? at : Date.parse(reached_at.low),
-        high: reached_at.high === null ? period.endAt : Date.parse(reached_at.high),
+        low: reached_at.low === null ? at : instantOf(reached_at.low),
+        high: reached_at.high === null ? period.endAt : instantOf(reached_at.high),
       },
     ];
   });
@@ -113,13 +113,16 @@ function reachedDatesChart(rows: readonly QuotaChartRow[]): Chart[] {
       caption: `${hasIntervals ? "If an interval reaches the end of the month, the quota may not be used up at all. " : ""}Weekends are shaded.`,
       legend: [
         { name: hasIntervals ? "median replication" : "used up", ink: INK.current, sample: "dot" },
-        ...(hasIntervals
-          ? [{ name: "prediction interval", ink: INK.accent, sample: "line" } as const]
-          : []),
+        ...(hasIntervals ? [{ name: "prediction interval", ink: INK.accent, sample: "line" } as const] : []),
       ],
       plot: (frame) => {
         const names = reached.map(({ name }) => name);
-        const { axis, dy, insets: _, ...layout } = rowLayout(frame, { names, rowHeight: 34, marginLeft: 160 });
+        const {
+          axis,
+          dy,
+          insets: _,
+          ...layout
+        } = rowLayout(frame, { names, rowHeight: 34, marginLeft: 160 });
         return {
           ...layout,
           x: { ...dateAxis(period, frame), grid: true },

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { utcDateOf, weekdayOf } from "../../platform/core/calendar.ts";
-import { DAY } from "../../platform/core/time.ts";
+import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { parseInstant } from "../../recordings/rows/instant.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { INK } from "./palette.ts";
 import type { Frame } from "./svg.ts";
@@ -37,7 +38,6 @@ export function weekendShade(period: Period): Plot.Markish[] {
       fill: INK.faint,
       fillOpacity: 0.12,
       title: ({ startAt }: Period) => `weekend of ${dateText(startAt)}`,
-      ariaLabel: "weekend",
     }),
   ];
 }
@@ -72,6 +72,11 @@ export function dateText(at: number): string {
 
 export function weekdayText(at: number): string {
   return `${WEEKDAYS[weekdayOf(at) - 1]} ${dateText(at)}`;
+}
+
+/** An instant of a report, which is always ISO 8601. */
+export function instantOf(text: string): SimTime {
+  return parseInstant(text) as SimTime;
 }
 
 /** `2026-02` as `Feb 2026`. */

@@ -59,18 +59,17 @@ function drawIn(
   const options: Plot.PlotOptions = {
     width: frame.width,
     height: HEIGHT,
-    marginLeft: frame.isNarrow ? 48 : 64,
-    marginRight: frame.isNarrow ? 16 : 28,
+    marginLeft: frame.isNarrow ? 56 : 64,
+    marginRight: frame.isNarrow ? 24 : 28,
     marginBottom: MARGIN_BOTTOM,
     ...plot(frame),
   };
   const legendHeight = legendParts.rows * LEGEND_LINE;
-  const height = (options.height ?? HEIGHT) + legendHeight;
+  const height = options.height ?? HEIGHT;
   const svg = Plot.plot({
     document,
+    marginTop: MARGIN_TOP,
     ...options,
-    height,
-    marginTop: (options.marginTop ?? MARGIN_TOP) + legendHeight,
     className: "chart",
     style: {
       fontSize: "12px",
@@ -80,6 +79,9 @@ function drawIn(
     },
   });
   svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  // The legend is above the plot, at negative y.
+  svg.setAttribute("viewBox", `0 ${-legendHeight} ${frame.width} ${height + legendHeight}`);
+  svg.setAttribute("height", String(height + legendHeight));
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", `${title}. ${caption}`);
   const toPixels = ({ x, y }: DataPoint): DataPoint => ({
@@ -88,9 +90,9 @@ function drawIn(
   });
   const area: Box = {
     x: (options.marginLeft ?? 0) + 2,
-    y: legendHeight + MARGIN_TOP / 2 + 6,
+    y: MARGIN_TOP / 2 + 6,
     width: frame.width - (options.marginLeft ?? 0) - 4,
-    height: height - legendHeight - MARGIN_TOP / 2 - 6 - (options.marginBottom ?? 0),
+    height: height - MARGIN_TOP / 2 - 6 - (options.marginBottom ?? 0),
   };
   const added = `${legendParts.svg}${labelsSvg(labels, area, lines, toPixels)}`;
   return escapeControls(svg.toString().replace(/<\/svg>\s*$/, () => `${added}</svg>`));
@@ -145,7 +147,10 @@ function legendRows(
   }
   return entries.length === 0
     ? { rows: 0, svg: "" }
-    : { rows: row + 1, svg: `<g aria-label="legend">${parts.join("")}</g>` };
+    : {
+        rows: row + 1,
+        svg: `<g aria-label="legend" text-anchor="start" transform="translate(0,${-(row + 1) * LEGEND_LINE})">${parts.join("")}</g>`,
+      };
 }
 
 function sampleSvg(sample: LegendEntry["sample"], ink: string, x: number, y: number): string {

@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { DAY } from "../../platform/core/time.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
-import { dateAxis, weekdayText, weekendShade } from "./date-axis.ts";
+import { dateAxis, instantOf, weekdayText, weekendShade } from "./date-axis.ts";
 import { threeDigits } from "./number-format.ts";
 import type { Chart } from "./page-layout.ts";
 import { INK } from "./palette.ts";
@@ -32,7 +32,7 @@ export function timelineChart(
 ): Chart[] {
   const days = lines[0]?.activeSeconds.length ?? 0;
   if (days < MIN_DAYS) return [];
-  const period = { startAt: Date.parse(from), endAt: Date.parse(to) };
+  const period = { startAt: instantOf(from), endAt: instantOf(to) };
   const rows = lines.flatMap(({ name, ink, activeSeconds }) =>
     activeSeconds.map((seconds, index): TimelineRow => {
       const at = period.startAt + index * DAY;
