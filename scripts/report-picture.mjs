@@ -36,5 +36,5 @@ for (const [name, variables] of [
 ]) {
   const colors = new Map(variables.split(";").map((each) => each.slice(2).split(":")));
   const colored = withoutPalette.replaceAll(/var\(--([\w-]+)\)/g, (_, color) => colors.get(color));
-  writeFileSync(join("docs/images", name), colored);
+  writeFileSync(join("docs/images", name), colored.replace(/ *height: intrinsic;\n/, ""));
 }
