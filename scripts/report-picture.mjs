@@ -8,7 +8,8 @@ import { join } from "node:path";
 const directory = mkdtempSync(join(tmpdir(), "report-picture-"));
 const trace = join(directory, "tools.standin-trace");
 const report = join(directory, "report");
-const standin = (...args) => execFileSync("bin/standin", ["whatif", ...args], { stdio: "ignore" });
+const standin = (...args) =>
+  execFileSync(process.execPath, ["dist/standin.js", "whatif", ...args], { stdio: "ignore" });
 standin(
   "fleet",
   "--computes",

@@ -65,7 +65,7 @@ function tickDays({ startAt, endAt }: Period, most: number): number[] {
   return ticks;
 }
 
-export function dateText(at: number): string {
+function dateText(at: number): string {
   const { day, month } = utcDateOf(at);
   return `${day} ${MONTHS[month - 1]}`;
 }

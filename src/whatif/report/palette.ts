@@ -12,7 +12,7 @@ export const LIGHT = {
   bound: "#7c4dbd",
 } as const;
 
-export const DARK: Readonly<Record<keyof typeof LIGHT, string>> = {
+const DARK: Readonly<Record<keyof typeof LIGHT, string>> = {
   paper: "#11151c",
   panel: "#181e28",
   ink: "#e7ebf2",
