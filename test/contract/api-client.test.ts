@@ -278,9 +278,11 @@ test("two accounts of one world cannot see each other's resources", async () => 
 
 test("an operation that is not imitated gets 501", async () => {
   const { projectId, branchId } = await createShop();
-  const refused = await errorOf(client.createProjectBranchDataApi(projectId, branchId, "neondb", {}));
+  const refused = await errorOf(
+    client.createBranchNeonAuthNewUser(projectId, branchId, { email: "ada@example.com", name: "Ada" }),
+  );
   expect(refused).toMatchObject({
     status: 501,
-    message: expect.stringMatching(/^createProjectBranchDataAPI /),
+    message: expect.stringMatching(/^createBranchNeonAuthNewUser /),
   });
 });

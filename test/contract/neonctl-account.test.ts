@@ -51,16 +51,13 @@ test("neon ends with code 1 and the message of the 501 for an operation that is 
   const { command, client, orgId } = await scene.newAccount("neon");
   const { project, branch } = (await client.createProject({ project: { name: "shop", org_id: orgId } })).data;
   const refused = await command.complaint(
-    "data-api",
-    "create",
+    "credentials",
+    "reveal",
+    "token-1",
     "--project-id",
     project.id,
     "--branch",
     branch.id,
-    "--database",
-    "neondb",
   );
-  expect(refused).toContain(
-    "createProjectBranchDataAPI (POST /projects/{project_id}/branches/{branch_id}/data-api/{database_name}) is not imitated",
-  );
+  expect(refused).toContain("revealCredential (POST ");
 });

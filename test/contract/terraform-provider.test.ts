@@ -50,7 +50,7 @@ async function waitForOperation(double: Double, projectId: string, id: string): 
     const { status, body } = await double.api("GET", `/projects/${projectId}/operations/${id}`);
     expect(status).toBe(200);
     if (!["scheduling", "running"].includes(body.operation.status)) return;
-    await double.advance("100");
+    await double.advance("100ms");
   }
   throw new Error(`operation ${id} does not end`);
 }

@@ -87,7 +87,7 @@ export class Writer {
       this.activities.push(name);
     } else {
       const { body } = this.#acknowledge(
-        await client.sim("POST", "/clock/advance", { by: 1 + (draw() % 60_000) }),
+        await client.sim("POST", "/clock/advance", { by: `${1 + (draw() % 60_000)}ms` }),
         200,
       );
       if (body.now > this.latestInstant) this.latestInstant = body.now;
