@@ -1,92 +1,119 @@
 import * as Plot from "@observablehq/plot";
 import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
-import { barChart } from "../report/bar-chart.ts";
+import { type BarChart, barChart } from "../report/bar-chart.ts";
+import { spanText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { drawChart, INK } from "../report/svg.ts";
+import { INK } from "../report/palette.ts";
+import { drawChart } from "../report/svg.ts";
 import { sizeName } from "./capacity-answer.ts";
 import { timeRangeName } from "./capacity-page.ts";
 import type { CapacityReport } from "./capacity-report.ts";
+import type { CapacityRow } from "./capacity-totals.ts";
 
-/** CU-hours and throttled time of each size, and the cache hit ratio where a working set is given. */
+/** Cost and throttled time of each size, and the cache hit ratio where a working set is given. */
 export function capacityCharts({ sizes, cache_recovery }: CapacityReport): Chart[] {
-  const rows = sizes.map((row) => ({
-    size: sizeName(row),
-    hours: row.cu_hours,
-    throttled: row.throttled_s / 3_600,
-    hits: row.cache_hit_ratio,
-    refused: row.direct_refused,
-  }));
-  const domain = rows.map(({ size }) => size);
   const bars = (
-    name: string,
-    title: string,
-    caption: string,
-    x: "hours" | "throttled",
-    label: string,
-    fill: string,
+    texts: Pick<BarChart, "name" | "title" | "caption" | "label" | "fill" | "tickFormat">,
+    figureOf: (row: CapacityRow) => number,
+    textOf: (value: number) => string,
   ): Chart =>
     barChart({
-      name,
-      title,
-      caption,
-      label,
-      fill,
-      bars: rows.map((row) => ({ name: row.size, value: row[x] })),
-      height: 70 + rows.length * 30,
+      ...texts,
+      bars: sizes.map((row) => {
+        const value = figureOf(row);
+        return { name: sizeName(row), value, text: textOf(value) };
+      }),
       marginLeft: 110,
-      inset: 4,
     });
-  const cached = rows.filter(({ hits }) => hits !== null);
+  const isPriced = sizes.every(({ cost_per_month }) => cost_per_month !== null);
+  const range = "A range autoscales by load average, memory and cache.";
   return [
+    isPriced
+      ? bars(
+          {
+            name: "sizes",
+            title: "Cost a month by size",
+            caption: `A month of 730 hours with this traffic, under the current suspend delay. ${range}`,
+            label: "cost, $ a month →",
+            fill: INK.accent,
+            tickFormat: threeDigitMoney,
+          },
+          ({ cost_per_month }) => cost_per_month ?? 0,
+          threeDigitMoney,
+        )
+      : bars(
+          {
+            name: "sizes",
+            title: "CU-hours by size",
+            caption: `Active time under the current suspend delay. ${range}`,
+            label: "compute time, CU-hours →",
+            fill: INK.accent,
+            tickFormat: threeDigits,
+          },
+          ({ cu_hours }) => cu_hours,
+          threeDigits,
+        ),
     bars(
-      "sizes",
-      "CU-hours by size",
-      "Active time under the baseline suspend delay. A range autoscales by load average, memory and cache.",
-      "hours",
-      "CU-hours →",
-      INK.accent,
+      {
+        name: "throttled",
+        title: "Throttled time by size",
+        caption: "Time in which running requests need more vCPUs than the size has.",
+        label: "throttled time, hours →",
+        fill: INK.current,
+        tickFormat: threeDigits,
+      },
+      ({ throttled_s }) => throttled_s / 3_600,
+      (hours) => (hours === 0 ? "0" : spanText(hours * 3_600)),
     ),
-    bars(
-      "throttled",
-      "Throttled time by size",
-      "Time in which running requests need more vCPUs than the size has.",
-      "throttled",
-      "hours →",
-      INK.current,
-    ),
-    ...(cached.length === 0
+    ...(sizes.every(({ cache_hit_ratio }) => cache_hit_ratio === null)
       ? []
-      : [
-          drawChart({
-            name: "cache",
-            title: "Cache hit ratio by size",
-            caption: `Computed from stack distances. The dashed line marks the ${TARGET_HIT_RATIO} % recommended for OLTP.`,
-            plot: {
-              x: { label: null, domain },
-              y: { label: "↑ hit ratio, %", grid: true, zero: true, domain: [0, 100] },
-              marks: [
-                Plot.ruleY([TARGET_HIT_RATIO], { stroke: INK.best, strokeDasharray: "5,4" }),
-                Plot.line(cached, {
-                  x: "size",
-                  y: (row: (typeof rows)[number]) => (row.hits ?? 0) * 100,
-                  stroke: INK.accent,
-                  strokeWidth: 2.5,
-                }),
-                Plot.dot(cached, {
-                  x: "size",
-                  y: (row: (typeof rows)[number]) => (row.hits ?? 0) * 100,
-                  fill: INK.accent,
-                  r: 5,
-                }),
-              ],
-            },
-          }),
-          cacheRecoveryChart(sizes, cache_recovery),
-        ]),
+      : [cacheChart(sizes), cacheRecoveryChart(sizes, cache_recovery)]),
   ];
 }
 
-const MAX_LINES = 6;
+function cacheChart(sizes: CapacityReport["sizes"]): Chart {
+  const rows = sizes.flatMap((row) =>
+    row.cache_hit_ratio === null ? [] : [{ size: sizeName(row), hits: row.cache_hit_ratio * 100 }],
+  );
+  const title = ({ size, hits }: (typeof rows)[number]) =>
+    `${size}: ${threeDigits(hits)} % of reads from the cache`;
+  return drawChart({
+    name: "cache",
+    title: "Cache hit ratio by size",
+    caption: "Computed from stack distances.",
+    legend: [
+      { name: "hit ratio", ink: INK.accent, sample: "line" },
+      { name: `${TARGET_HIT_RATIO} %, recommended for OLTP`, ink: INK.best, sample: "dashed" },
+    ],
+    plot: ({ isNarrow }) => ({
+      marginBottom: isNarrow ? 70 : 46,
+      x: {
+        type: "point",
+        label: "compute size →",
+        domain: rows.map(({ size }) => size),
+        ...(isNarrow ? { tickRotate: -40 } : {}),
+      },
+      y: { label: "↑ reads from the cache, %", grid: true, zero: true, domain: [0, 100] },
+      marks: [
+        Plot.ruleY([TARGET_HIT_RATIO], {
+          stroke: INK.best,
+          strokeDasharray: "5,4",
+          title: () => `${TARGET_HIT_RATIO} %, recommended for OLTP`,
+        }),
+        Plot.line(rows, {
+          x: "size",
+          y: "hits",
+          stroke: INK.accent,
+          strokeWidth: 2.5,
+          title: () => "hit ratio",
+        }),
+        Plot.dot(rows, { x: "size", y: "hits", fill: INK.accent, r: 5, title }),
+      ],
+    }),
+  });
+}
+
+const LINE_INKS = [INK.accent, INK.current, INK.best, INK.bound, INK.text, INK.faint] as const;
 
 /** Shows the smallest sizes: the cache of a larger one usually holds the whole working set. */
 function cacheRecoveryChart(
@@ -95,31 +122,50 @@ function cacheRecoveryChart(
 ): Chart {
   const fixedSizes = [...sizes.entries()]
     .filter(([, { min_cu, max_cu }]) => min_cu === max_cu)
-    .slice(0, MAX_LINES);
-  const domain = recovery.map(({ from_s, to_s }) => timeRangeName(from_s, to_s));
-  const lines = fixedSizes.flatMap(([index, row]) =>
-    recovery.map(({ from_s, to_s, hit_ratios }) => ({
-      stretch: timeRangeName(from_s, to_s),
+    .slice(0, LINE_INKS.length);
+  const ranges = recovery.map(({ from_s, to_s }) => timeRangeName(from_s, to_s));
+  const lines = fixedSizes.flatMap(([index, row], line) =>
+    recovery.map(({ hit_ratios }, range) => ({
+      range: ranges[range] as string,
       hits: (hit_ratios[index] ?? 0) * 100,
       size: sizeName(row),
+      ink: LINE_INKS[line] as string,
     })),
   );
   return drawChart({
     name: "recovery",
     title: "Cache hit ratio after a start",
-    caption: "A start empties the cache. One line per size, by time since the start.",
-    plot: {
-      marginRight: 90,
-      marginBottom: 90,
-      x: { label: null, domain, tickRotate: -30 },
-      y: { label: "↑ hit ratio, %", grid: true, zero: true, domain: [0, 100] },
+    caption: "A start empties the cache.",
+    legend: fixedSizes.map(([, row], line) => ({
+      name: sizeName(row),
+      ink: LINE_INKS[line] as string,
+      sample: "line",
+    })),
+    plot: () => ({
+      marginBottom: 110,
+      marginLeft: 64,
+      height: 400,
+      x: { type: "point", label: "time since the start →", domain: ranges, tickRotate: -35 },
+      y: { label: "↑ reads from the cache, %", grid: true, zero: true, domain: [0, 100] },
+      color: { type: "identity" },
       marks: [
-        Plot.line(lines, { x: "stretch", y: "hits", z: "size", stroke: INK.accent, strokeWidth: 2 }),
-        Plot.text(
-          lines.filter(({ stretch }) => stretch === domain.at(-1)),
-          { x: "stretch", y: "hits", text: "size", dx: 10, textAnchor: "start", fill: INK.text },
-        ),
+        Plot.line(lines, {
+          x: "range",
+          y: "hits",
+          z: "size",
+          stroke: "ink",
+          strokeWidth: 2,
+          title: "size",
+        }),
+        Plot.dot(lines, {
+          x: "range",
+          y: "hits",
+          fill: "ink",
+          r: 3,
+          title: ({ size, range, hits }: (typeof lines)[number]) =>
+            `${size}, ${range}: ${threeDigits(hits)} %`,
+        }),
       ],
-    },
+    }),
   });
 }

@@ -1,7 +1,9 @@
 import * as Plot from "@observablehq/plot";
-import { amount, tickMoney } from "../report/number-format.ts";
+import { threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { drawChart, INK } from "../report/svg.ts";
+import { INK } from "../report/palette.ts";
+import { monthlyCost } from "../report/prices.ts";
+import { drawChart } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
 import type { Comparison } from "./comparison.ts";
 import { bestPolicy } from "./comparison-page.ts";
@@ -19,77 +21,84 @@ export function comparisonCharts(comparison: Comparison): Chart[] {
   return [policyTradeOff(comparison), ...policyTimeline(comparison)];
 }
 
-function policyTradeOff({ policies }: Comparison): Chart {
+function policyTradeOff({ policies, traffic }: Comparison): Chart {
+  const perMonth = (cost = 0) => monthlyCost(cost, traffic.days);
   const policyMarkers = policies.map((policy, index): PolicyMarker => {
     const [cost, starts] = [policy.figures.cost, policy.figures.cold_starts_per_day];
     return {
       policy: policy.policy,
-      cost: cost?.value ?? 0,
+      cost: perMonth(cost?.value),
       starts: starts?.value ?? 0,
-      costHalfWidth: cost?.plus_minus ?? 0,
+      costHalfWidth: perMonth(cost?.plus_minus),
       startsHalfWidth: starts?.plus_minus ?? 0,
       ink: index === 0 ? INK.current : policy.knows === "future" ? INK.bound : INK.best,
     };
   });
   const markers = mergeOverlapping(policyMarkers);
-  const isInLeftHalf = (marker: PolicyMarker) =>
-    marker.cost <=
-    (Math.min(...markers.map(({ cost }) => cost)) + Math.max(...markers.map(({ cost }) => cost))) / 2;
+  const hasIntervals = markers.some(
+    ({ costHalfWidth, startsHalfWidth }) => costHalfWidth > 0 || startsHalfWidth > 0,
+  );
+  const title = ({ policy, cost, starts }: PolicyMarker) =>
+    `${policy}: ${threeDigitMoney(cost)} a month, ${threeDigits(starts)} cold starts a day`;
+  const intervalTitle = ({ policy }: PolicyMarker) => `${policy}: 95 % interval`;
   return drawChart({
     name: "policies",
     title: "Cost against cold starts",
-    caption:
-      "Lower left is better. Policies that know the future (violet) are bounds for the others. Bars are 95 % intervals, if randomness is involved.",
-    plot: {
+    caption: `Lower left is better. Costs are for a month of 730 hours with this traffic.${hasIntervals ? " Lines through a mark are 95 % intervals." : ""}`,
+    legend: [
+      { name: "current", ink: INK.current, sample: "dot" },
+      ...(markers.some(({ ink }) => ink === INK.best)
+        ? [{ name: "achievable", ink: INK.best, sample: "dot" } as const]
+        : []),
+      ...(markers.some(({ ink }) => ink === INK.bound)
+        ? [{ name: "bound, knows the future", ink: INK.bound, sample: "dot" } as const]
+        : []),
+    ],
+    labels: markers.map(({ cost, starts, policy, ink }) => ({ x: cost, y: starts, text: policy, ink })),
+    plot: (frame) => ({
       height: 420,
       x: {
-        label: "cost →",
+        label: "cost, $ a month →",
         grid: true,
         nice: true,
         inset: 16,
-        tickFormat: tickMoney,
+        ticks: frame.isNarrow ? 4 : 8,
+        tickFormat: threeDigitMoney,
       },
-      y: { label: "↑ cold starts per day", grid: true, nice: true, inset: 16, tickFormat: amount },
+      y: { label: "↑ cold starts a day", grid: true, nice: true, inset: 16, tickFormat: threeDigits },
       marks: [
-        Plot.link(markers, {
-          x1: (marker: PolicyMarker) => marker.cost - marker.costHalfWidth,
-          x2: (marker: PolicyMarker) => marker.cost + marker.costHalfWidth,
-          y: "starts",
-          stroke: INK.faint,
-        }),
-        Plot.link(markers, {
-          y1: (marker: PolicyMarker) => marker.starts - marker.startsHalfWidth,
-          y2: (marker: PolicyMarker) => marker.starts + marker.startsHalfWidth,
-          x: "cost",
-          stroke: INK.faint,
-        }),
+        Plot.link(
+          markers.filter(({ costHalfWidth }) => costHalfWidth > 0),
+          {
+            x1: (marker: PolicyMarker) => marker.cost - marker.costHalfWidth,
+            x2: (marker: PolicyMarker) => marker.cost + marker.costHalfWidth,
+            y: "starts",
+            stroke: INK.faint,
+            title: intervalTitle,
+          },
+        ),
+        Plot.link(
+          markers.filter(({ startsHalfWidth }) => startsHalfWidth > 0),
+          {
+            y1: (marker: PolicyMarker) => marker.starts - marker.startsHalfWidth,
+            y2: (marker: PolicyMarker) => marker.starts + marker.startsHalfWidth,
+            x: "cost",
+            stroke: INK.faint,
+            title: intervalTitle,
+          },
+        ),
         Plot.dot(markers, {
           x: "cost",
           y: "starts",
           r: 6,
           fill: (marker: PolicyMarker) => marker.ink,
-          stroke: "var(--paper)",
+          stroke: INK.paper,
           strokeWidth: 2,
+          title,
         }),
-        ...[true, false].map((isLeft) =>
-          Plot.text(
-            markers.filter((marker) => isInLeftHalf(marker) === isLeft),
-            {
-              x: "cost",
-              y: "starts",
-              text: "policy",
-              dx: isLeft ? 10 : -10,
-              textAnchor: isLeft ? "start" : "end",
-              fill: (marker: PolicyMarker) => marker.ink,
-              fontWeight: 600,
-              stroke: "var(--paper)",
-              strokeWidth: 4,
-            },
-          ),
-        ),
       ],
       color: { type: "identity" },
-    },
+    }),
   });
 }
 
@@ -121,6 +130,6 @@ function policyTimeline({ policies, traffic }: Comparison): Chart[] {
         ];
   return timelineChart(
     drawn.map(({ policy, ink }) => ({ name: policy.policy, ink, activeSeconds: policy.active_s_by_day })),
-    traffic.from,
+    traffic,
   );
 }

@@ -1,8 +1,11 @@
 import * as Plot from "@observablehq/plot";
 import type { PointFigures } from "../report/figures.ts";
-import { amount, currentDelayPhrase, delayText, tickMoney } from "../report/number-format.ts";
+import { currentDelayPhrase, delayText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { drawChart, INK } from "../report/svg.ts";
+import { INK } from "../report/palette.ts";
+import { monthlyCost } from "../report/prices.ts";
+import { rowLayout, shortenedName } from "../report/row-chart.ts";
+import { drawChart } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { DelayChoice } from "./curve.ts";
@@ -11,15 +14,23 @@ import type { CurveSummary } from "./curve-summary.ts";
 const SHORTEST_DELAY_S = 60;
 const POINTS = 240;
 const MAX_BARS = 20;
+const NAMED_DELAYS: readonly number[] = [60, 300, 900, 3_600, 21_600, 86_400, LONGEST_DELAY_S];
+const MONTH_CAPTION = "Costs are for a month of 730 hours with this traffic.";
 
-type CurveMarker = {
-  readonly cu_hours: number;
+/** Costs are dollars a month. */
+type DrawnPoint = {
+  readonly delay: number;
   readonly cost: number;
-  readonly cold_starts_per_day: number;
+  /** Includes cold starts at their worth, for a compute of average size. */
+  readonly weightedCost: number;
+  readonly starts: number;
+};
+
+type CurveMarker = Pick<DrawnPoint, "cost" | "starts"> & {
   readonly label: string;
   readonly ink: string;
-  /** The label is below the marker instead of above it. */
-  readonly isBelow: boolean;
+  /** The current setting is a ring: the best one stays visible within it. */
+  readonly isRing: boolean;
 };
 
 /** `days`: active seconds by day under the current delay and the best one. */
@@ -28,15 +39,7 @@ export function curveCharts(
   figuresAt: (delay: number) => PointFigures,
   days: ReadonlyMap<DelayChoice, readonly number[]>,
 ): Chart[] {
-  const points = delaysToDraw().map((delay) => {
-    const { cu_hours, active_s, burden_s, cold_starts_per_day } = figuresAt(delay);
-    return {
-      delay,
-      hours: cu_hours,
-      weightedHours: active_s === 0 ? 0 : (cu_hours * burden_s) / active_s,
-      starts: cold_starts_per_day,
-    };
-  });
+  const points = delaysToDraw().map((delay) => drawnPoint(summary, delay, figuresAt(delay)));
   return [
     curveTradeOff(summary, points),
     costByDelay(summary, points),
@@ -45,149 +48,194 @@ export function curveCharts(
   ];
 }
 
-/** Hours are CU-hours. `weightedHours` includes cold starts at their worth, for a compute of average size. */
-type DrawnPoint = {
-  readonly delay: number;
-  readonly hours: number;
-  readonly weightedHours: number;
-  readonly starts: number;
-};
+function drawnPoint(
+  { traffic }: Pick<CurveSummary, "traffic">,
+  delay: number,
+  { cost, active_s, burden_s, cold_starts_per_day }: PointFigures,
+): DrawnPoint {
+  const perMonth = monthlyCost(cost, traffic.days);
+  return {
+    delay,
+    cost: perMonth,
+    weightedCost: active_s === 0 ? 0 : (perMonth * burden_s) / active_s,
+    starts: cold_starts_per_day,
+  };
+}
 
 function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
-  const { present, best, never, clairvoyant, question } = summary;
-  const price = question.price_per_cu_hour;
-  const x = (figures: { readonly cu_hours: number }) => figures.cu_hours * price;
-  const markers: CurveMarker[] = [
+  const { present, best, never, clairvoyant, traffic } = summary;
+  const marker = (
+    { cost, cold_starts_per_day: starts }: Pick<PointFigures, "cost" | "cold_starts_per_day">,
+    label: string,
+    ink: string,
+    isRing = false,
+  ): CurveMarker => ({ cost: monthlyCost(cost, traffic.days), starts, label, ink, isRing });
+  const markers = [
     ...(best.delay_s === present.delay_s
-      ? []
-      : [{ ...present, label: `current, ${delayText(present.delay_s)}`, ink: INK.current, isBelow: false }]),
-    { ...best, label: `best, ${delayText(best.delay_s)}`, ink: INK.best, isBelow: false },
-    { ...clairvoyant, label: "perfect foresight", ink: INK.bound, isBelow: true },
-    { ...never, label: "always on", ink: INK.faint, isBelow: false },
+      ? [marker(best, `best and current, ${delayText(best.delay_s)}`, INK.best)]
+      : [
+          marker(best, `best, ${delayText(best.delay_s)}`, INK.best),
+          marker(present, `current, ${delayText(present.delay_s)}`, INK.current, true),
+        ]),
+    marker(clairvoyant, "perfect foresight", INK.bound),
+    ...([best.delay_s, present.delay_s].includes("never") ? [] : [marker(never, "always on", INK.faint)]),
   ];
-  const all = [...points.map(({ hours }) => hours * price), ...markers.map(x)];
-  const middle = (Math.min(...all) + Math.max(...all)) / 2;
-  const ticks = spacedOut(
-    points.filter(({ delay }) => NAMED_DELAYS.includes(delay)),
-    (Math.max(...all) - Math.min(...all)) / (price * 12),
-  );
+  const named = points.filter(({ delay }) => isNamed(delay, summary));
+  const figuresTitle = ({ cost, starts }: Pick<DrawnPoint, "cost" | "starts">) =>
+    `${threeDigitMoney(cost)} a month, ${threeDigits(starts)} cold starts a day`;
   return drawChart({
     name: "trade-off",
     title: "Cost against cold starts",
-    caption:
-      "Each point on the line is a delay, from 1 min to 7 d. Lower left is better. The distance from the line to the bound of perfect foresight is the cost of not knowing the future.",
-    plot: {
+    caption: `Each point of the line is a delay, from 1 min to 7 d. Lower left is better. The distance to perfect foresight is the cost of not knowing the future. ${MONTH_CAPTION}`,
+    labels: [
+      ...markers.map(({ cost, starts, label, ink }) => ({ x: cost, y: starts, text: label, ink })),
+      ...named.map(({ cost, starts, delay }) => ({
+        x: cost,
+        y: starts,
+        text: delayText(delay),
+        ink: INK.faint,
+        radius: 3,
+        isStrong: false,
+        isOptional: true,
+      })),
+    ],
+    lines: points.map(({ cost, starts }) => ({ x: cost, y: starts })),
+    plot: (frame) => ({
+      height: 380,
       x: {
-        label: "cost →",
+        label: "cost, $ a month →",
         grid: true,
-        tickFormat: tickMoney,
         nice: true,
+        ticks: frame.isNarrow ? 4 : 8,
+        tickFormat: threeDigitMoney,
       },
       y: {
-        label: "↑ cold starts per day",
+        label: "↑ cold starts a day (square-root scale)",
         grid: true,
         nice: true,
         type: "sqrt",
-        tickFormat: amount,
+        ticks: 6,
+        tickFormat: threeDigits,
       },
       marks: [
         Plot.line(points, {
-          x: (point: DrawnPoint) => point.hours * price,
+          x: "cost",
           y: "starts",
           stroke: INK.accent,
           strokeWidth: 2.5,
+          title: () => "delays from 1 min to 7 d",
         }),
-        Plot.dot(ticks, {
-          x: (point: DrawnPoint) => point.hours * price,
+        Plot.dot(named, {
+          x: "cost",
           y: "starts",
           r: 3,
           fill: INK.accent,
-        }),
-        Plot.text(ticks, {
-          x: (point: DrawnPoint) => point.hours * price,
-          y: "starts",
-          text: (point: DrawnPoint) => delayText(point.delay),
-          dy: -10,
-          dx: 6,
-          textAnchor: "start",
-          fill: INK.faint,
+          title: (point: DrawnPoint) => `${delayText(point.delay)}: ${figuresTitle(point)}`,
         }),
         Plot.dot(markers, {
-          x,
-          y: "cold_starts_per_day",
-          r: 7,
-          fill: (marker: CurveMarker) => marker.ink,
-          stroke: "var(--paper)",
+          x: "cost",
+          y: "starts",
+          r: ({ isRing }: CurveMarker) => (isRing ? 9 : 6),
+          fill: ({ isRing, ink }: CurveMarker) => (isRing ? "none" : ink),
+          stroke: ({ isRing, ink }: CurveMarker) => (isRing ? ink : INK.paper),
           strokeWidth: 2,
+          title: (each: CurveMarker) => `${each.label}: ${figuresTitle(each)}`,
         }),
-        ...markers.map((marker) => markerLabel(marker, x, middle)),
       ],
       color: { type: "identity" },
-    },
+      r: { type: "identity" },
+    }),
   });
 }
 
 function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
-  const { present, best, question } = summary;
-  const price = question.price_per_cu_hour;
-  const activeCost = (point: DrawnPoint) => point.hours * price;
-  const weightedCost = (point: DrawnPoint) => point.weightedHours * price;
+  const { present, best } = summary;
+  const isSame = best.delay_s === present.delay_s;
   const marks = [
-    ...(typeof best.delay_s === "number"
-      ? [{ delay: best.delay_s, label: `best, ${delayText(best.delay_s)}`, ink: INK.best }]
-      : []),
-    ...(typeof present.delay_s === "number" && present.delay_s !== best.delay_s && present.delay_s > 0
-      ? [{ delay: present.delay_s, label: `current, ${delayText(present.delay_s)}`, ink: INK.current }]
-      : []),
-  ];
+    { figures: best, label: isSame ? "best and current" : "best", ink: INK.best },
+    ...(isSame ? [] : [{ figures: present, label: "current", ink: INK.current }]),
+  ].flatMap(({ figures, label, ink }) =>
+    typeof figures.delay_s === "number" && figures.delay_s > 0
+      ? [
+          {
+            ...drawnPoint(summary, figures.delay_s, { ...figures, delay_s: figures.delay_s }),
+            label: `${label}, ${delayText(figures.delay_s)}`,
+            ink,
+          },
+        ]
+      : [],
+  );
+  type Mark = (typeof marks)[number];
   return drawChart({
     name: "curve",
     title: "Cost by delay",
-    caption:
-      "Shaded: the cost of active time. Dashed: the weighted cost, which adds each cold start at its assumed worth. The best delay is where the dashed line is lowest.",
-    plot: {
+    caption: `The weighted cost adds each cold start at its assumed worth. The best delay is where it is lowest. ${MONTH_CAPTION}`,
+    legend: [
+      { name: "cost of active time", ink: INK.accent, sample: "line" },
+      { name: "weighted cost", ink: INK.text, sample: "dashed" },
+    ],
+    labels: marks.map((mark) => ({
+      x: logDelay(mark),
+      y: mark.weightedCost,
+      text: mark.label,
+      ink: mark.ink,
+    })),
+    lines: points.flatMap((point) =>
+      [point.cost, point.weightedCost].map((y) => ({ x: logDelay(point), y })),
+    ),
+    plot: (frame) => ({
+      height: 360,
       x: {
-        label: "autosuspend delay →",
+        label: "autosuspend delay (logarithmic scale) →",
         ticks: NAMED_DELAYS.map(Math.log10),
         tickFormat: (log: number) => delayText(Math.round(10 ** log)),
+        inset: frame.isNarrow ? 4 : 0,
       },
-      y: {
-        label: "↑ cost",
-        grid: true,
-        nice: true,
-        zero: true,
-        tickFormat: tickMoney,
-      },
+      y: { label: "↑ cost, $ a month", grid: true, nice: true, zero: true, tickFormat: threeDigitMoney },
       color: { type: "identity" },
       marks: [
-        Plot.areaY(points, { x: logDelay, y: activeCost, fill: INK.accentSoft }),
-        Plot.line(points, { x: logDelay, y: activeCost, stroke: INK.accent, strokeWidth: 2.5 }),
+        Plot.areaY(points, {
+          x: logDelay,
+          y: "cost",
+          fill: INK.accentSoft,
+          title: () => "cost of active time",
+        }),
         Plot.line(points, {
           x: logDelay,
-          y: weightedCost,
+          y: "cost",
+          stroke: INK.accent,
+          strokeWidth: 2.5,
+          title: () => "cost of active time",
+        }),
+        Plot.line(points, {
+          x: logDelay,
+          y: "weightedCost",
           stroke: INK.text,
           strokeWidth: 1.5,
           strokeDasharray: "5,4",
+          title: () => "weighted cost",
         }),
-        Plot.ruleX(marks, { x: logDelay, stroke: (mark: { ink: string }) => mark.ink, strokeWidth: 2 }),
-        ...marks.map((mark, index) =>
-          Plot.text([mark], {
-            x: logDelay,
-            frameAnchor: "top",
-            text: "label",
-            dx: 6,
-            dy: index * 18,
-            lineAnchor: "top",
-            textAnchor: "start",
-            fill: mark.ink,
-            fontWeight: 600,
-            stroke: "var(--paper)",
-            strokeWidth: 4,
-          }),
-        ),
-        Plot.ruleY([0], { stroke: INK.line }),
+        Plot.link(marks, {
+          x: logDelay,
+          y1: 0,
+          y2: "weightedCost",
+          stroke: "ink",
+          strokeWidth: 1.5,
+          title: "label",
+        }),
+        Plot.dot(marks, {
+          x: logDelay,
+          y: "weightedCost",
+          r: 5,
+          fill: "ink",
+          stroke: INK.paper,
+          strokeWidth: 2,
+          title: ({ label, cost, weightedCost }: Mark) =>
+            `${label}: ${threeDigitMoney(cost)} a month, weighted ${threeDigitMoney(weightedCost)}`,
+        }),
+        Plot.ruleY([0], { stroke: INK.line, ariaHidden: "true" }),
       ],
-    },
+    }),
   });
 }
 
@@ -195,67 +243,71 @@ function curveTimeline(
   { present, best, traffic }: CurveSummary,
   days: ReadonlyMap<DelayChoice, readonly number[]>,
 ): Chart[] {
-  const line = (delay: DelayChoice, ink: string) => ({
-    name: delayText(delay),
+  const line = (delay: DelayChoice, name: string, ink: string) => ({
+    name: `${name}, ${delayText(delay)}`,
     ink,
     activeSeconds: days.get(delay) ?? [],
   });
-  const lines = [
-    ...(best.delay_s === present.delay_s ? [] : [line(present.delay_s, INK.current)]),
-    line(best.delay_s, INK.best),
-  ];
-  return timelineChart(lines, traffic.from);
+  const lines =
+    best.delay_s === present.delay_s
+      ? [line(best.delay_s, "best and current", INK.best)]
+      : [line(present.delay_s, "current", INK.current), line(best.delay_s, "best", INK.best)];
+  return timelineChart(lines, traffic);
 }
 
 function gainRanking({ computes = [], question }: CurveSummary): Chart[] {
   const gaining = computes.filter(({ gain_s }) => gain_s > 0).slice(0, MAX_BARS);
   if (gaining.length === 0) return [];
   const rows = gaining.map(({ compute, gain_s, best }) => ({
-    compute: shortened(compute),
+    compute: shortenedName(compute),
     gain: gain_s / 3_600,
     label: delayText(best.delay_s),
   }));
+  type Row = (typeof rows)[number];
   return [
     drawChart({
       name: "computes",
       title: "Computes that gain most from a delay of their own",
-      caption: `Hours of active time saved, with cold starts at their assumed worth, compared with ${currentDelayPhrase(question.present_delay_s)}. The label of each bar is the best delay of that compute.`,
-      plot: {
-        height: 60 + rows.length * 24,
-        marginLeft: 190,
-        marginRight: 90,
-        x: { label: "hours gained →", grid: true, nice: true, tickFormat: amount },
-        y: { label: null, domain: rows.map(({ compute }) => compute), tickSize: 0 },
-        marks: [
-          Plot.barX(rows, { x: "gain", y: "compute", fill: INK.best, rx: 2, insetTop: 3, insetBottom: 3 }),
-          Plot.text(rows, {
-            x: "gain",
-            y: "compute",
-            text: "label",
-            dx: 6,
-            textAnchor: "start",
-            fill: INK.faint,
-          }),
-        ],
+      caption: `Active time saved, with cold starts at their assumed worth, compared with ${currentDelayPhrase(question.present_delay_s)}. The label of each bar is the best delay of that compute.`,
+      plot: (frame) => {
+        const names = rows.map(({ compute }) => compute);
+        const { insets, axis, dy, ...layout } = rowLayout(frame, { names, rowHeight: 26, marginLeft: 200 });
+        return {
+          ...layout,
+          marginRight: 90,
+          x: {
+            label: "active time gained, hours →",
+            grid: true,
+            nice: true,
+            ticks: frame.isNarrow ? 4 : 8,
+            tickFormat: threeDigits,
+          },
+          marks: [
+            axis,
+            Plot.barX(rows, {
+              x: "gain",
+              y: "compute",
+              fill: INK.best,
+              rx: 2,
+              ...insets,
+              title: ({ compute, gain, label }: Row) =>
+                `${compute}: ${threeDigits(gain)} hours gained with ${label}`,
+            }),
+            Plot.text(rows, { x: "gain", y: "compute", text: "label", dx: 6, dy, textAnchor: "start" }),
+          ],
+        };
       },
     }),
   ];
 }
 
-const NAMED_DELAYS: readonly number[] = [60, 300, 900, 3_600, 21_600, 86_400, LONGEST_DELAY_S];
+/** Delays whose point has a label, unless it is that of the best delay or the current one. */
+function isNamed(delay: number, { best, present }: CurveSummary): boolean {
+  return NAMED_DELAYS.includes(delay) && delay !== best.delay_s && delay !== present.delay_s;
+}
 
 function logDelay({ delay }: { readonly delay: number }): number {
   return Math.log10(delay);
-}
-
-/** Points that are more than `hours` apart, so that their labels do not overlap. */
-function spacedOut(points: readonly DrawnPoint[], hours: number): DrawnPoint[] {
-  const spaced: DrawnPoint[] = [];
-  for (const point of points) {
-    const last = spaced.at(-1);
-    if (last === undefined || point.hours - last.hours > hours) spaced.push(point);
-  }
-  return spaced;
 }
 
 /** Evenly spaced on a logarithmic scale, plus the named delays. */
@@ -265,28 +317,4 @@ function delaysToDraw(): number[] {
     Math.round(SHORTEST_DELAY_S * growth ** index),
   );
   return [...new Set([...even, ...NAMED_DELAYS])].sort((a, b) => a - b);
-}
-
-/** On the side of the marker that has room. */
-function markerLabel(marker: CurveMarker, x: (marker: CurveMarker) => number, middle: number) {
-  const isLeft = x(marker) < middle;
-  const position = {
-    x,
-    y: "cold_starts_per_day",
-    text: "label",
-    dx: isLeft ? 12 : -12,
-    dy: marker.isBelow ? 14 : -14,
-    textAnchor: isLeft ? "start" : "end",
-  } as const;
-  return Plot.text([marker], {
-    ...position,
-    fill: marker.ink,
-    fontWeight: 600,
-    stroke: "var(--paper)",
-    strokeWidth: 4,
-  });
-}
-
-function shortened(name: string): string {
-  return name.length <= 26 ? name : `${name.slice(0, 12)}…${name.slice(-13)}`;
 }

@@ -1,31 +1,37 @@
 import { barChart } from "../report/bar-chart.ts";
+import { threeDigitMoney, tickMillis } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { INK } from "../report/svg.ts";
+import { INK } from "../report/palette.ts";
+import { monthlyCost } from "../report/prices.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
 /** Cost and waits. */
-export function profilesCharts({ profiles }: ProfilesReport): Chart[] {
-  const layout = { height: 80 + profiles.length * 36, marginLeft: 140, inset: 5 };
-  const bars = (figureOf: (figures: ProfileRow["figures"]) => number) =>
-    profiles.map(({ profile, figures }) => ({ name: profile, value: figureOf(figures) }));
+export function profilesCharts({ profiles, traffic }: ProfilesReport): Chart[] {
+  const bars = (figureOf: (figures: ProfileRow["figures"]) => number, show: (value: number) => string) =>
+    profiles.map(({ profile, figures }) => {
+      const value = figureOf(figures);
+      return { name: profile, value, text: show(value) };
+    });
   return [
     barChart({
-      ...layout,
       name: "cost",
-      title: "Cost",
-      caption: "Metered from the end of each start.",
-      label: "dollars →",
+      title: "Cost a month",
+      caption: "A month of 730 hours with this traffic. Metered from the end of each start.",
+      label: "cost, $ a month →",
       fill: INK.accent,
-      bars: bars(({ cost }) => cost),
+      tickFormat: threeDigitMoney,
+      marginLeft: 140,
+      bars: bars(({ cost }) => monthlyCost(cost, traffic.days), threeDigitMoney),
     }),
     barChart({
-      ...layout,
       name: "wait",
       title: "Mean added wait",
       caption: "Time that requests wait for starts, averaged over all requests.",
-      label: "ms →",
+      label: "mean added wait, ms →",
       fill: INK.current,
-      bars: bars(({ wait_mean_ms }) => wait_mean_ms),
+      tickFormat: tickMillis,
+      marginLeft: 140,
+      bars: bars(({ wait_mean_ms }) => wait_mean_ms, tickMillis),
     }),
   ];
 }

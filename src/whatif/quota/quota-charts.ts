@@ -1,7 +1,11 @@
 import * as Plot from "@observablehq/plot";
-import { amount, delayText } from "../report/number-format.ts";
+import { nextMonthStart } from "../../platform/core/calendar.ts";
+import { dateAxis, instantOf, monthText, weekdayText, weekendShade } from "../report/date-axis.ts";
+import { delayText, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { drawChart, INK } from "../report/svg.ts";
+import { INK } from "../report/palette.ts";
+import { rowLayout } from "../report/row-chart.ts";
+import { drawChart } from "../report/svg.ts";
 import { shownMonth } from "./quota-page.ts";
 import type { QuotaReport } from "./quota-report.ts";
 
@@ -21,29 +25,55 @@ export function quotaCharts(report: QuotaReport): Chart[] {
             month,
             quota: project.quota_cu_hours,
             used: month.used_cu_hours.mean,
-            off: month.used_cu_hours.plus_minus ?? 0,
           },
         ];
       }),
     )
     .slice(0, MAX_ROWS);
-  const frame = { height: 70 + rows.length * 34, marginLeft: 160 };
-  const y = { label: null, domain: rows.map(({ name }) => name), tickSize: 0 };
   const month = rows[0]?.month.month ?? "";
   return [
-    ...reachedDatesChart(rows, frame, y),
+    ...reachedDatesChart(rows),
     drawChart({
       name: "quota",
-      title: `CU-hours used in ${month}`,
-      caption: "Computes are suspended at the quota, which the vertical mark shows.",
-      plot: {
-        ...frame,
-        x: { label: "CU-hours →", grid: true, nice: true, zero: true, tickFormat: amount },
-        y,
-        marks: [
-          Plot.barX(rows, { x: "used", y: "name", fill: INK.accent, insetTop: 6, insetBottom: 6, rx: 2 }),
-          Plot.tickX(rows, { x: "quota", y: "name", stroke: INK.current, strokeWidth: 3 }),
-        ],
+      title: `CU-hours used in ${monthText(month)}`,
+      caption: "Computes are suspended when the quota is used up.",
+      legend: [
+        { name: "used", ink: INK.accent, sample: "area" },
+        { name: "quota", ink: INK.current, sample: "line" },
+      ],
+      plot: (frame) => {
+        const names = rows.map(({ name }) => name);
+        const { insets, axis, ...layout } = rowLayout(frame, { names, rowHeight: 34, marginLeft: 160 });
+        return {
+          ...layout,
+          x: {
+            label: "compute time, CU-hours →",
+            grid: true,
+            nice: true,
+            zero: true,
+            ticks: frame.isNarrow ? 4 : 8,
+            tickFormat: threeDigits,
+          },
+          marks: [
+            axis,
+            Plot.barX(rows, {
+              x: "used",
+              y: "name",
+              fill: INK.accent,
+              rx: 2,
+              ...insets,
+              title: ({ name, used }: UsedRow) => `${name}: ${threeDigits(used)} CU-hours used`,
+            }),
+            Plot.tickX(rows, {
+              x: "quota",
+              y: "name",
+              stroke: INK.current,
+              strokeWidth: 3,
+              ...insets,
+              title: ({ name, quota }: UsedRow) => `${name}: quota of ${threeDigits(quota)} CU-hours`,
+            }),
+          ],
+        };
       },
     }),
   ];
@@ -54,51 +84,72 @@ type QuotaChartRow = {
   readonly month: QuotaReport["delays"][number]["projects"][number]["months"][number];
 };
 
-function reachedDatesChart(rows: readonly QuotaChartRow[], frame: object, y: object): Chart[] {
-  const reached = rows.flatMap(({ name, month: { month, reached_at } }) => {
-    if (reached_at.median === null) return [];
+type UsedRow = QuotaChartRow & { readonly quota: number; readonly used: number };
+
+function reachedDatesChart(rows: readonly QuotaChartRow[]): Chart[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const startAt = instantOf(`${first.month.month}-01T00:00:00Z`);
+  const period = { startAt, endAt: nextMonthStart(startAt) };
+  const reached = rows.flatMap(({ name, month: { reached_at, month } }) => {
+    if (reached_at.median === null || month !== first.month.month) return [];
+    const at = instantOf(reached_at.median);
     return [
       {
         name,
-        month,
-        low: dayOf(reached_at.low ?? reached_at.median),
-        at: dayOf(reached_at.median),
-        high: reached_at.high === null ? MONTH_END_DAY : dayOf(reached_at.high),
+        at,
+        low: reached_at.low === null ? at : instantOf(reached_at.low),
+        high: reached_at.high === null ? period.endAt : instantOf(reached_at.high),
       },
     ];
   });
   if (reached.length === 0) return [];
+  type ReachedRow = (typeof reached)[number];
+  const hasIntervals = reached.some(({ low, high }) => low < high);
   return [
     drawChart({
       name: "dates",
-      title: `When the quota of ${reached[0]?.month} is used up`,
-      caption:
-        "Day of the month. Dot: the median replication. Bar: the prediction interval. If a bar reaches the right edge, the quota may not be used up at all.",
-      plot: {
-        ...frame,
-        x: {
-          label: "day of the month →",
-          grid: true,
-          domain: [1, MONTH_END_DAY],
-          ticks: 16,
-          tickFormat: amount,
-        },
-        y,
-        marks: [
-          Plot.ruleY(reached, { x1: "low", x2: "high", y: "name", stroke: INK.accent, strokeWidth: 4 }),
-          Plot.dot(reached, { x: "at", y: "name", fill: INK.current, r: 6 }),
-        ],
+      title: `When the quota of ${monthText(first.month.month)} is used up`,
+      caption: `${hasIntervals ? "If an interval reaches the end of the month, the quota may not be used up at all. " : ""}Weekends are shaded.`,
+      legend: [
+        { name: hasIntervals ? "median replication" : "used up", ink: INK.current, sample: "dot" },
+        ...(hasIntervals ? [{ name: "prediction interval", ink: INK.accent, sample: "line" } as const] : []),
+      ],
+      plot: (frame) => {
+        const names = reached.map(({ name }) => name);
+        const {
+          axis,
+          dy,
+          insets: _,
+          ...layout
+        } = rowLayout(frame, { names, rowHeight: 34, marginLeft: 160 });
+        return {
+          ...layout,
+          x: { ...dateAxis(period, frame), grid: true },
+          marks: [
+            ...weekendShade(period),
+            axis,
+            Plot.ruleY(reached, {
+              x1: "low",
+              x2: "high",
+              y: "name",
+              dy,
+              stroke: INK.accent,
+              strokeWidth: 4,
+              title: ({ name, low, high }: ReachedRow) =>
+                `${name}: between ${weekdayText(low)} and ${weekdayText(high)}`,
+            }),
+            Plot.dot(reached, {
+              x: "at",
+              y: "name",
+              dy,
+              fill: INK.current,
+              r: 6,
+              title: ({ name, at }: ReachedRow) => `${name}: ${weekdayText(at)}`,
+            }),
+          ],
+        };
       },
     }),
   ];
-}
-
-const MONTH_END_DAY = 32;
-const HOURS_PER_DAY = 24;
-const MINUTES_PER_HOUR = 60;
-
-/** Day of the month with its fraction: 2026-02-03T12:00 is 3.5. */
-function dayOf(instant: string): number {
-  const [day = 1, hour = 0, minute = 0] = [8, 11, 14].map((from) => Number(instant.slice(from, from + 2)));
-  return day + (hour + minute / MINUTES_PER_HOUR) / HOURS_PER_DAY;
 }

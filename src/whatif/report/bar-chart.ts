@@ -1,44 +1,48 @@
 import * as Plot from "@observablehq/plot";
-import { amount } from "./number-format.ts";
 import type { Chart } from "./page-layout.ts";
-import { drawChart, INK } from "./svg.ts";
+import { rowLayout } from "./row-chart.ts";
+import { drawChart } from "./svg.ts";
 
 export type BarChart = {
   readonly name: string;
   readonly title: string;
   readonly caption: string;
-  /** Of the x axis. */
+  /** Of the x axis, with its unit. */
   readonly label: string;
   readonly fill: string;
-  readonly bars: readonly { readonly name: string; readonly value: number }[];
-  readonly height: number;
-  /** Space for the names of the bars. */
+  /** `text`: at the end of the bar, with the unit in the tooltip. */
+  readonly bars: readonly { readonly name: string; readonly value: number; readonly text: string }[];
+  readonly tickFormat: (value: number) => string;
+  /** Space for the names of the bars in a wide drawing. */
   readonly marginLeft: number;
-  /** Space between bars. */
-  readonly inset: number;
 };
 
+const ROW_HEIGHT = 32;
+
 /** Horizontal bars, each labelled with its value. */
-export function barChart({ bars, label, fill, height, marginLeft, inset, ...texts }: BarChart): Chart {
+export function barChart({ bars, label, fill, tickFormat, marginLeft, ...texts }: BarChart): Chart {
   return drawChart({
     ...texts,
-    plot: {
-      height,
-      marginLeft,
-      marginRight: 80,
-      x: { label, grid: true, nice: true, zero: true, tickFormat: amount },
-      y: { label: null, domain: bars.map(({ name }) => name), tickSize: 0 },
-      marks: [
-        Plot.barX(bars, { x: "value", y: "name", fill, insetTop: inset, insetBottom: inset, rx: 2 }),
-        Plot.text(bars, {
-          x: "value",
-          y: "name",
-          text: ({ value }: BarChart["bars"][number]) => amount(value),
-          dx: 6,
-          textAnchor: "start",
-          fill: INK.faint,
-        }),
-      ],
+    plot: (frame) => {
+      const names = bars.map(({ name }) => name);
+      const { insets, axis, dy, ...layout } = rowLayout(frame, { names, rowHeight: ROW_HEIGHT, marginLeft });
+      return {
+        ...layout,
+        marginRight: 80,
+        x: { label, grid: true, nice: true, zero: true, ticks: frame.isNarrow ? 4 : 8, tickFormat },
+        marks: [
+          axis,
+          Plot.barX(bars, {
+            x: "value",
+            y: "name",
+            fill,
+            rx: 2,
+            ...insets,
+            title: ({ name, text }: BarChart["bars"][number]) => `${name}: ${text}`,
+          }),
+          Plot.text(bars, { x: "value", y: "name", text: "text", dx: 6, dy, textAnchor: "start" }),
+        ],
+      };
     },
   });
 }

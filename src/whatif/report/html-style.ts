@@ -17,9 +17,11 @@ h3{margin:0 0 .4em;font-size:.95rem}
 .fact .note{font-size:.8rem;color:var(--faint)}
 figure{margin:0 0 40px;break-inside:avoid}
 figure svg{display:block;width:100%;height:auto}
+figure .narrow{display:none;max-width:520px}
 figcaption{color:var(--faint);font-size:.88rem;margin-top:.5em;max-width:70ch}
 .table{margin:0 0 40px;break-inside:avoid-page}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;border-radius:6px;background:linear-gradient(to right,var(--paper) 30%,transparent) left/40px 100%,linear-gradient(to left,var(--paper) 30%,transparent) right/40px 100%,linear-gradient(to right,var(--shade),transparent) left/14px 100%,linear-gradient(to left,var(--shade),transparent) right/14px 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll;--shade:color-mix(in srgb,var(--ink) 22%,transparent)}
+.hint{display:none;margin:-.4em 0 .6em;color:var(--faint);font-size:.8rem}
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
 th,td{padding:7px 10px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th:first-child{text-align:left;padding-left:8px}
@@ -31,13 +33,14 @@ tr.bound{color:var(--faint)}
 .tag{margin-left:6px;padding:1px 7px;border-radius:99px;font-size:.7rem;font-weight:600;border:1px solid currentColor}
 .best .tag{color:var(--best)}.current .tag{color:var(--current)}.bound .tag{color:var(--bound)}
 .input{margin:0 0 32px;font-size:.88rem}.input ul{padding-left:1.2em}
-.limits{margin:0 0 32px;break-inside:avoid}
+.limits{margin:0 0 40px;color:var(--ink)}
+.limits[open] summary{margin-bottom:14px}
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr));gap:12px}
 .limit{background:var(--panel);border:1px solid var(--line);border-top:3px solid var(--best);border-radius:8px;padding:14px 16px;font-size:.88rem}
 .limit.simulated{border-top-color:var(--accent)}.limit.left_out{border-top-color:var(--current)}
 .limit p{margin:0 0 .6em}.limit p:last-child{margin:0}
-details{font-size:.85rem;color:var(--faint)}
-summary{cursor:pointer}
+details{font-size:.88rem;color:var(--faint)}
+summary{cursor:pointer;font-weight:600;color:var(--ink)}
 pre{overflow:auto;background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:14px;color:var(--ink);font-size:.8rem}
-@media (max-width:560px){main{padding:28px 16px}h1{font-size:1.5rem}}
-@media print{@page{margin:16mm}html{font-size:12px}main{max-width:none;padding:0}.fact,.limit{background:none}.facts{grid-template-columns:repeat(auto-fit,minmax(112px,1fr))}.scroll{overflow:visible}th,td{padding:4px 6px;white-space:normal}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}`;
+@media screen and (max-width:640px){main{padding:28px 16px}h1{font-size:1.5rem}figure .wide{display:none}figure .narrow{display:block}.hint{display:block}.facts{grid-template-columns:1fr 1fr;gap:10px;margin:20px 0 28px}.fact{padding:10px 12px}}
+@media print{@page{margin:16mm}html{font-size:12px}main{max-width:none;padding:0}.fact,.limit{background:none}.facts{grid-template-columns:repeat(auto-fit,minmax(112px,1fr))}.scroll{overflow:visible;background:none}th,td{padding:4px 6px;white-space:normal}h2{break-after:avoid}.manifest{display:none}details::details-content{content-visibility:visible;height:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}`;

@@ -9,7 +9,7 @@ import {
   type ReportLimits,
   type ReportPage,
 } from "./page-layout.ts";
-import { PALETTE } from "./svg.ts";
+import { PALETTE } from "./palette.ts";
 
 /** One HTML file without scripts or external resources. */
 export function reportHtml(
@@ -42,11 +42,11 @@ ${others.map((sentence) => `<p class="also">${escapeHtml(sentence)}</p>`).join("
 <section class="facts">
 ${facts.map(({ label, value, note }) => `<div class="fact"><span class="label">${escapeHtml(label)}</span><span class="value">${escapeHtml(value)}</span><span class="note">${escapeHtml(note)}</span></div>`).join("\n")}
 </section>
+${limitsHtml(limits)}
 ${charts.map(figureHtml).join("\n")}
 ${tables.map(tableHtml).join("\n")}
 ${inputHtml(input)}
-${limitsHtml(limits)}
-<details>
+<details class="manifest">
 <summary>How to reproduce this report</summary>
 <pre>${escapeHtml(JSON.stringify(manifest, null, 2))}</pre>
 </details>
@@ -56,18 +56,51 @@ ${limitsHtml(limits)}
 `;
 }
 
-function figureHtml({ title, caption, svg }: Chart): string {
-  return `<figure>\n<h2>${escapeHtml(title)}</h2>\n${svg}\n<figcaption>${escapeHtml(caption)}</figcaption>\n</figure>`;
+function figureHtml({ title, caption, svg, narrowSvg }: Chart): string {
+  return `<figure>\n<h2>${escapeHtml(title)}</h2>\n<div class="wide">${svg}</div>\n<div class="narrow">${narrowSvg}</div>\n<figcaption>${escapeHtml(caption)}</figcaption>\n</figure>`;
 }
 
 function tableHtml({ title, headings, rows }: PageTable): string {
   const head = headings.map((heading) => `<th scope="col">${escapeHtml(heading)}</th>`).join("");
-  const body = rows.map(({ cells, mark }) => {
-    const [name = "", ...numbers] = cells;
+  const columns = headings.map((_, column) => alignedDecimals(rows.map(({ cells }) => cells[column] ?? "")));
+  const body = rows.map(({ cells: [name = ""], mark }, row) => {
     const tag = mark === undefined ? "" : ` <span class="tag">${mark}</span>`;
-    return `<tr${mark === undefined ? "" : ` class="${mark}"`}><th scope="row">${escapeHtml(name)}${tag}</th>${numbers.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`;
+    const numbers = columns.slice(1).map((cells) => `<td>${escapeHtml(cells[row] ?? "")}</td>`);
+    return `<tr${mark === undefined ? "" : ` class="${mark}"`}><th scope="row">${escapeHtml(name)}${tag}</th>${numbers.join("")}</tr>`;
   });
-  return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n<div class="scroll"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
+  const hint = isWiderThanPhone(headings, rows)
+    ? `<p class="hint">The table is wider than the screen: scroll it sideways.</p>\n`
+    : "";
+  return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n${hint}<div class="scroll" role="region" aria-label="${escapeHtml(title)}" tabindex="0"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
+}
+
+const FIGURE_SPACE = "\u2007";
+const POINT_SPACE = "\u2008";
+const DECIMAL = /^([−+±$<]*[\d,]+)(?:\.(\d+))?(\D*)$/;
+
+/** Pads the fractions of numbers in the same unit, so that the decimal points of a column align. */
+function alignedDecimals(cells: readonly string[]): string[] {
+  const parts = cells.map((cell) => DECIMAL.exec(cell));
+  const units = new Set(parts.flatMap((part) => (part === null ? [] : [part[3]])));
+  if (units.size !== 1) return [...cells];
+  const longest = Math.max(...parts.map((part) => part?.[2]?.length ?? 0));
+  return cells.map((cell, row) => {
+    const [, whole = "", fraction = "", unit = ""] = parts[row] ?? [];
+    if (whole === "" || longest === 0) return cell;
+    const point = fraction === "" ? POINT_SPACE : `.${fraction}`;
+    return `${whole}${point}${FIGURE_SPACE.repeat(longest - fraction.length)}${unit}`;
+  });
+}
+
+const PHONE_WIDTH = 388;
+const CHARACTER_WIDTH = 7;
+const CELL_PADDING = 20;
+
+function isWiderThanPhone(headings: readonly string[], rows: PageTable["rows"]): boolean {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
+  );
+  return widths.reduce((sum, width) => sum + width * CHARACTER_WIDTH + CELL_PADDING, 0) > PHONE_WIDTH;
 }
 
 function inputHtml({ notes, badRows, bad }: InputNotes): string {
@@ -86,11 +119,12 @@ function limitsHtml(limits: ReportLimits): string {
   const kinds = (Object.keys(LIMIT_TITLES) as (keyof ReportLimits)[]).filter(
     (kind) => limits[kind].length > 0,
   );
+  if (kinds.length === 0) return "";
   const parts = kinds.map((kind) => {
     const sentences = limits[kind].map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join("");
     return `<div class="limit ${kind}"><h3>${LIMIT_TITLES[kind]}</h3>${sentences}</div>`;
   });
-  return `<section class="limits">\n<h2>Accuracy and limits</h2>\n<div class="columns">\n${parts.join("\n")}\n</div>\n</section>`;
+  return `<details class="limits">\n<summary>How far to trust these figures</summary>\n<div class="columns">\n${parts.join("\n")}\n</div>\n</details>`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -11,6 +11,16 @@ export function amount(value: number): string {
   });
 }
 
+/** For charts: three significant digits, with thousands separators. */
+export function threeDigits(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
+}
+
+/** For charts. */
+export function threeDigitMoney(dollars: number): string {
+  return `${dollars < 0 ? "−" : ""}$${threeDigits(Math.abs(dollars))}`;
+}
+
 export function money(dollars: number): string {
   const digits = Math.abs(dollars) >= 1_000 ? 0 : 2;
   const text = Math.abs(dollars).toLocaleString("en", {
@@ -18,11 +28,6 @@ export function money(dollars: number): string {
     maximumFractionDigits: digits,
   });
   return `${dollars < 0 ? "−" : ""}$${text}`;
-}
-
-/** For the axis of a chart. */
-export function tickMoney(value: number): string {
-  return Number.isInteger(value) ? `$${value.toLocaleString("en")}` : money(value);
 }
 
 /** With a sign. There is no percentage of zero: then "new" or "gone". */
@@ -85,7 +90,7 @@ export function millisText(ms: number): string {
 
 /** For the axis of a chart. */
 export function tickMillis(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
+  return ms < 1_000 ? `${threeDigits(ms)} ms` : `${threeDigits(ms / 1_000)} s`;
 }
 
 export function plural(count: number, noun: string): string {

@@ -56,12 +56,13 @@ export type InputNotes = {
   readonly bad: readonly { readonly input: string; readonly line: number; readonly reason: string }[];
 };
 
-/** `svg` is complete but for the palette. */
+/** The drawings are complete but for the palette. `narrowSvg` is for phones. */
 export type Chart = {
   readonly name: string;
   readonly title: string;
   readonly caption: string;
   readonly svg: string;
+  readonly narrowSvg: string;
 };
 
 export const LIMIT_TITLES: Readonly<Record<keyof ReportLimits, string>> = {

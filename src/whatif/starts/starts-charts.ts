@@ -1,9 +1,11 @@
 import * as Plot from "@observablehq/plot";
-import { DAY, MINUTE } from "../../platform/core/time.ts";
+import { DAY, MINUTE, SECOND } from "../../platform/core/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
-import { amount, tickMillis } from "../report/number-format.ts";
+import { dateAxis, weekendShade } from "../report/date-axis.ts";
+import { spanText, threeDigits, tickMillis } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
-import { drawChart, INK } from "../report/svg.ts";
+import { INK } from "../report/palette.ts";
+import { drawChart } from "../report/svg.ts";
 import { startLimitName } from "./starts-page.ts";
 import { type StartsAnswer, WAIT_SHARES } from "./starts-report.ts";
 
@@ -12,97 +14,128 @@ const INKS = [INK.accent, INK.current, INK.best, INK.bound, INK.faint];
 const MINUTES_PER_DAY = DAY / MINUTE;
 const MINUTES_PER_BAR = 15;
 
+type LinePoint = { readonly name: string; readonly ink: string };
+
 export function startsCharts({ report, series }: StartsAnswer, period: Period): Chart[] {
-  const names = report.rows.map(startLimitName);
-  const ink = (index: number) => INKS[index % INKS.length] as string;
-  const days = (period.endAt - period.startAt) / DAY;
-  const underWay = series.flatMap(({ times }, index) =>
+  const lines = report.rows.map(
+    (row, index): LinePoint => ({ name: startLimitName(row), ink: INKS[index % INKS.length] as string }),
+  );
+  return [
+    concurrentStarts(series, lines, period),
+    startsByTimeOfDay(series[0]?.perMinute ?? new Uint32Array(1), period),
+    ...(report.rows.every(({ figures }) => figures.waited === 0) ? [] : [waitDistribution(series, lines)]),
+  ];
+}
+
+function concurrentStarts(
+  series: StartsAnswer["series"],
+  lines: readonly LinePoint[],
+  period: Period,
+): Chart {
+  const sliceMs = (period.endAt - period.startAt) / TIME_SLICES;
+  const points = series.flatMap(({ times }, index) =>
     times.maxConcurrentPerSlice(period, TIME_SLICES).map((most, slice) => ({
-      day: 1 + ((slice + 0.5) * days) / TIME_SLICES,
+      ...(lines[index] as LinePoint),
+      at: period.startAt + (slice + 0.5) * sliceMs,
       most,
-      name: names[index],
-      ink: ink(index),
     })),
   );
-  const waits = series.flatMap(({ waits: values }, index) =>
-    values.map((ms, place) => ({
+  return drawChart({
+    name: "under-way",
+    title: "Concurrent starts",
+    caption: `The maximum within each ${spanText(sliceMs / SECOND)}. Weekends are shaded.`,
+    legend: lines.map((line) => ({ ...line, sample: "line" })),
+    plot: (frame) => ({
+      x: dateAxis(period, frame),
+      y: { label: "↑ concurrent starts", grid: true, zero: true, nice: true, tickFormat: threeDigits },
+      color: { type: "identity" },
+      marks: [
+        ...weekendShade(period),
+        Plot.ruleY([0], { stroke: INK.line, ariaHidden: "true" }),
+        Plot.lineY(points, {
+          x: "at",
+          y: "most",
+          z: "name",
+          stroke: "ink",
+          strokeWidth: 1.5,
+          curve: "step",
+          title: "name",
+        }),
+      ],
+    }),
+  });
+}
+
+function startsByTimeOfDay(perMinute: Uint32Array, period: Period): Chart {
+  const bars = byTimeOfDay(perMinute, period);
+  return drawChart({
+    name: "time-of-day",
+    title: "Starts per minute, by time of day",
+    caption: "The busiest minute of each quarter of an hour over all days, without limits.",
+    plot: (frame) => ({
+      x: {
+        label: "time of day, UTC →",
+        domain: [0, 24],
+        ticks: frame.isNarrow ? 6 : 12,
+        tickFormat: hourText,
+      },
+      y: { label: "↑ starts per minute", grid: true, zero: true, nice: true, tickFormat: threeDigits },
+      marks: [
+        Plot.rectY(bars, {
+          x1: "from",
+          x2: "to",
+          y: "most",
+          fill: INK.accent,
+          title: ({ from, to, most }: (typeof bars)[number]) =>
+            `${hourText(from)} to ${hourText(to)}: at most ${threeDigits(most)} starts per minute`,
+        }),
+        Plot.ruleY([0], { stroke: INK.line, ariaHidden: "true" }),
+      ],
+    }),
+  });
+}
+
+function waitDistribution(series: StartsAnswer["series"], lines: readonly LinePoint[]): Chart {
+  const points = series.flatMap(({ waits }, index) =>
+    waits.map((ms, place) => ({
+      ...(lines[index] as LinePoint),
       ms: Math.max(1, ms),
       over: 100 * (1 - (WAIT_SHARES[place] as number)),
-      name: names[index],
-      ink: ink(index),
     })),
   );
-  const legend = names.map((name, index) => ({ name, ink: ink(index) }));
-  const legendText = legend
-    .map(
-      ({ name }, index) => `${["Blue", "Orange", "Green", "Violet", "Grey"][index % INKS.length]}: ${name}`,
-    )
-    .join("; ");
-  return [
-    drawChart({
-      name: "under-way",
-      title: "Concurrent starts",
-      caption: `The maximum within each ${amount((days * 24) / TIME_SLICES)} h. Days count from ${report.traffic.from}. ${legendText}.`,
-      plot: {
-        x: { label: "day →", tickFormat: amount },
-        y: { label: "↑ concurrent starts", grid: true, zero: true, nice: true, tickFormat: amount },
-        color: { type: "identity" },
-        marks: [
-          Plot.ruleY([0], { stroke: INK.line }),
-          Plot.lineY(underWay, {
-            x: "day",
-            y: "most",
-            z: "name",
-            stroke: "ink",
-            strokeWidth: 1.5,
-            curve: "step",
-          }),
-        ],
+  return drawChart({
+    name: "waits",
+    title: "Distribution of waits",
+    caption: "Of the requests that wait for a start.",
+    legend: lines.map((line) => ({ ...line, sample: "line" })),
+    plot: (frame) => ({
+      x: {
+        type: "log",
+        label: "added wait (logarithmic scale) →",
+        grid: true,
+        ticks: frame.isNarrow ? 3 : 6,
+        tickFormat: tickMillis,
       },
+      y: { label: "↑ waiting requests that wait longer, %", grid: true, domain: [0, 100] },
+      color: { type: "identity" },
+      marks: [
+        Plot.line(points, {
+          x: "ms",
+          y: "over",
+          z: "name",
+          stroke: "ink",
+          strokeWidth: 2.5,
+          curve: "step-after",
+          title: "name",
+        }),
+      ],
     }),
-    drawChart({
-      name: "time-of-day",
-      title: "Starts per minute, by time of day",
-      caption: "The busiest minute of each quarter of an hour (UTC) over all days, without limits.",
-      plot: {
-        x: { label: "hour of day, UTC →", domain: [0, 24], ticks: 12, tickFormat: amount },
-        y: { label: "↑ starts per minute", grid: true, zero: true, nice: true, tickFormat: amount },
-        marks: [
-          Plot.rectY(byTimeOfDay(series[0]?.perMinute ?? new Uint32Array(1), period), {
-            x1: "from",
-            x2: "to",
-            y: "most",
-            fill: INK.accent,
-          }),
-          Plot.ruleY([0], { stroke: INK.line }),
-        ],
-      },
-    }),
-    ...(report.rows.every(({ figures }) => figures.waited === 0)
-      ? []
-      : [
-          drawChart({
-            name: "waits",
-            title: "Distribution of waits",
-            caption: `Share of the waiting requests that wait longer. ${legendText}.`,
-            plot: {
-              x: { type: "log", label: "added wait →", grid: true, ticks: 6, tickFormat: tickMillis },
-              y: { label: "↑ % that wait longer", grid: true, domain: [0, 100] },
-              color: { type: "identity" },
-              marks: [
-                Plot.line(waits, {
-                  x: "ms",
-                  y: "over",
-                  z: "name",
-                  stroke: "ink",
-                  strokeWidth: 2.5,
-                  curve: "step-after",
-                }),
-              ],
-            },
-          }),
-        ]),
-  ];
+  });
+}
+
+function hourText(hours: number): string {
+  const minutes = Math.round(hours * 60);
+  return [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
 function byTimeOfDay(

@@ -291,7 +291,7 @@ test("control characters in names are escaped in SVG and HTML", () => {
     name: "chart",
     title: name,
     caption: name,
-    plot: { x: { type: "band", domain: [name] }, marks: [] },
+    plot: () => ({ x: { type: "band", domain: [name] }, marks: [] }),
   });
   const page = {
     title: name,
