@@ -61,14 +61,14 @@ export class DroppingStream implements LogStream {
   async close(): Promise<void> {
     const pipe = this.#pipe;
     if (pipe.destroyed) return;
+    // It is not ended: its descriptor is that of `process.stderr`, where the reason of a failed start is printed.
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, FLUSH_MS);
-      pipe.end(() => {
+      pipe.write("", () => {
         clearTimeout(timer);
         resolve();
       });
     });
-    pipe.destroy();
   }
 }
 

@@ -75,5 +75,5 @@ function untypedValues(
 }
 
 function shellQuote(text: string): string {
-  return /^[\w./@:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./@%:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

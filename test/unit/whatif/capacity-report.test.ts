@@ -263,7 +263,8 @@ test("bursts of builds need few CU-hours of a range, but are throttled", () => {
     builds,
     [{ minCu: 0.25, maxCu: 2 }],
     PROFILE,
-    questionFrom({}),
+    // Short starts: after starts of 3 s, the requests that waited would scale the range.
+    questionFrom({ startLatency: PROFILES["2026"].durations.start_compute }),
     { loadPerRequest: 0.5, reserved: 7, poolBy: "compute" },
     randomFrom(1),
   );
