@@ -17,6 +17,8 @@ test("a server prints its ready line as JSON, on a free port, and its key only o
     api_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/),
     control_url: first.ready.api_url.replace("/api/v2", "/_sim"),
     world: "default",
+    clock: "real",
+    now: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     api_key: expect.stringMatching(/^[A-Za-z0-9]{64}$/),
   });
   expect(new URL(first.ready.api_url).port).not.toBe("0");
@@ -25,7 +27,15 @@ test("a server prints its ready line as JSON, on a free port, and its key only o
   expect(first.stdout()).toMatch(/^\{.*\}\n$/);
 
   const second = await startServer(data, [], { key: first.ready.api_key as string });
-  expect(Object.keys(second.ready)).toEqual(["event", "pid", "api_url", "control_url", "world"]);
+  expect(Object.keys(second.ready)).toEqual([
+    "event",
+    "pid",
+    "api_url",
+    "control_url",
+    "world",
+    "clock",
+    "now",
+  ]);
   expect((await second.api("GET", "/users/me")).status).toBe(200);
 });
 
@@ -60,11 +70,11 @@ test("without --json, the ready text has the URL, the key once, and three comman
   const commands = first
     .stdout()
     .split("\n")
-    .filter((line) => /^ +(curl|npx) /.test(line));
+    .filter((line) => /^ +(curl|\S+\/standin) /.test(line));
   expect(commands).toHaveLength(3);
   expect(commands[0]).toContain(`Bearer ${key}`);
   for (const command of commands.slice(1)) {
-    const tried = await runStandin(command.trim().split(" ").slice(2));
+    const tried = await runStandin(command.trim().split(" ").slice(1));
     expect(tried, command).toMatchObject({ code: 0, stderr: "" });
   }
   await first.kill("SIGINT");
