@@ -19,7 +19,7 @@ test("Ctrl-C ends the reading of a file at once and leaves nothing behind", asyn
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   importing.process.kill("SIGINT");
   const { code, stderr } = await waitForExit(importing);
-  expect([code, stderr]).toEqual([1, "standin: interrupted\n"]);
+  expect([code, stderr]).toEqual([130, "standin: interrupted\n"]);
   expect(readdirSync(directory)).toEqual(["rows.csv.gz"]);
 });
 

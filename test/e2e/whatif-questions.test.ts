@@ -11,7 +11,7 @@ test("the first lines of quota have the date, its interval and the rejected shar
     "quota",
     trace,
     "--quota-cu-hours",
-    "300",
+    "900",
     "--delay",
     "60",
     "--delay",
@@ -22,10 +22,11 @@ test("the first lines of quota have the date, its interval and the rejected shar
   const { code, stdout } = await runStandin(["whatif", ...args]);
   expect(code).toBe(0);
   expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
-    /With a delay of 1 h: the quota of 300 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 % interval: .* to .*\)\. After that, .* of .* requests in 2026-01 are rejected\./,
+    /With a delay of 1 h: the quota of 900 CU-hours is used up on 2026-01-\d\d \d\d:\d\d \(95 % interval: .* to .*\)\. After that, .* of .* requests in 2026-01 are rejected\./,
   );
   const { delays, month } = await runWhatif(args);
   expect(month).toBeNull();
+  // Reached after the recorded days, so it has an interval.
   const [minute, hour] = delays.map(({ projects }: any) => projects[0].months[0]);
   expect(hour.reached_at.median >= hour.reached_at.low && hour.reached_at.median < hour.reached_at.high).toBe(
     true,

@@ -5,7 +5,7 @@ import { parseScenario, printScenario, ScenarioError } from "../../src/scenario/
 import { expectHolds } from "../support/properties.ts";
 
 const durations = fc.oneof(
-  fc.nat(10_000_000),
+  fc.nat(10_000_000).map((ms) => (ms === 0 ? 0 : `${ms}ms`)),
   fc
     .tuple(fc.integer({ min: 1, max: 500 }), fc.constantFrom("s", "m", "h", "d"))
     .map(([n, unit]) => `${n}${unit}`),
@@ -113,7 +113,7 @@ const source = fc.oneof(
     {
       pattern: fc.constant("poisson"),
       rate: fc.constantFrom("5/s", "2.5/hour", 3),
-      duration: fc.constantFrom("3s", "1s..5s", "3s~0.5", 20),
+      duration: fc.constantFrom("3s", "1s..5s", "3s~0.5", "20ms"),
     },
     { requiredKeys: ["pattern", "rate"] },
   ),
@@ -153,8 +153,8 @@ const traffic = fc.array(fc.tuple(source, windows), { maxLength: 3 }).map((all) 
   })),
 );
 
-const bounds = <T>(value: fc.Arbitrary<T>) =>
-  fc.oneof(value, fc.record({ min: value }), fc.record({ max: value }), fc.constant({ min: 1, max: 2 }));
+const bounds = <T>(value: fc.Arbitrary<T>, min: T, max: T) =>
+  fc.oneof(value, fc.record({ min: value }), fc.record({ max: value }), fc.constant({ min, max }));
 const FILTERS: Readonly<Record<string, object>> = {
   requests: { status: 423, method: "POST" },
   operations: { action: "start_compute" },
@@ -164,8 +164,8 @@ const expectation = fc
   .tuple(
     fc.constantFrom(...(Object.keys(MEASURES) as (keyof typeof MEASURES)[])),
     fc.record({
-      count: bounds(fc.nat(1_000)),
-      duration: bounds(durations),
+      count: bounds(fc.nat(1_000), 1, 2),
+      duration: bounds<string | number>(durations, "1s", "1m"),
       state: fc.constantFrom("idle", ["active", "starting"]),
     }),
     windows,

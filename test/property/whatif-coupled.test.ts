@@ -50,7 +50,8 @@ test("computes that share nothing behave as each does alone, for any start laten
         ...outcome
       } = simulateCoupled(fleetOf(trace, delay, latency));
       // 0.25 CU each here; a replay without sizes assumes 1 CU.
-      expect({ ...outcome, cuMs: outcome.cuMs / 0.25 }).toEqual(
+      const { cuMs, cuColdStarts } = outcome;
+      expect({ ...outcome, cuMs: cuMs / 0.25, cuColdStarts: cuColdStarts / 0.25 }).toEqual(
         replayTrace(trace, fixed(delay), replaySetting(60, latency)),
       );
       expect([quotaReached, refused]).toEqual([[], 0]);

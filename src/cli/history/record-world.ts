@@ -92,7 +92,7 @@ export async function recordWorld({ data, world: name, from, to, out }: RecordIn
       about: `What happened in the world "${name}" from ${isoOf(recordingWindow.from.at)} to ${isoOf(recordingWindow.to.at)}.`,
       world: { file: basename(worldFile) },
       steps,
-      length: recordingWindow.to.at - recordingWindow.from.at,
+      length: `${recordingWindow.to.at - recordingWindow.from.at}ms`,
       // The final state may depend on what could not be reproduced.
       ...(omitted.length === 0 ? { state } : {}),
     };
