@@ -34,7 +34,7 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   env: [
     "print shell exports for public API clients",
-    async () => (await import("./commands/env.ts")).envCommand(),
+    async () => (await import("./setup/env.ts")).envCommand(),
   ],
   wait: [
     "wait for the server to be ready, or for a compute, operation or project to reach a state",

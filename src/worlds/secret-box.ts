@@ -9,8 +9,8 @@ const CIPHER = "aes-256-gcm";
 const SEALED_PREFIX = "sealed:1:";
 
 /**
- * Encrypts the passwords of roles, in memory and on disk. Whoever has a world's file, a snapshot or a backup
- * cannot read them without the key.
+ * Encrypts the passwords of roles, in memory and on disk. A world's file, a snapshot or a backup does not
+ * reveal them without the key.
  */
 export class SecretBox {
   readonly #key: Buffer;

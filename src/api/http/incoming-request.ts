@@ -123,7 +123,7 @@ function describeRequest(
   const response = "lostBy" in result ? result.unsentResponse : result;
   if (!("lostBy" in result)) entry.status = result.status;
   if (response !== undefined && "code" in response) entry.code = response.code;
-  // Without a valid key, only the size of the log would bound what somebody stores here.
+  // Bodies of requests without a valid key are not stored: anyone could fill the log with them.
   if (caller !== undefined && method !== "GET" && method !== "HEAD") {
     const body = input && redactedBody(input);
     if (body !== undefined) entry.body = body;

@@ -67,12 +67,12 @@ export class Log {
     return logged as F;
   }
 
-  /** Number of entries dropped because nobody read them. */
+  /** Number of entries dropped because stderr was not read. */
   get dropped(): number {
     return this.#stream.dropped;
   }
 
-  /** Writes what is waiting, as far as somebody reads it. */
+  /** Writes what is waiting, as far as stderr is read. */
   close(): Promise<void> {
     return this.#stream.close();
   }

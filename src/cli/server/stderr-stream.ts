@@ -9,7 +9,7 @@ const FLUSH_MS = 200;
 const STDERR = 2;
 
 export type LogStream = DestinationStream & {
-  /** Number of entries dropped because nobody read them. */
+  /** Number of entries dropped because stderr was not read. */
   readonly dropped: number;
   /** Waits briefly until everything is written, then gives up on it. */
   close(): Promise<void>;

@@ -5,7 +5,7 @@ export type LoopDelay = { readonly p50: number; readonly p99: number; readonly m
 
 const RESOLUTION_MS = 10;
 
-/** Measures the event loop from the first read on: before it, nobody pays for the measurement. */
+/** Measures the event loop from the first read on, so that servers without monitoring have no cost. */
 export class EventLoopMeter {
   #histogram: IntervalHistogram | undefined;
 
