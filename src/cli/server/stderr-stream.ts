@@ -61,14 +61,16 @@ export class DroppingStream implements LogStream {
   async close(): Promise<void> {
     const pipe = this.#pipe;
     if (pipe.destroyed) return;
-    // It is not ended: its descriptor is that of `process.stderr`, where the reason of a failed start is printed.
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, FLUSH_MS);
+    const isRead = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(resolve, FLUSH_MS, false);
       pipe.write("", () => {
         clearTimeout(timer);
-        resolve();
+        resolve(true);
       });
     });
+    // A write that nothing reads would keep the process running. Otherwise the pipe stays open: it has the
+    // descriptor of `process.stderr`, where the reason of a failed start is printed.
+    if (!isRead) pipe.destroy();
   }
 }
 
