@@ -163,10 +163,10 @@ test("without auth, its parts are not found", async () => {
   await advance("20s");
   const plain = [project.id, branch.id] as const;
   for (const call of [
-    client.listBranchNeonAuthTrustedDomains(...plain),
-    client.getNeonAuthPluginConfigs(...plain),
-    client.updateNeonAuthAllowLocalhost(...plain, { allow_localhost: true }),
-    client.disableNeonAuth(...plain, {}),
+    () => client.listBranchNeonAuthTrustedDomains(...plain),
+    () => client.getNeonAuthPluginConfigs(...plain),
+    () => client.updateNeonAuthAllowLocalhost(...plain, { allow_localhost: true }),
+    () => client.disableNeonAuth(...plain, {}),
   ])
-    expect(await errorOf(call)).toMatchObject({ status: 404, code: "NOT_ENABLED" });
+    expect(await errorOf(call())).toMatchObject({ status: 404, code: "NOT_ENABLED" });
 });
