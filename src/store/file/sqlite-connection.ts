@@ -5,7 +5,7 @@ import BetterSqlite3 from "better-sqlite3";
 const BUSY_TIMEOUT_MS = 100;
 
 /**
- * A file may come from somebody else: its triggers and views may call no function with side effects. The
+ * A file may come from another person: its triggers and views may call no function with side effects. The
  * driver also opens every file in SQLite's defensive mode.
  */
 const DISTRUST_SCHEMA = "PRAGMA trusted_schema = OFF";
