@@ -4,6 +4,7 @@ import { type Context, Hono } from "hono";
 import { createApi } from "../api/app.ts";
 import { KNOWN_OPERATIONS } from "../api/coverage/client-operations.ts";
 import { coverage } from "../api/coverage/coverage.ts";
+import { actFor } from "../api/http/acting-account.ts";
 import { RateLimiter } from "../api/http/rate-limit.ts";
 import type { ApiOptions } from "../api/http/request-context.ts";
 import { redactedPath } from "../api/http/request-journal.ts";
@@ -75,6 +76,11 @@ function createSurfaces(
   const app = new Hono();
   app.route(`${base}/api/v2`, createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, onBug }));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
+  app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
+    const { req, env } = context;
+    const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2\/)/, "");
+    return app.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
+  });
   app.route(
     `${base}/_sim`,
     createControl({

@@ -45,8 +45,6 @@ export type RequestContext<P, Q, B> = {
   /** The account that the call acts for: that of the named project or organization, else the caller's own. */
   readonly account: Account;
   readonly principal: Principal;
-  /** Id of the API key of the request. */
-  readonly keyId: number;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -128,7 +126,7 @@ export class RouteHandlers {
           "query",
         ) as z.output<Q>;
         const body = parseInput(options.body ?? ANY_INPUT, input && parseJsonBody(input)) as z.output<B>;
-        const { principal, keyId } = caller;
+        const { principal } = caller;
         const resource = {
           projectId: context.req.param("project_id"),
           organizationId: organizationIn(context, query) ?? options.organizationIn?.(body),
@@ -137,7 +135,7 @@ export class RouteHandlers {
         const execute = (command: Command) => unwrap(transaction.execute(command));
         return {
           status: options.status ?? 200,
-          body: handle({ transaction, account, principal, keyId, params, query, body, execute }),
+          body: handle({ transaction, account, principal, params, query, body, execute }),
         };
       };
       return this.#handle(context, describeNotFound(options.notFound, authorizeAndHandle), input);
