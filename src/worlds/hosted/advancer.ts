@@ -11,6 +11,7 @@ import {
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LiveWorld } from "./live-world.ts";
+import type { Reports } from "./reports.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /** Number of events after which due work is committed and other requests get a turn. */
@@ -23,11 +24,13 @@ export class Advancer {
   readonly #lifecycle: WorldLifecycle;
   readonly #commits: GroupCommit;
   readonly #gate: ExclusiveGate;
+  readonly #reports: Reports;
   #arrivals: ArrivalSource = NO_ARRIVALS;
   /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
   #committedAt: SimTime | undefined;
 
-  constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate) {
+  constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate, reports: Reports) {
+    this.#reports = reports;
     this.#lifecycle = lifecycle;
     this.#commits = commits;
     this.#gate = gate;
@@ -95,7 +98,7 @@ export class Advancer {
       const live = this.#lifecycle.requireLive();
       const { simulation, clock } = live;
       for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
-      const done = simulation.runWithArrivals(arrivals, from, to, EVENTS_PER_COMMIT);
+      const done = this.#reports.runWithArrivals(simulation, arrivals, from, to, EVENTS_PER_COMMIT);
       clock.advanceTo(simulation.world.at);
       if (done) return finish(live);
       if (simulation.hasUncommittedEvents) this.#commitPortion();
