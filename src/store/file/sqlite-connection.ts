@@ -1,5 +1,6 @@
 import { rmSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
+import { makeWalDurable } from "./wal-file.ts";
 
 /** Only this process writes to a world's file, and a program that reads it must not block it for long. */
 const BUSY_TIMEOUT_MS = 100;
@@ -58,6 +59,7 @@ export function checkpoint(sqlite: BetterSqlite3.Database): boolean {
  * leftover log to the new file. Throws when the log cannot be checkpointed.
  */
 export function checkpointWal(path: string): void {
+  makeWalDurable(path);
   checkpointAndClose(connect(path));
   if (!removeEmptyWal(path))
     throw new Error(`${path} is being read by another program, or its disk is full; try again later`);
