@@ -22,12 +22,15 @@ import {
 } from "../http/request.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
+import { consolePages } from "./console-files.ts";
 
 export type AppOptions = {
   readonly worlds: WorldsHandle;
   readonly version: string;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
+  /** Whether browsers get the console at / and /w/<name>/. */
+  readonly console?: boolean;
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
@@ -55,6 +58,7 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized };
   const app = createSurfaces(options, "", defaultWorld, shared);
+  if (options.console === true) app.route("/", consolePages());
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
   app.all("/w/:world/*", (context) => {

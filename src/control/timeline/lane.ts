@@ -1,6 +1,6 @@
 import type { SimTime } from "../../platform/core/time.ts";
 
-export const LANE_STATES = ["starting", "active", "suspending", "suspended", "deleted"] as const;
+const LANE_STATES = ["starting", "active", "suspending", "suspended", "deleted"] as const;
 export type LaneState = (typeof LANE_STATES)[number];
 
 /** A stretch of time in one state; `until` is exclusive. */
