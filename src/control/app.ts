@@ -186,7 +186,7 @@ export function createControl(options: ControlOptions): Hono {
         renderMetrics(world.name, transaction.world, clock, {
           ...world.diagnostics(),
           sizeBytes: world.sizeBytes(),
-          openWorlds: options.worlds.openCount,
+          worlds: options.worlds.counts,
           delay: loopMeter.read(),
         }),
       );

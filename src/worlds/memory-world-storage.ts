@@ -47,6 +47,10 @@ export class MemoryWorldStorage implements WorldStorage {
     return infoOf(this.#stored(world));
   }
 
+  writtenAt(): undefined {
+    return undefined;
+  }
+
   removeWorld(world: string): void {
     this.#worlds.delete(world);
     this.#snapshots.delete(world);

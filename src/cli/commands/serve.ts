@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { DAY } from "../../platform/core/time.ts";
+import { DAY, MINUTE } from "../../platform/core/time.ts";
 import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import {
@@ -9,6 +9,7 @@ import {
   parseBytesOption,
   parseClockOption,
   parseHostDomainOption,
+  parseIdleTimeOption,
   parseInstantOption,
   parseRetentionOption,
   parseStartDelayOption,
@@ -190,6 +191,22 @@ export function serveCommand(): Command {
       envOption("--max-world-size <size>", "size of the largest world that can be forked")
         .argParser(parseBytesOption)
         .default(4 * 1024 ** 3, "4GiB"),
+    )
+    .addOption(
+      envOption(
+        "--close-idle <duration>",
+        "close a world other than the default after this wall-clock time without a request; 0 for never",
+      )
+        .argParser(parseIdleTimeOption)
+        .default(10 * MINUTE, "10m"),
+    )
+    .addOption(
+      envOption(
+        "--expire-worlds <duration>",
+        "delete a world other than the default after this wall-clock time without a request; 0 for never",
+      )
+        .argParser(parseIdleTimeOption)
+        .default(0, "0"),
     )
     .addOption(
       envOption("--log-level <level>", "level of log messages on stderr; debug includes every request")

@@ -34,6 +34,8 @@ export type ServeOptions = {
   requestsLimit: number;
   maxWorlds: number;
   maxWorldSize: number;
+  closeIdle: number;
+  expireWorlds: number;
   logLevel: string;
   json?: boolean;
 };

@@ -13,7 +13,7 @@ import {
 } from "../../app/open-worlds.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
-import { type DataDirectory, DEFAULT_WORLD } from "../../worlds/data-directory.ts";
+import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -21,6 +21,7 @@ import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { printReadyLine } from "./ready-line.ts";
+import { scheduleBackups, scheduleTidying } from "./schedules.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { reportStalledClients } from "./stalled-clients.ts";
@@ -63,6 +64,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     stopOnSignal(listening.server, opened.worlds, directory, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
+    scheduleTidying(options, opened.worlds, log);
     printReadyLine(opened, clock, origin, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
@@ -124,6 +126,8 @@ async function openServedWorlds(
       maxWorlds: options.maxWorlds,
       maxWorldBytes: options.maxWorldSize,
       maxAutomaticSnapshots: options.keepAutomatic,
+      closeIdleAfterMs: options.closeIdle,
+      expireAfterMs: options.expireWorlds,
     };
     const retention = {
       history: retentionLimit(options.keepHistory),
@@ -137,6 +141,8 @@ async function openServedWorlds(
         populate: applySeedFile,
         limits,
         retention,
+        onExpired: (world) =>
+          log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
         hostClock: newHostClock(({ byMs }) =>
           log.warn(
             `the clock of the host was set by ${byMs / 1000} s; the clocks of the worlds go on as before`,
@@ -226,25 +232,6 @@ function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDire
     await log.close();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
-}
-
-/** Takes a snapshot of the default world at an interval of wall-clock time; only the newest are retained. */
-function scheduleBackups(everyMs: number, retainCount: number, worlds: WorldRegistry, log: Log): void {
-  let isRunning = false;
-  const takeBackup = async () => {
-    // Backups never overlap, even if one takes longer than the interval.
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      const backup = await worlds.backUp(DEFAULT_WORLD, retainCount);
-      if (backup.ok && backup.value !== undefined) log.info(`took backup ${backup.value.name}`);
-    } catch (error) {
-      log.error(error, "backup failed; the next one is taken as scheduled");
-    } finally {
-      isRunning = false;
-    }
-  };
-  setInterval(takeBackup, everyMs).unref();
 }
 
 function originOf(address: AddressInfo, host: string): string {

@@ -99,6 +99,11 @@ export class GroupCommit {
     this.#idleTimer = undefined;
   }
 
+  /** Whether a request waits for the next commit, or somebody follows the events. */
+  get isInUse(): boolean {
+    return this.#next !== undefined || this.#listeners.size > 0;
+  }
+
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

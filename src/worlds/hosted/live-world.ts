@@ -33,10 +33,10 @@ export type LiveWorld = {
 };
 
 /**
- * Opens the history and builds the world from it. Throws `StoreUnavailable` when the history cannot be
- * opened.
+ * Opens the history and builds the world from it. The clock does not follow `wallStepMs`, by which the host's
+ * clock was set while the world was closed. Throws `StoreUnavailable` when the history cannot be opened.
  */
-export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
+export function openLiveWorld(options: HostedWorldOptions, wallStepMs = 0): LiveWorld {
   const { name, open, hostClock, initialClock, requestsLimit, retention } = options;
   try {
     const history = open();
@@ -44,9 +44,14 @@ export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
     const state = clock?.state ?? initialClock;
     const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
     const simulation = new Simulation(world, journal);
-    const worldClock = new WorldClock(state, hostClock, floor);
+    const worldClock = new WorldClock(
+      { ...state, wallAnchor: state.wallAnchor + wallStepMs },
+      hostClock,
+      floor,
+    );
     sealPlainSecrets(world, history.secretBox);
-    if (simulation.hasUncommittedRows) simulation.commit(worldClock.state(), worldClock.now());
+    if (simulation.hasUncommittedRows || wallStepMs !== 0)
+      simulation.commit(worldClock.state(), worldClock.now());
     return {
       history,
       simulation,
