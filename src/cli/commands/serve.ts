@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DAY, MINUTE } from "../../platform/core/time.ts";
+import { MINIMUM_EVENTS } from "../../worlds/retention.ts";
 import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import {
@@ -19,6 +20,7 @@ import {
 import { dataOption, envOption, parseWorldNameOption } from "../terminal/options.ts";
 
 const MAX_LIMIT = 1_000_000;
+const MAX_EVENTS = 1_000_000_000;
 
 export function serveCommand(): Command {
   return new Command("serve")
@@ -158,10 +160,15 @@ export function serveCommand(): Command {
     .addOption(
       envOption(
         "--keep-history <duration>",
-        "delete events older than this, by the world's clock, or forever",
+        "delete events older than this, by the world's clock, except for --keep-events, or forever",
       )
         .argParser(parseRetentionOption)
         .default(90 * DAY, "90d"),
+    )
+    .addOption(
+      envOption("--keep-events <n>", "number of the newest events to retain, however old they are")
+        .argParser(integerParser(0, MAX_EVENTS))
+        .default(MINIMUM_EVENTS),
     )
     .addOption(
       envOption(

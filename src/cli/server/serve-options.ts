@@ -30,6 +30,7 @@ export type ServeOptions = {
   keepBackups?: number;
   keepAutomatic: number;
   keepHistory: number;
+  keepEvents: number;
   keepOperations: number;
   requestsLimit: number;
   maxWorlds: number;

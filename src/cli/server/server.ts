@@ -132,6 +132,7 @@ async function openServedWorlds(
     const retention = {
       history: retentionLimit(options.keepHistory),
       operations: retentionLimit(options.keepOperations),
+      minimumEvents: options.keepEvents,
     };
     return await openWorlds(
       directory,

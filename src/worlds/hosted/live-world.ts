@@ -1,10 +1,11 @@
+import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { type ClockState, WorldClock } from "../../simulation/world-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
-import { nextCheckpointSeq, type Retention } from "../retention.ts";
+import { type CheckpointDue, nextCheckpoint, type Retention } from "../retention.ts";
 import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";
@@ -28,8 +29,9 @@ export type LiveWorld = {
   readonly simulation: Simulation;
   readonly clock: WorldClock;
   readonly requests: PendingRequests | undefined;
-  /** The next checkpoint is taken once the world has reached this sequence number. */
-  checkpointDueAt: number;
+  checkpointDue: CheckpointDue;
+  /** When retention is applied next. */
+  truncationDueAt: SimTime;
 };
 
 /**
@@ -57,7 +59,9 @@ export function openLiveWorld(options: HostedWorldOptions, wallStepMs = 0): Live
       simulation,
       clock: worldClock,
       requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
-      checkpointDueAt: nextCheckpointSeq(journal, journal.newestCheckpoint, world, retention),
+      checkpointDue: nextCheckpoint(journal, journal.newestCheckpoint, world, retention),
+      // Retention may have other options than those of the last start.
+      truncationDueAt: worldClock.now(),
     };
   } catch (error) {
     const reason =
