@@ -36,6 +36,7 @@ await esbuild.build({
     "create-standin": "src/app/create-standin.ts",
     "run-worker": "src/cli/run/run-worker.ts",
     "whatif-worker": "src/cli/whatif/whatif-worker.ts",
+    "recording-worker": "src/cli/run/recording-worker.ts",
     "import-worker": "src/cli/whatif/import-worker.ts",
   },
   outdir: aside,
