@@ -37,6 +37,7 @@ await esbuild.build({
     "run-worker": "src/cli/run/run-worker.ts",
     "whatif-worker": "src/cli/whatif/whatif-worker.ts",
     "recording-worker": "src/cli/run/recording-worker.ts",
+    "scrub-worker": "src/cli/server/scrub-worker.ts",
     "import-worker": "src/cli/whatif/import-worker.ts",
   },
   outdir: aside,

@@ -61,6 +61,8 @@ export type ServerOptions = WorldOptions & {
   readonly hostClock?: HostClock;
   /** Called with the name of each world that was deleted because it expired. */
   readonly onExpired?: ((world: string) => void) | undefined;
+  /** Ends what reads the files of worlds in the background. */
+  readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
 
 const DEFAULT_REQUESTS_LIMIT = 10_000;
@@ -106,6 +108,7 @@ export async function openWorlds(
     initialClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
     onFailure,
     onExpired: options.onExpired,
+    beforeRestore: options.beforeRestore,
   });
   try {
     const world = worlds.open(DEFAULT_WORLD);

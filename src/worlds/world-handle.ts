@@ -202,6 +202,9 @@ export type WorldCounts = {
   readonly idleClosings: number;
   /** Number of worlds that were deleted because they had expired. */
   readonly expired: number;
+  /** Number of worlds that were verified in the background, and in how many of them there were differences. */
+  readonly scrubbed: number;
+  readonly scrubbedWithDifferences: number;
 };
 
 /** All worlds of a server, and their snapshots. */

@@ -35,6 +35,8 @@ export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
   readonly newId: () => string;
   /** Called with the name of each world that was deleted because it expired. */
   readonly onExpired?: ((world: string) => void) | undefined;
+  /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
+  readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
 
 /** All worlds of a process, opened on first use, each with its own clock, seed and history. */
@@ -47,6 +49,7 @@ export class WorldRegistry implements WorldsHandle {
   readonly #uses: WorldUses;
   #idleClosings = 0;
   #expired = 0;
+  readonly #scrubs = { scrubbed: 0, scrubbedWithDifferences: 0 };
 
   constructor(options: WorldRegistryOptions) {
     this.#options = options;
@@ -74,7 +77,13 @@ export class WorldRegistry implements WorldsHandle {
 
   get counts(): WorldCounts {
     const open = [...this.#open.values()].filter(({ isDormant }) => !isDormant).length;
-    return { open, idleClosings: this.#idleClosings, expired: this.#expired };
+    return { open, idleClosings: this.#idleClosings, expired: this.#expired, ...this.#scrubs };
+  }
+
+  /** Counts a world that was verified in the background. */
+  countScrub(ok: boolean): void {
+    this.#scrubs.scrubbed += 1;
+    if (!ok) this.#scrubs.scrubbedWithDifferences += 1;
   }
 
   list(): readonly WorldInfo[] {
@@ -146,6 +155,7 @@ export class WorldRegistry implements WorldsHandle {
     world: string,
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>> {
+    await this.#options.beforeRestore?.();
     const restored = await this.#whileInUse(world, () =>
       this.#snapshots.restore(world, name, this.#newFork({})),
     );

@@ -214,6 +214,7 @@ test.each([
   [["--start-delay", "soon"], /--start-delay.*1s\.\.5s.*or profile/],
   [["--branches-limit", "0"], /--branches-limit.*from 1 to 1000000, or plan/],
   [["--keep-history", "long"], /--keep-history.*90s, 10m, 2h or 7d, or forever/],
+  [["--scrub-every", "0s"], /--scrub-every.*from 1s to 24d/],
   [["--close-idle", "999ms"], /--close-idle.*from 1s to 3650d, or 0 for never/],
   [["--close-idle", "never"], /--close-idle.*duration with a unit/],
   [["--expire-worlds", "3651d"], /--expire-worlds.*from 1s to 3650d, or 0 for never/],

@@ -148,6 +148,12 @@ export function serveCommand(): Command {
     )
     .addOption(
       envOption(
+        "--scrub-every <duration>",
+        "interval of wall-clock time between checks of all worlds, such as 1d (default: no checks)",
+      ).argParser(parseBackupIntervalOption),
+    )
+    .addOption(
+      envOption(
         "--keep-backups <n>",
         "number of backups to retain; requires --backup-every (default: 24)",
       ).argParser(integerParser(1, 10_000)),

@@ -1,6 +1,8 @@
 import { DEFAULT_WORLD } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
+import type { ScrubResult } from "../history/scrub-worlds.ts";
 import type { Log } from "./log.ts";
+import type { Scrubber } from "./scrubber.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /** Idle worlds are looked for at least this often, in milliseconds of wall-clock time. */
@@ -35,6 +37,28 @@ export function scheduleTidying(
       log.error(error, "closing of idle worlds failed; it is tried again");
     }
   });
+}
+
+/** Verifies all worlds in a thread. */
+export function scheduleScrubs(everyMs: number, scrubber: Scrubber, log: Log): void {
+  repeat(everyMs, async () => {
+    try {
+      await scrubber.run();
+    } catch (error) {
+      log.error(error, "the check of the worlds failed; the next one runs as scheduled");
+    }
+  });
+}
+
+/** Counts and logs what a scrub found in a world. */
+export function reportScrub({ world, ok, differences }: ScrubResult, worlds: WorldRegistry, log: Log): void {
+  worlds.countScrub(ok);
+  if (ok) return;
+  const [first] = differences;
+  log.error(
+    new Error(`${first?.where}: ${first?.message}`),
+    `the stored world ${world} does not match its journal: ${differences.length} differences; run: standin verify --world ${world}`,
+  );
 }
 
 /** Runs work at an interval. It never overlaps with itself, even if it takes longer than the interval. */

@@ -27,6 +27,7 @@ export type ServeOptions = {
   controlToken?: string;
   rateLimit?: boolean;
   backupEvery?: number;
+  scrubEvery?: number;
   keepBackups?: number;
   keepAutomatic: number;
   keepHistory: number;

@@ -21,7 +21,8 @@ import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { printReadyLine } from "./ready-line.ts";
-import { scheduleBackups, scheduleTidying } from "./schedules.ts";
+import { reportScrub, scheduleBackups, scheduleScrubs, scheduleTidying } from "./schedules.ts";
+import { Scrubber } from "./scrubber.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { reportStalledClients } from "./stalled-clients.ts";
@@ -47,7 +48,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   try {
     // Take the port before creating the world: its API key is printed only once, on the ready line.
     listening = await listen(options);
-    const opened = await openServedWorlds(directory, options, applySeedFile, log);
+    let worlds: WorldRegistry | undefined;
+    const scrubber = new Scrubber(directory.path, (result) => {
+      if (worlds !== undefined) reportScrub(result, worlds, log);
+    });
+    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, log);
+    worlds = opened.worlds;
     log.follow(opened.world);
     listening.setHandler(createServedApp(opened, options, log));
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
@@ -61,7 +67,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     );
     const clock = await opened.world.clock();
     // Before the ready line: a reader of that line may stop the server at once.
-    stopOnSignal(listening.server, opened.worlds, directory, log);
+    stopOnSignal(listening.server, opened.worlds, scrubber, directory, log);
+    if (options.scrubEvery !== undefined) scheduleScrubs(options.scrubEvery, scrubber, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
     scheduleTidying(options, opened.worlds, log);
@@ -119,6 +126,7 @@ async function openServedWorlds(
   directory: DataDirectory,
   options: ServeOptions,
   applySeedFile: Populate | undefined,
+  scrubber: Scrubber,
   log: Log,
 ): Promise<OpenedWorlds> {
   try {
@@ -142,6 +150,7 @@ async function openServedWorlds(
         populate: applySeedFile,
         limits,
         retention,
+        beforeRestore: () => scrubber.stop(),
         onExpired: (world) =>
           log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
         hostClock: newHostClock(({ byMs }) =>
@@ -217,7 +226,13 @@ function createServedApp({ worlds }: OpenedWorlds, options: ServeOptions, log: L
  * On a signal: accepts no new requests, gives open ones a grace period, and closes the worlds after the last
  * commit.
  */
-function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDirectory, log: Log): void {
+function stopOnSignal(
+  server: Server,
+  worlds: WorldRegistry,
+  scrubber: Scrubber,
+  directory: DataDirectory,
+  log: Log,
+): void {
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
     log.info("stopping");
@@ -227,6 +242,7 @@ function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDire
     const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     await closed;
     clearTimeout(force);
+    await scrubber.stop();
     await worlds.close();
     removeServerFile(directory.path);
     directory.release();

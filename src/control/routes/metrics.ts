@@ -68,6 +68,12 @@ export function renderMetrics(
   metric("worlds_expired_total", "counter", "Worlds that were deleted because they had expired.", {
     "": worlds.expired,
   });
+  metric("worlds_scrubbed_total", "counter", "Worlds that were verified in the background.", {
+    "": worlds.scrubbed,
+  });
+  metric("scrub_failures_total", "counter", "Verified worlds with differences.", {
+    "": worlds.scrubbedWithDifferences,
+  });
   metric("event_loop_delay_seconds", "gauge", "Delay of the event loop since the previous read.", {
     ',quantile="0.5"': delay.p50,
     ',quantile="0.99"': delay.p99,
