@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DAY, MINUTE } from "../../platform/core/time.ts";
 import { MINIMUM_EVENTS } from "../../worlds/retention.ts";
+import { addPostgresOptions } from "../server/postgres-port.ts";
 import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import {
@@ -23,8 +24,7 @@ const MAX_LIMIT = 1_000_000;
 const MAX_EVENTS = 1_000_000_000;
 
 export function serveCommand(): Command {
-  return new Command("serve")
-    .addOption(dataOption())
+  return addPostgresOptions(new Command("serve").addOption(dataOption()))
     .addOption(
       envOption("--port <n>", "port to listen on; 0 selects a free port")
         .argParser(integerParser(0, 65_535))
