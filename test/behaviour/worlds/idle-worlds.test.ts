@@ -58,7 +58,7 @@ test.each(STORAGE_KINDS)(
     const { body } = await double.sim("GET", "/worlds/side");
     expect(body.world).toMatchObject({ open: false, seq: events.length, now: "2026-01-01T00:00:20.000Z" });
     expect(await isOpen(double, "side")).toBe(false);
-    expect(double.worlds.counts).toEqual({ open: 1, idleClosings: 1, expired: 0 });
+    expect(double.worlds.counts).toMatchObject({ open: 1, idleClosings: 1, expired: 0 });
     expect(await worldState(side)).toBe(state);
     expect(await eventsOf(side)).toEqual(events);
     expect(await isOpen(double, "side")).toBe(true);
