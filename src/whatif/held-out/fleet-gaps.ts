@@ -24,11 +24,22 @@ export type FleetGaps = {
 /** The index of "never" in `FleetGaps`. */
 export const NEVER_INDEX = LONGEST_DELAY_S + 1;
 
-/** `isUsed` selects days: 1 if the gaps of the day count. */
-export function fleetGapsOfDays(gaps: LongGaps, isUsed: Uint8Array, costs: ComputeCosts): FleetGaps {
+/** Memory for `fleetGapsOfDays`: 15 MB, too much to allocate for each selection of days. */
+export class FleetGapMemory {
+  readonly idleMs = new Float64Array(NEVER_INDEX + 1);
+  readonly coldShare = new Float64Array(NEVER_INDEX + 1);
+  readonly active = new Float64Array(NEVER_INDEX + 1);
+}
+
+/** `isUsed` selects days: 1 if the gaps of the day count. The result is valid until the memory is used again. */
+export function fleetGapsOfDays(
+  gaps: LongGaps,
+  isUsed: Uint8Array,
+  costs: ComputeCosts,
+  { idleMs, coldShare, active: activeOf }: FleetGapMemory,
+): FleetGaps {
   // By length of the gap at first, changed in place to the costs by delay. Longer gaps than any delay are last.
-  const [idleMs, coldShare] = [new Float64Array(NEVER_INDEX + 1), new Float64Array(NEVER_INDEX + 1)];
-  const activeOf = new Float64Array(NEVER_INDEX + 1);
+  for (const values of [idleMs, coldShare, activeOf]) values.fill(0);
   let [activeWeight, coldWeight] = [0, 0];
   for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
     const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];

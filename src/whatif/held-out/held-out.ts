@@ -4,7 +4,7 @@ import type { SuspendDelay } from "../curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DaySplit } from "./day-split.ts";
 import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
-import type { ComputeCosts } from "./fleet-gaps.ts";
+import { type ComputeCosts, FleetGapMemory } from "./fleet-gaps.ts";
 import { crossValidated, dayMask, delaysByPseudoGaps, PSEUDO_GAPS } from "./shrinkage.ts";
 
 export type HeldOutInput = {
@@ -39,8 +39,9 @@ export type PeriodFigures = {
 export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut {
   const { gaps } = input;
   const costs = computeCosts(input.costs);
-  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, train), costs);
-  const shrunk = crossValidated(gaps, train, costs);
+  const memory = new FleetGapMemory();
+  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, train), costs, memory);
+  const shrunk = crossValidated(gaps, train, costs, memory);
   const judged = (delayOf: (compute: number) => SuspendDelay): TrainAndTest => {
     const totals = dayTotals(gaps, delayOf, (compute) => sizeOf(input.costs, compute));
     return {
@@ -66,8 +67,9 @@ export function crossValidatedDelays(
   days: readonly number[],
 ): readonly SuspendDelay[] {
   const costs = computeCosts(all);
-  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, days), costs);
-  return chosen[crossValidated(gaps, days, costs)] as readonly SuspendDelay[];
+  const memory = new FleetGapMemory();
+  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, days), costs, memory);
+  return chosen[crossValidated(gaps, days, costs, memory)] as readonly SuspendDelay[];
 }
 
 /** A worth in dollars is the same for each size; one in active time is of the compute's own size. */

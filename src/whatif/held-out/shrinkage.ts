@@ -4,7 +4,13 @@ import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import { delayMs } from "./day-totals.ts";
-import { type ComputeCosts, type FleetGaps, fleetGapsOfDays, NEVER_INDEX } from "./fleet-gaps.ts";
+import {
+  type ComputeCosts,
+  type FleetGapMemory,
+  type FleetGaps,
+  fleetGapsOfDays,
+  NEVER_INDEX,
+} from "./fleet-gaps.ts";
 
 /**
  * The number of gaps of the fleet that are added to a compute's own before its delay is chosen (empirical
@@ -37,8 +43,9 @@ export function delaysByPseudoGaps(
   gaps: LongGaps,
   isUsed: Uint8Array,
   costs: ComputeCosts,
+  memory: FleetGapMemory,
 ): ChosenByPseudoGaps {
-  const fleet = fleetGapsOfDays(gaps, isUsed, costs);
+  const fleet = fleetGapsOfDays(gaps, isUsed, costs, memory);
   const chosen = PSEUDO_GAPS.map((): SuspendDelay[] => []);
   for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
     const delays = delaysOfCompute(usedGaps(gaps, compute, isUsed), fleet, costs, compute);
@@ -51,7 +58,12 @@ export function delaysByPseudoGaps(
  * The index in `PSEUDO_GAPS` of the lowest cost on days that the delays were not chosen on, by cross-validation
  * over the given days, of which it needs two. Of equals, the one closest to the fleet.
  */
-export function crossValidated(gaps: LongGaps, days: readonly number[], costs: ComputeCosts): number {
+export function crossValidated(
+  gaps: LongGaps,
+  days: readonly number[],
+  costs: ComputeCosts,
+  memory: FleetGapMemory,
+): number {
   const folds = Math.min(days.length, MAX_FOLDS);
   const total = PSEUDO_GAPS.map(() => 0);
   for (let fold = 0; fold < folds; fold += 1) {
@@ -61,7 +73,7 @@ export function crossValidated(gaps: LongGaps, days: readonly number[], costs: C
       days.filter((day, index) => !isLeftOut(day, index)),
     );
     const leftOut = dayMask(gaps, days.filter(isLeftOut));
-    for (const [index, delays] of delaysByPseudoGaps(gaps, used, costs).entries())
+    for (const [index, delays] of delaysByPseudoGaps(gaps, used, costs, memory).entries())
       total[index] = (total[index] as number) + gapCost(gaps, leftOut, costs, delays);
   }
   return total.lastIndexOf(Math.min(...total));
