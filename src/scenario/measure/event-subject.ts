@@ -71,4 +71,5 @@ type AlwaysInformative =
   | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
   | "ComputeSuspendFailed" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
   | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
-  | "FaultHit";
+  | "FaultHit"
+  | "SpanBegan" | "SpanEnded";
