@@ -3,6 +3,7 @@ import type { Random } from "../../platform/core/random-port.ts";
 import { DAY, SECOND } from "../../platform/core/time.ts";
 import type { SplitInput } from "../held-out/day-split.ts";
 import { DayStatistics } from "../held-out/day-statistics.ts";
+import type { HeldOutSummary } from "../held-out/held-out-summary.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import { type ChosenPoint, type PointFigures, pointFigures } from "../report/figures.ts";
@@ -127,6 +128,7 @@ export class CurveAnswer {
   ): CurveSummary {
     const costs = this.#costs;
     const { curve } = this;
+    const heldOut = this.#statistics.heldOut(split);
     const [current, best] = [this.pointAt(this.#question.currentDelay), this.#best];
     const within = this.#cheapestWithin(constraints);
     const namedDelays = this.namedDelaysWithin(constraints);
@@ -148,7 +150,7 @@ export class CurveAnswer {
           isInstant(this.#question.latency) ? 0 : this.#replays.stored(delay)?.wait_p99_ms,
         margins: this.#statistics.margins(),
       }),
-      held_out: this.#statistics.heldOut(split),
+      held_out: heldOut,
       saving: savingOf(current, best, costs),
       clairvoyant: this.#perfectForesight(),
       never: this.figuresAt("never"),
@@ -163,7 +165,7 @@ export class CurveAnswer {
         ? []
         : namedDelays.map((delay) => this.#replays.figures(delay)),
       with_clients: withClients,
-      computes: this.#reading.computes.length === 0 ? undefined : this.#computeSummaries(),
+      computes: this.#reading.computes.length === 0 ? undefined : this.#computeSummaries(heldOut),
       limits: curveLimits(this.#question, withClients?.clients ?? []),
     });
   }
@@ -279,10 +281,10 @@ export class CurveAnswer {
     return withoutDelay(this.#curveFigures({ ...clairvoyantBound(gaps, coldStartS), ...sized, delay: 0 }));
   }
 
-  #computeSummaries(): ComputeSummary[] {
+  #computeSummaries(heldOut: HeldOutSummary): ComputeSummary[] {
     const costs = this.#costs;
     const { longGaps } = this.#reading;
-    const shrunk = this.#statistics.shrunkDelays();
+    const shrunk = this.#statistics.shrunkDelays(heldOut);
     const summaries = this.#reading.computes.map((reading) =>
       computeSummary(reading, costs, {
         startMs: this.#startMs,

@@ -5,7 +5,7 @@ import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
 import { dayCount, type LongGaps, MAX_DAYS, MAX_LONG_GAPS } from "../trace/long-gaps.ts";
 import { type SplitInput, splitDays, wholeDays } from "./day-split.ts";
-import { crossValidatedDelays, heldOut } from "./held-out.ts";
+import { heldOut, shrunkDelays } from "./held-out.ts";
 import { type HeldOutSummary, heldOutSummary } from "./held-out-summary.ts";
 import { DayMargins, noMarginsReason } from "./margins.ts";
 
@@ -39,7 +39,7 @@ export class DayStatistics {
   /** Throws a RangeError if a given split leaves too few days. */
   heldOut(split: SplitInput): HeldOutSummary {
     const { gaps, period, costs, currentDelay, delayOf } = this.#input;
-    const missing = this.#missing();
+    const missing = this.#missing() ?? tooManyComputes(gaps);
     if (missing !== undefined || gaps === undefined) return { missing: missing ?? TOO_MANY };
     const isGiven = split.train !== undefined || split.test !== undefined;
     try {
@@ -52,12 +52,14 @@ export class DayStatistics {
     }
   }
 
-  /** The delay of each compute, shrunk towards that of the fleet, chosen on all days; undefined if unknown. */
-  shrunkDelays(): readonly SuspendDelay[] | undefined {
+  /**
+   * The delay of each compute, chosen on all days and shrunk towards that of the fleet as the training days
+   * require; undefined if unknown.
+   */
+  shrunkDelays(tested: HeldOutSummary): readonly SuspendDelay[] | undefined {
     const { gaps, period, costs } = this.#input;
-    const days = wholeDays(period);
-    if (gaps === undefined || days.length < 2) return undefined;
-    return crossValidatedDelays({ gaps, costs }, days);
+    if (gaps === undefined || "missing" in tested) return undefined;
+    return shrunkDelays({ gaps, costs }, wholeDays(period), tested.pseudo_gaps ?? Number.POSITIVE_INFINITY);
   }
 
   #missing(): string | undefined {
@@ -72,6 +74,14 @@ export class DayStatistics {
     }
     return undefined;
   }
+}
+
+/** Each needs some milliseconds. */
+const MAX_COMPUTES = 20_000;
+
+function tooManyComputes(gaps: LongGaps | undefined): string | undefined {
+  if (gaps === undefined || gaps.tailMs.length <= MAX_COMPUTES) return undefined;
+  return `the traffic has more than ${MAX_COMPUTES.toLocaleString("en")} computes; select some with --compute`;
 }
 
 const TOO_MANY = `the traffic has more than ${MAX_LONG_GAPS.toLocaleString("en")} gaps of over a minute; select computes or a shorter period`;

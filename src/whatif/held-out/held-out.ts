@@ -61,15 +61,14 @@ export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut
   };
 }
 
-/** The delay of each compute, shrunk towards that of the fleet, chosen on all of these days: two at least. */
-export function crossValidatedDelays(
+/** The delay of each compute, shrunk towards that of the fleet, chosen on all of these days. */
+export function shrunkDelays(
   { gaps, costs: all }: Pick<HeldOutInput, "gaps" | "costs">,
   days: readonly number[],
+  pseudoGaps: number,
 ): readonly SuspendDelay[] {
-  const costs = computeCosts(all);
-  const memory = new FleetGapMemory();
-  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, days), costs, memory);
-  return chosen[crossValidated(gaps, days, costs, memory)] as readonly SuspendDelay[];
+  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, days), computeCosts(all), new FleetGapMemory());
+  return chosen[PSEUDO_GAPS.indexOf(pseudoGaps)] as readonly SuspendDelay[];
 }
 
 /** A worth in dollars is the same for each size; one in active time is of the compute's own size. */
