@@ -22,7 +22,7 @@ import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { computeStats, consoleStatus } from "./routes/stats.ts";
-import { waitBody, waitUntil } from "./routes/wait.ts";
+import { advanceUntil, waitBody, waitUntil } from "./routes/wait.ts";
 import { whatIfRoutes } from "./routes/whatif.ts";
 import { worldRoutes } from "./routes/worlds.ts";
 
@@ -135,7 +135,8 @@ export function createControl(options: ControlOptions): Hono {
   app.post(
     "/wait",
     handler(options, { body: waitBody }, async ({ world, body }, context) => {
-      await waitUntil(world, body.until, body.timeout, context.req.raw.signal);
+      const wait = body.advance ? advanceUntil : waitUntil;
+      await wait(world, body.until, body.timeout, context.req.raw.signal);
       return { now: formatInstant(world.now()), until: body.until };
     }),
   );
