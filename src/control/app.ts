@@ -8,6 +8,7 @@ import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
 import { type HistoryInfo, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
+import { controlDocument } from "./document/openapi.ts";
 import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
 import { formatInstant, renderObject } from "./http/render-object.ts";
 import { strict } from "./http/strict-fields.ts";
@@ -193,6 +194,11 @@ export function createControl(options: ControlOptions): Hono {
       );
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
     }),
+  );
+
+  app.get(
+    "/openapi.json",
+    handler(options, {}, () => controlDocument(app.routes, version)),
   );
 
   app.all("*", (context) => {
