@@ -120,19 +120,19 @@ class ScenarioRun {
     return this.#results.verdict(this.#start, this.#options);
   }
 
-  async *#runSteps(steps: readonly Step[], prefix: string): StepSequence {
+  async *#runSteps(steps: readonly Step[], prefix: string, round?: number): StepSequence {
     let previousEnd = this.#now();
     for (const [index, step] of steps.entries()) {
       const place = `${prefix}${index + 1}`;
       const failuresBefore = this.#results.failures.length;
       const wakeup = lazyWakeup(
         () => this.#times.startOf(step, previousEnd),
-        () => (step.activity === undefined ? undefined : this.#executor.activityFor(step.activity)),
+        () => (step.activity === undefined ? undefined : this.#executor.activityFor(step.activity, round)),
       );
       this.#failIfPast(wakeup.at, `step ${place}`, "begins");
       yield wakeup;
       this.#clock.forwardEvents();
-      const detail = yield* this.#runStep(step, place);
+      const detail = yield* this.#runStep(step, place, round);
       this.#clock.forwardEvents();
       previousEnd = this.#now();
       const name = step.name ?? actionOf(step);
@@ -154,11 +154,15 @@ class ScenarioRun {
     }
   }
 
-  async *#runStep(step: Step, place: string): AsyncGenerator<Wakeup, string | undefined, void> {
+  async *#runStep(
+    step: Step,
+    place: string,
+    enclosingRound: number | undefined,
+  ): AsyncGenerator<Wakeup, string | undefined, void> {
     if (step.repeat !== undefined) {
       for (let round = 1; round <= step.repeat.times; round += 1) {
         const roundStart = this.#now();
-        yield* this.#runSteps(step.repeat.steps, `${place}.${round}.`);
+        yield* this.#runSteps(step.repeat.steps, `${place}.${round}.`, round);
         if (step.repeat.every !== undefined && round < step.repeat.times)
           yield { at: roundStart + step.repeat.every };
       }
@@ -168,7 +172,9 @@ class ScenarioRun {
       // In the next round, steps wait again for steps that ended in the previous one.
       for (const inner of everyStep(step.parallel.flat())) this.#times.forget(inner);
       yield* runInParallel(
-        step.parallel.map((steps, sequence) => this.#runSteps(steps, `${place}.${sequence + 1}.`)),
+        step.parallel.map((steps, sequence) =>
+          this.#runSteps(steps, `${place}.${sequence + 1}.`, enclosingRound),
+        ),
       );
       return undefined;
     }
@@ -183,7 +189,7 @@ class ScenarioRun {
     }
     const { detail, failures, isRestored } =
       step.activity === undefined
-        ? yield* this.#executor.execute(step, place)
+        ? yield* this.#executor.execute(step, place, enclosingRound)
         : this.#executor.checkArrival(step.activity, this.#clock.arrivals.outcome);
     this.#clock.forwardEvents();
     for (const failure of failures)

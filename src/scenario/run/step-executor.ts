@@ -3,7 +3,7 @@ import { isoInstant } from "../../platform/core/calendar.ts";
 import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { isRestoreCall } from "../file/check-times.ts";
-import { resolveReferences, valueAtPath } from "../file/references.ts";
+import { ROUND_NAME, resolveInstants, resolveReferences, valueAtPath } from "../file/references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/scenario-schema.ts";
 import type { QueuedArrivals } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
@@ -44,6 +44,7 @@ export class StepExecutor {
   readonly #captured = new Map<string, unknown>();
   /** The place of the step that makes the calls. */
   #place = "";
+  #round: number | undefined;
 
   constructor(target: ScenarioTarget, observation: RunObservation, arrivals: () => ArrivalSource) {
     this.#target = target;
@@ -51,9 +52,11 @@ export class StepExecutor {
     this.#arrivals = arrivals;
   }
 
-  async *execute(step: Step, place: string): StepExecution {
+  /** `round`: of the innermost `repeat`, from 1. */
+  async *execute(step: Step, place: string, round: number | undefined): StepExecution {
     this.#place = place;
-    if (step.request !== undefined) return yield* this.#request(step.request, place);
+    this.#round = round;
+    if (step.request !== undefined) return yield* this.#request(step.request, place, round);
     if (step.control !== undefined) {
       const { method, path, body } = this.#resolve(step.control);
       const detail = `${method} ${path}`;
@@ -88,7 +91,7 @@ export class StepExecutor {
     return completed();
   }
 
-  async *#request(step: RequestStep, place: string): StepExecution {
+  async *#request(step: RequestStep, place: string, round: number | undefined): StepExecution {
     const request = this.#requestFor(step);
     const acceptedStatuses = step.status === undefined ? undefined : [step.status].flat();
     let response = await this.#send(request);
@@ -98,6 +101,7 @@ export class StepExecutor {
       this.#countResponse(request, response, true);
       yield { at: this.#target.now() + retry.every };
       this.#place = place;
+      this.#round = round;
       response = await this.#send(request);
     }
     this.#countResponse(request, response, acceptedStatuses?.includes(response.status) === true);
@@ -169,7 +173,11 @@ export class StepExecutor {
   }
 
   /** The activity of an activity step. */
-  activityFor({ to, kind, duration, queries, connection, pooled, load }: ActivityStep): Activity {
+  activityFor(
+    { to, kind, duration, queries, connection, pooled, load }: ActivityStep,
+    round: number | undefined,
+  ): Activity {
+    this.#round = round;
     const endpointId = to.includes("{")
       ? String(this.#resolve(to))
       : (this.#target.labels.computes(to)[0]?.id ?? to);
@@ -263,7 +271,11 @@ export class StepExecutor {
   }
 
   #resolve<T>(value: T): T {
-    return resolveReferences(value, (name) => this.#captured.get(name) ?? this.#target.labels.get(name)?.id);
+    const references = (name: string) =>
+      this.#captured.get(name) ??
+      this.#target.labels.get(name)?.id ??
+      (name === ROUND_NAME ? this.#round : undefined);
+    return resolveInstants(resolveReferences(value, references), this.#target.now());
   }
 }
 
