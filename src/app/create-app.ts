@@ -7,6 +7,7 @@ import { coverage } from "../api/coverage/coverage.ts";
 import { RateLimiter } from "../api/http/rate-limit.ts";
 import type { ApiOptions } from "../api/http/request-context.ts";
 import { redactedPath } from "../api/http/request-journal.ts";
+import type { PostgresAddress } from "../api/render/connection-uri.ts";
 import { createControl } from "../control/app.ts";
 import { guard } from "../control/http/guard.ts";
 import type { AskWhatIf } from "../control/http/whatif-fields.ts";
@@ -27,6 +28,8 @@ export type AppOptions = {
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
   readonly controlToken: string | undefined;
+  /** How Postgres clients reach this server; absent if it accepts none. */
+  readonly postgres?: PostgresAddress | undefined;
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -67,13 +70,16 @@ export function createApp(options: AppOptions): Hono {
 }
 
 function createSurfaces(
-  { worlds, version, rateLimit, hosts, controlToken, onBug }: AppOptions,
+  { worlds, version, rateLimit, hosts, controlToken, postgres, onBug }: AppOptions,
   base: string,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
 ): Hono {
   const app = new Hono();
-  app.route(`${base}/api/v2`, createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, onBug }));
+  app.route(
+    `${base}/api/v2`,
+    createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, postgres, onBug }),
+  );
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.route(
     `${base}/_sim`,

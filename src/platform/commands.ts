@@ -7,11 +7,13 @@ import type { TransferCommand } from "./account/transfer.ts";
 import type { BranchCommand } from "./branch/branch.ts";
 import type { DatabaseCommand, RoleCommand } from "./branch/branch-content.ts";
 import type { SnapshotCommand } from "./branch/branch-snapshot.ts";
+import type { LearnBranchContent } from "./branch/learned-content.ts";
 import type { RestoreBranchCommand } from "./branch/restore-branch.ts";
 import type { RestoreSnapshotCommand } from "./branch/restore-snapshot.ts";
 import type { ServiceRecordCommand } from "./branch/service-record.ts";
 import type { ActivityCommand } from "./compute/activity.ts";
 import type { ComputeCommand, ComputeLifecycleCommand } from "./compute/compute.ts";
+import type { SpanCommand } from "./compute/span.ts";
 import type { WorldCommand } from "./core/world-settings.ts";
 import type { FaultCommand } from "./fault/fault.ts";
 import type { JwksCommand } from "./project/jwks.ts";
@@ -42,6 +44,8 @@ export type Command =
   | ComputeCommand
   | ComputeLifecycleCommand
   | ActivityCommand
+  | SpanCommand
+  | LearnBranchContent
   | FaultCommand;
 
 /** Work that the world does by itself when its time has come. `id` names the object that it concerns. */

@@ -9,6 +9,7 @@ import { branchDeciders } from "./branch/decide-branch.ts";
 import { serviceRecordDeciders } from "./branch/decide-service-record.ts";
 import { decideExpireSnapshot, decideScheduledSnapshot, snapshotDeciders } from "./branch/decide-snapshot.ts";
 import { decideExpireBranch, deleteBranchDeciders } from "./branch/delete-branch.ts";
+import { learnedContentDeciders } from "./branch/learned-content.ts";
 import { restoreBranchDeciders } from "./branch/restore-branch.ts";
 import { restoreSnapshotDeciders } from "./branch/restore-snapshot.ts";
 import { roleDeciders } from "./branch/role.ts";
@@ -18,6 +19,7 @@ import { decideAutosuspend } from "./compute/autosuspend.ts";
 import { computeLifecycleDeciders } from "./compute/compute-lifecycle.ts";
 import { activityDeciders, decideScheduledArrival } from "./compute/decide-activity.ts";
 import { computeDeciders } from "./compute/decide-compute.ts";
+import { spanDeciders } from "./compute/decide-span.ts";
 import type { Context } from "./core/context.ts";
 import type { World } from "./core/world.ts";
 import type { WorldCommand } from "./core/world-settings.ts";
@@ -64,6 +66,8 @@ const DECIDERS = handlersOf<Command["type"]>()({
   ...computeDeciders,
   ...computeLifecycleDeciders,
   ...activityDeciders,
+  ...spanDeciders,
+  ...learnedContentDeciders,
   ...faultDeciders,
 });
 

@@ -5,6 +5,7 @@ import type { DatabaseEvent, RoleEvent } from "./branch/branch-content.ts";
 import type { SnapshotEvent } from "./branch/branch-snapshot.ts";
 import type { ActivityEvent } from "./compute/activity.ts";
 import type { ComputeEvent } from "./compute/compute.ts";
+import type { SpanEvent } from "./compute/span.ts";
 import type { WorldEvent } from "./core/world-settings.ts";
 import type { FaultEvent } from "./fault/fault.ts";
 import type { OperationEvent } from "./operation/operation.ts";
@@ -29,6 +30,7 @@ export type Event =
   | ComputeEvent
   | OperationEvent
   | ActivityEvent
+  | SpanEvent
   | FaultEvent;
 
 /**

@@ -3,6 +3,7 @@ import { databaseEvolvers, roleEvolvers } from "./branch/content-history.ts";
 import { branchEvolvers, snapshotEvolvers } from "./branch/evolve-branch.ts";
 import { activityEvolvers } from "./compute/evolve-activity.ts";
 import { computeEvolvers } from "./compute/evolve-compute.ts";
+import { spanEvolvers } from "./compute/evolve-span.ts";
 import { EMPTIED_TABLES, type TablesWith } from "./core/tables.ts";
 import type { SimTime } from "./core/time.ts";
 import { NO_NUMBERS, type World } from "./core/world.ts";
@@ -41,6 +42,7 @@ const EVOLVER_OF_TYPE = handlersOf<Event["type"]>()({
   ...computeEvolvers,
   ...operationEvolvers,
   ...activityEvolvers,
+  ...spanEvolvers,
   ...faultEvolvers,
 });
 

@@ -60,6 +60,10 @@ export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedE
     case "ActivityScheduled":
       scheduleWork(timers, world, { kind: "activity", id: String(event.scheduled.number) });
       return;
+    case "SpanBegan":
+    case "SpanEnded":
+      scheduleComputeWork(timers, world, event.endpointId);
+      return;
     case "ActivityRecorded":
       scheduleComputeWork(timers, world, event.activity.endpointId);
       return;

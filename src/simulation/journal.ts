@@ -334,7 +334,8 @@ type ChangesNoOperation =
   | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
   | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
   | "ComputeStartFailed" | "ComputeSuspendFailed" | "ActivityScheduled" | "ActivityRecorded"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit";
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";
 
 export function isTerminal({ status }: Operation["state"]): boolean {
   return status === "finished" || status === "failed" || status === "cancelled";

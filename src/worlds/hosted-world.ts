@@ -13,6 +13,7 @@ import { ExclusiveGate } from "./hosted/exclusive-gate.ts";
 import { GroupCommit } from "./hosted/group-commit.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { viewPast } from "./hosted/past-view.ts";
+import { Reports } from "./hosted/reports.ts";
 import { runInBackground, storeUnavailable } from "./hosted/store-failure.ts";
 import { transactionAt } from "./hosted/transaction.ts";
 import { WorldLifecycle } from "./hosted/world-lifecycle.ts";
@@ -22,6 +23,7 @@ import {
   type ClockReading,
   type HistoryInfo,
   type PastView,
+  type ReportSource,
   StoreUnavailable,
   type Transaction,
   type WorldDiagnostics,
@@ -40,6 +42,7 @@ export class HostedWorld implements WorldHandle {
   readonly #lifecycle: WorldLifecycle;
   readonly #commits: GroupCommit;
   readonly #advancer: Advancer;
+  readonly #reports = new Reports();
 
   constructor(options: HostedWorldOptions) {
     this.name = options.name;
@@ -48,7 +51,7 @@ export class HostedWorld implements WorldHandle {
       this.#commits.stopTimers();
     });
     this.#commits = new GroupCommit(this.#lifecycle, options.retention);
-    this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate);
+    this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate, this.#reports);
   }
 
   /** Whether the world has any history; false for an empty file. */
@@ -75,7 +78,7 @@ export class HostedWorld implements WorldHandle {
     try {
       const now = live.clock.now();
       enableNewRulesBeforeDue(simulation, now);
-      if (!simulation.runDueUntil(now, EVENTS_PER_COMMIT))
+      if (!this.#reports.runDueUntil(simulation, now, EVENTS_PER_COMMIT))
         return this.#advancer.catchUp().then(() => this.transact(work));
       mayBeHalfDone = false;
       const transaction = transactionAt(live, now, {
@@ -159,6 +162,10 @@ export class HostedWorld implements WorldHandle {
       this.#lifecycle.reportFailure(error);
       throw storeUnavailable(`the request log of world "${this.name}" could not be cleared`, error);
     }
+  }
+
+  attachReports(source: ReportSource): void {
+    this.#reports.attach(source);
   }
 
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {

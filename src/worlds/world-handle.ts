@@ -99,6 +99,15 @@ export type HistoryInfo = {
   readonly seq: number;
 };
 
+/** A command about an instant that may have passed, which was learned outside of a transaction. */
+export type Report = { readonly at: SimTime; readonly command: Command };
+
+/** What a surface has to report. */
+export interface ReportSource {
+  /** Returns the next report that concerns an instant up to `until`, and moves on to the following one. */
+  next(until: SimTime): Report | undefined;
+}
+
 /** A world in service, as the APIs see it. */
 export interface WorldHandle {
   readonly name: string;
@@ -125,6 +134,8 @@ export interface WorldHandle {
    * unsubscribes.
    */
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void;
+  /** Reports of this source are executed before all work that is due later. There is at most one source. */
+  attachReports(source: ReportSource): void;
   /** The world as it was at a point of its history. */
   viewAt(point: PointSelector): Promise<Result<PastView>>;
   history(): HistoryInfo;

@@ -19,6 +19,7 @@ test("a server prints its ready line as JSON, on a free port, and its key only o
     world: "default",
     clock: "real",
     now: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    postgres_url: expect.stringMatching(/^postgresql:\/\/127\.0\.0\.1:\d+$/),
     api_key: expect.stringMatching(/^[A-Za-z0-9]{64}$/),
   });
   expect(new URL(first.ready.api_url).port).not.toBe("0");
@@ -32,6 +33,7 @@ test("a server prints its ready line as JSON, on a free port, and its key only o
     "pid",
     "api_url",
     "control_url",
+    "postgres_url",
     "world",
     "clock",
     "now",

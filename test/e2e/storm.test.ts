@@ -4,6 +4,9 @@ import { describeStormFailure, hasCompiler, runStorm } from "../support/storage/
 const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
 const SEEDS = Number(process.env["STANDIN_TEST_STORM"] ?? 100);
 
+/** Seeds that have found bugs. */
+const FORMER_FAILURES = [420, 1267, 1567];
+
 test.skipIf(!hasCompiler())(
   "when storage calls fail and the power is cut, no acknowledged change is lost and each answer was true",
   async () => {
@@ -12,5 +15,13 @@ test.skipIf(!hasCompiler())(
     // Without failed calls and unknown outcomes the test would prove nothing.
     expect(totals.failed).toBeGreaterThan(0);
     expect(totals.powerCuts).toBeGreaterThan(SEEDS);
+  },
+);
+
+test.skipIf(!hasCompiler()).each(FORMER_FAILURES)(
+  "seed %i, which has failed before, passes",
+  async (seed) => {
+    const { failures } = await runStorm(seed, 1);
+    expect(failures.map(describeStormFailure)).toEqual([]);
   },
 );

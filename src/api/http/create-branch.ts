@@ -5,7 +5,7 @@ import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
 import type { NewServiceRecord } from "../../platform/branch/service-record.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
-import { renderChangedEndpoint, renderConnectionUris } from "../render/render-endpoint.ts";
+import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 import { issuePassword } from "./passwords.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -40,7 +40,13 @@ const ARCHIVED: NewServiceRecord = { kind: "archived", settings: {} };
 
 /** Creates a branch with these service records, and returns the body of the response. */
 export function createBranch(
-  { account, params, transaction, execute }: RequestContext<{ project_id: string }, unknown, unknown>,
+  {
+    account,
+    params,
+    transaction,
+    connectionUris,
+    execute,
+  }: RequestContext<{ project_id: string }, unknown, unknown>,
   input: BranchCreation,
   services: readonly NewServiceRecord[] = [],
 ) {
@@ -79,7 +85,7 @@ export function createBranch(
   const computes = events.flatMap((event) => (event.type === "ComputeCreated" ? [event.compute] : []));
   const uris = computes
     .slice(0, 1)
-    .flatMap((compute) => renderConnectionUris(world, branch, compute, passwordOf));
+    .flatMap((compute) => connectionUris.ofBranch(world, branch, compute, passwordOf));
   return {
     branch: renderBranch(world, branch, now),
     endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorResponse, errorResponseOf } from "../../http/errors.ts";
+import { waitUntil } from "../../http/world-clock-wait.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { FaultOutcome, FaultTarget } from "../../platform/fault/fault.ts";
 import { refuseConflicts } from "../../platform/operation/locked-by-operations.ts";
-import { StoreUnavailable, type Transaction, type WorldHandle } from "../../worlds/world-handle.ts";
+import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 
 /** The combined effect of the faults that a request matched. */
 export type MatchedFault = {
@@ -115,29 +116,10 @@ function retryAfter(seconds: number): Readonly<Record<string, string>> {
   return { "Retry-After": String(seconds) };
 }
 
-/** The longest sleep between two readings of the world's clock, which others may move. */
-const MAX_SLEEP_MS = 50;
-
 /** Waits out the delays of a request. */
 export async function waitOutDelays(world: WorldHandle, delays: readonly FaultDelay[]): Promise<void> {
   for (const { clock, ms } of delays) {
     if (clock === "wall") await sleep(ms);
-    else await waitOnWorldClock(world, ms);
-  }
-}
-
-/**
- * Waits until the world's clock has advanced by `ms`. The request itself advances a manual clock: the work
- * that is due on the way runs, and the request takes effect exactly at the end of the delay.
- */
-async function waitOnWorldClock(world: WorldHandle, ms: number): Promise<void> {
-  const until = world.now() + ms;
-  while (world.now() < until) {
-    if (world.isShuttingDown) throw new StoreUnavailable(`world "${world.name}" is closing`);
-    const { mode, factor } = await world.clock();
-    if (mode === "manual") {
-      // The end of time comes first: the clock is as late as it can be.
-      if ((await world.advance({ to: until })) === undefined) return;
-    } else await sleep(Math.min(MAX_SLEEP_MS, Math.ceil((until - world.now()) / factor)));
+    else await waitUntil(world, world.now() + ms);
   }
 }

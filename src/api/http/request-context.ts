@@ -22,6 +22,7 @@ import type { Command } from "../../platform/commands.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
+import { ConnectionUris, type PostgresAddress } from "../render/connection-uri.ts";
 import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
 import { clientAddress } from "./client-address.ts";
 import { matchRequestFaults } from "./fault-middleware.ts";
@@ -50,6 +51,8 @@ export type RequestContext<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** How clients connect to the computes of the request's world. */
+  readonly connectionUris: ConnectionUris;
   /** Executes a command. A refusal ends the request with the matching error. */
   readonly execute: (command: Command) => readonly RecordedEvent[];
 };
@@ -76,6 +79,8 @@ export type ApiOptions = {
   readonly defaultWorld: WorldResolver;
   /** D: 700 requests a minute and 40 a second, per route and account. */
   readonly rateLimit: boolean;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly postgres?: PostgresAddress | undefined;
   /** Counts a request without a valid key; returns the error if it exceeds a limit. */
   readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
   readonly onBug: (error: unknown) => void;
@@ -135,9 +140,20 @@ export class RouteHandlers {
         };
         const account = unwrap(authorize(transaction.world, principal, permission, resource));
         const execute = (command: Command) => unwrap(transaction.execute(command));
+        const connectionUris = new ConnectionUris(this.#options.postgres, context.req.param("world"));
         return {
           status: options.status ?? 200,
-          body: handle({ transaction, account, principal, keyId, params, query, body, execute }),
+          body: handle({
+            transaction,
+            account,
+            principal,
+            keyId,
+            params,
+            query,
+            body,
+            connectionUris,
+            execute,
+          }),
         };
       };
       return this.#handle(context, describeNotFound(options.notFound, authorizeAndHandle), input);

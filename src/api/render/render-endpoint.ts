@@ -1,10 +1,9 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import type { Branch } from "../../platform/branch/branch.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
-import { computeHost, poolerHost, proxyHost } from "../../platform/compute/host-name.ts";
+import { computeHost, proxyHost } from "../../platform/compute/host-name.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { profileOfWorld, type World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/core/world.ts";
 import { pendingStateOf } from "../../platform/operation/operation.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp } from "./render-common.ts";
 
@@ -108,41 +107,4 @@ function pendingStateFor(world: World, compute: Compute): EndpointState | undefi
   return pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) as
     | EndpointState
     | undefined;
-}
-
-export function connectionUri(
-  world: World,
-  compute: Compute,
-  role: string,
-  password: string,
-  database: string,
-  pooled: boolean,
-): string {
-  const { connectionQuery } = profileOfWorld(world);
-  const host = pooled ? poolerHost(world, compute) : computeHost(world, compute);
-  return `postgresql://${encodeURIComponent(role)}:${encodeURIComponent(password)}@${host}/${encodeURIComponent(database)}?${connectionQuery}`;
-}
-
-/** One for each database whose owner's password `passwordOf` knows. */
-export function renderConnectionUris(
-  world: World,
-  branch: Branch,
-  compute: Compute,
-  passwordOf: (secretId: string) => string | undefined,
-) {
-  return branch.databases.flatMap((database) => {
-    const secretId = branch.roles.find((role) => role.name === database.ownerName)?.secretId;
-    const password = secretId === undefined ? undefined : passwordOf(secretId);
-    if (password === undefined) return [];
-    return {
-      connection_uri: connectionUri(world, compute, database.ownerName, password, database.name, false),
-      connection_parameters: {
-        database: database.name,
-        password,
-        role: database.ownerName,
-        host: computeHost(world, compute),
-        pooler_host: poolerHost(world, compute),
-      },
-    } satisfies public_.ConnectionDetails;
-  });
 }

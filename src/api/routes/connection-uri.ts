@@ -18,7 +18,6 @@ import type { Project } from "../../platform/project/project.ts";
 import { PASSWORDS_NOT_STORED } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { flag } from "../http/request-fields.ts";
-import { connectionUri } from "../render/render-endpoint.ts";
 
 /** S: how to connect to a database of a project. */
 export function connectionUriRoutes(handlers: RouteHandlers): Hono {
@@ -37,7 +36,7 @@ export function connectionUriRoutes(handlers: RouteHandlers): Hono {
           pooled: flag.optional(),
         }),
       },
-      ({ account, params, query, transaction }) => {
+      ({ account, params, query, transaction, connectionUris }) => {
         const { world } = transaction;
         const project = unwrap(findProject(world, account.id, params.project_id));
         const compute = computeForConnection(world, project, account, query);
@@ -46,7 +45,7 @@ export function connectionUriRoutes(handlers: RouteHandlers): Hono {
         unwrap(findDatabase(branch, query.database_name));
         if (password === undefined) return fail(PASSWORDS_NOT_STORED);
         return {
-          uri: connectionUri(
+          uri: connectionUris.uri(
             world,
             compute,
             query.role_name,

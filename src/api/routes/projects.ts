@@ -21,7 +21,7 @@ import { createProjectBody, endpointDefaultsFrom, updateProjectBody } from "../h
 import type { RouteHandlers } from "../http/request-context.ts";
 import { flag } from "../http/request-fields.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
-import { renderChangedEndpoint, renderConnectionUris } from "../render/render-endpoint.ts";
+import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderProjectLimits } from "../render/render-limits.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 import { renderProject, renderProjectListItem } from "../render/render-project.ts";
@@ -80,51 +80,55 @@ export function projectRoutes(handlers: RouteHandlers): Hono {
 
   app.post(
     "/projects",
-    handlers.route(createRouteOptions, ({ account, body: { project: input }, transaction, execute }) => {
-      const events = execute({
-        type: "CreateProject",
-        accountId: account.id,
-        name: input.name,
-        regionId: input.region_id,
-        provisioner: input.provisioner,
-        pgVersion: input.pg_version,
-        storePasswords: input.store_passwords,
-        historyRetentionSeconds: input.history_retention_seconds,
-        settings: input.settings,
-        defaultEndpointSettings: endpointDefaultsFrom({
-          ...input.default_endpoint_settings,
-          ...omitUndefined({
-            autoscaling_limit_min_cu: input.autoscaling_limit_min_cu,
-            autoscaling_limit_max_cu: input.autoscaling_limit_max_cu,
+    handlers.route(
+      createRouteOptions,
+      ({ account, body: { project: input }, transaction, connectionUris, execute }) => {
+        const events = execute({
+          type: "CreateProject",
+          accountId: account.id,
+          name: input.name,
+          regionId: input.region_id,
+          provisioner: input.provisioner,
+          pgVersion: input.pg_version,
+          storePasswords: input.store_passwords,
+          historyRetentionSeconds: input.history_retention_seconds,
+          settings: input.settings,
+          defaultEndpointSettings: endpointDefaultsFrom({
+            ...input.default_endpoint_settings,
+            ...omitUndefined({
+              autoscaling_limit_min_cu: input.autoscaling_limit_min_cu,
+              autoscaling_limit_max_cu: input.autoscaling_limit_max_cu,
+            }),
           }),
-        }),
-        branch: {
-          name: input.branch?.name,
-          roleName: input.branch?.role_name,
-          databaseName: input.branch?.database_name,
-          annotations: input.branch?.annotations,
-        },
-      });
-      const { world, now } = transaction;
-      const created = events.find((event) => event.type === "ProjectCreated");
-      const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
-      if (created === undefined || branch === undefined) throw new Error("CreateProject created no project");
-      const passwords = new Map(
-        branch.roles.map((role) => [role.secretId, issuePassword(transaction, created.project, role)]),
-      );
-      const computes = computesOnBranch(world, branch.id);
-      return {
-        project: renderProject(world, created.project, now),
-        connection_uris: computes.flatMap((compute) =>
-          renderConnectionUris(world, branch, compute, (secretId) => passwords.get(secretId)),
-        ),
-        roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
-        databases: branch.databases.map((database) => renderDatabase(branch, database)),
-        operations: renderScheduledOperations(events, now),
-        branch: renderBranch(world, branch, now),
-        endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
-      };
-    }),
+          branch: {
+            name: input.branch?.name,
+            roleName: input.branch?.role_name,
+            databaseName: input.branch?.database_name,
+            annotations: input.branch?.annotations,
+          },
+        });
+        const { world, now } = transaction;
+        const created = events.find((event) => event.type === "ProjectCreated");
+        const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
+        if (created === undefined || branch === undefined)
+          throw new Error("CreateProject created no project");
+        const passwords = new Map(
+          branch.roles.map((role) => [role.secretId, issuePassword(transaction, created.project, role)]),
+        );
+        const computes = computesOnBranch(world, branch.id);
+        return {
+          project: renderProject(world, created.project, now),
+          connection_uris: computes.flatMap((compute) =>
+            connectionUris.ofBranch(world, branch, compute, (secretId) => passwords.get(secretId)),
+          ),
+          roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
+          databases: branch.databases.map((database) => renderDatabase(branch, database)),
+          operations: renderScheduledOperations(events, now),
+          branch: renderBranch(world, branch, now),
+          endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
+        };
+      },
+    ),
   );
 
   app.get(

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DAY } from "../../platform/core/time.ts";
+import { addPostgresOptions } from "../server/postgres-port.ts";
 import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import {
@@ -20,8 +21,7 @@ import { dataOption, envOption, parseWorldNameOption } from "../terminal/options
 const MAX_LIMIT = 1_000_000;
 
 export function serveCommand(): Command {
-  return new Command("serve")
-    .addOption(dataOption())
+  return addPostgresOptions(new Command("serve").addOption(dataOption()))
     .addOption(
       envOption("--port <n>", "port to listen on; 0 selects a free port")
         .argParser(integerParser(0, 65_535))

@@ -15,6 +15,7 @@ export function printReadyLine(
   { world, apiKey, settings, isNew }: OpenedWorlds,
   clock: ClockReading,
   origin: string,
+  postgresUrl: string | undefined,
   options: ServeOptions,
 ): void {
   const apiUrl = `${origin}/api/v2`;
@@ -25,6 +26,7 @@ export function printReadyLine(
       pid: process.pid,
       api_url: apiUrl,
       control_url: `${origin}/_sim`,
+      postgres_url: postgresUrl,
       world: world.name,
       clock: clockMode(clock),
       now,
@@ -34,7 +36,7 @@ export function printReadyLine(
     return;
   }
   print(
-    `standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\nclock: ${clockMode(clock)}, ${now}\n`,
+    `standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n${postgresUrl === undefined ? "" : `Postgres: ${postgresUrl}\n`}clock: ${clockMode(clock)}, ${now}\n`,
   );
   const command = commandName();
   const where = options.data === DEFAULT_DATA ? "" : ` --data ${options.data}`;

@@ -1,8 +1,9 @@
 import type { DurationDistribution } from "../../platform/core/distribution.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
+import type { PostgresServeOptions } from "./postgres-port.ts";
 
 /** The parsed options of `standin serve`. */
-export type ServeOptions = {
+export type ServeOptions = PostgresServeOptions & {
   data: string;
   port: number;
   host: string;

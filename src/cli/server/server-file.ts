@@ -9,6 +9,8 @@ export type ServerFile = {
   readonly pid: number;
   readonly api_url: string;
   readonly control_url: string;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly postgres_url?: string | undefined;
   readonly control_token?: string | undefined;
 };
 

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
+import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { createApp } from "../../app/create-app.ts";
+import type { PostgresPort } from "../../app/open-gateway.ts";
 import {
   newHostClock,
   type OpenedWorlds,
@@ -20,6 +22,7 @@ import { openDataDirectory } from "../history/open-data-directory.ts";
 import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
+import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
@@ -43,30 +46,34 @@ export async function serve(options: ServeOptions): Promise<void> {
     acceptLossOf: options.acceptLoss === undefined ? [] : [options.acceptLoss],
   });
   let listening: ListeningServer | undefined;
+  let postgres: OpenPostgresPort | undefined;
   try {
     // Take the port before creating the world: its API key is printed only once, on the ready line.
     listening = await listen(options);
     const opened = await openServedWorlds(directory, options, applySeedFile, log);
     log.follow(opened.world);
-    listening.setHandler(createServedApp(opened, options, log));
+    postgres = await openPostgresPort(opened, options, log);
+    listening.setHandler(createServedApp(opened, options, log, postgres?.address));
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
     wrapFileErrors(directory.path, () =>
       writeServerFile(directory.path, {
         pid: process.pid,
         control_url: `${origin}/_sim`,
         api_url: `${origin}/api/v2`,
+        postgres_url: postgres?.url,
         control_token: options.controlToken,
       }),
     );
     const clock = await opened.world.clock();
     // Before the ready line: a reader of that line may stop the server at once.
-    stopOnSignal(listening.server, opened.worlds, directory, log);
+    stopOnSignal(listening.server, postgres?.port, opened.worlds, directory, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
-    printReadyLine(opened, clock, origin, options);
+    printReadyLine(opened, clock, origin, postgres?.url, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
     listening?.server.close();
+    await postgres?.port.close();
     directory.release();
     await log.close();
     throw error;
@@ -194,13 +201,19 @@ async function listen(options: ServeOptions): Promise<ListeningServer> {
   return { server, setHandler };
 }
 
-function createServedApp({ worlds }: OpenedWorlds, options: ServeOptions, log: Log): AppFetch {
+function createServedApp(
+  { worlds }: OpenedWorlds,
+  options: ServeOptions,
+  log: Log,
+  postgres: PostgresAddress | undefined,
+): AppFetch {
   const app = createApp({
     worlds,
     version: VERSION,
     rateLimit: options.rateLimit ?? false,
     hosts: [options.host],
     controlToken: options.controlToken,
+    postgres,
     onBug: (error) => log.error(error, "internal error in a request"),
   });
   return log.requests(reportStalledClients(app.fetch, log));
@@ -210,10 +223,18 @@ function createServedApp({ worlds }: OpenedWorlds, options: ServeOptions, log: L
  * On a signal: accepts no new requests, gives open ones a grace period, and closes the worlds after the last
  * commit.
  */
-function stopOnSignal(server: Server, worlds: WorldRegistry, directory: DataDirectory, log: Log): void {
+function stopOnSignal(
+  server: Server,
+  postgres: PostgresPort | undefined,
+  worlds: WorldRegistry,
+  directory: DataDirectory,
+  log: Log,
+): void {
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
     log.info("stopping");
+    // Clients of Postgres are closed while the world can still record it.
+    await postgres?.close();
     worlds.beginShutdown();
     const closed = new Promise((done) => server.close(done));
     server.closeIdleConnections();

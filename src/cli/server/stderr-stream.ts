@@ -16,7 +16,7 @@ export type LogStream = DestinationStream & {
 };
 
 /**
- * stderr as a destination that never blocks. A pipe that nobody reads fills up, and a blocking write to it
+ * stderr as a destination that never blocks. A pipe that is not read fills up, and a blocking write to it
  * would stop the server.
  */
 export function openStderr(): LogStream {

@@ -47,6 +47,6 @@ export function formatLogLine(line: string, isColoured: boolean): string {
     ...(notes.length === 0 ? [] : [paint("dim", `(${notes.join(", ")})`)]),
   ];
   const stack = err === undefined ? "" : `${err.stack ?? err.message ?? ""}\n`;
-  // Messages may contain names, which come from anybody.
+  // Messages may contain names, which any client can choose.
   return printable(`${parts.join(" ")}\n${stack}`);
 }

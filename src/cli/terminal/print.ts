@@ -4,7 +4,7 @@ import { escapeControls } from "../../platform/core/text.ts";
 const ESCAPE = "\u001b";
 const STYLE = new RegExp(`(${ESCAPE}\\[(?:0|1|2|22|3[1-6]|39)m)`);
 
-/** Writes to stdout. Names in the text may come from anybody, so control characters are escaped. */
+/** Writes to stdout. Names in the text can be chosen by any client, so control characters are escaped. */
 export function print(text: string): void {
   process.stdout.write(printable(text));
 }

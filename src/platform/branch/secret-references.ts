@@ -3,6 +3,8 @@ import type { World } from "../core/world.ts";
 import { isServiceRecord } from "../project/settings-record.ts";
 import type { Role } from "./branch-content.ts";
 
+const VERIFIER_SUFFIX = ":verifier";
+
 /**
  * The ids of the secrets that this world needs at `at`, or can need again: those of its branches (until they
  * are removed, and with their content within the history retention), of snapshots and of service records.
@@ -10,7 +12,7 @@ import type { Role } from "./branch-content.ts";
 export function secretIdsOf(world: World, at: SimTime): ReadonlySet<string> {
   const ids = new Set<string>();
   const add = (roles: readonly Role[]) => {
-    for (const { secretId } of roles) ids.add(secretId);
+    for (const { secretId } of roles) ids.add(secretId).add(verifierId(secretId));
   };
   for (const { projectId, roles, past = [] } of world.branches.values()) {
     add(roles);
@@ -24,11 +26,20 @@ export function secretIdsOf(world: World, at: SimTime): ReadonlySet<string> {
 }
 
 /**
+ * The id of the SCRAM verifier of a password. It is stored even if the password is not, and is all that is
+ * stored of a password that was set by SQL.
+ */
+export function verifierId(secretId: string): string {
+  return `${secretId}${VERIFIER_SUFFIX}`;
+}
+
+/**
  * Whether a secret was created between two worlds of one history, without a reset between them. Ids of
- * passwords end in the number of their role, ids of other secrets in the number of their event.
+ * passwords end in the number of their role, ids of other secrets in the number of their event. A verifier
+ * counts as created with its password.
  */
 export function isSecretCreatedBetween(from: World, to: World, secretId: string): boolean {
-  const [kind, digits] = secretId.split("-");
+  const [kind, digits] = secretId.replace(VERIFIER_SUFFIX, "").split("-");
   const number = Number(digits);
   return kind === "role"
     ? number > from.numbers.role && number <= to.numbers.role

@@ -42,11 +42,11 @@ export function checkSuspendTimeout(
 }
 
 /**
- * Since when an active compute is idle: in the future while a query runs, `undefined` while a transaction is
- * open.
+ * Since when an active compute is idle: in the future while a query runs, `undefined` while a transaction or
+ * a span is open.
  */
 export function idleSince(compute: Compute, phase: ActivePhase): SimTime | undefined {
-  if (phase.openTransactions > 0) return undefined;
+  if (phase.openTransactions > 0 || phase.spanSince !== undefined) return undefined;
   // Without any activity, idle time counts from the start.
   return Math.max(phase.startedAt, compute.lastActiveAt ?? phase.startedAt);
 }

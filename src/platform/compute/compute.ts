@@ -37,6 +37,8 @@ export type ActivePhase = {
   /** Loads by the rule of earlier releases. */
   readonly readings: readonly LoadReading[];
   readonly cache: CacheStatistics;
+  /** When the open span of its clients began; absent while they are idle. */
+  readonly spanSince?: SimTime | undefined;
   /** A suspend is under way: connections are closed, and arrivals wait for the next start. */
   readonly suspending: boolean;
 };

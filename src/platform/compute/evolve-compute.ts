@@ -51,6 +51,7 @@ export const computeEvolvers = {
           suspending: true,
           openTransactions: 0,
           readings: [],
+          spanSince: undefined,
         },
         lastActiveAt: endOfLastActivity(compute, event.at),
       }),
@@ -213,6 +214,7 @@ export function serveActivity(
         ? phase.readings
         : addReading(phase.readings, { load, until: until + profile.loadReadingMs }, at),
     cache: countPendingBlocks(phase.cache, pending, profile, sizeCu),
+    spanSince: phase.spanSince,
     suspending,
   };
   const { waiting, suspendedAt, updatedAt } = compute;
@@ -315,7 +317,7 @@ function runtimeOf({
 /** When the connections close, whatever was running ends, and so does the last activity. */
 function endOfLastActivity({ phase, lastActiveAt }: Compute, at: SimTime): SimTime | undefined {
   if (lastActiveAt === undefined) return undefined;
-  const running = phase.state === "active" && phase.openTransactions > 0;
+  const running = phase.state === "active" && (phase.openTransactions > 0 || phase.spanSince !== undefined);
   return running ? at : Math.min(lastActiveAt, at);
 }
 

@@ -291,4 +291,5 @@ type ChangesNoMetric =
   | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
   | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
   | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
-  | "FaultHit";
+  | "FaultHit"
+  | "SpanBegan" | "SpanEnded";

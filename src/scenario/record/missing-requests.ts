@@ -118,7 +118,8 @@ type CausedByNoRequest =
   | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
   | "ComputeSuspendFailed" | "OperationStarted" | "OperationFinished" | "OperationRetried"
   | "OperationFailed" | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved";
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved"
+  | "SpanBegan" | "SpanEnded";
 
 function isCausedByFault(event: RecordedEvent): boolean {
   return (event.type === "FaultHit" || event.type === "FaultMatched") && event.target.kind === "request";
@@ -175,4 +176,5 @@ type ChangesNoExpiration =
   | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed" | "ComputeSuspendFailed"
   | "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationRetried"
   | "OperationFailed" | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit";
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";

@@ -255,6 +255,11 @@ function controlCallFor(
     case "WorldConfigured":
       omitted.push(`${event.type} at ${isoInstant(event.at)}: start the recording after it`);
       return undefined;
+    case "SpanEnded":
+      omitted.push(
+        `work of Postgres clients on ${event.endpointId}, ${isoInstant(event.beganAt)} to ${isoInstant(event.until)}`,
+      );
+      return undefined;
     default:
       event.type satisfies CausedByNoControlCall;
       return undefined;
@@ -274,7 +279,8 @@ type CausedByNoControlCall =
   | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
   | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
   | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
-  | "ActivityDropped" | "FaultMatched" | "FaultHit";
+  | "ActivityDropped" | "FaultMatched" | "FaultHit"
+  | "SpanBegan";
 
 /** The console creates an account and its first key in one call. */
 function firstKeysByAccount(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {

@@ -49,7 +49,8 @@ type ChangesNoMeasure =
   | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
   | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
   | "ComputeSuspendFailed" | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched" | "FaultHit";
+  | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";
 
 /** The events that may change a measure. Requests change only when a step ends, which checks every watch. */
 const TRIGGERS = namingEveryEvent({

@@ -278,4 +278,5 @@ type ConcernsNoArrival =
   | "ComputeActivated" | "ComputeResized" | "ComputeSuspendFailed" | "OperationScheduled"
   | "OperationStarted" | "OperationFinished" | "OperationRetried" | "OperationFailed"
   | "OperationCancelled" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
-  | "FaultHit";
+  | "FaultHit"
+  | "SpanBegan" | "SpanEnded";

@@ -16,6 +16,7 @@ import { HeadMark } from "./head-mark.ts";
 import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
 import { checkpoint, checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
 import { createFile, markJournalVersion, upgradeFile } from "./upgrade.ts";
+import { makeWalDurable } from "./wal-file.ts";
 
 /** An open world's file: the world loaded from its tables, and the journal that keeps the tables current. */
 export type Store = {
@@ -115,6 +116,7 @@ export function connectToCurrent(
     // Before anything opens the log: SQLite deletes what it cannot read.
     if (acceptLoss) preserveDamagedWal(path);
     else checkForLoss(path);
+    makeWalDurable(path);
     if (!existsSync(path)) createFile(path, migrationsFolder);
     // Read-only first, so that a file that is not a world stays unchanged.
     if (readVersion(path) < SCHEMA_VERSION) {

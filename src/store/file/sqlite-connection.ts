@@ -1,11 +1,12 @@
 import { rmSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
+import { makeWalDurable } from "./wal-file.ts";
 
 /** Only this process writes to a world's file, and a program that reads it must not block it for long. */
 const BUSY_TIMEOUT_MS = 100;
 
 /**
- * A file may come from somebody else: its triggers and views may call no function with side effects. The
+ * A file may come from another person: its triggers and views may call no function with side effects. The
  * driver also opens every file in SQLite's defensive mode.
  */
 const DISTRUST_SCHEMA = "PRAGMA trusted_schema = OFF";
@@ -58,6 +59,7 @@ export function checkpoint(sqlite: BetterSqlite3.Database): boolean {
  * leftover log to the new file. Throws when the log cannot be checkpointed.
  */
 export function checkpointWal(path: string): void {
+  makeWalDurable(path);
   checkpointAndClose(connect(path));
   if (!removeEmptyWal(path))
     throw new Error(`${path} is being read by another program, or its disk is full; try again later`);

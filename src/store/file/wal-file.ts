@@ -18,6 +18,7 @@ const FRAME_HEADER_BYTES = 24;
 /** The lowest bit states whether checksums read the data as big-endian words. */
 const MAGIC = 0x377f0682;
 const FORMAT_VERSION = 3_007_000;
+const BYTES_PER_COPY = 1_048_576;
 /** Frames that are read at once. */
 const FRAMES_PER_READ = 256;
 const MAX_ATTEMPTS = 5;
@@ -52,6 +53,29 @@ export function cutWal(sqlite: BetterSqlite3.Database): () => void {
       closeSync(file);
     }
   };
+}
+
+/**
+ * Writes the log of a file again, byte for byte, and syncs it. After a failed sync the system counts data as
+ * written although it may not be on disk (decision 0019), so what can be read from the log may be lost by a
+ * power failure, and no later sync would prevent that. The same bytes at the same place damage nothing if the
+ * power fails now. No other connection may write to the log meanwhile.
+ */
+export function makeWalDurable(path: string): void {
+  if ((statSync(walPath(path), { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const file = openSync(walPath(path), "r+");
+  try {
+    const buffer = Buffer.alloc(BYTES_PER_COPY);
+    for (let at = 0; ; ) {
+      const read = readSync(file, buffer, 0, buffer.length, at);
+      if (read === 0) break;
+      for (let done = 0; done < read; ) done += writeSync(file, buffer, done, read - done, at + done);
+      at += read;
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Intact commits that SQLite cannot read because a frame before them is damaged. */

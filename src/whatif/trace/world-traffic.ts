@@ -45,7 +45,8 @@ export class WorldTraffic {
     this.#trackCompute(event);
     if (event.at >= this.#until) return;
     this.#sizes.add(event);
-    if (isTrafficEvent(event)) this.#rows.take(event.seq, event);
+    if (event.type === "SpanEnded") this.#rows.take(event.seq, activityOfSpan(event));
+    else if (isTrafficEvent(event)) this.#rows.take(event.seq, event);
   }
 
   /** The metered usage of each compute up to `now`, or up to `until` if earlier. */
@@ -134,6 +135,29 @@ export class WorldTraffic {
   }
 }
 
+/** The source of work that arrived through Postgres connections. */
+const SPAN_SOURCE = "postgres";
+
+/** A span is one long query: how its requests were distributed within it is not recorded. */
+function activityOfSpan({
+  endpointId,
+  beganAt,
+  until,
+  arrivals,
+}: RecordedEvent & { type: "SpanEnded" }): JournalEvent {
+  return {
+    type: "ActivityRecorded",
+    at: beganAt,
+    activity: {
+      endpointId,
+      kind: "query",
+      durationMs: until - beganAt,
+      queries: arrivals,
+      source: SPAN_SOURCE,
+    },
+  };
+}
+
 function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalEvent {
   switch (event.type) {
     case "ActivityRecorded":
@@ -165,7 +189,8 @@ type ChangesNoCompute =
   | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
   | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
   | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched" | "FaultHit";
+  | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";
 
 /** Events that neither are traffic nor end any. */
 // biome-ignore format: as a packed list
@@ -180,4 +205,5 @@ type ChangesNoTraffic =
   | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeResized"
   | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted" | "OperationFinished"
   | "OperationRetried" | "OperationFailed" | "OperationCancelled" | "ActivityScheduled"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit";
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";

@@ -10,6 +10,8 @@ import {
 } from "../world-handle.ts";
 import type { ExclusiveGate } from "./exclusive-gate.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import type { LiveWorld } from "./live-world.ts";
+import type { Reports } from "./reports.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
 /** Number of events after which due work is committed and other requests get a turn. */
@@ -22,11 +24,13 @@ export class Advancer {
   readonly #lifecycle: WorldLifecycle;
   readonly #commits: GroupCommit;
   readonly #gate: ExclusiveGate;
+  readonly #reports: Reports;
   #arrivals: ArrivalSource = NO_ARRIVALS;
   /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
   #committedAt: SimTime | undefined;
 
-  constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate) {
+  constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate, reports: Reports) {
+    this.#reports = reports;
     this.#lifecycle = lifecycle;
     this.#commits = commits;
     this.#gate = gate;
@@ -47,12 +51,13 @@ export class Advancer {
         "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
       if (to < now || to > END_OF_TIME) return undefined;
       const since = simulation.world.seq;
-      await this.#runUntil(this.#arrivals, now, to, false);
-      clock.advanceTo(to);
-      this.#commits.now();
-      const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
-      const last = events.at(-1)?.seq ?? since;
-      return { now: clock.now(), events, nextSince: last < simulation.world.seq ? last : undefined };
+      return this.#runUntil(this.#arrivals, now, to, ({ simulation, clock }) => {
+        clock.advanceTo(to);
+        this.#commits.now();
+        const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
+        const last = events.at(-1)?.seq ?? since;
+        return { now: clock.now(), events, nextSince: last < simulation.world.seq ? last : undefined };
+      });
     });
   }
 
@@ -60,9 +65,10 @@ export class Advancer {
     return this.#advanceAlone(async () => {
       if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
       const from = this.#now();
-      await this.#runUntil(arrivals, from, Math.max(from, to), false);
-      this.#lifecycle.requireLive().clock.advanceTo(to);
-      this.#commits.now();
+      await this.#runUntil(arrivals, from, Math.max(from, to), ({ clock }) => {
+        clock.advanceTo(to);
+        this.#commits.now();
+      });
     });
   }
 
@@ -73,29 +79,41 @@ export class Advancer {
 
   /** Runs due work up to and including `to`. The caller holds the gate. */
   runDueUntil(to: SimTime): Promise<void> {
-    return this.#runUntil(NO_ARRIVALS, to, to);
+    return this.#runUntil(NO_ARRIVALS, to, to, ({ simulation }) => {
+      if (simulation.hasUncommittedEvents) this.#commitPortion();
+    });
   }
 
   /**
-   * Runs due work and arrivals up to and including `to`, in portions: a kill loses at most one portion. The
-   * caller may commit the last one itself.
+   * Runs due work and arrivals up to and including `to`, in portions: a kill loses at most one portion. Ends
+   * with `finish`, before anything else can change the world.
    */
-  async #runUntil(arrivals: ArrivalSource, from: SimTime, to: SimTime, commitsLast = true): Promise<void> {
+  async #runUntil<T>(
+    arrivals: ArrivalSource,
+    from: SimTime,
+    to: SimTime,
+    finish: (live: LiveWorld) => T,
+  ): Promise<T> {
     for (;;) {
-      const { simulation, clock } = this.#lifecycle.requireLive();
+      const live = this.#lifecycle.requireLive();
+      const { simulation, clock } = live;
       for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
-      const done = simulation.runWithArrivals(arrivals, from, to, EVENTS_PER_COMMIT);
+      const done = this.#reports.runWithArrivals(simulation, arrivals, from, to, EVENTS_PER_COMMIT);
       clock.advanceTo(simulation.world.at);
-      if (done && !commitsLast) return;
-      if (simulation.hasUncommittedEvents) {
-        this.#commits.now();
-        this.#committedAt = clock.now();
-      }
-      if (done) return;
+      if (done) return finish(live);
+      if (simulation.hasUncommittedEvents) this.#commitPortion();
       await nextTurn();
-      if (this.#lifecycle.isShuttingDown)
-        throw new StoreUnavailable(`world "${this.#lifecycle.name}" is closing`);
+      const { name, isShuttingDown } = this.#lifecycle;
+      if (isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
+      // What the arrivals have seen since the last commit did not happen.
+      if (this.#lifecycle.live !== live)
+        throw new StoreUnavailable(`another commit of world "${name}" failed meanwhile`);
     }
+  }
+
+  #commitPortion(): void {
+    this.#commits.now();
+    this.#committedAt = this.#now();
   }
 
   /** An advance that fails after some of its commits states how far it came. */

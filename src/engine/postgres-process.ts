@@ -1,0 +1,103 @@
+import type { ChildProcess } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AdminSessions } from "./admin-sessions.ts";
+import { EngineError, type Row, type RunningEngine } from "./engine.ts";
+
+/** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
+export const SOCKET_PORT = 5432;
+/** A fast shutdown, then an immediate one, then a kill. Committed rows survive all three. */
+export const STOP_SIGNALS = ["SIGINT", "SIGQUIT", "SIGKILL"] as const;
+/** How long one of them may take. */
+export const STOP_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
+const LOG_LINES = 20;
+const READY = "database system is ready to accept connections";
+
+/** A Postgres process that this process has started. */
+export class PostgresProcess implements RunningEngine {
+  readonly address: { readonly path: string };
+  readonly pid: number;
+  readonly exited: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #admin: AdminSessions;
+  readonly #socketDirectory: string;
+  #startMs = 0;
+
+  private constructor(child: ChildProcess, socketDirectory: string, log: readonly string[]) {
+    this.#child = child;
+    this.#socketDirectory = socketDirectory;
+    this.pid = child.pid ?? 0;
+    this.address = { path: join(socketDirectory, `.s.PGSQL.${SOCKET_PORT}`) };
+    this.#admin = new AdminSessions(socketDirectory, SOCKET_PORT);
+    this.exited = new Promise((resolve) => {
+      child.once("exit", () => resolve(log.join("\n")));
+      child.once("error", (error) => resolve(error.message));
+    });
+  }
+
+  get startMs(): number {
+    return this.#startMs;
+  }
+
+  /** Waits until the process accepts connections. */
+  static async ready(
+    child: ChildProcess,
+    socketDirectory: string,
+    startedAt: number,
+  ): Promise<RunningEngine> {
+    const log: string[] = [];
+    const running = new PostgresProcess(child, socketDirectory, log);
+    const isReady = new Promise<true>((resolve) => {
+      let rest = "";
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        const lines = (rest + text).split("\n");
+        rest = (lines.pop() ?? "").slice(-1_000);
+        for (const line of lines) {
+          log.push(line);
+          if (log.length > LOG_LINES) log.shift();
+          if (line.includes(READY)) resolve(true);
+        }
+      });
+    });
+    const timeout = new AbortController();
+    const outcome = await Promise.race([
+      isReady,
+      running.exited,
+      sleep(START_TIMEOUT_MS, `not ready after ${START_TIMEOUT_MS / 1_000} s`, { signal: timeout.signal }),
+    ]);
+    timeout.abort();
+    if (outcome !== true) {
+      child.kill("SIGKILL");
+      rmSync(socketDirectory, { recursive: true, force: true });
+      throw new EngineError(`Postgres did not start: ${lastLine(outcome)}`);
+    }
+    running.#startMs = performance.now() - startedAt;
+    return running;
+  }
+
+  query(sql: string, database = "postgres"): Promise<readonly Row[]> {
+    return this.#admin.query(sql, database);
+  }
+
+  async stop(): Promise<void> {
+    await this.#admin.close();
+    for (const signal of STOP_SIGNALS) {
+      this.#child.kill(signal);
+      const timeout = new AbortController();
+      const stopped = await Promise.race([
+        this.exited.then(() => true),
+        sleep(STOP_TIMEOUT_MS, false, { signal: timeout.signal }),
+      ]);
+      timeout.abort();
+      if (stopped) break;
+    }
+    rmSync(this.#socketDirectory, { recursive: true, force: true });
+  }
+}
+
+export function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? text;
+}

@@ -1,0 +1,162 @@
+import type { Socket } from "node:net";
+import { authenticate } from "./authentication.ts";
+import type { CancelKeys } from "./cancel-keys.ts";
+import type { ComputeHost } from "./compute-host.ts";
+import { EngineRefused, type EngineSession, logIn } from "./engine-login.ts";
+import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
+import { type ClientError, errorResponse } from "./messages.ts";
+import { negotiate } from "./negotiation.ts";
+import { ConnectionClosed } from "./packet-reader.ts";
+import { Relay } from "./relay.ts";
+import { routeOf } from "./route.ts";
+import type { Admitted, ServedWorld } from "./served-world.ts";
+import type { TlsIdentity } from "./tls-identity.ts";
+
+/** As `authentication_timeout` of Postgres, in wall-clock time. */
+const LOGIN_TIMEOUT_MS = 60_000;
+/** The source of traffic without an application name. */
+const DEFAULT_SOURCE = "postgres";
+
+export type SessionOptions = {
+  readonly tls: TlsIdentity;
+  readonly requireTls: boolean;
+  readonly cancelKeys: CancelKeys;
+  /** Throws `ConnectionRejected` if there is no such world. */
+  readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
+  readonly onError: (error: unknown, message: string) => void;
+};
+
+/** Serves one connection of a client, from its first byte to its end. Never rejects. */
+export async function serveClient(socket: Socket, options: SessionOptions): Promise<void> {
+  const session = new ClientSession(socket, options);
+  try {
+    await session.run();
+  } catch (error) {
+    session.fail(error);
+  }
+}
+
+class ClientSession {
+  readonly #options: SessionOptions;
+  /** The innermost stream: within TLS if there is any. */
+  #stream: Socket;
+  readonly #loginTimer: NodeJS.Timeout;
+
+  constructor(socket: Socket, options: SessionOptions) {
+    this.#options = options;
+    this.#stream = socket;
+    socket.setNoDelay(true).on("error", () => undefined);
+    this.#loginTimer = setTimeout(() => this.#end(CLIENT_ERRORS.loginTimeout), LOGIN_TIMEOUT_MS);
+  }
+
+  async run(): Promise<void> {
+    const { tls, requireTls, cancelKeys, servedWorld } = this.#options;
+    const negotiated = await negotiate(this.#stream, tls, requireTls, (stream) => {
+      this.#stream = stream;
+      stream.on("error", () => undefined);
+    });
+    if ("pid" in negotiated) {
+      clearTimeout(this.#loginTimer);
+      await cancelKeys.cancel(negotiated.pid, negotiated.secret);
+      this.#stream.end();
+      return;
+    }
+    const { parameters, serverName, certificateHash } = negotiated;
+    const role = parameters.get("user") ?? "";
+    if (role === "")
+      throw new ConnectionRejected(protocolViolation("no PostgreSQL user name specified in startup packet"));
+    const database = parameters.get("database") ?? role;
+    const route = routeOf(serverName, parameters);
+    const served = await servedWorld(route.world);
+    const verifier = await served.verifierOf(route.endpointId, role);
+    await authenticate(this.#stream, role, verifier, certificateHash);
+    clearTimeout(this.#loginTimer);
+    const source = parameters.get("application_name") || DEFAULT_SOURCE;
+    const admitted = await served.admit(route.endpointId, database, route.pooled, source);
+    const engineParameters = new Map(parameters).set("database", database);
+    if (route.options === undefined) engineParameters.delete("options");
+    else engineParameters.set("options", route.options);
+    await this.#relay(served, admitted, engineParameters);
+  }
+
+  /** Ends the connection with the error that the client is to see, if any. */
+  fail(error: unknown): void {
+    if (error instanceof ConnectionRejected) this.#end(error.clientError);
+    else if (error instanceof EngineRefused) {
+      clearTimeout(this.#loginTimer);
+      this.#stream.end(error.answer);
+    } else {
+      const hasClientLeft = error instanceof ConnectionClosed || this.#stream.destroyed;
+      if (!hasClientLeft) this.#options.onError(error, "a Postgres connection failed");
+      this.#end(CLIENT_ERRORS.computeFailed);
+    }
+  }
+
+  async #relay(
+    served: ServedWorld,
+    admitted: Admitted,
+    parameters: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const { cancelKeys } = this.#options;
+    let relay: Relay | undefined;
+    let isEnded = false;
+    const compute = served.attach(admitted, (error) => {
+      isEnded = true;
+      this.#end(error);
+      relay?.close();
+    });
+    try {
+      const session = await this.#openEngineSession(compute.host, served, admitted, parameters);
+      try {
+        await new Promise<void>((resolve) => {
+          relay = new Relay(this.#stream, session.socket, {
+            beforeWork: () => served.beginWork(admitted),
+            afterWork: () => served.endWork(admitted),
+            onCatalogChange: () => this.#syncContent(compute.host),
+            onClosed: resolve,
+          });
+          this.#stream.write(session.greeting);
+          if (isEnded || this.#stream.destroyed) relay.close();
+        });
+      } finally {
+        if (session.cancelPid !== undefined) cancelKeys.forget(session.cancelPid);
+        compute.host.release();
+      }
+    } finally {
+      await served.leave(admitted);
+    }
+  }
+
+  /** Starts the engine if necessary. The client works meanwhile, so that its compute does not suspend. */
+  async #openEngineSession(
+    host: ComputeHost,
+    served: ServedWorld,
+    admitted: Admitted,
+    parameters: ReadonlyMap<string, string>,
+  ): Promise<EngineSession> {
+    if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
+    try {
+      const engine = await host.acquire();
+      try {
+        return await logIn(engine.address, parameters, this.#options.cancelKeys);
+      } catch (error) {
+        host.release();
+        throw error;
+      }
+    } finally {
+      served.endWork(admitted);
+    }
+  }
+
+  #syncContent(host: ComputeHost): void {
+    host
+      .syncContent()
+      .catch((error) => this.#options.onError(error, "changed roles or databases could not be read"));
+  }
+
+  #end(error: ClientError): void {
+    clearTimeout(this.#loginTimer);
+    if (this.#stream.destroyed || this.#stream.writableEnded) return;
+    this.#stream.end(errorResponse(error));
+  }
+}

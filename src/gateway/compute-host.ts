@@ -1,0 +1,200 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Content, LearnedChanges } from "../engine/content.ts";
+import {
+  applyContent,
+  EMPTY_CONTENT,
+  hasChanges,
+  learnedChanges,
+  prepareCluster,
+  readContent,
+} from "../engine/content.ts";
+import { type Engine, EngineError, type RunningEngine } from "../engine/engine.ts";
+import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../engine/extension.ts";
+import type { BlockCounts } from "../platform/compute/cache.ts";
+import type { Volumes } from "../volumes/volumes.ts";
+import { BlockStatistics } from "./block-statistics.ts";
+import { ConnectionRejected, engineUnavailable } from "./errors.ts";
+
+/** How long an engine without sessions stays up, in wall-clock time: a compute's next client comes soon. */
+const IDLE_ENGINE_MS = 60_000;
+
+/** What a compute's engine needs to know of the world, read when it starts. */
+export type EnginePlan = {
+  readonly historyId: string;
+  readonly branchId: string;
+  readonly pgVersion: number;
+  readonly maxConnections: number;
+  readonly logicalReplication: boolean;
+  readonly content: Content;
+  readonly cacheStatistics: FileCacheStatistics;
+};
+
+export type ComputeHostOptions = {
+  readonly engine: Engine;
+  readonly volumes: Volumes;
+  readonly plan: () => Promise<EnginePlan>;
+  /** Reports what SQL changed to the world, and returns the content that the world then has. */
+  readonly learn: (changes: LearnedChanges) => Promise<Content>;
+  /** Throws if too many engines run. The function that it returns frees the place. */
+  readonly reserve: () => () => void;
+  readonly onUnexpectedExit: (log: string) => void;
+};
+
+/** Runs the engine of one compute while it has sessions. */
+export class ComputeHost {
+  readonly #options: ComputeHostOptions;
+  #running: Promise<RunningEngine> | undefined;
+  #stopping: Promise<void> = Promise.resolve();
+  readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
+  #dataDirectory: string | undefined;
+  #sessions = 0;
+  #idle = new AbortController();
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(options: ComputeHostOptions) {
+    this.#options = options;
+  }
+
+  /** Blocks that the sessions read since the last call; `undefined` if that is not known. */
+  async sampleBlocks(): Promise<BlockCounts | undefined> {
+    const running = await this.#running;
+    return running === undefined ? undefined : this.#blocks.get(running)?.sample();
+  }
+
+  /** Gives the values of the world's cache model to the extension's view. */
+  publishCacheStatistics(statistics: FileCacheStatistics): void {
+    if (this.#dataDirectory !== undefined)
+      writeFileSync(join(this.#dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Starts the engine unless it runs. Each call is followed by one of `release`. */
+  async acquire(): Promise<RunningEngine> {
+    this.#sessions += 1;
+    this.#idle.abort();
+    try {
+      await this.#stopping;
+      this.#running ??= this.#start();
+      return await this.#running;
+    } catch (error) {
+      this.release();
+      if (error instanceof EngineError) throw new ConnectionRejected(engineUnavailable(error.message));
+      throw error;
+    }
+  }
+
+  release(): void {
+    this.#sessions -= 1;
+    if (this.#sessions > 0) return;
+    this.#idle = new AbortController();
+    sleep(IDLE_ENGINE_MS, undefined, { signal: this.#idle.signal, ref: false }).then(
+      () => (this.#sessions === 0 ? this.stop() : undefined),
+      () => undefined,
+    );
+  }
+
+  /** Stops the engine. A later start waits until the process has exited. */
+  stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running === undefined) return this.#stopping;
+    this.#stopping = running.then(
+      async (engine) => {
+        await this.#changes;
+        await engine.stop();
+      },
+      () => undefined,
+    );
+    return this.#stopping;
+  }
+
+  /** Reads the roles and databases of the cluster, and reports what SQL has changed. */
+  syncContent(): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return this.#changes;
+    this.#changes = this.#changes.then(async () => {
+      const { historyId, branchId, content } = await this.#options.plan();
+      await this.#reconcile(await running, historyId, branchId, content);
+    });
+    return this.#changes;
+  }
+
+  async #start(): Promise<RunningEngine> {
+    const free = this.#options.reserve();
+    try {
+      const { engine: engines, volumes, plan } = this.#options;
+      const { historyId, branchId, pgVersion, maxConnections, logicalReplication, content, cacheStatistics } =
+        await plan();
+      const volume = volumes.volume(historyId, branchId);
+      const { dataDirectory } = volume;
+      this.#dataDirectory = dataDirectory;
+      if (!volume.exists) await engines.createCluster(dataDirectory, pgVersion);
+      await engines.stopLeftover(dataDirectory);
+      this.publishCacheStatistics(cacheStatistics);
+      const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
+      engine.exited.then((log) => {
+        free();
+        if (this.#running === undefined) return;
+        this.#running = undefined;
+        this.#options.onUnexpectedExit(log);
+      });
+      try {
+        await prepareCluster(engine);
+        await this.#reconcile(engine, historyId, branchId, content);
+        const blocks = new BlockStatistics(engine);
+        await blocks.sample();
+        this.#blocks.set(engine, blocks);
+      } catch (error) {
+        await engine.stop();
+        throw error;
+      }
+      return engine;
+    } catch (error) {
+      this.#running = undefined;
+      free();
+      throw error;
+    }
+  }
+
+  /** First what SQL has changed goes to the world, then what the API has changed goes to the cluster. */
+  async #reconcile(
+    engine: RunningEngine,
+    historyId: string,
+    branchId: string,
+    content: Content,
+  ): Promise<void> {
+    const volume = this.#options.volumes.volume(historyId, branchId);
+    const applied = (volume.readAppliedContent() as Content | undefined) ?? EMPTY_CONTENT;
+    const changes = learnedChanges(applied, await readContent(engine));
+    const wanted = hasChanges(changes) ? await this.#options.learn(changes) : content;
+    await applyContent(engine, withLearned(applied, wanted, changes), wanted);
+    volume.writeAppliedContent(wanted);
+  }
+}
+
+/** The content that the cluster has: what was applied, and what was learned since. */
+function withLearned(applied: Content, wanted: Content, changes: LearnedChanges): Content {
+  const learnedRoles = new Set(
+    [...changes.createdRoles, ...changes.changedPasswords].map(({ name }) => name),
+  );
+  const learnedDatabases = new Set(
+    [...changes.createdDatabases, ...changes.changedOwners].map(({ name }) => name),
+  );
+  const droppedRoles = new Set(changes.droppedRoles);
+  const droppedDatabases = new Set(changes.droppedDatabases);
+  return {
+    roles: [
+      ...applied.roles.filter(({ name }) => !learnedRoles.has(name) && !droppedRoles.has(name)),
+      ...wanted.roles.filter(({ name }) => learnedRoles.has(name)),
+    ],
+    databases: [
+      ...applied.databases.filter(({ name }) => !learnedDatabases.has(name) && !droppedDatabases.has(name)),
+      ...wanted.databases.filter(({ name }) => learnedDatabases.has(name)),
+    ],
+  };
+}

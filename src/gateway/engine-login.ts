@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createConnection, type Socket } from "node:net";
+import type { EngineAddress } from "../engine/engine.ts";
+import type { CancelKeys } from "./cancel-keys.ts";
+import { CLIENT_ERRORS, ConnectionRejected } from "./errors.ts";
+import { startupMessage } from "./messages.ts";
+import { PacketReader } from "./packet-reader.ts";
+
+/** Longest message of the engine before the session begins: an error with all its fields. */
+const MAX_LOGIN_BYTES = 65_536;
+
+/** A session of the engine that is ready for queries. */
+export type EngineSession = {
+  readonly socket: Socket;
+  /** What the client receives at the beginning of its session, up to the first ReadyForQuery. */
+  readonly greeting: Buffer;
+  readonly cancelPid: number | undefined;
+};
+
+/**
+ * Opens a session of the engine, which trusts the gateway. If the engine rejects it, the client receives the
+ * engine's error.
+ */
+export async function logIn(
+  address: EngineAddress,
+  parameters: ReadonlyMap<string, string>,
+  cancelKeys: CancelKeys,
+): Promise<EngineSession> {
+  const socket = createConnection(address.path);
+  try {
+    await once(socket, "connect");
+  } catch {
+    throw new ConnectionRejected(CLIENT_ERRORS.computeFailed);
+  }
+  socket.on("error", () => undefined);
+  socket.setNoDelay(true);
+  socket.write(startupMessage(parameters));
+  const reader = new PacketReader(socket, MAX_LOGIN_BYTES);
+  const greeting: Buffer[] = [];
+  let cancelPid: number | undefined;
+  try {
+    for (;;) {
+      const { type, message } = await reader.read(parseMessage);
+      if (type === "K") {
+        const { pid, body } = cancelKeys.register(address, message.subarray(5));
+        cancelPid = pid;
+        greeting.push(Buffer.concat([Buffer.from([0x4b, 0, 0, 0, 4 + body.length]), body]));
+        continue;
+      }
+      greeting.push(Buffer.from(message));
+      if (type === "E") {
+        socket.destroy();
+        throw new EngineRefused(Buffer.concat(greeting));
+      }
+      if (type === "Z") return { socket, greeting: Buffer.concat(greeting), cancelPid };
+    }
+  } finally {
+    reader.release();
+  }
+}
+
+/** The engine rejected the session; `answer` is what it sent, for the client. */
+export class EngineRefused extends Error {
+  override readonly name = "EngineRefused";
+  readonly answer: Buffer;
+
+  constructor(answer: Buffer) {
+    super("the engine rejected the session");
+    this.answer = answer;
+  }
+}
+
+function parseMessage(data: Buffer): { type: string; message: Buffer; bytes: number } | undefined {
+  if (data.length < 5) return undefined;
+  const bytes = 1 + data.readInt32BE(1);
+  if (data.length < bytes) return undefined;
+  return { type: String.fromCharCode(data[0] ?? 0), message: data.subarray(0, bytes), bytes };
+}

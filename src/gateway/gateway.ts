@@ -1,0 +1,111 @@
+import type { Socket } from "node:net";
+import type { Engine } from "../engine/engine.ts";
+import type { Volumes } from "../volumes/volumes.ts";
+import type { WorldsHandle } from "../worlds/world-handle.ts";
+import { CancelKeys } from "./cancel-keys.ts";
+import { serveClient } from "./client-session.ts";
+import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
+import { errorResponse } from "./messages.ts";
+import { ServedWorld } from "./served-world.ts";
+import type { TlsIdentity } from "./tls-identity.ts";
+
+export type GatewayOptions = {
+  readonly worlds: WorldsHandle;
+  readonly defaultWorld: string;
+  /** Throws `EngineError` if no Postgres is installed. Called when the first client connects. */
+  readonly openEngine: () => Promise<{ readonly engine: Engine; readonly volumes: Volumes }>;
+  readonly tls: TlsIdentity;
+  readonly requireTls: boolean;
+  /** Postgres processes that may run at the same time. */
+  readonly maxEngines: number;
+  readonly onError: (error: unknown, message: string) => void;
+};
+
+/** Accepts connections of Postgres clients, and relays them to the engines of their computes. */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #sockets = new Set<Socket>();
+  readonly #worlds = new Map<string, Promise<ServedWorld>>();
+  readonly #cancelKeys = new CancelKeys();
+  #engine: Engine | undefined;
+  #runningEngines = 0;
+  #isClosing = false;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /** Ends all sessions and stops all engines. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const worlds = await Promise.allSettled(this.#worlds.values());
+    await Promise.all(
+      worlds.map((world) =>
+        world.status === "fulfilled" ? world.value.close(CLIENT_ERRORS.serverStopping) : undefined,
+      ),
+    );
+    for (const socket of this.#sockets) socket.destroy();
+    this.#engine?.close();
+  }
+
+  /** Serves the connection of a client until its end. */
+  accept(socket: Socket): void {
+    if (this.#isClosing) {
+      socket.end(errorResponse(CLIENT_ERRORS.serverStopping));
+      return;
+    }
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    const { tls, requireTls, onError } = this.#options;
+    void serveClient(socket, {
+      tls,
+      requireTls,
+      onError,
+      cancelKeys: this.#cancelKeys,
+      servedWorld: (name) => this.#servedWorld(name ?? this.#options.defaultWorld),
+    });
+  }
+
+  /** A world that was deleted and created again is another one. */
+  async #servedWorld(name: string): Promise<ServedWorld> {
+    const world = this.#options.worlds.world(name);
+    if (!world.ok) throw new ConnectionRejected(unknownWorld(name));
+    const known = await this.#worlds.get(name);
+    if (known?.world === world.value) return known;
+    await known?.close(CLIENT_ERRORS.terminated);
+    const opened = this.#openWorld(world.value);
+    this.#worlds.set(name, opened);
+    opened.catch(() => this.#worlds.delete(name));
+    return opened;
+  }
+
+  async #openWorld(world: ServedWorld["world"]): Promise<ServedWorld> {
+    const { openEngine, onError } = this.#options;
+    const { engine, volumes } = await openEngine();
+    this.#engine = engine;
+    const served = new ServedWorld(world, {
+      engine,
+      volumes,
+      onError,
+      reserveEngine: () => this.#reserveEngine(),
+    });
+    await served.closeLeftoverConnections();
+    return served;
+  }
+
+  #reserveEngine(): () => void {
+    const { maxEngines } = this.#options;
+    if (this.#runningEngines >= maxEngines)
+      throw new ConnectionRejected(
+        engineUnavailable(
+          `${maxEngines} Postgres processes are running, which is the limit (--max-engines); wait until a compute suspends`,
+        ),
+      );
+    this.#runningEngines += 1;
+    let isFree = false;
+    return () => {
+      if (!isFree) this.#runningEngines -= 1;
+      isFree = true;
+    };
+  }
+}

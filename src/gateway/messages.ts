@@ -1,0 +1,62 @@
+// Messages of the Postgres frontend/backend protocol, version 3. Lengths include themselves, not the type.
+
+const PROTOCOL_3_0 = 196_608;
+
+export type Severity = "ERROR" | "FATAL";
+
+/** An error that a client receives instead of, or within, a session. */
+export type ClientError = {
+  readonly severity: Severity;
+  /** SQLSTATE */
+  readonly code: string;
+  readonly message: string;
+};
+
+export function errorResponse({ severity, code, message }: ClientError): Buffer {
+  const fields = [`S${severity}`, `V${severity}`, `C${code}`, `M${message}`];
+  return encode("E", Buffer.from(`${fields.join("\0")}\0\0`));
+}
+
+/** Offers these mechanisms, the preferred one first. */
+export function authenticationSasl(mechanisms: readonly string[]): Buffer {
+  return authentication(10, Buffer.from(`${mechanisms.join("\0")}\0\0`));
+}
+
+export function authenticationSaslContinue(data: string): Buffer {
+  return authentication(11, Buffer.from(data));
+}
+
+export function authenticationSaslFinal(data: string): Buffer {
+  return authentication(12, Buffer.from(data));
+}
+
+/** For a client that asks for a newer minor version: 3.0 is spoken, and these options are unknown. */
+export function negotiateProtocolVersion(unknownOptions: readonly string[]): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(PROTOCOL_3_0, 0);
+  head.writeInt32BE(unknownOptions.length, 4);
+  return encode("v", Buffer.concat([head, Buffer.from(unknownOptions.map((name) => `${name}\0`).join(""))]));
+}
+
+/** The first message of a session, as the gateway sends it to the engine. */
+export function startupMessage(parameters: ReadonlyMap<string, string>): Buffer {
+  const text = [...parameters].map(([name, value]) => `${name}\0${value}\0`).join("");
+  const body = Buffer.from(`${text}\0`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(8 + body.length, 0);
+  head.writeInt32BE(PROTOCOL_3_0, 4);
+  return Buffer.concat([head, body]);
+}
+
+function authentication(kind: number, data: Buffer): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeInt32BE(kind);
+  return encode("R", Buffer.concat([head, data]));
+}
+
+function encode(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type, 0, "latin1");
+  head.writeInt32BE(4 + body.length, 1);
+  return Buffer.concat([head, body]);
+}

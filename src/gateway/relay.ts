@@ -1,0 +1,144 @@
+import type { Socket } from "node:net";
+import { MessageScanner } from "./message-scanner.ts";
+
+/** SQL statements that change roles or databases, by their command tags. */
+const CATALOG_TAG = /^(CREATE|ALTER|DROP) (ROLE|DATABASE)/;
+const IDLE = 0x49; // "I": outside of a transaction
+const TERMINATE = 0x58; // "X"
+
+export type RelayListener = {
+  /**
+   * Called before the first message of new work is sent to the engine. The client is not read until it
+   * returns, or its promise resolves; `false` discards the message.
+   */
+  beforeWork(): boolean | Promise<boolean>;
+  /** All work was answered, and no transaction is open. */
+  afterWork(): void;
+  /** A statement may have changed roles or databases. */
+  onCatalogChange(): void;
+  onClosed(): void;
+};
+
+/**
+ * Passes bytes between a client and an engine. It reads the types and lengths of the messages, to know when
+ * the session works and when it is idle, but does not change them.
+ */
+export class Relay {
+  readonly #client: Socket;
+  readonly #engine: Socket;
+  readonly #listener: RelayListener;
+  readonly #fromClient = new MessageScanner((type) => this.#onClientMessage(type));
+  readonly #fromEngine = new MessageScanner((type, prefix) => this.#onEngineMessage(type, prefix));
+  /** Requests whose ReadyForQuery is still to come. */
+  #unanswered = 0;
+  /** A transaction is open, or a request is not complete. */
+  #isBusy = false;
+  /** While data is copied in, the engine ignores a Sync. */
+  #isCopyingIn = false;
+  #isClosed = false;
+
+  constructor(client: Socket, engine: Socket, listener: RelayListener) {
+    this.#client = client;
+    this.#engine = engine;
+    this.#listener = listener;
+    client.on("data", (chunk) => this.#onClientData(chunk));
+    engine.on("data", (chunk) => this.#onEngineData(chunk));
+    client.on("drain", () => engine.resume());
+    engine.on("drain", () => client.resume());
+    for (const socket of [client, engine]) {
+      socket.once("close", () => this.close());
+      socket.once("end", () => this.close());
+    }
+    client.resume();
+    engine.resume();
+  }
+
+  /** Ends both connections once everything that was written is sent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#client.end();
+    this.#engine.end();
+    if (this.#isBusy) this.#listener.afterWork();
+    this.#listener.onClosed();
+  }
+
+  #onClientData(chunk: Buffer): void {
+    if (this.#isClosed) return;
+    if (this.#isBusy) {
+      this.#sendToEngine(chunk);
+      return;
+    }
+    // The end of a session is no work.
+    if (chunk[0] === TERMINATE) {
+      this.#engine.write(chunk);
+      return;
+    }
+    const mayProceed = this.#listener.beforeWork();
+    if (typeof mayProceed === "boolean") {
+      if (mayProceed) this.#sendToEngine(chunk);
+      return;
+    }
+    this.#client.pause();
+    mayProceed.then(
+      (proceed) => {
+        if (!proceed || this.#isClosed) return;
+        this.#sendToEngine(chunk);
+        if (!this.#engine.writableNeedDrain) this.#client.resume();
+      },
+      () => this.close(),
+    );
+  }
+
+  #sendToEngine(chunk: Buffer): void {
+    this.#isBusy = true;
+    if (!this.#fromClient.scan(chunk)) {
+      this.close();
+      return;
+    }
+    if (!this.#engine.write(chunk)) this.#client.pause();
+  }
+
+  #onEngineData(chunk: Buffer): void {
+    if (this.#isClosed) return;
+    // Written first: whatever follows from the end of the work must not delay the answer.
+    if (!this.#client.write(chunk)) this.#engine.pause();
+    if (!this.#fromEngine.scan(chunk)) this.close();
+  }
+
+  #onClientMessage(type: string): void {
+    switch (type) {
+      case "Q":
+      case "F":
+        this.#unanswered += 1;
+        return;
+      case "S":
+        if (!this.#isCopyingIn) this.#unanswered += 1;
+        return;
+      case "c":
+      case "f":
+        this.#isCopyingIn = false;
+        return;
+      default:
+    }
+  }
+
+  #onEngineMessage(type: string, prefix: Buffer): void {
+    switch (type) {
+      case "Z":
+        this.#unanswered = Math.max(0, this.#unanswered - 1);
+        this.#isCopyingIn = false;
+        if (this.#unanswered > 0 || prefix[0] !== IDLE || !this.#fromClient.isBetweenMessages) return;
+        this.#isBusy = false;
+        this.#listener.afterWork();
+        return;
+      case "G":
+        this.#isCopyingIn = true;
+        return;
+      case "C":
+        if (CATALOG_TAG.test(prefix.toString("latin1"))) this.#listener.onCatalogChange();
+        return;
+      default:
+    }
+  }
+}

@@ -1,0 +1,298 @@
+import { randomBytes } from "node:crypto";
+import type { Engine } from "../engine/engine.ts";
+import { waitUntil } from "../http/world-clock-wait.ts";
+import { findReachableCompute } from "../platform/compute/decide-activity.ts";
+import { findConnection } from "../platform/compute/open-connections.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import type { Volumes } from "../volumes/volumes.ts";
+import type { Verifier } from "../worlds/scram-verifier.ts";
+import type { Transaction, WorldHandle } from "../worlds/world-handle.ts";
+import { cacheStatisticsOf, enginePlan, learnContent, verifierOfRole } from "./branch-content.ts";
+import { ComputeHost } from "./compute-host.ts";
+import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.ts";
+import type { ClientError } from "./messages.ts";
+import { mockVerifier } from "./scram.ts";
+import { ComputeSpans } from "./spans.ts";
+
+/** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
+const STATISTICS_DELAY_MS = 250;
+/** Connections of this surface have names with this prefix in the world. */
+const CONNECTION_PREFIX = "pg-";
+
+export type ServedWorldOptions = {
+  readonly engine: Engine;
+  readonly volumes: Volumes;
+  readonly reserveEngine: () => () => void;
+  readonly onError: (error: unknown, message: string) => void;
+};
+
+/** A session of a client, as the world sees it. */
+export type Admitted = {
+  readonly endpointId: string;
+  readonly connectionId: string;
+};
+
+type ServedCompute = {
+  readonly host: ComputeHost;
+  readonly spans: ComputeSpans;
+  readonly sessions: Map<string, (error: ClientError) => void>;
+};
+
+/** Connects the sessions of clients with the rules of one world: admission, starts, work, and suspends. */
+export class ServedWorld {
+  readonly world: WorldHandle;
+  readonly #options: ServedWorldOptions;
+  readonly #computes = new Map<string, ServedCompute>();
+  readonly #sampling = new Map<string, NodeJS.Timeout>();
+  readonly #mockSecret = randomBytes(32);
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #unsubscribe: () => void;
+  #lastConnection = 0;
+
+  constructor(world: WorldHandle, options: ServedWorldOptions) {
+    this.world = world;
+    this.#options = options;
+    this.#unsubscribe = world.subscribe((events) => this.#onEvents(events));
+    world.attachReports({ next: (until) => this.#nextReport(until) });
+  }
+
+  /** Closes connections of a server that was killed, which still count in the world. */
+  async closeLeftoverConnections(): Promise<void> {
+    await this.world.transact((transaction) => {
+      for (const { endpointId, id } of transaction.world.connections.toArray())
+        if (id.startsWith(CONNECTION_PREFIX)) disconnect(transaction, endpointId, id);
+    });
+  }
+
+  /** The verifier of a role's password, or one that no password fits if there is no such role. */
+  async verifierOf(endpointId: string, role: string): Promise<Verifier> {
+    const verifier = await this.world.transact((transaction) => {
+      const compute = findReachableCompute(transaction.world, endpointId);
+      if (!compute.ok) throw new ConnectionRejected(refusedConnection(compute.refusal, ""));
+      return verifierOfRole(transaction, compute.value.branchId, role);
+    });
+    return verifier ?? mockVerifier(this.#mockSecret, role);
+  }
+
+  /**
+   * Admits a client: its connection counts in the world, and starts the compute if it is idle. Resolves when
+   * the compute is active.
+   */
+  async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
+    this.#lastConnection += 1;
+    const connectionId = `${CONNECTION_PREFIX}${this.#lastConnection}`;
+    const readyAt = await this.world.transact((transaction) => {
+      const activity = { endpointId, kind: "connect", connectionId, pooled, database, source } as const;
+      const recorded = transaction.execute({ type: "RecordActivity", activity });
+      if (!recorded.ok) throw new ConnectionRejected(refusedConnection(recorded.refusal, database));
+      const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
+      return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
+    });
+    const admitted = { endpointId, connectionId };
+    try {
+      await this.#untilActive(admitted, readyAt);
+    } catch (error) {
+      await this.leave(admitted);
+      throw error;
+    }
+    return admitted;
+  }
+
+  /** The client has closed its connection. */
+  async leave({ endpointId, connectionId }: Admitted): Promise<void> {
+    this.#computes.get(endpointId)?.sessions.delete(connectionId);
+    await this.world.transact((transaction) => disconnect(transaction, endpointId, connectionId));
+  }
+
+  /** The engine's host of a compute. `close` is called when the world ends the session. */
+  attach({ endpointId, connectionId }: Admitted, close: (error: ClientError) => void): ServedCompute {
+    const served = this.#serve(endpointId);
+    served.sessions.set(connectionId, close);
+    return served;
+  }
+
+  /**
+   * Whether the session may send work to its engine now: all work that is due by now has been done, and its
+   * compute is still active. Begins a span if none is open.
+   */
+  beginWork({ endpointId, connectionId }: Admitted): boolean | Promise<boolean> {
+    return this.world.transact((transaction) => {
+      const { world, now } = transaction;
+      const phase = world.computes.get(endpointId)?.phase;
+      if (phase?.state !== "active" || phase.suspending) return false;
+      if (findConnection(world, endpointId, connectionId, now) === undefined) return false;
+      this.#serve(endpointId).spans.begin(transaction, endpointId);
+      return true;
+    });
+  }
+
+  endWork({ endpointId }: Admitted): void {
+    const { spans, host } = this.#serve(endpointId);
+    spans.end(this.world.now());
+    if (this.#sampling.has(endpointId)) return;
+    const timer = setTimeout(() => {
+      this.#sampling.delete(endpointId);
+      host.sampleBlocks().then(
+        (blocks) => {
+          if (blocks !== undefined) spans.addBlocks(blocks);
+        },
+        // The engine was stopped meanwhile.
+        () => undefined,
+      );
+    }, STATISTICS_DELAY_MS);
+    this.#sampling.set(endpointId, timer.unref());
+  }
+
+  /** Ends all sessions and stops all engines. */
+  async close(error: ClientError): Promise<void> {
+    this.#unsubscribe();
+    for (const endpointId of this.#computes.keys()) this.#endSessions(endpointId, error);
+    await Promise.all([...this.#computes.values()].map(({ host }) => host.stop()));
+  }
+
+  #serve(endpointId: string): ServedCompute {
+    let served = this.#computes.get(endpointId);
+    if (served === undefined) {
+      const { engine, volumes, reserveEngine, onError } = this.#options;
+      served = {
+        spans: new ComputeSpans(this.world, endpointId),
+        sessions: new Map(),
+        host: new ComputeHost({
+          engine,
+          volumes,
+          plan: async () =>
+            this.world.transact((transaction) =>
+              enginePlan(transaction, this.world.history().id, endpointId),
+            ),
+          learn: async (changes) =>
+            this.world.transact((transaction) => learnContent(transaction, endpointId, changes)),
+          reserve: reserveEngine,
+          onUnexpectedExit: (log) => {
+            onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
+            this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
+          },
+        }),
+      };
+      this.#computes.set(endpointId, served);
+    }
+    return served;
+  }
+
+  #nextReport(until: number) {
+    let first: ReturnType<ComputeSpans["nextReport"]>;
+    for (const { spans } of this.#computes.values()) {
+      const report = spans.nextReport(until);
+      if (report !== undefined && (first === undefined || report.at < first.at)) first = report;
+    }
+    return first;
+  }
+
+  async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {
+    for (;;) {
+      const changed = this.#nextChange(endpointId);
+      const state = await this.world.transact(({ world, now }) => {
+        const compute = world.computes.get(endpointId);
+        if (compute === undefined) return "gone";
+        if (findConnection(world, endpointId, connectionId, now) === undefined) return "failed";
+        return compute.phase.state === "active" && !compute.phase.suspending ? "active" : "starting";
+      });
+      if (state === "active") return;
+      if (state === "gone") throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
+      if (state === "failed") throw new ConnectionRejected(CLIENT_ERRORS.computeFailed);
+      const { mode } = await this.world.clock();
+      if (mode === "manual" && this.world.now() < readyAt) await waitUntil(this.world, readyAt);
+      else await changed;
+    }
+  }
+
+  #nextChange(endpointId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(endpointId) ?? new Set();
+      waiting.add(resolve);
+      this.#waiting.set(endpointId, waiting);
+    });
+  }
+
+  #onEvents(events: readonly RecordedEvent[]): void {
+    // None: the world was restored or is closing, so whatever the sessions know may be wrong.
+    if (events.length === 0) for (const endpointId of [...this.#computes.keys()]) this.#stop(endpointId);
+    for (const event of events) {
+      switch (event.type) {
+        case "ComputeSuspending":
+        case "ComputeSuspended":
+        case "ComputeDeleted":
+          this.#stop(event.endpointId);
+          break;
+        case "SpanEnded":
+          this.#publishCacheStatistics(event.endpointId);
+          break;
+        case "RoleCreated":
+        case "RoleDeleted":
+        case "RolePasswordReset":
+        case "DatabaseCreated":
+        case "DatabaseUpdated":
+        case "DatabaseDeleted":
+          this.#applyContent(event.branchId);
+          break;
+        default:
+      }
+      if ("endpointId" in event && typeof event.endpointId === "string") this.#wake(event.endpointId);
+    }
+    if (events.length === 0) for (const endpointId of [...this.#waiting.keys()]) this.#wake(endpointId);
+  }
+
+  #publishCacheStatistics(endpointId: string): void {
+    const { host } = this.#serve(endpointId);
+    if (!host.isRunning) return;
+    Promise.resolve(this.world.transact(({ world }) => cacheStatisticsOf(world.computes.get(endpointId))))
+      .then((statistics) => host.publishCacheStatistics(statistics))
+      .catch((error) =>
+        this.#options.onError(error, `the cache statistics of ${endpointId} could not be written`),
+      );
+  }
+
+  #wake(endpointId: string): void {
+    const waiting = this.#waiting.get(endpointId);
+    this.#waiting.delete(endpointId);
+    for (const resolve of waiting ?? []) resolve();
+  }
+
+  /** Ends the sessions, then stops the engine. */
+  #stop(endpointId: string): void {
+    this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
+    const { host } = this.#serve(endpointId);
+    host
+      .stop()
+      .catch((error) => this.#options.onError(error, `the Postgres process of ${endpointId} did not stop`));
+  }
+
+  #endSessions(endpointId: string, error: ClientError): void {
+    const served = this.#computes.get(endpointId);
+    if (served === undefined) return;
+    const closes = [...served.sessions.values()];
+    served.sessions.clear();
+    served.spans.reset();
+    for (const close of closes) close(error);
+  }
+
+  #applyContent(branchId: string): void {
+    for (const [endpointId, { host }] of this.#computes) {
+      if (!host.isRunning) continue;
+      Promise.resolve(
+        this.world.transact(({ world }) => world.computes.get(endpointId)?.branchId === branchId),
+      )
+        .then((isOfBranch) => (isOfBranch ? host.syncContent() : undefined))
+        .catch((error) =>
+          this.#options.onError(error, `roles or databases of ${branchId} could not be applied`),
+        );
+    }
+  }
+}
+
+function disconnect(transaction: Transaction, endpointId: string, connectionId: string): void {
+  // Refused if a suspend has closed it already.
+  transaction.execute({
+    type: "RecordActivity",
+    activity: { endpointId, kind: "disconnect", connectionId },
+  });
+}

@@ -1,0 +1,116 @@
+import type { BlockCounts } from "../platform/compute/cache.ts";
+import { MINUTE, SECOND, type SimTime } from "../platform/core/time.ts";
+import type { Report, Transaction, WorldHandle } from "../worlds/world-handle.ts";
+
+/** A span ends after this time without work, so that not every query is an event. */
+const SILENCE_MS = SECOND;
+/** A span that goes on is reported at least this often. */
+const LONGEST_SPAN_MS = MINUTE;
+/** The shortest timer, for clocks that run fast. */
+const MIN_TIMER_MS = 1;
+
+const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
+
+/**
+ * The work of a compute's sessions, reported to the world as spans: from the first work until the end of the
+ * last, if less than a simulated second of silence is between them.
+ */
+export class ComputeSpans {
+  readonly #world: WorldHandle;
+  readonly #endpointId: string;
+  #since: SimTime | undefined;
+  #busySessions = 0;
+  #arrivals = 0;
+  #blocks: BlockCounts | undefined;
+  #lastEnd = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(world: WorldHandle, endpointId: string) {
+    this.#world = world;
+    this.#endpointId = endpointId;
+  }
+
+  /** A session begins work within the transaction. */
+  begin(transaction: Transaction, endpointId: string): void {
+    if (this.#since === undefined) {
+      const begun = transaction.execute({ type: "BeginSpan", endpointId });
+      if (!begun.ok) throw new Error(begun.refusal.message);
+      this.#since = transaction.now;
+    }
+    this.#busySessions += 1;
+    this.#arrivals += 1;
+  }
+
+  /** A session has done all its work by `now`. */
+  end(now: SimTime): void {
+    if (this.#since === undefined || this.#busySessions === 0) return;
+    this.#busySessions -= 1;
+    this.#lastEnd = now;
+    if (this.#busySessions === 0) this.#armTimer();
+  }
+
+  /** Blocks that the sessions have read. They belong to the next report. */
+  addBlocks({ hits, misses, writes }: BlockCounts): void {
+    const before = this.#blocks ?? NO_BLOCKS;
+    this.#blocks = {
+      hits: before.hits + hits,
+      misses: before.misses + misses,
+      writes: before.writes + writes,
+    };
+  }
+
+  /** The compute stopped: the world has ended the span. */
+  reset(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#since = undefined;
+    this.#busySessions = 0;
+    this.#arrivals = 0;
+    this.#blocks = undefined;
+  }
+
+  /** What the world must know before anything that is due later, if it occurs by `until`. */
+  nextReport(until: SimTime): Report | undefined {
+    const since = this.#since;
+    if (since === undefined) return undefined;
+    const isBusy = this.#busySessions > 0;
+    // One report covers all full minutes, however far the clock moves.
+    const at = isBusy
+      ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
+      : this.#lastEnd + SILENCE_MS;
+    if (at > until) return undefined;
+    const arrivals = this.#arrivals;
+    const blocks = this.#blocks;
+    this.#arrivals = 0;
+    this.#blocks = undefined;
+    this.#since = isBusy ? at : undefined;
+    return {
+      at,
+      command: {
+        type: "EndSpan",
+        endpointId: this.#endpointId,
+        beganAt: since,
+        until: isBusy ? at : this.#lastEnd,
+        arrivals,
+        blocks,
+        continues: isBusy,
+      },
+    };
+  }
+
+  /** On a running clock, somebody has to look when the silence is over. */
+  #armTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    Promise.resolve(this.#world.clock()).then(
+      ({ mode, factor }) => {
+        if (mode === "manual" || this.#busySessions > 0 || this.#since === undefined) return;
+        this.#timer = setTimeout(
+          () => void Promise.resolve(this.#world.transact(() => undefined)).catch(() => undefined),
+          Math.max(MIN_TIMER_MS, Math.ceil(SILENCE_MS / factor)),
+        ).unref();
+      },
+      () => undefined,
+    );
+  }
+}

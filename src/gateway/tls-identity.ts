@@ -1,0 +1,126 @@
+import { createHash, X509Certificate } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { generate } from "selfsigned";
+
+/** A certificate of the server, as one TLS connection uses it. */
+export type ServerCertificate = {
+  readonly context: SecureContext;
+  /** RFC 5929: what a client binds its login to. */
+  readonly hash: Buffer;
+};
+
+type Pem = { readonly key: string; readonly cert: string };
+
+const CA_CERTIFICATE = "ca.pem";
+const CA_KEY = "ca-key.pem";
+const CA_YEARS = 10;
+/** Shorter than the limit of 398 days for leaf certificates. */
+const LEAF_DAYS = 397;
+const DAY_MS = 86_400_000;
+
+/**
+ * The certificates of the gateway. Without files of the operator, a certificate authority is created in
+ * `directory` on first use, and signs one certificate per domain.
+ */
+export class TlsIdentity {
+  readonly #directory: string;
+  readonly #given: ServerCertificate | undefined;
+  #authority: Promise<Pem> | undefined;
+  readonly #leaves = new Map<string, Promise<ServerCertificate>>();
+
+  constructor(directory: string, given?: Pem) {
+    this.#directory = directory;
+    this.#given = given === undefined ? undefined : certificateOf(given);
+  }
+
+  /** The file with the certificate that clients can verify the gateway with. */
+  get authorityFile(): string {
+    return join(this.#directory, CA_CERTIFICATE);
+  }
+
+  /** Creates the certificate authority unless it exists. */
+  async createAuthority(): Promise<void> {
+    if (this.#given === undefined) await this.#loadAuthority();
+  }
+
+  /** The certificate for a host name; `undefined`: for `localhost` and loopback addresses. */
+  certificateFor(serverName: string | undefined): Promise<ServerCertificate> {
+    if (this.#given !== undefined) return Promise.resolve(this.#given);
+    // One certificate per region covers all its computes.
+    const domain = serverName?.includes(".") === true ? serverName.slice(serverName.indexOf(".") + 1) : "";
+    let leaf = this.#leaves.get(domain);
+    if (leaf === undefined) {
+      leaf = this.#newLeaf(domain);
+      this.#leaves.set(domain, leaf);
+      leaf.catch(() => this.#leaves.delete(domain));
+    }
+    return leaf;
+  }
+
+  #loadAuthority(): Promise<Pem> {
+    this.#authority ??= this.#openAuthority();
+    return this.#authority;
+  }
+
+  async #openAuthority(): Promise<Pem> {
+    const keyFile = join(this.#directory, CA_KEY);
+    if (existsSync(keyFile) && existsSync(this.authorityFile))
+      return { key: readFileSync(keyFile, "utf8"), cert: readFileSync(this.authorityFile, "utf8") };
+    const { private: key, cert } = await generate(
+      [{ name: "commonName", value: "standin local certificate authority" }],
+      {
+        keyType: "ec",
+        algorithm: "sha256",
+        notAfterDate: new Date(Date.now() + CA_YEARS * 365 * DAY_MS),
+        extensions: [
+          { name: "basicConstraints", cA: true, critical: true },
+          { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
+        ],
+      },
+    );
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    writeFileSync(keyFile, key, { mode: 0o600 });
+    writeFileSync(this.authorityFile, cert, { mode: 0o600 });
+    return { key, cert };
+  }
+
+  async #newLeaf(domain: string): Promise<ServerCertificate> {
+    const ca = await this.#loadAuthority();
+    const { private: key, cert } = await generate(
+      [{ name: "commonName", value: domain === "" ? "localhost" : domain }],
+      {
+        keyType: "ec",
+        algorithm: "sha256",
+        ca,
+        notAfterDate: new Date(Date.now() + LEAF_DAYS * DAY_MS),
+        extensions: [
+          { name: "basicConstraints", cA: false, critical: true },
+          { name: "keyUsage", digitalSignature: true, critical: true },
+          { name: "extKeyUsage", serverAuth: true },
+          {
+            name: "subjectAltName",
+            altNames: [
+              ...(domain === ""
+                ? []
+                : [
+                    { type: 2 as const, value: domain },
+                    { type: 2 as const, value: `*.${domain}` },
+                  ]),
+              { type: 2, value: "localhost" },
+              { type: 7, ip: "127.0.0.1" },
+              { type: 7, ip: "::1" },
+            ],
+          },
+        ],
+      },
+    );
+    return certificateOf({ key, cert: `${cert}\n${ca.cert}` });
+  }
+}
+
+function certificateOf({ key, cert }: Pem): ServerCertificate {
+  const hash = createHash("sha256").update(new X509Certificate(cert).raw).digest();
+  return { context: createSecureContext({ key, cert, minVersion: "TLSv1.2" }), hash };
+}

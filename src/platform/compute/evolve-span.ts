@@ -1,0 +1,32 @@
+import { profileOfWorld, type World } from "../core/world.ts";
+import type { Evolvers } from "../handlers.ts";
+import { cacheCapacity, countBlocks } from "./cache.ts";
+import type { ActivePhase, Compute } from "./compute.ts";
+import type { SpanEvent } from "./span.ts";
+
+export const spanEvolvers = {
+  SpanBegan(world, { at, endpointId }) {
+    const { compute, phase } = activeCompute(world, endpointId);
+    world.computes.set({ ...compute, phase: { ...phase, spanSince: at }, lastActiveAt: at });
+  },
+  SpanEnded(world, { endpointId, until, arrivals, blocks, continues }) {
+    const { compute, phase } = activeCompute(world, endpointId);
+    const capacity = cacheCapacity(profileOfWorld(world), phase.sizeCu);
+    world.computes.set({
+      ...compute,
+      phase: {
+        ...phase,
+        spanSince: continues === true ? until : undefined,
+        queries: phase.queries + arrivals,
+        cache: blocks === undefined ? phase.cache : countBlocks(phase.cache, blocks, capacity),
+      },
+      lastActiveAt: Math.max(compute.lastActiveAt ?? until, until),
+    });
+  },
+} satisfies Evolvers<SpanEvent>;
+
+function activeCompute(world: World, endpointId: string): { compute: Compute; phase: ActivePhase } {
+  const compute = world.computes.get(endpointId);
+  if (compute?.phase.state !== "active") throw new Error(`a span of ${endpointId}, which is not active`);
+  return { compute, phase: compute.phase };
+}
