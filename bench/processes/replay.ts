@@ -48,7 +48,7 @@ async function foldMemory(): Promise<ReplayResult> {
 }
 
 async function fold(journal: Journal, head: number): Promise<ReplayResult> {
-  if (journal.newestCheckpoint !== 0)
+  if (journal.newestCheckpoint.seq !== 0)
     throw new Error("the journal has a checkpoint, so the replay would not cover all events");
   const startedAt = performance.now();
   const world = await worldAt(journal, head, () => nextTurn());

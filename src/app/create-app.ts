@@ -61,14 +61,19 @@ export function createApp(options: AppOptions): Hono {
   if (options.console === true) app.route("/", consolePages());
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
-  app.all("/w/:world/*", (context) => {
+  app.all("/w/:world/*", async (context) => {
     namedWorldsApp ??= createSurfaces(
       options,
       "/w/:world",
       ({ req }) => unwrap(options.worlds.world(req.param("world") ?? "")),
       shared,
     );
-    return namedWorldsApp.fetch(context.req.raw, context.env);
+    const endUse = options.worlds.use(context.req.param("world"));
+    try {
+      return await namedWorldsApp.fetch(context.req.raw, context.env);
+    } finally {
+      endUse();
+    }
   });
   app.all("*", unknownPath(defaultWorld));
   return app;

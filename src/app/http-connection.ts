@@ -5,6 +5,7 @@ import {
   type TargetRequest,
   type TargetResponse,
 } from "../scenario/run/target.ts";
+import { probeServer } from "./server-probe.ts";
 
 export type RemoteServer = { readonly url: string; readonly controlToken?: string | undefined };
 
@@ -17,6 +18,18 @@ export class HttpConnection {
   constructor({ url, controlToken }: RemoteServer) {
     this.base = url.replace(/\/(api\/v2|_sim)?\/?$/, "");
     this.#controlToken = controlToken;
+  }
+
+  /** Rejects unless the server has proved that it has the control token, which is not sent before. */
+  async checkToken(): Promise<void> {
+    const token = this.#controlToken;
+    if (token === undefined) return;
+    const server = await probeServer(this.base);
+    if (server === undefined) throw new CannotRunError(`no answer from ${this.base}`);
+    if (!server.hasToken(token))
+      throw new CannotRunError(
+        `the server at ${this.base} does not have this control token, which was therefore not sent; check --target and --control-token`,
+      );
   }
 
   /** The body of the answer; rejects if the status is not 2xx. */

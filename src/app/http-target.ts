@@ -88,6 +88,7 @@ class HttpTarget implements ScenarioTarget {
   }
 
   async open(description: WorldDescription): Promise<void> {
+    await this.#connection.checkToken();
     const { mode } = (await this.#connection.control("GET", "/clock")) as { mode: string };
     if (mode !== "manual")
       throw new CannotRunError(

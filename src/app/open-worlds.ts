@@ -59,6 +59,10 @@ export type ServerOptions = WorldOptions & {
   readonly requestsLimit?: number | undefined;
   /** The clock of this process, with which it reports steps. */
   readonly hostClock?: HostClock;
+  /** Called with the name of each world that was deleted because it expired. */
+  readonly onExpired?: ((world: string) => void) | undefined;
+  /** Ends what reads the files of worlds in the background. */
+  readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
 
 const DEFAULT_REQUESTS_LIMIT = 10_000;
@@ -103,6 +107,8 @@ export async function openWorlds(
     newId: randomUUID,
     initialClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
     onFailure,
+    onExpired: options.onExpired,
+    beforeRestore: options.beforeRestore,
   });
   try {
     const world = worlds.open(DEFAULT_WORLD);

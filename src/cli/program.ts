@@ -76,6 +76,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "check that the stored state of a world matches its journal and satisfies all invariants",
     async () => (await import("./commands/verify.ts")).verifyCommand(),
   ],
+  scrub: [
+    "check all worlds of a data directory in the background, as verify does",
+    async () => (await import("./observe/scrub.ts")).scrubCommand(),
+  ],
   export: [
     "export the history of a world to one file without secrets, suitable for a bug report",
     async () => (await import("./commands/export.ts")).exportCommand(),

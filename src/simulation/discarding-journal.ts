@@ -19,8 +19,8 @@ export class DiscardingJournal extends MemoryJournal {
     return { ...super.oldest, seq: this.#seq, at: this.#at };
   }
 
-  override get newestCheckpoint(): number {
-    return this.#seq;
+  override get newestCheckpoint(): Checkpoint {
+    return this.oldest;
   }
 
   override write(batch: Batch): void {

@@ -54,6 +54,8 @@ export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
+export type CheckpointPosition = Pick<Checkpoint, "seq" | "at">;
+
 /** The port to stored history. */
 export interface Journal {
   /** The tables whose changed rows it stores; absent: all. */
@@ -74,9 +76,11 @@ export interface Journal {
   /**
    * The oldest checkpoint: history up to it is truncated. For a complete history it is the empty world, at 0.
    */
-  readonly oldest: Pick<Checkpoint, "seq" | "at">;
-  /** Sequence number of the newest checkpoint. */
-  readonly newestCheckpoint: number;
+  readonly oldest: CheckpointPosition;
+  /** The position of the newest checkpoint. */
+  readonly newestCheckpoint: CheckpointPosition;
+  /** The position of `checkpointBefore`, without its world. */
+  checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition;
   /** The newest checkpoint at or before this sequence number or instant (inclusive); otherwise the oldest. */
   checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint;
   /** Durable when it resolves. Checkpoints only make past worlds faster to rebuild. */
@@ -131,8 +135,8 @@ export class MemoryJournal implements Journal {
     return this.#checkpoints[0] as Checkpoint;
   }
 
-  get newestCheckpoint(): number {
-    return this.#checkpoints.at(-1)?.seq ?? 0;
+  get newestCheckpoint(): CheckpointPosition {
+    return this.#checkpoints.at(-1) ?? this.oldest;
   }
 
   /** Sequence number of the last event. */
@@ -199,6 +203,10 @@ export class MemoryJournal implements Journal {
     const isBefore = (checkpoint: Checkpoint) =>
       "seq" in point ? checkpoint.seq <= point.seq : checkpoint.at <= point.at;
     return this.#checkpoints.findLast(isBefore) ?? this.oldest;
+  }
+
+  checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition {
+    return this.checkpointBefore(point);
   }
 
   async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {

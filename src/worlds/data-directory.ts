@@ -122,7 +122,11 @@ export class DataDirectory implements WorldStorage {
       wasOpen = true;
       this.#acceptLossOf.delete(world);
       this.#open.set(world, store);
-      return { ...store, secretBox: this.#secretBox };
+      const close = () => {
+        if (this.#open.get(world) === store) this.#open.delete(world);
+        store.close();
+      };
+      return { ...store, secretBox: this.#secretBox, close };
     };
   }
 
@@ -149,8 +153,12 @@ export class DataDirectory implements WorldStorage {
     return omitUndefined({ ...info, error: info.error ?? error });
   }
 
+  writtenAt(world: string): number | undefined {
+    const stats = statSync(this.#worldFile(world), { throwIfNoEntry: false });
+    return stats && Math.floor(stats.mtimeMs);
+  }
+
   removeWorld(world: string): void {
-    this.#open.delete(world);
     // From here on the world is deleted. After a kill, the next start removes the rest.
     renameSync(this.#worldFile(world), this.#worldFile(world) + DELETED_SUFFIX);
     syncEntry(this.#worldFile(world));

@@ -59,6 +59,16 @@ export class HostedWorld implements WorldHandle {
     return this.#lifecycle.requireLive().simulation.world.seq > 0;
   }
 
+  /** Whether long work runs, a request waits for its commit, or somebody follows the events. */
+  get isInUse(): boolean {
+    return this.#gate.running !== undefined || this.#commits.isInUse;
+  }
+
+  /** Whether the world is closed until its next use. */
+  get isDormant(): boolean {
+    return this.#lifecycle.isDormant;
+  }
+
   get isShuttingDown(): boolean {
     return this.#lifecycle.isShuttingDown;
   }
@@ -233,6 +243,20 @@ export class HostedWorld implements WorldHandle {
   beginShutdown(): void {
     this.#lifecycle.beginShutdown();
     this.#commits.notify();
+  }
+
+  /**
+   * Closes the file; the next use opens it again and runs what fell due meanwhile, at its due instants. Does
+   * nothing while the world is in use or not open. Returns whether it was closed.
+   */
+  async closeUntilNextUse(isRequested: () => boolean): Promise<boolean> {
+    const mustStay = () => isRequested() || this.isInUse || this.#lifecycle.live === undefined;
+    if (mustStay()) return false;
+    await this.#runDue();
+    if (mustStay()) return false;
+    this.#commits.now();
+    this.#lifecycle.closeUntilNextUse();
+    return true;
   }
 
   /** Commits what is pending and closes the file. */

@@ -47,6 +47,10 @@ export class MemoryWorldStorage implements WorldStorage {
     return infoOf(this.#stored(world));
   }
 
+  writtenAt(): undefined {
+    return undefined;
+  }
+
   removeWorld(world: string): void {
     this.#worlds.delete(world);
     this.#snapshots.delete(world);
@@ -112,7 +116,7 @@ export class MemoryWorldStorage implements WorldStorage {
 /** Opens a journal in memory by replaying it. */
 function openStored({ journal, historyId }: StoredWorld, secretBox: SecretBox): History {
   const world = replay(
-    journal.events(journal.newestCheckpoint, Number.POSITIVE_INFINITY),
+    journal.events(journal.newestCheckpoint.seq, Number.POSITIVE_INFINITY),
     worldAtNewestCheckpoint(journal),
   );
   journal.loadUnjournaledRows(world);
@@ -125,9 +129,9 @@ function infoOf({ historyId, journal }: StoredWorld): StoredWorldInfo {
 }
 
 function worldAtNewestCheckpoint(journal: MemoryJournal): World {
-  return journal.newestCheckpoint === 0
+  return journal.newestCheckpoint.seq === 0
     ? emptyWorld()
-    : worldFromCheckpoint(journal.checkpointBefore({ seq: journal.newestCheckpoint }));
+    : worldFromCheckpoint(journal.checkpointBefore({ seq: journal.newestCheckpoint.seq }));
 }
 
 /** A fork of this journal from its head, or from an earlier point. */

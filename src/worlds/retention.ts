@@ -1,7 +1,7 @@
 import { JOURNALED_TABLES } from "../platform/core/tables.ts";
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { World } from "../platform/core/world.ts";
-import type { Journal } from "../simulation/journal.ts";
+import type { CheckpointPosition, Journal } from "../simulation/journal.ts";
 
 /** How long history is retained, in simulated time; absent: forever. */
 export type Retention = {
@@ -14,6 +14,8 @@ export type Retention = {
 };
 
 const EVENTS_PER_CHECKPOINT = 50_000;
+/** The minimum if history waits for a checkpoint to be truncated. */
+const EVENTS_PER_RETENTION_CHECKPOINT = 1_000;
 /** Writing one row of a checkpoint costs about as much as replaying this number of events. */
 const EVENTS_PER_CHECKPOINT_ROW = 20;
 /** The same for a row of hourly usage: there are many, and each is only five numbers. */
@@ -21,40 +23,61 @@ const EVENTS_PER_CHECKPOINT_HOUR = 1;
 /** In memory a checkpoint copies one pointer per row. Hourly usage is copied by ledger, three for each id. */
 const EVENTS_PER_ROW_IN_MEMORY = 0.25;
 const LEDGERS_PER_ID = 3;
-const MINIMUM_EVENTS = 100_000;
+export const MINIMUM_EVENTS = 100_000;
+/** Checkpoints and truncations are made once in this part of the retention time. */
+const RETENTION_PARTS = 8;
+
+/** When the next checkpoint is due: at `seq`, or already at `earliestSeq` once `at` is reached. */
+export type CheckpointDue = { readonly seq: number; readonly earliestSeq: number; readonly at: SimTime };
 
 /**
- * The sequence number at which the next checkpoint is due. Regular checkpoints bound the time to rebuild any
- * past world.
+ * When the next checkpoint after `last` is due. Regular checkpoints bound the time to rebuild any past world,
+ * and history is truncated up to a checkpoint.
  */
-export function nextCheckpointSeq(
+export function nextCheckpoint(
   journal: Journal,
-  seq: number,
+  last: CheckpointPosition,
   world: World,
-  { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT }: Retention,
-): number {
+  { eventsPerCheckpoint = EVENTS_PER_CHECKPOINT, history = Number.POSITIVE_INFINITY }: Retention,
+): CheckpointDue {
   const hours = world.hourlyUsage.size;
   const rows = JOURNALED_TABLES.reduce((sum, name) => sum + world[name].size, -hours);
-  if (journal.eventsPerCheckpoint !== undefined) {
-    const pointers = rows + LEDGERS_PER_ID * world.usage.size;
-    return seq + Math.max(journal.eventsPerCheckpoint, Math.ceil(EVENTS_PER_ROW_IN_MEMORY * pointers));
-  }
+  const pointers = rows + LEDGERS_PER_ID * world.usage.size;
+  const minimum =
+    journal.eventsPerCheckpoint === undefined
+      ? EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours
+      : Math.ceil(EVENTS_PER_ROW_IN_MEMORY * pointers);
+  const regular = journal.eventsPerCheckpoint ?? eventsPerCheckpoint;
+  return {
+    seq: last.seq + Math.max(regular, minimum),
+    earliestSeq: last.seq + Math.max(Math.min(regular, EVENTS_PER_RETENTION_CHECKPOINT), minimum),
+    at: Math.max(last.at, world.settings.startAt) + history / RETENTION_PARTS,
+  };
+}
+
+export function isCheckpointDue({ seq, at }: CheckpointPosition, due: CheckpointDue): boolean {
+  return seq >= due.seq || (at >= due.at && seq >= due.earliestSeq);
+}
+
+/** When history is truncated next. */
+export function nextTruncation(now: SimTime, { history, operations }: Retention): SimTime {
   return (
-    seq + Math.max(eventsPerCheckpoint, EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours)
+    now + Math.min(...[history, operations].map((age) => age ?? Number.POSITIVE_INFINITY)) / RETENTION_PARTS
   );
 }
 
 /** Truncates history up to the newest checkpoint that is both old enough and far enough from the head. */
 export function applyRetention(
   journal: Journal,
-  head: number,
+  { seq: head, settings }: World,
   now: SimTime,
   { history, operations, minimumEvents = MINIMUM_EVENTS }: Retention,
 ): void {
-  const byTime = history === undefined ? 0 : journal.checkpointBefore({ at: now - history }).seq;
+  const byTime = history === undefined ? 0 : journal.checkpointPositionBefore({ at: now - history }).seq;
   const latest = Math.min(byTime, head - minimumEvents);
   const eventsUpTo =
-    latest < journal.oldest.seq ? journal.oldest.seq : journal.checkpointBefore({ seq: latest }).seq;
-  if (eventsUpTo === journal.oldest.seq && operations === undefined) return;
-  journal.truncate({ eventsUpTo, operationsBefore: operations === undefined ? 0 : now - operations });
+    latest < journal.oldest.seq ? journal.oldest.seq : journal.checkpointPositionBefore({ seq: latest }).seq;
+  const operationsBefore = operations === undefined ? 0 : now - operations;
+  if (eventsUpTo === journal.oldest.seq && operationsBefore <= settings.startAt) return;
+  journal.truncate({ eventsUpTo, operationsBefore });
 }

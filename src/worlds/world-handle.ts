@@ -160,7 +160,7 @@ export type StoredWorldInfo = {
 
 export type WorldInfo = StoredWorldInfo & {
   readonly name: string;
-  /** False for a world that has not been used since the server started. */
+  /** False for a world that is closed until its next use. */
   readonly isOpen: boolean;
 };
 
@@ -207,13 +207,26 @@ export type ForkRequest = {
   readonly seed?: number | undefined;
 };
 
+export type WorldCounts = {
+  readonly open: number;
+  /** How often a world was closed because it was idle. */
+  readonly idleClosings: number;
+  /** Number of worlds that were deleted because they had expired. */
+  readonly expired: number;
+  /** Number of worlds that were verified in the background, and in how many of them there were differences. */
+  readonly scrubbed: number;
+  readonly scrubbedWithDifferences: number;
+};
+
 /** All worlds of a server, and their snapshots. */
 export interface WorldsHandle {
   /** The world of this name, opened on first use. */
   world(name: string): Result<WorldHandle>;
   list(): readonly WorldInfo[];
-  /** Number of worlds that are open. */
-  readonly openCount: number;
+  /** Counts since the process began. */
+  readonly counts: WorldCounts;
+  /** Prevents that the world is closed or expires until the returned function is called. */
+  use(name: string): () => void;
   fork(request: ForkRequest): Promise<Result<WorldInfo>>;
   remove(name: string): Promise<Result<true>>;
   snapshots(world: string): readonly SnapshotInfo[];

@@ -2,20 +2,19 @@ import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
-import { storeUnavailable } from "./hosted/store-failure.ts";
+import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
 import {
-  availableName,
-  BACKUP_PREFIX,
-  compactTimestamp,
   type ForkRequest,
-  RESTORE_BACKUP_PREFIX,
-  restoreBackupName,
   type SnapshotInfo,
+  StoreUnavailable,
+  type WorldCounts,
   type WorldInfo,
   type WorldsHandle,
 } from "./world-handle.ts";
+import { WorldSnapshots, whileReserved } from "./world-snapshots.ts";
 import type { ForkSettings, WorldStorage } from "./world-storage.ts";
+import { WorldUses } from "./world-uses.ts";
 
 export type WorldLimits = {
   readonly maxWorlds: number;
@@ -23,6 +22,10 @@ export type WorldLimits = {
   readonly maxWorldBytes: number;
   /** Number of snapshots that restores have taken, for each world. */
   readonly maxAutomaticSnapshots: number;
+  /** A world that is not used for this time is closed until its next use; 0 or absent: never. */
+  readonly closeIdleAfterMs?: number;
+  /** A world that is not used for this time is deleted; 0 or absent: never. */
+  readonly expireAfterMs?: number;
 };
 
 export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
@@ -30,6 +33,10 @@ export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
   readonly limits: WorldLimits;
   /** Returns a new unique id. */
   readonly newId: () => string;
+  /** Called with the name of each world that was deleted because it expired. */
+  readonly onExpired?: ((world: string) => void) | undefined;
+  /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
+  readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
 
 /** All worlds of a process, opened on first use, each with its own clock, seed and history. */
@@ -38,11 +45,16 @@ export class WorldRegistry implements WorldsHandle {
   readonly #open = new Map<string, HostedWorld>();
   /** Worlds that are being created or removed. */
   readonly #changing = new Set<string>();
-  /** Snapshots that are being taken, as `<world>/<snapshot>`. */
-  readonly #takingSnapshots = new Set<string>();
+  readonly #snapshots: WorldSnapshots;
+  readonly #uses: WorldUses;
+  #idleClosings = 0;
+  #expired = 0;
+  readonly #scrubs = { scrubbed: 0, scrubbedWithDifferences: 0 };
 
   constructor(options: WorldRegistryOptions) {
     this.#options = options;
+    this.#snapshots = new WorldSnapshots(options, (name) => this.world(name));
+    this.#uses = new WorldUses(options.hostClock);
   }
 
   /** Opens a world, or creates an empty one. */
@@ -63,15 +75,26 @@ export class WorldRegistry implements WorldsHandle {
     return accept(this.open(name));
   }
 
-  get openCount(): number {
-    return this.#open.size;
+  get counts(): WorldCounts {
+    const open = [...this.#open.values()].filter(({ isDormant }) => !isDormant).length;
+    return { open, idleClosings: this.#idleClosings, expired: this.#expired, ...this.#scrubs };
+  }
+
+  /** Counts a world that was verified in the background. */
+  countScrub(ok: boolean): void {
+    this.#scrubs.scrubbed += 1;
+    if (!ok) this.#scrubs.scrubbedWithDifferences += 1;
   }
 
   list(): readonly WorldInfo[] {
     return this.#names().map((name) => this.#info(name));
   }
 
-  async fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
+  fork(request: ForkRequest): Promise<Result<WorldInfo>> {
+    return this.#whileInUse(request.from, () => this.#fork(request));
+  }
+
+  async #fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
     const { storage, limits } = this.#options;
     const origin = this.world(from);
     if (!origin.ok) return prefixRefusal("from", origin);
@@ -96,6 +119,7 @@ export class WorldRegistry implements WorldsHandle {
       if (past === undefined) await origin.value.flush();
       const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
       await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
+      this.#uses.begin(name)();
       return accept(this.#info(name));
     });
   }
@@ -111,6 +135,7 @@ export class WorldRegistry implements WorldsHandle {
     return whileReserved(this.#changing, name, async () => {
       await world.value.close();
       this.#open.delete(name);
+      this.#uses.forget(name);
       await this.#orUnavailable(`world "${name}" could not be deleted`, async () =>
         this.#options.storage.removeWorld(name),
       );
@@ -119,94 +144,72 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   snapshots(world: string): readonly SnapshotInfo[] {
-    const { storage } = this.#options;
-    return storage.snapshotNames(world).map((name) => storage.snapshot(world, name));
+    return this.#snapshots.list(world);
   }
 
-  async takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>> {
-    const { storage } = this.#options;
-    const origin = this.world(world);
-    if (!origin.ok) return origin;
-    const key = `${world}/${name}`;
-    if (storage.hasSnapshot(world, name) || this.#takingSnapshots.has(key)) {
-      return refuse("SNAPSHOT_EXISTS", `name: world "${world}" already has a snapshot "${name}"`);
-    }
-    return whileReserved(this.#takingSnapshots, key, async () => {
-      await origin.value.flush();
-      await this.#orUnavailable(`the snapshot "${name}" of world "${world}" could not be taken`, () =>
-        storage.takeSnapshot(world, name),
-      );
-      return this.#snapshot(world, name);
-    });
+  takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>> {
+    return this.#whileInUse(world, () => this.#snapshots.take(world, name));
   }
 
   async restore(
     world: string,
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>> {
-    const { storage, hostClock } = this.#options;
-    const hosted = this.world(world);
-    if (!hosted.ok) return hosted;
-    const snapshot = this.#snapshot(world, name);
-    if (!snapshot.ok) return snapshot;
-    let previousName = "";
-    await hosted.value.replace(() => {
-      // Chosen while no other restore runs: two of them must not preserve their worlds under the same name.
-      previousName = this.#availableName(world, restoreBackupName(hostClock.now()));
-      return this.#orUnavailable(`world "${world}" could not be restored`, () =>
-        storage.restore(world, name, previousName, this.#newFork({})),
-      );
-    });
-    this.#removeOldestAutomatic(world, previousName);
-    return accept({ previousName, info: this.#info(world) });
+    await this.#options.beforeRestore?.();
+    const restored = await this.#whileInUse(world, () =>
+      this.#snapshots.restore(world, name, this.#newFork({})),
+    );
+    if (!restored.ok) return restored;
+    return accept({ previousName: restored.value, info: this.#info(world) });
   }
 
-  /** Deletes all but the newest snapshots of restores. A deletion that fails does not fail the restore. */
-  #removeOldestAutomatic(world: string, newest: string): void {
-    const { storage, limits, onFailure } = this.#options;
-    const others = storage
-      .snapshotNames(world)
-      .filter((name) => name.startsWith(RESTORE_BACKUP_PREFIX) && name !== newest);
-    const surplus = Math.max(0, others.length + 1 - limits.maxAutomaticSnapshots);
-    try {
-      for (const name of others.slice(0, surplus)) storage.removeSnapshot(world, name);
-    } catch (error) {
-      onFailure(error);
+  removeSnapshot(world: string, name: string): Promise<Result<true>> {
+    return this.#snapshots.remove(world, name);
+  }
+
+  backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
+    return this.#whileInUse(world, () => this.#snapshots.backUp(world, maxBackups));
+  }
+
+  use(name: string): () => void {
+    const end = this.#uses.begin(name);
+    return () => {
+      end();
+      // The name is from a request: a world that does not exist must leave nothing.
+      if (!this.#open.has(name)) this.#uses.forget(name);
+    };
+  }
+
+  /** Closes the worlds that are idle, and deletes those that have expired. The default world is exempt. */
+  async tidy(): Promise<void> {
+    const { closeIdleAfterMs = 0, expireAfterMs = 0 } = this.#options.limits;
+    if (closeIdleAfterMs === 0 && expireAfterMs === 0) return;
+    for (const name of this.#names()) {
+      if (name === DEFAULT_WORLD) continue;
+      const world = this.#open.get(name);
+      if (world?.isInUse === true) this.#uses.begin(name)();
+      const idleMs = this.#uses.idleMs(name, () => this.#options.storage.writtenAt(name));
+      if (idleMs === undefined) continue;
+      try {
+        if (expireAfterMs > 0 && idleMs >= expireAfterMs) await this.#expire(name);
+        else if (
+          closeIdleAfterMs > 0 &&
+          idleMs >= closeIdleAfterMs &&
+          (await world?.closeUntilNextUse(() => this.#uses.isActive(name)))
+        )
+          this.#idleClosings += 1;
+      } catch (error) {
+        // The next call tries again, and the other worlds do not depend on it.
+        if (!(error instanceof StoreUnavailable)) throw error;
+      }
     }
   }
 
-  async removeSnapshot(world: string, name: string): Promise<Result<true>> {
-    const snapshot = this.#snapshot(world, name);
-    if (!snapshot.ok) return snapshot;
-    await this.#orUnavailable(`the snapshot "${name}" of world "${world}" could not be deleted`, async () =>
-      this.#options.storage.removeSnapshot(world, name),
-    );
-    return accept(true);
-  }
-
-  /**
-   * Takes a backup unless nothing has happened since the last one, then deletes all but the newest
-   * `maxBackups`.
-   */
-  async backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
-    const backups = () => this.snapshots(world).filter(({ name }) => name.startsWith(BACKUP_PREFIX));
-    const hosted = this.world(world);
-    if (!hosted.ok) return hosted;
-    await hosted.value.flush();
-    const newest = backups().at(-1);
-    const { id, seq } = hosted.value.history();
-    if (newest?.historyId === id && newest.seq === seq && newest.error === undefined)
-      return accept(undefined);
-    const taken = await this.takeSnapshot(
-      world,
-      this.#availableName(world, `${BACKUP_PREFIX}${compactTimestamp(this.#options.hostClock.now())}`),
-    );
-    if (!taken.ok) return taken;
-    // The new backup stays even if the host's clock was set back and it sorts as the oldest.
-    const others = backups().filter(({ name }) => name !== taken.value.name);
-    for (const { name } of others.slice(0, Math.max(0, others.length + 1 - maxBackups)))
-      this.#options.storage.removeSnapshot(world, name);
-    return taken;
+  async #expire(name: string): Promise<void> {
+    const removed = await this.remove(name);
+    if (!removed.ok) return;
+    this.#expired += 1;
+    this.#options.onExpired?.(name);
   }
 
   /** Makes long advances and event streams of all worlds end soon. */
@@ -226,7 +229,8 @@ export class WorldRegistry implements WorldsHandle {
 
   #info(name: string): WorldInfo {
     const world = this.#open.get(name);
-    if (world === undefined) return { name, isOpen: false, ...this.#options.storage.info(name) };
+    if (world === undefined || world.isDormant)
+      return { name, isOpen: false, ...this.#options.storage.info(name) };
     try {
       const { id, seq } = world.history();
       return { name, isOpen: true, now: world.now(), seq, historyId: id, sizeBytes: world.sizeBytes() };
@@ -244,13 +248,6 @@ export class WorldRegistry implements WorldsHandle {
     }
   }
 
-  #snapshot(world: string, name: string): Result<SnapshotInfo> {
-    const { storage } = this.#options;
-    // The name is from a request, so it must not become part of a path unless a snapshot has it.
-    if (storage.snapshotNames(world).includes(name)) return accept(storage.snapshot(world, name));
-    return refuse("SNAPSHOT_NOT_FOUND", `there is no snapshot "${name}" of world "${world}"`);
-  }
-
   #newFork({
     clock,
     ...rest
@@ -259,18 +256,17 @@ export class WorldRegistry implements WorldsHandle {
     return { historyId: newId(), clock: { ...clock, wallNow: hostClock.now() }, ...rest };
   }
 
-  #availableName(world: string, name: string): string {
-    return availableName(name, (taken) => this.#options.storage.hasSnapshot(world, taken));
+  async #whileInUse<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const end = this.use(name);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
   }
 
-  /** Turns a failed write, for example on a full disk, into `StoreUnavailable`. */
-  async #orUnavailable(failure: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#options.onFailure(error);
-      throw storeUnavailable(failure, error);
-    }
+  #orUnavailable(failure: string, work: () => Promise<void>): Promise<void> {
+    return orUnavailable(this.#options.onFailure, failure, work);
   }
 }
 
@@ -280,13 +276,4 @@ function prefixRefusal(
   { refusal }: { readonly refusal: Refusal },
 ): { readonly ok: false; readonly refusal: Refusal } {
   return { ok: false, refusal: { ...refusal, message: `${field}: ${refusal.message}` } };
-}
-
-async function whileReserved<T>(names: Set<string>, name: string, work: () => Promise<T>): Promise<T> {
-  names.add(name);
-  try {
-    return await work();
-  } finally {
-    names.delete(name);
-  }
 }

@@ -42,6 +42,8 @@ export interface WorldStorage {
   history(world: string): OpenHistory;
   /** Summary of a world that is not open. */
   info(world: string): StoredWorldInfo;
+  /** Wall-clock time of the last write to a world; `undefined` if that is not stored. */
+  writtenAt(world: string): number | undefined;
   /** Deletes a world that is not open, and its snapshots. */
   removeWorld(world: string): void;
   /** Creates a world as a copy of an open one. */

@@ -60,14 +60,13 @@ test("clients that are no browsers get the answer of an unknown path, and --cons
 });
 
 test("the page says when the server is gone, and continues when it is back", async () => {
-  const { page, server, url, complaints } = await openConsole({
+  const { page, server, url, complaints, restart } = await openConsole({
     before: (server) => addProject(server, "shop"),
   });
-  const { data } = server.ready as unknown as { data: string };
   await page.getByText("live", { exact: true }).waitFor();
   await server.kill("SIGKILL");
   await page.getByText("The server does not respond.").waitFor();
-  const again = await startServer(data, ["--port", new URL(url).port, "--pg-port", "none"]);
+  const again = await restart(new URL(url).port);
   await page.getByText("live", { exact: true }).waitFor();
   await again.sim("POST", "/clock/advance", { by: "1h" });
   await page.locator("time.face", { hasText: "09:00:20" }).waitFor();

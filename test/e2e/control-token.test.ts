@@ -42,6 +42,28 @@ test("the control token is not sent to a server that does not have it, even if -
   for (const headers of received) expect(headers.authorization).toBe(undefined);
 });
 
+const SCENARIO = `version: 1
+world: { projects: { app: {} } }
+steps: [{ advance: 1m }]
+`;
+
+test("standin run sends the control token only to a target that has proved that it has it", async () => {
+  const directory = testDirectory();
+  const file = `${directory}/scenario.yaml`;
+  writeFileSync(file, SCENARIO);
+  const runOn = (url: string, token: string) =>
+    runStandinProcess(["run", file, "--target", url, "--control-token", token]);
+  const { url, received } = await impostor(4711);
+  const refused = await runOn(url, TOKEN);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("was therefore not sent")]);
+  expect(received.length).toBeGreaterThan(0);
+  for (const headers of received) expect(JSON.stringify(headers)).not.toContain(TOKEN);
+  const args = ["--clock", "manual", "--control-token", TOKEN];
+  const { ready } = await startServer(`${directory}/data`, args, { controlToken: TOKEN });
+  expect((await runOn(ready.api_url, TOKEN)).code).toBe(0);
+  expect((await runOn(ready.api_url, "wrong")).stderr).toContain("check --target and --control-token");
+});
+
 test("a server that has the token proves it, and a wrong token is reported", async () => {
   const data = testDirectory();
   const server = await startServer(data, ["--control-token", TOKEN], { controlToken: TOKEN });

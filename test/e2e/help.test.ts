@@ -26,6 +26,7 @@ const COMMANDS = [
     "faults",
     "replay",
     "verify",
+    "scrub",
     "export",
     "import",
     "compact",

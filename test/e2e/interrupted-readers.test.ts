@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { expect, test } from "vitest";
@@ -21,6 +21,45 @@ test("Ctrl-C ends the reading of a file at once and leaves nothing behind", asyn
   const { code, stderr } = await waitForExit(importing);
   expect([code, stderr]).toEqual([130, "standin: interrupted\n"]);
   expect(readdirSync(directory)).toEqual(["rows.csv.gz"]);
+});
+
+const SCENARIO = `version: 1
+world: { projects: { app: {} } }
+length: 1h
+traffic:
+  - { name: recorded, to: app/main, pattern: replay, file: rows.csv, computes: { ep-one: app/main } }
+`;
+
+test("Ctrl-C ends the reading of a recording of a scenario", async () => {
+  const directory = testDirectory();
+  writeFileSync(`${directory}/scenario.yaml`, SCENARIO);
+  const rows = ROW.repeat(Math.ceil(16e6 / ROW.length));
+  writeFileSync(`${directory}/rows.csv`, "endpoint_id,at,duration_ms\n");
+  for (let part = 0; part < 12; part += 1) appendFileSync(`${directory}/rows.csv`, rows);
+  const running = spawnStandin(["run", `${directory}/scenario.yaml`]);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  running.process.kill("SIGINT");
+  const { code, stdout, stderr } = await waitForExit(running);
+  expect([code, stdout, stderr]).toEqual([130, "", "standin: interrupted\n"]);
+});
+
+test("a large recording has the same result as a small one, and its errors name the line", async () => {
+  const directory = testDirectory();
+  writeFileSync(`${directory}/scenario.yaml`, SCENARIO);
+  const run = () => runStandinProcess(["run", `${directory}/scenario.yaml`, "--json"]);
+  const rowsWith = (note: string) => ROW.replace("\n", `,${note}\n`).repeat(100);
+  const write = (rows: string) =>
+    writeFileSync(`${directory}/rows.csv`, `endpoint_id,at,duration_ms,note\n${rows}`);
+  write(rowsWith("short"));
+  const small = await run();
+  expect(small.code).toBe(0);
+  // A file of more than 1 MiB is read in a thread.
+  const long = rowsWith("n".repeat(20_000));
+  write(long);
+  expect(await run()).toEqual(small);
+  write(`${long}ep-one,yesterday,5,\n`);
+  const damaged = await run();
+  expect([damaged.code, damaged.stderr]).toEqual([2, expect.stringMatching(/rows\.csv.*line 102/)]);
 });
 
 /** A Parquet file whose metadata declare another number of rows, in the same number of bytes. */

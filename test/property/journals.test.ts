@@ -30,7 +30,7 @@ function readPages(
   projects: readonly string[],
 ): void {
   const { oldest } = journal;
-  expect(journal.newestCheckpoint).toBeGreaterThanOrEqual(oldest.seq);
+  expect(journal.newestCheckpoint.seq).toBeGreaterThanOrEqual(oldest.seq);
   const events = journal.events(0, ALL);
   const head = events.at(-1) ?? oldest;
   for (const { place, off, limit } of questions) {
@@ -39,6 +39,8 @@ function readPages(
     journal.events(seq, limit);
     journal.checkpointBefore({ seq });
     journal.checkpointBefore({ at });
+    journal.checkpointPositionBefore({ seq });
+    journal.checkpointPositionBefore({ at });
     for (const id of ids.slice(0, 60)) journal.eventsAbout(id, seq, limit);
     for (const id of projects) journal.operations(id, limit, Math.floor(place * 50) + off);
   }

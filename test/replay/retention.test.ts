@@ -5,6 +5,7 @@ import { HOUR } from "../../src/platform/core/time.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import type { Retention } from "../../src/worlds/retention.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
@@ -17,14 +18,14 @@ afterEach(() => {
 });
 
 /** A world with retention, in a file that is deleted after the test. */
-async function createForgetful() {
+async function createForgetful(retention: Retention = RETENTION) {
   const directory = temporaryDirectory();
   const shelf = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
   cleanUp.push(() => {
     shelf.release();
     directory.remove();
   });
-  const double = await createDouble({ storage: shelf, retention: RETENTION });
+  const double = await createDouble({ storage: shelf, retention });
   return { double, file: `${directory.path}/worlds/default.sqlite`, ...(await createProject(double)) };
 }
 
@@ -75,6 +76,49 @@ test("a long-running world keeps a bounded history, and its file records where i
     to: history.seq,
     differences: [],
   });
+});
+
+/** The minimum number of events between two checkpoints, for the rows of this world. */
+async function eventsPerCheckpointOf({ sim }: Double): Promise<number> {
+  const { hourly_usage, world, ...tables } = (await sim("GET", "/state")).body;
+  const rows = Object.values(tables).reduce<number>((sum, rows) => sum + [rows].flat().length, 0);
+  return Math.max(1_000, 20 * rows + hourly_usage.length);
+}
+
+test("by default, retention follows simulated time, not the number of events", async () => {
+  const { double, endpointId } = await createForgetful({ history: DAY, minimumEvents: 0 });
+  await liveFor(double, endpointId, 20);
+  const eventsBefore = async (age: number) => {
+    // Retention runs after a commit, in the background.
+    for (let commits = 0; commits < 20; commits += 1) {
+      await setTimeout(10);
+      await double.sim("POST", "/activity", [{ endpoint_id: endpointId }]);
+    }
+    const { now } = (await double.sim("GET", "/clock")).body;
+    const { events } = (await double.sim("GET", "/events?limit=10000")).body;
+    return events.filter(({ at }: { at: string }) => Date.parse(at) < Date.parse(now) - age).length;
+  };
+  const bound = await eventsPerCheckpointOf(double);
+  expect((await double.sim("GET", "/health")).body.history.seq).toBeGreaterThan(3 * bound);
+  expect(await eventsBefore(1.25 * DAY)).toBeLessThan(bound);
+  // Without new events, too: the next commit deletes what has become old.
+  await double.advance("30d");
+  expect(await eventsBefore(1.25 * DAY)).toBeLessThan(bound);
+  await double.close();
+});
+
+test("the newest events are retained, however old they are", async () => {
+  const { double, endpointId } = await createForgetful({ history: DAY, minimumEvents: 5_000 });
+  await liveFor(double, endpointId, 20);
+  await double.advance("30d");
+  for (let commits = 0; commits < 20; commits += 1) {
+    await setTimeout(10);
+    await double.sim("POST", "/activity", [{ endpoint_id: endpointId }]);
+  }
+  const { seq, forgotten_seq } = (await double.sim("GET", "/health")).body.history;
+  expect(seq - forgotten_seq).toBeGreaterThanOrEqual(5_000);
+  expect(forgotten_seq).toBeGreaterThan(0);
+  await double.close();
 });
 
 test("retention does not change the world", async () => {

@@ -28,6 +28,8 @@ export type ConsolePage = {
   readonly url: string;
   /** What the page must never do: errors, violations of its policy, requests to other servers. */
   readonly complaints: string[];
+  /** Starts the server again on this port, after it has ended. */
+  readonly restart: (port: string) => Promise<RunningServer>;
 };
 
 export type ConsoleOptions = {
@@ -44,8 +46,9 @@ export type ConsoleOptions = {
 /** A server on a manual clock, and its console in a browser. At the end the page must have had no errors. */
 export async function openConsole(options: ConsoleOptions = {}): Promise<ConsolePage> {
   const { args = [], controlToken, path = "/", width = 1440, height = 900, scheme = "light" } = options;
+  const data = testDirectory();
   const server = await startServer(
-    testDirectory(),
+    data,
     ["--clock", "manual", "--start-at", START, "--seed", "7", "--pg-port", "none", ...args],
     controlToken === undefined ? {} : { env: { STANDIN_CONTROL_TOKEN: controlToken }, controlToken },
   );
@@ -74,7 +77,8 @@ export async function openConsole(options: ConsoleOptions = {}): Promise<Console
     expect(complaints).toEqual([]);
   });
   await page.goto(url);
-  return { page, server, url, complaints };
+  const restart = (port: string) => startServer(data, ["--pg-port", "none"], { port });
+  return { page, server, url, complaints, restart };
 }
 
 /** Violations of accessibility rules on the page as it is now. */

@@ -4,6 +4,7 @@ import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { Checkpoint } from "../../src/simulation/checkpoint.ts";
 import {
   type Batch,
+  type CheckpointPosition,
   type EventFilter,
   type Journal,
   MemoryJournal,
@@ -43,8 +44,15 @@ export class TwinJournal implements Journal {
     return this.#memory.oldest;
   }
 
-  get newestCheckpoint(): number {
-    return this.#both("the newest checkpoint", (journal) => journal.newestCheckpoint);
+  get newestCheckpoint(): CheckpointPosition {
+    return this.#both("the newest checkpoint", ({ newestCheckpoint: { seq, at } }) => ({ seq, at }));
+  }
+
+  checkpointPositionBefore(point: PointSelector): CheckpointPosition {
+    return this.#both(`the position of the checkpoint before ${JSON.stringify(point)}`, (journal) => {
+      const { seq, at } = journal.checkpointPositionBefore(point);
+      return { seq, at };
+    });
   }
 
   write(batch: Batch): void {

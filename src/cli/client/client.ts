@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { proofOfToken } from "../../worlds/secrets.ts";
+import { probeServer } from "../../app/server-probe.ts";
 import { readServerFile } from "../server/server-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { controlTokenOption, dataOption, envOption, worldOption } from "../terminal/options.ts";
@@ -51,6 +50,9 @@ export class ControlClient {
     this.#token = token;
   }
 
+  /** `call`, bound to this server. */
+  readonly control: ControlCall = (method, path, body) => this.call(method, path, body);
+
   /** Returns the JSON response. Error responses are thrown as `ControlApiError`. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await this.#fetch(path, {
@@ -92,26 +94,14 @@ export async function findServer(target: ServerTarget): Promise<ControlClient | 
   // Remove the path of an API; a world path such as /w/name stays.
   const base = serverUrl.replace(/\/(api\/v2|_sim)?\/?$/, "");
   const token = controlToken ?? found?.control_token;
-  const challenge = randomBytes(16).toString("hex");
-  const live = await probe(`${base.replace(/\/w\/[^/]+$/, "")}/_sim/health/live?challenge=${challenge}`);
+  const live = await probeServer(base);
   // A killed server leaves its file, and another program may have its port now.
   if (live === undefined || (found !== undefined && live.pid !== found.pid)) return undefined;
-  if (token !== undefined && live.proof !== proofOfToken(token, challenge, Number(live.pid)))
+  if (token !== undefined && !live.hasToken(token))
     throw new CliError(
       `the server at ${base} does not have this control token, which was therefore not sent; check --control-token${found === undefined ? " and --url" : ""}`,
     );
   return new ControlClient(`${base}${worldPath(world)}/_sim`, `${base}${worldPath(world)}/api/v2`, token);
-}
-
-/** What `GET /_sim/health/live` answers; `undefined` if nothing responds. It is sent without the token. */
-async function probe(url: string): Promise<{ pid?: unknown; proof?: unknown } | undefined> {
-  try {
-    const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(5_000) });
-    const live: unknown = await response.json().catch(() => ({}));
-    return typeof live === "object" && live !== null ? live : {};
-  } catch {
-    return undefined;
-  }
 }
 
 export async function requireServer(target: ServerTarget): Promise<ControlClient> {

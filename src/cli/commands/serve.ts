@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { DAY } from "../../platform/core/time.ts";
+import { DAY, MINUTE } from "../../platform/core/time.ts";
+import { MINIMUM_EVENTS } from "../../worlds/retention.ts";
 import { addPostgresOptions } from "../server/postgres-port.ts";
 import type { ServeOptions } from "../server/serve-options.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -10,6 +11,7 @@ import {
   parseBytesOption,
   parseClockOption,
   parseHostDomainOption,
+  parseIdleTimeOption,
   parseInstantOption,
   parseRetentionOption,
   parseStartDelayOption,
@@ -19,6 +21,7 @@ import {
 import { dataOption, envOption, parseWorldNameOption } from "../terminal/options.ts";
 
 const MAX_LIMIT = 1_000_000;
+const MAX_EVENTS = 1_000_000_000;
 
 export function serveCommand(): Command {
   return addPostgresOptions(new Command("serve").addOption(dataOption()))
@@ -150,6 +153,12 @@ export function serveCommand(): Command {
     )
     .addOption(
       envOption(
+        "--scrub-every <duration>",
+        "interval of wall-clock time between checks of all worlds, such as 1d (default: no checks)",
+      ).argParser(parseBackupIntervalOption),
+    )
+    .addOption(
+      envOption(
         "--keep-backups <n>",
         "number of backups to retain; requires --backup-every (default: 24)",
       ).argParser(integerParser(1, 10_000)),
@@ -162,10 +171,15 @@ export function serveCommand(): Command {
     .addOption(
       envOption(
         "--keep-history <duration>",
-        "delete events older than this, by the world's clock, or forever",
+        "delete events older than this, by the world's clock, except for --keep-events, or forever",
       )
         .argParser(parseRetentionOption)
         .default(90 * DAY, "90d"),
+    )
+    .addOption(
+      envOption("--keep-events <n>", "number of the newest events to retain, however old they are")
+        .argParser(integerParser(0, MAX_EVENTS))
+        .default(MINIMUM_EVENTS),
     )
     .addOption(
       envOption(
@@ -195,6 +209,22 @@ export function serveCommand(): Command {
       envOption("--max-world-size <size>", "size of the largest world that can be forked")
         .argParser(parseBytesOption)
         .default(4 * 1024 ** 3, "4GiB"),
+    )
+    .addOption(
+      envOption(
+        "--close-idle <duration>",
+        "close a world other than the default after this wall-clock time without a request; 0 for never",
+      )
+        .argParser(parseIdleTimeOption)
+        .default(10 * MINUTE, "10m"),
+    )
+    .addOption(
+      envOption(
+        "--expire-worlds <duration>",
+        "delete a world other than the default after this wall-clock time without a request; 0 for never",
+      )
+        .argParser(parseIdleTimeOption)
+        .default(0, "0"),
     )
     .addOption(
       envOption("--log-level <level>", "level of log messages on stderr; debug includes every request")

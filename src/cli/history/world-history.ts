@@ -13,7 +13,7 @@ import { findLosses } from "../../store/file/lost-changes.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { readWorldRow } from "../../store/file/open-world.ts";
 import { redactedHash, redactSecrets } from "../../store/file/redact-secrets.ts";
-import { type Verification, verifyFile } from "../../store/file/verify-world.ts";
+import { type Verification, type VerificationProgress, verifyFile } from "../../store/file/verify-world.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
@@ -29,12 +29,20 @@ export type ReplayedWorld = { readonly world: World; readonly at: SimTime };
 /** Compares the tables of a world with its journal. */
 export async function verifyWorld(path: string, name: string): Promise<Verification> {
   const file = worldDatabasePath(path, name);
+  const progress = showProgress("replaying the journal");
+  try {
+    return await verifyWorldFile(file, progress.report);
+  } finally {
+    progress.end();
+  }
+}
+
+export async function verifyWorldFile(file: string, progress: VerificationProgress): Promise<Verification> {
   // Before the database is opened: a server that uses it only adds to what the mark states.
   const losses = wrapFileErrors(file, () => findLosses(file)).map((message) => ({ where: "log", message }));
   const database = openWorldDatabase(file);
-  const progress = showProgress("replaying the journal");
   try {
-    const verification = await verifyFile(database.sqlite, progress.report);
+    const verification = await verifyFile(database.sqlite, progress);
     return {
       ...verification,
       ok: verification.ok && losses.length === 0,
@@ -43,7 +51,6 @@ export async function verifyWorld(path: string, name: string): Promise<Verificat
   } catch (error) {
     throw toFileError(file, error);
   } finally {
-    progress.end();
     database.close();
   }
 }

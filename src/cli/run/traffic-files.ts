@@ -1,13 +1,19 @@
-import { createReadStream } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type RecordedTraffic, readRecording } from "../../recordings/read-recording.ts";
+import type { RecordedTraffic, RecordingOptions } from "../../recordings/read-recording.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { listNames } from "../../scenario/file/check-scenario.ts";
 import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { ReplayTraffic } from "../../scenario/file/traffic-schema.ts";
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
+import { readInThread } from "../terminal/reading-thread.ts";
+import { type ReadRecordingFile, readRecordingFile } from "./recording-file.ts";
+import type { RecordingJob } from "./recording-worker.ts";
 
-type RecordingReader = (source: ReplayTraffic) => Promise<RecordedTraffic | { readonly reason: string }>;
+/** Reading and sorting this much takes some tens of milliseconds; starting a thread takes about as long. */
+const MAX_BYTES_READ_DIRECTLY = 1024 ** 2;
+
+type RecordingReader = (source: ReplayTraffic) => Promise<ReadRecordingFile>;
 
 /**
  * Reads the recordings that each variant of a scenario replays; paths are relative to the scenario file.
@@ -49,29 +55,34 @@ function cachedReader(directory: string, signal: AbortSignal | undefined): Recor
   return (source) => {
     const { file, format, columns } = source;
     const key = JSON.stringify([file, format, columns]);
-    const pending = cache.get(key) ?? readRecordingFile(resolve(directory, file), source, signal);
+    const pending = cache.get(key) ?? readUnblocked(resolve(directory, file), source, signal);
     cache.set(key, pending);
     return pending;
   };
 }
 
-async function readRecordingFile(
+/** A large file is read in a thread: Ctrl-C would wait while this one parses and sorts its rows. */
+async function readUnblocked(
   path: string,
   { format, columns }: ReplayTraffic,
   signal: AbortSignal | undefined,
 ): ReturnType<RecordingReader> {
+  const options: RecordingOptions = {
+    format: format ?? (path.endsWith(".csv") ? "csv" : "ndjson"),
+    columns,
+    strict: true,
+  };
+  const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (signal === undefined || bytes <= MAX_BYTES_READ_DIRECTLY)
+    return readRecordingFile(path, options, signal);
   try {
-    const text = createReadStream(path, signal && { signal });
-    return await readRecording(text, {
-      format: format ?? (path.endsWith(".csv") ? "csv" : "ndjson"),
-      columns,
-      strict: true,
-    });
+    return await readInThread<ReadRecordingFile, never>(
+      new URL("./recording-worker.js", import.meta.url),
+      { path, options } satisfies RecordingJob,
+      signal,
+    );
   } catch (error) {
-    if (signal?.aborted === true) throw error;
-    if (error instanceof RecordingError) return { reason: `${path}: ${error.message}` };
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    return { reason: code === "ENOENT" ? `file ${path} does not exist` : `cannot read ${path}: ${message}` };
+    if (!(error instanceof RecordingError)) throw error;
+    return { reason: `${path}: ${error.message}` };
   }
 }

@@ -29,13 +29,17 @@ export type ServeOptions = PostgresServeOptions & {
   rateLimit?: boolean;
   console: "on" | "off";
   backupEvery?: number;
+  scrubEvery?: number;
   keepBackups?: number;
   keepAutomatic: number;
   keepHistory: number;
+  keepEvents: number;
   keepOperations: number;
   requestsLimit: number;
   maxWorlds: number;
   maxWorldSize: number;
+  closeIdle: number;
+  expireWorlds: number;
   logLevel: string;
   json?: boolean;
 };

@@ -15,7 +15,7 @@ import {
 } from "../../app/open-worlds.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
-import { type DataDirectory, DEFAULT_WORLD } from "../../worlds/data-directory.ts";
+import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -24,6 +24,8 @@ import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
+import { reportScrub, scheduleBackups, scheduleScrubs, scheduleTidying } from "./schedules.ts";
+import { Scrubber } from "./scrubber.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { reportStalledClients } from "./stalled-clients.ts";
@@ -50,7 +52,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   try {
     // Take the port before creating the world: its API key is printed only once, on the ready line.
     listening = await listen(options);
-    const opened = await openServedWorlds(directory, options, applySeedFile, log);
+    let worlds: WorldRegistry | undefined;
+    const scrubber = new Scrubber(directory.path, (result) => {
+      if (worlds !== undefined) reportScrub(result, worlds, log);
+    });
+    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, log);
+    worlds = opened.worlds;
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
     listening.setHandler(createServedApp(opened, options, log, postgres?.address));
@@ -66,9 +73,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     );
     const clock = await opened.world.clock();
     // Before the ready line: a reader of that line may stop the server at once.
-    stopOnSignal(listening.server, postgres?.port, opened.worlds, directory, log);
+    stopOnSignal(listening.server, postgres?.port, opened.worlds, scrubber, directory, log);
+    if (options.scrubEvery !== undefined) scheduleScrubs(options.scrubEvery, scrubber, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
+    scheduleTidying(options, opened.worlds, log);
     printReadyLine(opened, clock, origin, postgres?.url, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
@@ -124,6 +133,7 @@ async function openServedWorlds(
   directory: DataDirectory,
   options: ServeOptions,
   applySeedFile: Populate | undefined,
+  scrubber: Scrubber,
   log: Log,
 ): Promise<OpenedWorlds> {
   try {
@@ -131,10 +141,13 @@ async function openServedWorlds(
       maxWorlds: options.maxWorlds,
       maxWorldBytes: options.maxWorldSize,
       maxAutomaticSnapshots: options.keepAutomatic,
+      closeIdleAfterMs: options.closeIdle,
+      expireAfterMs: options.expireWorlds,
     };
     const retention = {
       history: retentionLimit(options.keepHistory),
       operations: retentionLimit(options.keepOperations),
+      minimumEvents: options.keepEvents,
     };
     return await openWorlds(
       directory,
@@ -144,6 +157,9 @@ async function openServedWorlds(
         populate: applySeedFile,
         limits,
         retention,
+        beforeRestore: () => scrubber.stop(),
+        onExpired: (world) =>
+          log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
         hostClock: newHostClock(({ byMs }) =>
           log.warn(
             `the clock of the host was set by ${byMs / 1000} s; the clocks of the worlds go on as before`,
@@ -228,6 +244,7 @@ function stopOnSignal(
   server: Server,
   postgres: PostgresPort | undefined,
   worlds: WorldRegistry,
+  scrubber: Scrubber,
   directory: DataDirectory,
   log: Log,
 ): void {
@@ -242,31 +259,13 @@ function stopOnSignal(
     const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     await closed;
     clearTimeout(force);
+    await scrubber.stop();
     await worlds.close();
     removeServerFile(directory.path);
     directory.release();
     await log.close();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
-}
-
-/** Takes a snapshot of the default world at an interval of wall-clock time; only the newest are retained. */
-function scheduleBackups(everyMs: number, retainCount: number, worlds: WorldRegistry, log: Log): void {
-  let isRunning = false;
-  const takeBackup = async () => {
-    // Backups never overlap, even if one takes longer than the interval.
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      const backup = await worlds.backUp(DEFAULT_WORLD, retainCount);
-      if (backup.ok && backup.value !== undefined) log.info(`took backup ${backup.value.name}`);
-    } catch (error) {
-      log.error(error, "backup failed; the next one is taken as scheduled");
-    } finally {
-      isRunning = false;
-    }
-  };
-  setInterval(takeBackup, everyMs).unref();
 }
 
 function originOf(address: AddressInfo, host: string): string {

@@ -6,7 +6,7 @@ import {
   type DurationDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
-import { parseDuration, type SimTime } from "../../platform/core/time.ts";
+import { DAY, parseDuration, type SimTime } from "../../platform/core/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../../recordings/rows/instant.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../../simulation/world-clock.ts";
@@ -76,6 +76,16 @@ export function parseBackupIntervalOption(text: string): number {
   const ms = parseDurationOption(text);
   if (ms >= MIN_BACKUP_INTERVAL_MS && ms <= MAX_BACKUP_INTERVAL_MS) return ms;
   throw new InvalidArgumentError("It must be a duration from 1s to 24d.");
+}
+
+const MIN_IDLE_MS = 1_000;
+const MAX_IDLE_MS = 3650 * DAY;
+
+/** Wall-clock time without a request after which something happens to a world; 0: never. */
+export function parseIdleTimeOption(text: string): number {
+  const ms = text === "0" ? 0 : parseDurationOption(text);
+  if (ms === 0 || (ms >= MIN_IDLE_MS && ms <= MAX_IDLE_MS)) return ms;
+  throw new InvalidArgumentError("It must be a duration from 1s to 3650d, or 0 for never.");
 }
 
 /** `500MiB`, `4GiB` or bytes. */

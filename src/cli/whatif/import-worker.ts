@@ -7,6 +7,7 @@ import {
   importTrace,
 } from "../../recordings/trace-files/import-trace.ts";
 import { randomFrom } from "../../simulation/random.ts";
+import type { ReadingMessage } from "../terminal/reading-thread.ts";
 import type { InputOptions } from "./import-options.ts";
 
 /** What the thread of an import reads and writes. */
@@ -15,11 +16,8 @@ export type ImportJob = {
   readonly out: string;
   readonly options: InputOptions;
 };
-/** Errors about the files are sent as text, because an error loses its class between threads. */
-export type ImportMessage =
-  | { readonly progress: ImportProgress }
-  | { readonly report: ImportReport }
-  | { readonly problem: string };
+
+type ImportMessage = ReadingMessage<ImportReport, ImportProgress>;
 
 const PROGRESS_EVERY_MS = 50;
 

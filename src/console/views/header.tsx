@@ -11,10 +11,12 @@ export function Header() {
   const isBusy = connection.value !== "live" || reading === undefined;
   return (
     <header class="top">
-      <a class="brand" href="/" aria-label="standin: the default world">
-        <img src="/_console/icon.svg" alt="" width="24" height="24" />
-        standin
-      </a>
+      <h1>
+        <a class="brand" href="/" aria-label="standin: the default world">
+          <img src="/_console/icon.svg" alt="" width="24" height="24" />
+          standin
+        </a>
+      </h1>
       <WorldPicker current={WORLD_NAME} />
       <div class="clock">
         <ClockFace />

@@ -1,11 +1,11 @@
 import type { World } from "../../platform/core/world.ts";
-import type { ClockReading, WorldDiagnostics } from "../../worlds/world-handle.ts";
+import type { ClockReading, WorldCounts, WorldDiagnostics } from "../../worlds/world-handle.ts";
 import type { LoopDelay } from "./event-loop-delay.ts";
 
 /** Figures of the service that runs the world. */
 export type ServiceFigures = WorldDiagnostics & {
   readonly sizeBytes: number;
-  readonly openWorlds: number;
+  readonly worlds: WorldCounts;
   readonly delay: LoopDelay;
 };
 
@@ -14,7 +14,7 @@ export function renderMetrics(
   name: string,
   world: World,
   clock: ClockReading,
-  { sizeBytes, openWorlds, commitFailures, reopens, walBytes, clockSteps, delay }: ServiceFigures,
+  { sizeBytes, worlds, commitFailures, reopens, walBytes, clockSteps, delay }: ServiceFigures,
 ): string {
   const states = { init: 0, active: 0, idle: 0 };
   let activeCu = 0;
@@ -61,7 +61,19 @@ export function renderMetrics(
     "": reopens,
   });
   metric("clock_steps_total", "counter", "Steps of the host's clock.", { "": clockSteps });
-  metric("worlds_open", "gauge", "Open worlds of the process.", { "": openWorlds });
+  metric("worlds_open", "gauge", "Open worlds of the process.", { "": worlds.open });
+  metric("worlds_closed_total", "counter", "Times that an idle world was closed.", {
+    "": worlds.idleClosings,
+  });
+  metric("worlds_expired_total", "counter", "Worlds that were deleted because they had expired.", {
+    "": worlds.expired,
+  });
+  metric("worlds_scrubbed_total", "counter", "Worlds that were verified in the background.", {
+    "": worlds.scrubbed,
+  });
+  metric("scrub_failures_total", "counter", "Verified worlds with differences.", {
+    "": worlds.scrubbedWithDifferences,
+  });
   metric("event_loop_delay_seconds", "gauge", "Delay of the event loop since the previous read.", {
     ',quantile="0.5"': delay.p50,
     ',quantile="0.99"': delay.p99,

@@ -64,7 +64,7 @@ function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: Wo
     name,
     api_url: `${base}/api/v2`,
     control_url: `${base}/_sim`,
-    // False: not used since the server started, so its clock is where it was left.
+    // False: closed until its next use, so its clock is where it was left.
     open: isOpen,
     now: formatInstant(now),
     seq,

@@ -1,5 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../platform/core/time.ts";
+import type { CheckpointPosition } from "../../simulation/journal.ts";
 
 /** Rows of events are read as arrays: SQLite returns them at twice the speed of objects. */
 export type RawEvent = [
@@ -66,7 +67,15 @@ export function prepareJournalStatements(sqlite: BetterSqlite3.Database) {
     checkpointByTime: prepare<CheckpointRow, [SimTime]>(
       "SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1",
     ),
-    newestCheckpoint: prepare<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM checkpoints"),
+    newestCheckpoint: prepare<CheckpointPosition, []>(
+      "SELECT seq, at FROM checkpoints ORDER BY seq DESC LIMIT 1",
+    ),
+    checkpointPositionBySeq: prepare<CheckpointPosition, [number]>(
+      "SELECT seq, at FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
+    ),
+    checkpointPositionByTime: prepare<CheckpointPosition, [SimTime]>(
+      "SELECT seq, at FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1",
+    ),
     insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(
       "INSERT OR IGNORE INTO checkpoints (seq, at, chain, world) VALUES (?, ?, ?, ?)",
     ),

@@ -7,7 +7,13 @@ import { emptyWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts";
-import type { Batch, EventFilter, Journal, Truncation } from "../../simulation/journal.ts";
+import type {
+  Batch,
+  CheckpointPosition,
+  EventFilter,
+  Journal,
+  Truncation,
+} from "../../simulation/journal.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
@@ -107,11 +113,11 @@ export class SqliteJournal implements Journal {
     return this.#pruneBacklog.operationsBefore;
   }
 
-  get newestCheckpoint(): number {
-    return this.#statements.newestCheckpoint.get()?.seq ?? 0;
+  get newestCheckpoint(): CheckpointPosition {
+    return this.#statements.newestCheckpoint.get() ?? this.oldest;
   }
 
-  get oldest(): Pick<Checkpoint, "seq" | "at"> {
+  get oldest(): CheckpointPosition {
     return this.#oldest;
   }
 
@@ -191,6 +197,13 @@ export class SqliteJournal implements Journal {
     const nearest = "seq" in point ? checkpointBySeq.get(point.seq) : checkpointByTime.get(point.at);
     const nearestOrOldest = nearest ?? checkpointAt.get(this.#oldest.seq);
     return nearestOrOldest === undefined ? takeCheckpoint(emptyWorld()) : checkpointOf(nearestOrOldest);
+  }
+
+  checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition {
+    const { checkpointPositionBySeq, checkpointPositionByTime } = this.#statements;
+    const nearest =
+      "seq" in point ? checkpointPositionBySeq.get(point.seq) : checkpointPositionByTime.get(point.at);
+    return nearest ?? this.oldest;
   }
 
   async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {

@@ -1,6 +1,13 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
-import { applyRetention, nextCheckpointSeq, type Retention } from "../retention.ts";
+import {
+  applyRetention,
+  isCheckpointDue,
+  nextCheckpoint,
+  nextTruncation,
+  type Retention,
+} from "../retention.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 import { runInBackground } from "./store-failure.ts";
@@ -73,8 +80,8 @@ export class GroupCommit {
     this.#next?.resolve();
     this.#next = undefined;
     this.#checkpointWhenIdle();
+    this.#retainHistory(live);
     if (events.length === 0) return;
-    if (live.simulation.world.seq >= live.checkpointDueAt) runInBackground(() => this.#storeCheckpoint(live));
     for (const listener of this.#listeners) listener(events);
   }
 
@@ -99,6 +106,11 @@ export class GroupCommit {
     this.#idleTimer = undefined;
   }
 
+  /** Whether a request waits for the next commit, or somebody follows the events. */
+  get isInUse(): boolean {
+    return this.#next !== undefined || this.#listeners.size > 0;
+  }
+
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -121,23 +133,53 @@ export class GroupCommit {
     }
     this.#idleTimer = setTimeout(() => {
       this.#idleTimer = undefined;
-      try {
-        this.#lifecycle.live?.history.checkpoint?.();
-      } catch (error) {
-        // The log still contains everything.
-        this.#lifecycle.reportFailure(error);
-      }
+      const { live } = this.#lifecycle;
+      if (live !== undefined) runInBackground(() => this.#tidyFile(live));
     }, IDLE_MS).unref();
   }
 
-  async #storeCheckpoint(live: LiveWorld): Promise<void> {
+  /** Deletes what is truncated, and moves the log into the file. */
+  async #tidyFile(live: LiveWorld): Promise<void> {
+    const isCurrent = () => this.#lifecycle.live === live;
+    try {
+      while (!live.simulation.journal.prune()) {
+        await nextTurn();
+        if (!isCurrent()) return;
+      }
+    } catch (error) {
+      this.#lifecycle.reportFailure(error);
+      if (isCurrent()) this.fail(live, error);
+      return;
+    }
+    try {
+      live.history.checkpoint?.();
+    } catch (error) {
+      // The log still contains everything.
+      this.#lifecycle.reportFailure(error);
+    }
+  }
+
+  #retainHistory(live: LiveWorld): void {
+    const { world } = live.simulation;
+    if (isCheckpointDue(world, live.checkpointDue)) runInBackground(() => this.#truncateHistory(live, true));
+    else if (live.clock.now() >= live.truncationDueAt)
+      runInBackground(() => this.#truncateHistory(live, false));
+  }
+
+  /** Applies retention in the background, after a checkpoint if one is due. */
+  async #truncateHistory(live: LiveWorld, takesCheckpoint: boolean): Promise<void> {
     const { simulation, clock } = live;
     const { world, journal } = simulation;
-    live.checkpointDueAt = nextCheckpointSeq(journal, world.seq, world, this.#retention);
-    await journal.storeCheckpoint(takeCheckpoint(world));
     const isCurrent = () => this.#lifecycle.live === live;
-    if (!isCurrent()) return;
-    applyRetention(journal, world.seq, clock.now(), this.#retention);
+    live.truncationDueAt = nextTruncation(clock.now(), this.#retention);
+    if (takesCheckpoint) {
+      live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
+      await journal.storeCheckpoint(takeCheckpoint(world));
+      if (!isCurrent()) return;
+    }
+    const { seq } = journal.oldest;
+    applyRetention(journal, world, clock.now(), this.#retention);
+    if (!takesCheckpoint && journal.oldest.seq === seq) return;
     await deleteUnneededSecrets(live, isCurrent);
     if (isCurrent() && simulation.hasUncommittedRows) this.schedule();
   }

@@ -1,10 +1,11 @@
+import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { type ClockState, WorldClock } from "../../simulation/world-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
-import { nextCheckpointSeq, type Retention } from "../retention.ts";
+import { type CheckpointDue, nextCheckpoint, type Retention } from "../retention.ts";
 import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";
@@ -28,15 +29,16 @@ export type LiveWorld = {
   readonly simulation: Simulation;
   readonly clock: WorldClock;
   readonly requests: PendingRequests | undefined;
-  /** The next checkpoint is taken once the world has reached this sequence number. */
-  checkpointDueAt: number;
+  checkpointDue: CheckpointDue;
+  /** When retention is applied next. */
+  truncationDueAt: SimTime;
 };
 
 /**
- * Opens the history and builds the world from it. Throws `StoreUnavailable` when the history cannot be
- * opened.
+ * Opens the history and builds the world from it. The clock does not follow `wallStepMs`, by which the host's
+ * clock was set while the world was closed. Throws `StoreUnavailable` when the history cannot be opened.
  */
-export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
+export function openLiveWorld(options: HostedWorldOptions, wallStepMs = 0): LiveWorld {
   const { name, open, hostClock, initialClock, requestsLimit, retention } = options;
   try {
     const history = open();
@@ -44,15 +46,22 @@ export function openLiveWorld(options: HostedWorldOptions): LiveWorld {
     const state = clock?.state ?? initialClock;
     const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
     const simulation = new Simulation(world, journal);
-    const worldClock = new WorldClock(state, hostClock, floor);
+    const worldClock = new WorldClock(
+      { ...state, wallAnchor: state.wallAnchor + wallStepMs },
+      hostClock,
+      floor,
+    );
     sealPlainSecrets(world, history.secretBox);
-    if (simulation.hasUncommittedRows) simulation.commit(worldClock.state(), worldClock.now());
+    if (simulation.hasUncommittedRows || wallStepMs !== 0)
+      simulation.commit(worldClock.state(), worldClock.now());
     return {
       history,
       simulation,
       clock: worldClock,
       requests: requestsLimit === 0 ? undefined : new PendingRequests(requestsLimit, journal.newestRequest),
-      checkpointDueAt: nextCheckpointSeq(journal, journal.newestCheckpoint, world, retention),
+      checkpointDue: nextCheckpoint(journal, journal.newestCheckpoint, world, retention),
+      // Retention may have other options than those of the last start.
+      truncationDueAt: worldClock.now(),
     };
   } catch (error) {
     const reason =

@@ -20,6 +20,20 @@ export function storeUnavailable(failure: string, error: unknown, done = NOTHING
   return new StoreUnavailable(`${failure}: ${messageOf(error)}`, { cause: error, outcome });
 }
 
+/** Runs work. Its failure, for example on a full disk, is reported and becomes `StoreUnavailable`. */
+export async function orUnavailable(
+  onFailure: (error: unknown) => void,
+  failure: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    onFailure(error);
+    throw storeUnavailable(failure, error);
+  }
+}
+
 /**
  * Runs work without awaiting it. Its failure was already reported where it occurred, and the next transaction
  * meets it again.

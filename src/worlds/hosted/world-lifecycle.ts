@@ -20,8 +20,11 @@ export class WorldLifecycle {
   #isBeingReplaced = false;
   #isShuttingDown = false;
   #isClosed = false;
-  #openings = 0;
+  #wasOpened = false;
+  #reopens = 0;
   #commitFailures = 0;
+  /** The offset of the host's clock when the world was closed until its next use. */
+  #dormantSinceOffset: number | undefined;
 
   /** `onDropped` runs whenever the world in memory is dropped, before its history is closed. */
   constructor(options: HostedWorldOptions, onDropped: () => void) {
@@ -36,6 +39,11 @@ export class WorldLifecycle {
   /** The world in memory; `undefined` when it is not open. */
   get live(): LiveWorld | undefined {
     return this.#live;
+  }
+
+  /** Whether the world waits for its first or next use to be opened. */
+  get isDormant(): boolean {
+    return this.#live === undefined && (!this.#wasOpened || this.#dormantSinceOffset !== undefined);
   }
 
   get isShuttingDown(): boolean {
@@ -61,16 +69,29 @@ export class WorldLifecycle {
   diagnostics(): WorldDiagnostics {
     return {
       commitFailures: this.#commitFailures,
-      reopens: Math.max(0, this.#openings - 1),
+      reopens: this.#reopens,
       walBytes: this.#live?.history.walBytes?.() ?? 0,
       clockSteps: this.#options.hostClock.steps,
     };
   }
 
   #open(): LiveWorld {
-    const live = openLiveWorld(this.#options);
-    this.#openings += 1;
+    const { hostClock } = this.#options;
+    hostClock.steady();
+    const offset = this.#dormantSinceOffset ?? hostClock.wallOffset;
+    const live = openLiveWorld(this.#options, hostClock.wallOffset - offset);
+    if (this.#wasOpened && this.#dormantSinceOffset === undefined) this.#reopens += 1;
+    this.#wasOpened = true;
+    this.#dormantSinceOffset = undefined;
     return live;
+  }
+
+  /** Closes the history, which is committed, until the next use. */
+  closeUntilNextUse(): void {
+    const live = this.#drop();
+    if (live === undefined) return;
+    this.#dormantSinceOffset = this.#options.hostClock.wallOffset;
+    this.#close(live.history);
   }
 
   /** Closes the history and lets `swap` put another one in its place. The next use opens that one. */

@@ -95,7 +95,7 @@ test.each(STORAGE_KINDS)(
     );
     await double.advance("1h");
     expect((await secretIds(double)).length).toBeGreaterThan(3);
-    const open = double.worlds.openCount;
+    const open = double.worlds.counts.open;
     const files = path === undefined ? [] : filesIn(path);
     await expectSuccess(double.sim("POST", "/snapshots", { name: "temporary" }));
     await expectSuccess(double.sim("POST", "/worlds", { name: "temporary" }));
@@ -109,7 +109,7 @@ test.each(STORAGE_KINDS)(
     // The accounts, their first keys, an organization's key, and the records of the organizations.
     expect(Object.keys(counts).sort()).toEqual(["accounts", "apiKeyUses", "apiKeys", "records"]);
     expect([counts["accounts"], counts["apiKeys"]]).toEqual([3, 4]);
-    expect(double.worlds.openCount).toBe(open);
+    expect(double.worlds.counts.open).toBe(open);
     await expectSuccess(double.sim("DELETE", "/requests"));
     await double.close();
     if (path === undefined) return;

@@ -282,8 +282,8 @@ test.each(STORAGE_KINDS)("%s: every world lists all worlds by name, with the sam
   await doubleOfWorld(double, "b").advance("1h");
   const { worlds } = (await double.sim("GET", "/worlds")).body;
   expect(worlds.map(({ name, api_url, now, open }: any) => ({ name, api_url, now, open }))).toEqual([
-    { name: "0", api_url: "http://localhost/w/0/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
-    { name: "a-1", api_url: "http://localhost/w/a-1/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
+    { name: "0", api_url: "http://localhost/w/0/api/v2", now: "2026-01-01T00:00:10.000Z", open: false },
+    { name: "a-1", api_url: "http://localhost/w/a-1/api/v2", now: "2026-01-01T00:00:10.000Z", open: false },
     { name: "b", api_url: "http://localhost/w/b/api/v2", now: "2026-01-01T01:00:10.000Z", open: true },
     { name: "default", api_url: "http://localhost/api/v2", now: "2026-01-01T00:00:10.000Z", open: true },
   ]);
@@ -293,7 +293,10 @@ test.each(STORAGE_KINDS)("%s: every world lists all worlds by name, with the sam
       await (world.name === "default" ? double : doubleOfWorld(double, world.name)).sim("GET", "/health")
     ).body;
     expect(world).toMatchObject({ seq: history.seq, history_id: history.id });
-    expect((await double.sim("GET", `/worlds/${world.name}`)).body).toEqual({ world });
+    // The call above has opened it.
+    expect((await double.sim("GET", `/worlds/${world.name}`)).body).toEqual({
+      world: { ...world, open: true },
+    });
   }
 });
 
