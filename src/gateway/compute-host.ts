@@ -117,10 +117,17 @@ export class ComputeHost {
   syncContent(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return this.#changes;
-    this.#changes = this.#changes.then(async () => {
+    const done = this.#changes.then(async () => {
       const { historyId, branchId, content } = await this.#options.plan();
       await this.#reconcile(await running, historyId, branchId, content);
     });
+    // A failure is reported once, and prevents neither later changes nor the stop.
+    this.#changes = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Resolves when the world knows all roles and databases that SQL has changed so far. */
+  contentIsKnown(): Promise<void> {
     return this.#changes;
   }
 

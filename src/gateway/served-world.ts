@@ -66,6 +66,7 @@ export class ServedWorld {
 
   /** The verifier of a role's password, or one that no password fits if there is no such role. */
   async verifierOf(endpointId: string, role: string): Promise<Verifier> {
+    await this.#computes.get(endpointId)?.host.contentIsKnown();
     const verifier = await this.world.transact((transaction) => {
       const compute = findReachableCompute(transaction.world, endpointId);
       if (!compute.ok) throw new ConnectionRejected(refusedConnection(compute.refusal, ""));
@@ -81,6 +82,7 @@ export class ServedWorld {
   async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
     this.#lastConnection += 1;
     const connectionId = `${CONNECTION_PREFIX}${this.#lastConnection}`;
+    await this.#computes.get(endpointId)?.host.contentIsKnown();
     const readyAt = await this.world.transact((transaction) => {
       const activity = { endpointId, kind: "connect", connectionId, pooled, database, source } as const;
       const recorded = transaction.execute({ type: "RecordActivity", activity });
