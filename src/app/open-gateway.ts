@@ -22,6 +22,8 @@ export type PostgresOptions = {
   readonly engineBin?: string | undefined;
   readonly maxEngines: number;
   readonly requireTls: boolean;
+  /** The directory of the certificate authority, which is used without `tlsFiles`. */
+  readonly tlsDirectory: string;
   readonly tlsFiles?: { readonly key: string; readonly cert: string } | undefined;
   /** The name of the extension with the statistics of a compute. */
   readonly extensionName: string;
@@ -96,7 +98,7 @@ async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onErr
       });
       return opened;
     },
-    tls: new TlsIdentity(join(options.dataDirectory, "tls"), options.tlsFiles),
+    tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
     requireTls: options.requireTls,
     maxEngines: options.maxEngines,
     onError,
