@@ -35,13 +35,16 @@ type Log = (error: unknown, message: string) => void;
 export class PostgresPort {
   readonly #server: Server;
   readonly #load: () => Promise<Gateway>;
+  readonly #hasLeftovers: () => boolean;
+  readonly #onError: Log;
   #gateway: Promise<Gateway> | undefined;
 
   constructor(worlds: WorldsHandle, options: PostgresOptions, onError: Log) {
     this.#load = () => loadGateway(worlds, options, onError);
+    this.#hasLeftovers = () => new Volumes(resolve(options.volumes)).mayHaveProcesses();
+    this.#onError = onError;
     this.#server = createServer((socket) => {
-      this.#gateway ??= this.#load();
-      this.#gateway.then(
+      this.#loaded().then(
         (gateway) => gateway.accept(socket),
         (error) => {
           onError(error, "Postgres connections cannot be served");
@@ -49,6 +52,19 @@ export class PostgresPort {
         },
       );
     });
+  }
+
+  #loaded(): Promise<Gateway> {
+    this.#gateway ??= this.#load();
+    return this.#gateway;
+  }
+
+  /** Stops the Postgres processes of a server that was killed, and closes its connections in the world. */
+  recover(): void {
+    if (!this.#hasLeftovers()) return;
+    this.#loaded()
+      .then((gateway) => gateway.recover())
+      .catch((error) => this.#onError(error, "what a killed server left over could not be stopped"));
   }
 
   /** Resolves when the port is open. 0: a free port. */

@@ -35,6 +35,11 @@ export class Gateway {
     this.#options = options;
   }
 
+  /** Opens the default world, which closes the connections that a killed server left over. */
+  async recover(): Promise<void> {
+    await this.#servedWorld(this.#options.defaultWorld);
+  }
+
   /** Ends all sessions and stops all engines. */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -89,23 +94,37 @@ export class Gateway {
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });
-    await served.closeLeftoverConnections();
+    await served.endLeftovers();
     return served;
   }
 
-  #reserveEngine(): () => void {
+  /** Stops engines without sessions if all places are taken. */
+  async #reserveEngine(): Promise<() => void> {
     const { maxEngines } = this.#options;
-    if (this.#runningEngines >= maxEngines)
-      throw new ConnectionRejected(
-        engineUnavailable(
-          `${maxEngines} Postgres processes are running, which is the limit (--max-engines); wait until a compute suspends`,
-        ),
-      );
+    while (this.#runningEngines >= maxEngines) {
+      const stopped = await this.#stopUnusedEngine();
+      if (!stopped)
+        throw new ConnectionRejected(
+          engineUnavailable(
+            `${maxEngines} Postgres processes are running, which is the limit (--max-engines); wait until a compute suspends`,
+          ),
+        );
+    }
     this.#runningEngines += 1;
     let isFree = false;
     return () => {
       if (!isFree) this.#runningEngines -= 1;
       isFree = true;
     };
+  }
+
+  async #stopUnusedEngine(): Promise<boolean> {
+    for (const world of await Promise.allSettled(this.#worlds.values())) {
+      const stopped = world.status === "fulfilled" ? world.value.stopUnusedEngine() : undefined;
+      if (stopped === undefined) continue;
+      await stopped;
+      return true;
+    }
+    return false;
   }
 }

@@ -12,7 +12,7 @@ import { ComputeHost } from "./compute-host.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.ts";
 import type { ClientError } from "./messages.ts";
 import { mockVerifier } from "./scram.ts";
-import { ComputeSpans } from "./spans.ts";
+import { ComputeSpans, endLeftoverSpan } from "./spans.ts";
 
 /** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
@@ -22,7 +22,7 @@ const CONNECTION_PREFIX = "pg-";
 export type ServedWorldOptions = {
   readonly engine: Engine;
   readonly volumes: Volumes;
-  readonly reserveEngine: () => () => void;
+  readonly reserveEngine: () => Promise<() => void>;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -56,9 +56,10 @@ export class ServedWorld {
     world.attachReports({ next: (until) => this.#nextReport(until) });
   }
 
-  /** Closes connections of a server that was killed, which still count in the world. */
-  async closeLeftoverConnections(): Promise<void> {
+  /** Ends the connections and the work of a server that was killed, which still count in the world. */
+  async endLeftovers(): Promise<void> {
     await this.world.transact((transaction) => {
+      for (const { id } of transaction.world.computes.toArray()) endLeftoverSpan(transaction, id);
       for (const { endpointId, id } of transaction.world.connections.toArray())
         if (id.startsWith(CONNECTION_PREFIX)) disconnect(transaction, endpointId, id);
     });
@@ -145,10 +146,26 @@ export class ServedWorld {
     this.#sampling.set(endpointId, timer.unref());
   }
 
+  /** Stops one engine that no session uses; `undefined` if there is none. */
+  stopUnusedEngine(): Promise<void> | undefined {
+    for (const { host } of this.#computes.values()) {
+      const stopped = host.stopIfUnused();
+      if (stopped !== undefined) return stopped;
+    }
+    return undefined;
+  }
+
   /** Ends all sessions and stops all engines. */
   async close(error: ClientError): Promise<void> {
     this.#unsubscribe();
     for (const endpointId of this.#computes.keys()) this.#endSessions(endpointId, error);
+    try {
+      await this.world.transact((transaction) => {
+        for (const { spans } of this.#computes.values()) spans.endNow(transaction);
+      });
+    } catch {
+      // A world that was closed or deleted first; its work ends when it is opened again.
+    }
     await Promise.all([...this.#computes.values()].map(({ host }) => host.stop()));
   }
 
@@ -261,8 +278,10 @@ export class ServedWorld {
 
   /** Ends the sessions, then stops the engine. */
   #stop(endpointId: string): void {
+    const { host, spans } = this.#serve(endpointId);
+    // The world has ended the work already.
+    spans.reset();
     this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
-    const { host } = this.#serve(endpointId);
     host
       .stop()
       .catch((error) => this.#options.onError(error, `the Postgres process of ${endpointId} did not stop`));
@@ -273,7 +292,6 @@ export class ServedWorld {
     if (served === undefined) return;
     const closes = [...served.sessions.values()];
     served.sessions.clear();
-    served.spans.reset();
     for (const close of closes) close(error);
   }
 

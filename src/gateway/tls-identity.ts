@@ -18,6 +18,7 @@ const CA_KEY = "ca-key.pem";
 const CA_YEARS = 10;
 /** Shorter than the limit of 398 days for leaf certificates. */
 const LEAF_DAYS = 397;
+const MAX_LEAVES = 100;
 const DAY_MS = 86_400_000;
 
 /**
@@ -48,6 +49,8 @@ export class TlsIdentity {
     const domain = serverName?.includes(".") === true ? serverName.slice(serverName.indexOf(".") + 1) : "";
     let leaf = this.#leaves.get(domain);
     if (leaf === undefined) {
+      // Clients choose the name, so the oldest certificate makes room.
+      if (this.#leaves.size >= MAX_LEAVES) this.#leaves.delete([...this.#leaves.keys()][0] ?? "");
       leaf = this.#newLeaf(domain);
       this.#leaves.set(domain, leaf);
       leaf.catch(() => this.#leaves.delete(domain));

@@ -15,8 +15,10 @@ export type PostgresServer = RunningServer & {
 
 export async function startPostgresServer(
   args: readonly string[] = ["--operations", "immediate"],
+  stoppedServersData?: string,
 ): Promise<PostgresServer> {
-  const { path: data, remove } = temporaryDirectory();
+  const created = stoppedServersData === undefined ? temporaryDirectory() : undefined;
+  const data = created?.path ?? stoppedServersData ?? "";
   const options = ["--pg-port", "0", "--connection-uris", "address", ...args];
   const served = await serve(data, options);
   const { postgres_url: url } = served.ready as unknown as { postgres_url: string };
@@ -28,7 +30,7 @@ export async function startPostgresServer(
     authority: join(data, "tls", "ca.pem"),
     async end() {
       await served.kill("SIGTERM");
-      remove();
+      created?.remove();
     },
   };
 }
