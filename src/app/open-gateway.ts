@@ -101,7 +101,7 @@ export async function hostNamesResolve(hostDomain = HOST_DOMAIN): Promise<boolea
 
 async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onError: Log): Promise<Gateway> {
   const { Gateway } = await import("../gateway/gateway.ts");
-  const { TlsIdentity } = await import("../gateway/tls-identity.ts");
+  const { TlsIdentity } = await import("../gateway/login/tls-identity.ts");
   let opened: ReturnType<typeof openEngine> | undefined;
   return new Gateway({
     worlds,

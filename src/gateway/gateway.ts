@@ -5,9 +5,10 @@ import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { CancelKeys } from "./cancel-keys.ts";
 import { serveClient } from "./client-session.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
+import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { ServedWorld } from "./served-world.ts";
-import type { TlsIdentity } from "./tls-identity.ts";
+import { endLeftovers } from "./world-connections.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;
@@ -94,7 +95,7 @@ export class Gateway {
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });
-    await served.endLeftovers();
+    await world.transact(endLeftovers);
     return served;
   }
 

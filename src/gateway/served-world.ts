@@ -6,30 +6,23 @@ import { findConnection } from "../platform/compute/open-connections.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { Verifier } from "../worlds/scram-verifier.ts";
-import type { Transaction, WorldHandle } from "../worlds/world-handle.ts";
+import type { WorldHandle } from "../worlds/world-handle.ts";
 import { cacheStatisticsOf, enginePlan, learnContent, verifierOfRole } from "./branch-content.ts";
 import { ComputeHost } from "./compute-host.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.ts";
+import { mockVerifier } from "./login/scram.ts";
 import type { ClientError } from "./messages.ts";
-import { mockVerifier } from "./scram.ts";
-import { ComputeSpans, endLeftoverSpan } from "./spans.ts";
+import { ComputeSpans } from "./spans.ts";
+import { type Admitted, CONNECTION_PREFIX, disconnect } from "./world-connections.ts";
 
 /** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
-/** Connections of this surface have names with this prefix in the world. */
-const CONNECTION_PREFIX = "pg-";
 
 export type ServedWorldOptions = {
   readonly engine: Engine;
   readonly volumes: Volumes;
   readonly reserveEngine: () => Promise<() => void>;
   readonly onError: (error: unknown, message: string) => void;
-};
-
-/** A session of a client, as the world sees it. */
-export type Admitted = {
-  readonly endpointId: string;
-  readonly connectionId: string;
 };
 
 type ServedCompute = {
@@ -54,15 +47,6 @@ export class ServedWorld {
     this.#options = options;
     this.#unsubscribe = world.subscribe((events) => this.#onEvents(events));
     world.attachReports({ next: (until) => this.#nextReport(until) });
-  }
-
-  /** Ends the connections and the work of a server that was killed, which still count in the world. */
-  async endLeftovers(): Promise<void> {
-    await this.world.transact((transaction) => {
-      for (const { id } of transaction.world.computes.toArray()) endLeftoverSpan(transaction, id);
-      for (const { endpointId, id } of transaction.world.connections.toArray())
-        if (id.startsWith(CONNECTION_PREFIX)) disconnect(transaction, endpointId, id);
-    });
   }
 
   /** The verifier of a role's password, or one that no password fits if there is no such role. */
@@ -307,12 +291,4 @@ export class ServedWorld {
         );
     }
   }
-}
-
-function disconnect(transaction: Transaction, endpointId: string, connectionId: string): void {
-  // Refused if a suspend has closed it already.
-  transaction.execute({
-    type: "RecordActivity",
-    activity: { endpointId, kind: "disconnect", connectionId },
-  });
 }

@@ -50,7 +50,7 @@ export async function postgresVariables(
 
 /** The server creates it only when a client asks for TLS, which may be later. */
 async function authorityFile(directory: string): Promise<string> {
-  const { TlsIdentity } = await import("../../gateway/tls-identity.ts");
+  const { TlsIdentity } = await import("../../gateway/login/tls-identity.ts");
   return new TlsIdentity(directory).authorityFile();
 }
 

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
-import { negotiateProtocolVersion } from "./messages.ts";
-import { ConnectionClosed, PacketReader } from "./packet-reader.ts";
+import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../errors.ts";
+import { negotiateProtocolVersion } from "../messages.ts";
+import { ConnectionClosed, PacketReader } from "../packet-reader.ts";
 import { MAX_STARTUP_BYTES, parseStartup, type StartupPacket } from "./startup.ts";
 import type { ServerCertificate, TlsIdentity } from "./tls-identity.ts";
 
