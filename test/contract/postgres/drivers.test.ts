@@ -125,3 +125,18 @@ test("roles and databases that SQL creates appear in the API, and those of the A
   const listed = "select datname from pg_database where datname = 'sales'";
   await expect.poll(async () => (await client.query(listed)).rowCount).toBe(1);
 });
+
+test("a role logs in with its current password, also in a project that does not store passwords", async () => {
+  const project = { store_passwords: false };
+  const { body } = await server.api("POST", "/projects", { project });
+  const uri: string = body.connection_uris[0].connection_uri;
+  await server.sim("POST", "/clock/advance", { by: "10s" });
+  const here = "select current_user";
+  expect((await (await connect(uri)).query(here)).rows).toEqual([{ current_user: "neondb_owner" }]);
+  const role = `/projects/${body.project.id}/branches/${body.branch.id}/roles/neondb_owner`;
+  const reset = await server.api("POST", `${role}/reset_password`);
+  await expect(connect(uri)).rejects.toThrow("password authentication failed");
+  const changed = new URL(uri);
+  changed.password = reset.body.role.password;
+  expect((await (await connect(changed.href)).query(here)).rows).toHaveLength(1);
+});
