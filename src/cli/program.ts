@@ -23,6 +23,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "list computes with their status, size, connections and time until suspend",
     async () => (await import("./commands/status.ts")).statusCommand(),
   ],
+  open: [
+    "open the web console of a running server in a browser",
+    async () => (await import("./observe/open.ts")).openCommand(),
+  ],
   clock: [
     "show, set or advance the clock of a world",
     async () => (await import("./commands/clock.ts")).clockCommand(),
@@ -33,8 +37,12 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./commands/exec.ts")).execCommand(),
   ],
   env: [
-    "print shell exports for public API clients",
+    "print shell exports for public API clients, and for Postgres clients of a branch",
     async () => (await import("./setup/env.ts")).envCommand(),
+  ],
+  psql: [
+    "run psql against a branch of the running server",
+    async () => (await import("./setup/psql.ts")).psqlCommand(),
   ],
   wait: [
     "wait for the server to be ready, or for a compute, operation or project to reach a state",

@@ -12,6 +12,8 @@ const COMMANDS = [
     "clock",
     "keys",
     "env",
+    "psql",
+    "open",
     "wait",
     "explain",
     "activity",

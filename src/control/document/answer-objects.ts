@@ -137,5 +137,38 @@ export const project = z.looseObject({
     quota: z.looseObject({ compute_time_seconds: z.number().optional() }).optional(),
   }),
 });
+export const lane = z.strictObject({
+  endpoint_id: z.string(),
+  project_id: z.string(),
+  branch_id: z.string(),
+  spans: z.array(
+    z.strictObject({
+      since_ms: z.number(),
+      until_ms: z.number(),
+      state: z.enum(["starting", "active", "suspending", "suspended", "mixed"]),
+      size_cu: z.number(),
+      active_share: z.number().optional(),
+    }),
+  ),
+  arrivals: z.array(z.strictObject({ at_ms: z.number(), count: z.int(), waiting: z.int() })),
+});
+export const mark = z.strictObject({
+  at: instant,
+  seq,
+  kind: z.enum(["fault", "restart", "start_failed", "suspend_failed"]),
+  endpoint_id: z.string().nullable(),
+  project_id: z.string().nullable(),
+  name: z.string().nullable(),
+});
+export const timelineOperation = z.strictObject({
+  id: z.string(),
+  action: z.string(),
+  project_id: z.string(),
+  branch_id: z.string().nullable(),
+  endpoint_id: z.string().nullable(),
+  since: instant,
+  until: nullableInstant,
+  status: z.enum(["running", "finished", "failed", "cancelled"]),
+});
 export const deleted = z.strictObject({ name: z.string(), deleted: z.literal(true) });
 export const rows = z.array(z.looseObject({}));

@@ -11,6 +11,8 @@ import {
   explanation,
   fault,
   instant,
+  lane,
+  mark,
   newApiKey,
   project,
   ready,
@@ -18,6 +20,7 @@ import {
   rows,
   seq,
   snapshot,
+  timelineOperation,
   world,
 } from "./answer-objects.ts";
 
@@ -128,6 +131,19 @@ export const CONTROL_ANSWERS = {
     z.strictObject({ requests: z.array(request).max(0), next_since: z.literal(0) }),
   ),
   "POST /whatif": answer("Replays the traffic under other policies", z.looseObject({})),
+  "GET /timeline": answer(
+    "What computes did over a period",
+    z.strictObject({
+      now: instant,
+      from: instant,
+      to: instant,
+      history_begins_at: instant,
+      point_ms: z.number(),
+      endpoints: z.array(lane),
+      marks: z.array(mark),
+      operations: z.array(timelineOperation),
+    }),
+  ),
   "GET /events": answer(
     "Lists events",
     z.strictObject({ events: z.array(event), next_since: seq, forgotten_seq: seq.optional() }),
