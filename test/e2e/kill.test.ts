@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { randomFrom } from "../../src/simulation/random.ts";
-import { KILLS } from "../support/crashes.ts";
+import { KillCounts, KILLS } from "../support/crashes.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
 import { spawnStandin } from "../support/process.ts";
 import {
@@ -19,6 +19,9 @@ const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} STANDIN_TEST_KILLS=${KILLS}
 const ROUNDS = 2 * KILLS;
 const LANES = 24;
 const chance = randomFrom(SEED);
+const tally = new KillCounts();
+
+afterAll(() => tally.print());
 
 test.each(["manual", "real", "5000x"])(
   "on a %s clock, a server killed while writing loses nothing that it acknowledged",
@@ -44,6 +47,7 @@ test.each(["manual", "real", "5000x"])(
       });
       await written;
       expect(await server.ended, REPEAT).toBeNull();
+      tally.add(`write, ${clock} clock`, killed);
 
       const restarted = await startServer(data, [], { key: API_KEY });
       await expectEverythingThere(restarted, writer);
@@ -77,6 +81,7 @@ test("killed during a long advance, the world is at a commit and reaches the sam
     while (committed() < killAt) await new Promise(setImmediate);
     await server.kill("SIGKILL");
     expect(await advance).toBe("lost");
+    tally.add("advance", true);
 
     server = await startServer(data, [], { key: API_KEY });
     const events = await journalOf(server);
@@ -106,7 +111,7 @@ test("a first start killed at any moment leaves a directory that a server can st
     const starting = spawnStandin(["serve", "--data", data, "--port", "0", "--json"]);
     // The progress at the kill is random; nothing waits for it.
     setTimeout(() => starting.process.kill("SIGKILL"), 40 + (draw() % 160));
-    await starting.ended;
+    tally.add("first start", (await starting.ended) === null);
   }
   const server = await startServer(data);
   expect((await server.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
