@@ -2,7 +2,7 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import { randomFrom } from "../../src/simulation/random.ts";
-import { KillCounts, KILLS } from "../support/crashes.ts";
+import { KILLS, KillCounts } from "../support/crashes.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";
 import { spawnStandin } from "../support/process.ts";
 import {
