@@ -14,8 +14,9 @@ try {
   process.exit(0);
 }
 
-/** Dependencies of the package. Everything else is in the bundle. */
-const external = Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies);
+/** Dependencies of the package, and what its user has. Everything else is in the bundle. */
+const { dependencies, peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+const external = Object.keys({ ...dependencies, ...peerDependencies });
 const common = {
   bundle: true,
   platform: "node",
@@ -34,6 +35,7 @@ await esbuild.build({
   entryPoints: {
     standin: "src/cli/main.ts",
     "create-standin": "src/app/create-standin.ts",
+    vitest: "src/app/standin/vitest.ts",
     "run-worker": "src/cli/run/run-worker.ts",
     "whatif-worker": "src/cli/whatif/whatif-worker.ts",
     "recording-worker": "src/cli/run/recording-worker.ts",
@@ -58,12 +60,21 @@ await esbuild.build({
   define: { "import.meta.url": "__moduleUrl" },
   banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
 });
-// The types of the package's export are complete: they import nothing.
-const source = readFileSync("src/app/create-standin.ts", "utf8");
-const { outputText, diagnostics } = typescript.transpileDeclaration(source, {
-  compilerOptions: { strict: true, isolatedDeclarations: true },
-});
-if (diagnostics.length > 0) throw new Error(diagnostics.map(({ messageText }) => messageText).join("\n"));
-for (const extension of ["ts", "cts"]) writeFileSync(`${aside}/create-standin.d.${extension}`, outputText);
+// The types of the package's exports import nothing but each other and vitest.
+for (const [name, source] of Object.entries({
+  "create-standin": "src/app/create-standin.ts",
+  "standin-world": "src/app/standin/standin-world.ts",
+  vitest: "src/app/standin/vitest.ts",
+})) {
+  const { outputText, diagnostics } = typescript.transpileDeclaration(readFileSync(source, "utf8"), {
+    compilerOptions: { strict: true, isolatedDeclarations: true },
+  });
+  if (diagnostics.length > 0) throw new Error(diagnostics.map(({ messageText }) => messageText).join("\n"));
+  for (const extension of ["js", "cjs"])
+    writeFileSync(
+      `${aside}/${name}.d.${extension.replace("js", "ts")}`,
+      outputText.replaceAll(/(["'])\.[\w./-]*\/([\w-]+)\.ts\1/g, `"./$2.${extension}"`),
+    );
+}
 rmSync("dist", { recursive: true, force: true });
 renameSync(aside, "dist");

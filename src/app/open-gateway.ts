@@ -22,6 +22,8 @@ export type PostgresOptions = {
   readonly engineBin?: string | undefined;
   readonly maxEngines: number;
   readonly requireTls: boolean;
+  /** The directory of the certificate authority, which is used without `tlsFiles`. */
+  readonly tlsDirectory: string;
   readonly tlsFiles?: { readonly key: string; readonly cert: string } | undefined;
   /** The name of the extension with the statistics of a compute. */
   readonly extensionName: string;
@@ -33,13 +35,16 @@ type Log = (error: unknown, message: string) => void;
 export class PostgresPort {
   readonly #server: Server;
   readonly #load: () => Promise<Gateway>;
+  readonly #hasLeftovers: () => boolean;
+  readonly #onError: Log;
   #gateway: Promise<Gateway> | undefined;
 
   constructor(worlds: WorldsHandle, options: PostgresOptions, onError: Log) {
     this.#load = () => loadGateway(worlds, options, onError);
+    this.#hasLeftovers = () => new Volumes(resolve(options.volumes)).mayHaveProcesses();
+    this.#onError = onError;
     this.#server = createServer((socket) => {
-      this.#gateway ??= this.#load();
-      this.#gateway.then(
+      this.#loaded().then(
         (gateway) => gateway.accept(socket),
         (error) => {
           onError(error, "Postgres connections cannot be served");
@@ -47,6 +52,19 @@ export class PostgresPort {
         },
       );
     });
+  }
+
+  #loaded(): Promise<Gateway> {
+    this.#gateway ??= this.#load();
+    return this.#gateway;
+  }
+
+  /** Stops the Postgres processes of a server that was killed, and closes its connections in the world. */
+  recover(): void {
+    if (!this.#hasLeftovers()) return;
+    this.#loaded()
+      .then((gateway) => gateway.recover())
+      .catch((error) => this.#onError(error, "what a killed server left over could not be stopped"));
   }
 
   /** Resolves when the port is open. 0: a free port. */
@@ -83,7 +101,7 @@ export async function hostNamesResolve(hostDomain = HOST_DOMAIN): Promise<boolea
 
 async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onError: Log): Promise<Gateway> {
   const { Gateway } = await import("../gateway/gateway.ts");
-  const { TlsIdentity } = await import("../gateway/tls-identity.ts");
+  const { TlsIdentity } = await import("../gateway/login/tls-identity.ts");
   let opened: ReturnType<typeof openEngine> | undefined;
   return new Gateway({
     worlds,
@@ -96,7 +114,7 @@ async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onErr
       });
       return opened;
     },
-    tls: new TlsIdentity(join(options.dataDirectory, "tls"), options.tlsFiles),
+    tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
     requireTls: options.requireTls,
     maxEngines: options.maxEngines,
     onError,

@@ -33,8 +33,12 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./commands/exec.ts")).execCommand(),
   ],
   env: [
-    "print shell exports for public API clients",
+    "print shell exports for public API clients, and for Postgres clients of a branch",
     async () => (await import("./setup/env.ts")).envCommand(),
+  ],
+  psql: [
+    "run psql against a branch of the running server",
+    async () => (await import("./setup/psql.ts")).psqlCommand(),
   ],
   wait: [
     "wait for the server to be ready, or for a compute, operation or project to reach a state",

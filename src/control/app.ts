@@ -8,6 +8,7 @@ import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
 import { type HistoryInfo, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
+import { controlDocument } from "./document/openapi.ts";
 import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
 import { formatInstant, renderObject } from "./http/render-object.ts";
 import { strict } from "./http/strict-fields.ts";
@@ -22,7 +23,7 @@ import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { computeStats, consoleStatus } from "./routes/stats.ts";
-import { waitBody, waitUntil } from "./routes/wait.ts";
+import { advanceUntil, waitBody, waitUntil } from "./routes/wait.ts";
 import { whatIfRoutes } from "./routes/whatif.ts";
 import { worldRoutes } from "./routes/worlds.ts";
 
@@ -135,7 +136,8 @@ export function createControl(options: ControlOptions): Hono {
   app.post(
     "/wait",
     handler(options, { body: waitBody }, async ({ world, body }, context) => {
-      await waitUntil(world, body.until, body.timeout, context.req.raw.signal);
+      const wait = body.advance ? advanceUntil : waitUntil;
+      await wait(world, body.until, body.timeout, context.req.raw.signal);
       return { now: formatInstant(world.now()), until: body.until };
     }),
   );
@@ -192,6 +194,11 @@ export function createControl(options: ControlOptions): Hono {
       );
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
     }),
+  );
+
+  app.get(
+    "/openapi.json",
+    handler(options, {}, () => controlDocument(app.routes, version)),
   );
 
   app.all("*", (context) => {

@@ -37,8 +37,8 @@ export type ComputeHostOptions = {
   readonly plan: () => Promise<EnginePlan>;
   /** Reports what SQL changed to the world, and returns the content that the world then has. */
   readonly learn: (changes: LearnedChanges) => Promise<Content>;
-  /** Throws if too many engines run. The function that it returns frees the place. */
-  readonly reserve: () => () => void;
+  /** Rejects if too many engines run. The function that it returns frees the place. */
+  readonly reserve: () => Promise<() => void>;
   readonly onUnexpectedExit: (log: string) => void;
 };
 
@@ -47,6 +47,7 @@ export class ComputeHost {
   readonly #options: ComputeHostOptions;
   #running: Promise<RunningEngine> | undefined;
   #stopping: Promise<void> = Promise.resolve();
+  #isStopping = false;
   readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
   #dataDirectory: string | undefined;
   #sessions = 0;
@@ -103,30 +104,49 @@ export class ComputeHost {
     const running = this.#running;
     this.#running = undefined;
     if (running === undefined) return this.#stopping;
-    this.#stopping = running.then(
-      async (engine) => {
-        await this.#changes;
-        await engine.stop();
-      },
-      () => undefined,
-    );
+    this.#isStopping = true;
+    this.#stopping = running
+      .then(
+        async (engine) => {
+          await this.#changes;
+          await engine.stop();
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        this.#isStopping = false;
+      });
     return this.#stopping;
+  }
+
+  /** Stops an engine without sessions; `undefined` if this would free no place. */
+  stopIfUnused(): Promise<void> | undefined {
+    if (this.#isStopping) return this.#stopping;
+    return this.isRunning && this.#sessions === 0 ? this.stop() : undefined;
   }
 
   /** Reads the roles and databases of the cluster, and reports what SQL has changed. */
   syncContent(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return this.#changes;
-    this.#changes = this.#changes.then(async () => {
+    const done = this.#changes.then(async () => {
       const { historyId, branchId, content } = await this.#options.plan();
       await this.#reconcile(await running, historyId, branchId, content);
     });
+    // A failure is reported once, and prevents neither later changes nor the stop.
+    this.#changes = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Resolves when the world knows all roles and databases that SQL has changed so far. */
+  contentIsKnown(): Promise<void> {
     return this.#changes;
   }
 
   async #start(): Promise<RunningEngine> {
-    const free = this.#options.reserve();
+    let free = () => {};
     try {
+      free = await this.#options.reserve();
       const { engine: engines, volumes, plan } = this.#options;
       const { historyId, branchId, pgVersion, maxConnections, logicalReplication, content, cacheStatistics } =
         await plan();

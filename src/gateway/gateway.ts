@@ -5,9 +5,10 @@ import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { CancelKeys } from "./cancel-keys.ts";
 import { serveClient } from "./client-session.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
+import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { ServedWorld } from "./served-world.ts";
-import type { TlsIdentity } from "./tls-identity.ts";
+import { endLeftovers } from "./world-connections.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;
@@ -33,6 +34,11 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+  }
+
+  /** Opens the default world, which closes the connections that a killed server left over. */
+  async recover(): Promise<void> {
+    await this.#servedWorld(this.#options.defaultWorld);
   }
 
   /** Ends all sessions and stops all engines. */
@@ -89,23 +95,37 @@ export class Gateway {
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });
-    await served.closeLeftoverConnections();
+    await world.transact(endLeftovers);
     return served;
   }
 
-  #reserveEngine(): () => void {
+  /** Stops engines without sessions if all places are taken. */
+  async #reserveEngine(): Promise<() => void> {
     const { maxEngines } = this.#options;
-    if (this.#runningEngines >= maxEngines)
-      throw new ConnectionRejected(
-        engineUnavailable(
-          `${maxEngines} Postgres processes are running, which is the limit (--max-engines); wait until a compute suspends`,
-        ),
-      );
+    while (this.#runningEngines >= maxEngines) {
+      const stopped = await this.#stopUnusedEngine();
+      if (!stopped)
+        throw new ConnectionRejected(
+          engineUnavailable(
+            `${maxEngines} Postgres processes are running, which is the limit (--max-engines); wait until a compute suspends`,
+          ),
+        );
+    }
     this.#runningEngines += 1;
     let isFree = false;
     return () => {
       if (!isFree) this.#runningEngines -= 1;
       isFree = true;
     };
+  }
+
+  async #stopUnusedEngine(): Promise<boolean> {
+    for (const world of await Promise.allSettled(this.#worlds.values())) {
+      const stopped = world.status === "fulfilled" ? world.value.stopUnusedEngine() : undefined;
+      if (stopped === undefined) continue;
+      await stopped;
+      return true;
+    }
+    return false;
   }
 }

@@ -6,31 +6,24 @@ import { findConnection } from "../platform/compute/open-connections.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { Verifier } from "../worlds/scram-verifier.ts";
-import type { Transaction, WorldHandle } from "../worlds/world-handle.ts";
+import type { WorldHandle } from "../worlds/world-handle.ts";
 import { cacheStatisticsOf, enginePlan, learnContent, verifierOfRole } from "./branch-content.ts";
 import { ComputeHost } from "./compute-host.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.ts";
+import { mockVerifier } from "./login/scram.ts";
 import type { ClientError } from "./messages.ts";
-import { mockVerifier } from "./scram.ts";
 import { ComputeSpans } from "./spans.ts";
+import { type Admitted, CONNECTION_PREFIX, disconnect } from "./world-connections.ts";
 import { WorldSubscription } from "./world-subscription.ts";
 
 /** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
-/** Connections of this surface have names with this prefix in the world. */
-const CONNECTION_PREFIX = "pg-";
 
 export type ServedWorldOptions = {
   readonly engine: Engine;
   readonly volumes: Volumes;
-  readonly reserveEngine: () => () => void;
+  readonly reserveEngine: () => Promise<() => void>;
   readonly onError: (error: unknown, message: string) => void;
-};
-
-/** A session of a client, as the world sees it. */
-export type Admitted = {
-  readonly endpointId: string;
-  readonly connectionId: string;
 };
 
 type ServedCompute = {
@@ -58,16 +51,9 @@ export class ServedWorld {
     world.attachReports({ next: (until) => this.#nextReport(until) });
   }
 
-  /** Closes connections of a server that was killed, which still count in the world. */
-  async closeLeftoverConnections(): Promise<void> {
-    await this.world.transact((transaction) => {
-      for (const { endpointId, id } of transaction.world.connections.toArray())
-        if (id.startsWith(CONNECTION_PREFIX)) disconnect(transaction, endpointId, id);
-    });
-  }
-
   /** The verifier of a role's password, or one that no password fits if there is no such role. */
   async verifierOf(endpointId: string, role: string): Promise<Verifier> {
+    await this.#computes.get(endpointId)?.host.contentIsKnown();
     const verifier = await this.world.transact((transaction) => {
       const compute = findReachableCompute(transaction.world, endpointId);
       if (!compute.ok) throw new ConnectionRejected(refusedConnection(compute.refusal, ""));
@@ -86,6 +72,7 @@ export class ServedWorld {
     const admitted = { endpointId, connectionId };
     this.#subscription.begin(connectionId);
     try {
+      await this.#computes.get(endpointId)?.host.contentIsKnown();
       const readyAt = await this.#connect(admitted, database, pooled, source);
       await this.#untilActive(admitted, readyAt);
     } catch (error) {
@@ -163,10 +150,26 @@ export class ServedWorld {
     this.#sampling.set(endpointId, timer.unref());
   }
 
+  /** Stops one engine that no session uses; `undefined` if there is none. */
+  stopUnusedEngine(): Promise<void> | undefined {
+    for (const { host } of this.#computes.values()) {
+      const stopped = host.stopIfUnused();
+      if (stopped !== undefined) return stopped;
+    }
+    return undefined;
+  }
+
   /** Ends all sessions and stops all engines. */
   async close(error: ClientError): Promise<void> {
     this.#subscription.close();
     for (const endpointId of this.#computes.keys()) this.#endSessions(endpointId, error);
+    try {
+      await this.world.transact((transaction) => {
+        for (const { spans } of this.#computes.values()) spans.endNow(transaction);
+      });
+    } catch {
+      // A world that was closed or deleted first; its work ends when it is opened again.
+    }
     await Promise.all([...this.#computes.values()].map(({ host }) => host.stop()));
   }
 
@@ -198,8 +201,8 @@ export class ServedWorld {
     return served;
   }
 
-  #reserveEngine(): () => void {
-    const free = this.#options.reserveEngine();
+  async #reserveEngine(): Promise<() => void> {
+    const free = await this.#options.reserveEngine();
     this.#subscription.begin(free);
     return () => {
       free();
@@ -288,8 +291,10 @@ export class ServedWorld {
 
   /** Ends the sessions, then stops the engine. */
   #stop(endpointId: string): void {
+    const { host, spans } = this.#serve(endpointId);
+    // The world has ended the work already.
+    spans.reset();
     this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
-    const { host } = this.#serve(endpointId);
     host
       .stop()
       .catch((error) => this.#options.onError(error, `the Postgres process of ${endpointId} did not stop`));
@@ -300,7 +305,6 @@ export class ServedWorld {
     if (served === undefined) return;
     const closes = [...served.sessions.values()];
     served.sessions.clear();
-    served.spans.reset();
     for (const close of closes) close(error);
   }
 
@@ -316,12 +320,4 @@ export class ServedWorld {
         );
     }
   }
-}
-
-function disconnect(transaction: Transaction, endpointId: string, connectionId: string): void {
-  // Refused if a suspend has closed it already.
-  transaction.execute({
-    type: "RecordActivity",
-    activity: { endpointId, kind: "disconnect", connectionId },
-  });
 }

@@ -33,6 +33,7 @@ export class ComputeSpans {
   /** A session begins work within the transaction. */
   begin(transaction: Transaction, endpointId: string): void {
     if (this.#since === undefined) {
+      endLeftoverSpan(transaction, endpointId);
       const begun = transaction.execute({ type: "BeginSpan", endpointId });
       if (!begun.ok) throw new Error(begun.refusal.message);
       this.#since = transaction.now;
@@ -57,6 +58,20 @@ export class ComputeSpans {
       misses: before.misses + misses,
       writes: before.writes + writes,
     };
+  }
+
+  /** All sessions were closed, and no later report will be read. */
+  endNow(transaction: Transaction): void {
+    if (this.#since !== undefined)
+      transaction.execute({
+        type: "EndSpan",
+        endpointId: this.#endpointId,
+        beganAt: this.#since,
+        until: this.#busySessions > 0 ? transaction.now : this.#lastEnd,
+        arrivals: this.#arrivals,
+        blocks: this.#blocks,
+      });
+    this.reset();
   }
 
   /** The compute stopped: the world has ended the span. */
@@ -113,4 +128,15 @@ export class ComputeSpans {
       () => undefined,
     );
   }
+}
+
+/**
+ * Ends a span whose clients were those of a killed server, or of the world that this one was copied from. When
+ * their last work ended is unknown.
+ */
+export function endLeftoverSpan(transaction: Transaction, endpointId: string): void {
+  const phase = transaction.world.computes.get(endpointId)?.phase;
+  if (phase?.state !== "active" || phase.spanSince === undefined) return;
+  const { spanSince: beganAt } = phase;
+  transaction.execute({ type: "EndSpan", endpointId, beganAt, until: beganAt, arrivals: 0 });
 }

@@ -102,6 +102,7 @@ const BOUNDARY_CODES = [
   "PASSWORDS_NOT_STORED",
   "FORBIDDEN",
   "TIMED_OUT",
+  "NOTHING_DUE",
 ] as const;
 type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The data of one branch on disk. */
@@ -17,23 +17,13 @@ const APPLIED_CONTENT = "content.json";
 /** Directories with the data of branches: `<root>/<history id>/<branch id>/`. */
 export class Volumes {
   readonly root: string;
-  readonly #prepare: () => void;
 
-  /** `prepare` runs before the first volume is created, with the root in place. */
-  constructor(root: string, prepare: () => void = () => undefined) {
+  constructor(root: string) {
     this.root = root;
-    let isPrepared = false;
-    this.#prepare = () => {
-      if (isPrepared) return;
-      mkdirSync(root, { recursive: true });
-      prepare();
-      isPrepared = true;
-    };
   }
 
   /** The volume of a branch. A fork of a world has another history id, and so other volumes. */
   volume(historyId: string, branchId: string): Volume {
-    this.#prepare();
     const directory = join(this.root, historyId, branchId);
     mkdirSync(directory, { recursive: true, mode: 0o711 });
     const dataDirectory = join(directory, DATA);
@@ -60,16 +50,9 @@ export class Volumes {
       .filter((path) => existsSync(path));
   }
 
-  /** Deletes the data of all branches that are not wanted. Returns their number. */
-  sweep(isWanted: (historyId: string, branchId: string) => boolean): number {
-    let deleted = 0;
-    for (const directory of this.#branches()) {
-      const [historyId = "", branchId = ""] = directory.slice(this.root.length + 1).split("/");
-      if (isWanted(historyId, branchId)) continue;
-      rmSync(directory, { recursive: true, force: true });
-      deleted += 1;
-    }
-    return deleted;
+  /** Whether a Postgres process may use a data directory: it deletes this file when it stops. */
+  mayHaveProcesses(): boolean {
+    return this.dataDirectories().some((directory) => existsSync(join(directory, "postmaster.pid")));
   }
 
   #branches(): string[] {

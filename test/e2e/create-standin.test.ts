@@ -214,3 +214,60 @@ test("closing a fork deletes its own forks, and ignores one that was already del
   await sim.fetch(`${sim.controlUrl}/worlds/three`, { method: "DELETE" });
   await sim.close();
 });
+
+test("faults are added, listed and cleared, and requests are listed by filter", async () => {
+  const sim = await create({ port: false });
+  await createProject(sim);
+  const gone = await sim.faults.add("gone", {
+    on: { operation: "listProjects" },
+    when: { first: 1 },
+    effect: { answer: { status: 503 } },
+  });
+  expect(gone).toMatchObject({ name: "gone", hits: 0, effect: { answer: { status: 503 } } });
+  await sim.faults.add("slow", { effect: { latency: "2s" } });
+  expect((await sim.fetch("/api/v2/projects")).status).toBe(503);
+  await sim.faults.clear("slow");
+  expect(await sim.faults.list()).toMatchObject([{ name: "gone", hits: 1 }]);
+  await sim.faults.clear();
+  expect(await sim.faults.list()).toEqual([]);
+  const all = await sim.requests.list();
+  expect(all.map(({ operation_id, status }) => [operation_id, status])).toEqual([
+    ["createProject", 201],
+    ["listProjects", 503],
+  ]);
+  expect(await sim.requests.list({ status: 503, path: "/projects" })).toEqual([all[1]]);
+  expect(await sim.requests.list({ method: "DELETE" })).toEqual([]);
+  await expect(sim.faults.add("x", { effect: "nonsense" })).rejects.toMatchObject({ code: "BAD_REQUEST" });
+});
+
+test("endpoints are listed, started, suspended and used; a wait advances a manual clock to its condition", async () => {
+  const sim = await create({ port: false, startDelay: "3s" });
+  const id = await createProject(sim);
+  const before = await sim.now();
+  expect(await sim.endpoints.list()).toMatchObject([{ endpoint_id: id, current_state: "idle" }]);
+  const [start] = await sim.endpoints.start(id);
+  expect(start).toMatchObject({ action: "start_compute", status: "running" });
+  const { now } = await sim.wait({ operation_id: start?.id ?? "" });
+  expect(Date.parse(now) - Date.parse(before)).toBe(3_000);
+  expect(await sim.now()).toBe(now);
+  expect(await sim.endpoints.activity(id)).toMatchObject({ outcome: "served" });
+  await sim.endpoints.suspend(id);
+  await sim.wait({ endpoint_id: id, state: "idle" });
+  await sim.endpoints.activity(id, { kind: "connect" });
+  await sim.wait({ endpoint_id: id, state: "active" });
+  await expect(sim.endpoints.start("ep-none")).rejects.toMatchObject({ status: 404 });
+});
+
+test("a wait for what cannot happen is rejected: nothing is due, or the time is up", async () => {
+  const sim = await create({ port: false });
+  const id = await createProject(sim);
+  await expect(sim.wait({ endpoint_id: id, state: "active" })).rejects.toMatchObject({
+    code: "NOTHING_DUE",
+    status: 409,
+  });
+  const scaled = await sim.fork({ clock: "60x" });
+  await expect(scaled.wait({ endpoint_id: id, state: "active" }, { timeout: "20ms" })).rejects.toMatchObject({
+    code: "TIMED_OUT",
+    status: 408,
+  });
+});

@@ -12,6 +12,7 @@ const COMMANDS = [
     "clock",
     "keys",
     "env",
+    "psql",
     "wait",
     "explain",
     "activity",

@@ -28,6 +28,8 @@ const USE = `const sim: Standin = await createStandin({ seed: 7, clock: "manual"
   } catch (error) {
     if (!(error instanceof StandinError) || error.code !== "SNAPSHOT_NOT_FOUND") throw error;
   }
+  await sim.faults.add("gone", { on: { operation: "listProjects" }, effect: { answer: { status: 503 } } });
+  if ((await sim.requests.list({ status: 503 })).length > 0 || (await sim.now()) !== now) throw new Error(now);
   console.log(now, events.length, (await sim.invariants()).ok);
   await sim.close();`;
 const CONSUMER = `import { createStandin, StandinError, type Standin, type StandinEvent } from "${NAME}";
@@ -88,6 +90,22 @@ test.each(["module", "commonjs"] as const)(
   },
 );
 
+test.each(["module", "commonjs"] as const)(
+  "a TypeScript project of type %s compiles against the fixture for vitest",
+  async (type) => {
+    const source = `import { simTest, type SimTestOptions } from "${NAME}/vitest";
+const options: SimTestOptions = { prepare: async (sim) => void (await sim.now()) };
+simTest(options)("a test", async ({ sim }) => { const now: string = await sim.now(); void now; });
+`;
+    const directory = project(type, source);
+    const peer = join(unpacked, "node_modules/vitest");
+    if (!existsSync(peer)) symlinkSync(join(ROOT, "node_modules/vitest"), peer);
+    await run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "--skipLibCheck"], {
+      cwd: directory,
+    });
+  },
+);
+
 test("an unknown option is a compiler error", async () => {
   const source = `import { createStandin } from "${NAME}";\nvoid createStandin({ sed: 7 });\n`;
   await expect(compile(project("module", source))).rejects.toMatchObject({
@@ -108,9 +126,12 @@ test("the package has a scoped name, no source maps, and only the dependencies t
   const {
     name,
     dependencies,
+    peerDependenciesMeta,
     private: isPrivate,
   } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
   expect([name, Object.keys(dependencies), isPrivate]).toEqual([NAME, RUNTIME_DEPENDENCIES, undefined]);
+  // An optional peer is not installed with the package.
+  expect(peerDependenciesMeta).toEqual({ vitest: { optional: true } });
   const files = readdirSync(unpacked, { recursive: true }).map(String);
   expect(files.filter((file) => file.endsWith(".map"))).toEqual([]);
   expect(readFileSync(join(unpacked, "dist/standin.js"), "utf8")).not.toContain("sourceMappingURL");

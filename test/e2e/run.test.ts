@@ -92,7 +92,7 @@ test("passed exits with 0, failed with 1, and could not run with 2", async () =>
   const failed = await run([FAILS(), PASSES()]);
   expect(failed.code).toBe(1);
   expect(failed.stderr).toBe("");
-  expect(failed.stdout).toContain("expected  computes: 2");
+  expect(failed.stdout).toContain("expected     computes: 2");
   expect(failed.stdout).toMatch(/repeat with: standin run \S+mine\.yaml --seed 1/);
   expect(failed.stdout).toContain("1 of 2 passed");
   const cannot = await run([written("steps: [{ control: { path: /nowhere } }]"), PASSES()]);

@@ -179,6 +179,31 @@ test("a worth in dollars excludes a wait worth, and a wrong one names the accept
   }
 });
 
+test("delays are chosen on the training days and judged on the test days; a split without days is an error", async () => {
+  const trace = await createShopTrace();
+  const { held_out } = await runWhatif(["curve", trace]);
+  expect(held_out.train).toMatchObject({ from: "2026-01-05T00:00:00.000Z", days: 6 });
+  expect(held_out.test).toMatchObject({ to: "2026-01-13T00:00:00.000Z", days: 2 });
+  expect(held_out.choices.map(({ choice }: any) => choice)).toEqual([
+    "current",
+    "fleet",
+    "per_compute",
+    "per_compute_shrunk",
+  ]);
+  const given = (await runWhatif(["curve", trace, "--train", "3d", "--test", "2026-01-10"])).held_out;
+  expect(given.train).toMatchObject({ from: "2026-01-07T00:00:00.000Z", days: 3 });
+  expect(given.test).toMatchObject({ from: "2026-01-10T00:00:00.000Z", days: 3 });
+  for (const [options, message] of [
+    [["--test", "7"], "It must be a number of days such as 7d"],
+    [["--test", "7d"], "too few whole days (UTC) remain for --train: 1 of 8 in the trace, and 2 are needed"],
+    [["--test", "2026-02-01"], "no whole day (UTC) remains for --test, of 8 in the trace"],
+    [["--test", "2d", "--delay", "300"], "cannot be used with"],
+  ] as const) {
+    const { code, stderr } = await runStandin(["whatif", "curve", trace, ...options]);
+    expect([code, stderr.includes(message) || stderr]).toEqual([2, true]);
+  }
+});
+
 test("CSV, its columnar file and any number of workers give byte-identical results", async () => {
   const csv = await createShopTrace("shop.csv");
   const trace = join(testDirectory(), "shop.standin-trace");
@@ -467,8 +492,9 @@ test("the curve has CU-hours, cost and added wait of every delay, for the fleet 
   const each = rowsOf("curve-by-compute.csv").filter(({ delay_s }) => delay_s === "300");
   for (const name of ["cold_starts", "cu_hours", "cost"])
     expect(each.reduce((sum, row) => sum + Number(row[name]), 0)).toBeCloseTo(response.present[name], 9);
-  // Computes are not replayed one by one: only the first request of each start waits in these rows.
-  expect(each.reduce((sum, row) => sum + Number(row["added_wait_s"]), 0)).toBe(2 * starts);
+  const waitOfEach = each.reduce((sum, row) => sum + Number(row["added_wait_s"]), 0);
+  expect(waitOfEach).toBeGreaterThan(2 * starts);
+  expect(waitOfEach).toBeLessThan(2.01 * starts);
   const alone = await runWhatif([
     "curve",
     trace,

@@ -70,18 +70,22 @@ export class SoakLoad {
   #projects(world: World): Step {
     const projects: { id: string; endpointId: string }[] = [];
     return async (number) => {
-      const { status, body } = await world.api("POST", "/projects", { project: { name: `soak ${number}` } });
-      if (status === 201) projects.push({ id: body.project.id, endpointId: body.endpoints[0].id });
+      if (projects.length <= MAX_PROJECTS) {
+        const { status, body } = await world.api("POST", "/projects", {
+          project: { name: `soak ${number}` },
+        });
+        if (status === 201) projects.push({ id: body.project.id, endpointId: body.endpoints[0].id });
+      }
       for (const { id, endpointId } of projects) {
         await world.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: number % 900 });
         await world.api("GET", `/projects/${id}/operations?limit=10`);
         await world.api("POST", `/projects/${id}/branches`, { branch: { name: `branch ${number}` } });
       }
-      const oldest = projects.length > MAX_PROJECTS ? projects.shift() : undefined;
-      if (oldest !== undefined) await world.api("DELETE", `/projects/${oldest.id}`);
-      // A restore of the manual world may have removed them.
-      if (status === 201 || projects.length === 0) return;
-      projects.length = 0;
+      const oldest = projects.length > MAX_PROJECTS ? projects[0] : undefined;
+      if (oldest === undefined) return;
+      // Locked while an operation runs; a restore may have removed it.
+      const deleted = await world.api("DELETE", `/projects/${oldest.id}`);
+      if (deleted.status === 200 || deleted.status === 404) projects.shift();
     };
   }
 

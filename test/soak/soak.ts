@@ -14,7 +14,20 @@ const MINUTE_MS = 60_000;
 const MIN_SAMPLES = 10;
 /** Short limits, so that every rule of retention is at work within minutes. */
 const SERVE = [
-  ...["serve", "--port", "0", "--pg-port", "none", "--json", "--clock", "5000x", "--log-level", "warn"],
+  ...[
+    "serve",
+    "--port",
+    "0",
+    "--pg-port",
+    "none",
+    "--json",
+    "--clock",
+    "5000x",
+    "--operations",
+    "immediate",
+    "--log-level",
+    "warn",
+  ],
   ...["--keep-history", "12h", "--keep-events", "1000", "--keep-operations", "12h", "--keep-automatic", "3"],
   ...["--requests-limit", "1000", "--close-idle", "5s", "--expire-worlds", "20s"],
 ];

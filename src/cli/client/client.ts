@@ -50,6 +50,9 @@ export class ControlClient {
     this.#token = token;
   }
 
+  /** `call`, bound to this server. */
+  readonly control: ControlCall = (method, path, body) => this.call(method, path, body);
+
   /** Returns the JSON response. Error responses are thrown as `ControlApiError`. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await this.#fetch(path, {

@@ -1,28 +1,14 @@
 import { Command, Option } from "commander";
+import type { ControlAnswer } from "../../control/document/answers.ts";
 import { closestMatch } from "../../platform/core/text.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { parseClockOption, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 
-type ClockResponse = {
-  readonly now: string;
-  readonly mode: string;
-  readonly factor: number;
-  readonly next_due: string | null;
-};
-type AdvanceResponse = {
-  readonly now: string;
-  readonly events: readonly {
-    readonly at: string;
-    readonly type: string;
-    readonly endpoint_id?: string;
-    readonly operation?: { readonly action: string; readonly endpoint_id?: string };
-  }[];
-  readonly next_since?: number;
-};
 type ClockOptions = ServerTarget & { json?: boolean };
 
 export function clockCommand(): Command {
@@ -49,7 +35,7 @@ Examples:
     .action(async (options: ClockOptions) =>
       printResult(
         options,
-        await (await requireServer(options)).call<ClockResponse>("GET", "/clock"),
+        await callRoute((await requireServer(options)).control, "GET /clock"),
         describeClock,
       ),
     );
@@ -65,7 +51,9 @@ Examples:
       const server = await requireServer(options);
       printResult(
         options,
-        await server.call<ClockResponse>("PUT", "/clock", mode === "scaled" ? { mode, factor } : { mode }),
+        await callRoute(server.control, "PUT /clock", {
+          body: mode === "scaled" ? { mode, factor } : { mode },
+        }),
         describeClock,
       );
     });
@@ -97,7 +85,7 @@ Examples:
       const server = await requireServer(options);
       const advanced = await withClockProgress(
         server,
-        server.call<AdvanceResponse>("POST", "/clock/advance", targets[0]),
+        callRoute(server.control, "POST /clock/advance", { body: targets[0] }),
       );
       const isNothingDue = options.next === true && advanced.events.length === 0;
       printResult(options, advanced, (result) =>
@@ -126,7 +114,7 @@ function printResult<T>({ json }: ClockOptions, result: T, describeResult: (resu
   print(`${json === true ? JSON.stringify(result) : describeResult(result)}\n`);
 }
 
-function describeClock({ now, mode, factor, next_due }: ClockResponse): string {
+function describeClock({ now, mode, factor, next_due }: ControlAnswer<"GET /clock">): string {
   const modeText = mode === "scaled" ? `${factor}x` : mode;
   return `${now} (${modeText}), ${next_due === null ? "no work is due" : `next work due ${next_due}`}`;
 }
@@ -138,7 +126,7 @@ async function withClockProgress<T>(server: ControlClient, work: Promise<T>): Pr
   if (!process.stderr.isTTY) return work;
   let isShown = false;
   const timer = setInterval(async () => {
-    const health = await server.call<{ now: string }>("GET", "/health").catch(() => undefined);
+    const health = await callRoute(server.control, "GET /health").catch(() => undefined);
     if (health === undefined) return;
     isShown = true;
     process.stderr.write(`\radvancing: ${health.now}`);
@@ -151,7 +139,7 @@ async function withClockProgress<T>(server: ControlClient, work: Promise<T>): Pr
   }
 }
 
-function describeAdvance({ now, events, next_since }: AdvanceResponse): string {
+function describeAdvance({ now, events, next_since }: ControlAnswer<"POST /clock/advance">): string {
   const lines = events.map((event) =>
     [event.at, event.type, event.operation?.action, event.endpoint_id ?? event.operation?.endpoint_id]
       .filter(Boolean)

@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 
 type CompactOptions = ServerTarget & { keep: number; json?: boolean };
-type CompactResponse = { readonly forgotten_seq: number; readonly seq: number; readonly size_bytes: number };
 
 /** Deletes old history on request; `serve --keep-history` does so continuously. */
 export function compactCommand(): Command {
@@ -33,7 +33,7 @@ Examples:
     )
     .action(async ({ keep, ...options }: CompactOptions) => {
       const response = await withControlApi(options, (call) =>
-        call<CompactResponse>("POST", "/compact", { keep: `${keep}ms` }),
+        callRoute(call, "POST /compact", { body: { keep: `${keep}ms` } }),
       );
       const { forgotten_seq, seq, size_bytes } = response;
       const retained =

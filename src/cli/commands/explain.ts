@@ -1,16 +1,13 @@
 import { Command } from "commander";
+import type { ControlAnswer } from "../../control/document/answers.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { jsonOption, pointOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 
 type ExplainOptions = ServerTarget & { at?: PointSelector; json?: boolean };
-type ExplanationResponse = {
-  readonly at: string;
-  readonly reasons: readonly { readonly text: string; readonly events: readonly number[] }[];
-  readonly events: readonly { readonly seq: number; readonly at: string; readonly type: string }[];
-};
 
 export function explainCommand(): Command {
   return addTargetOptions(
@@ -29,16 +26,22 @@ Examples:
   $ standin explain 22acbb37-209b-4b90-a39c-8460090e1329 --json`,
     )
     .action(async (id: string, { at, ...options }: ExplainOptions) => {
-      const kind = id.startsWith("ep-") ? "endpoints" : "operations";
-      const query = at === undefined ? "" : `?at=${"seq" in at ? at.seq : new Date(at.at).toISOString()}`;
+      const route = id.startsWith("ep-")
+        ? "GET /explain/endpoints/:endpoint_id"
+        : "GET /explain/operations/:operation_id";
+      const point = at && ("seq" in at ? at.seq : new Date(at.at).toISOString());
       const explanation = await withControlApi(options, (call) =>
-        call<ExplanationResponse>("GET", `/explain/${kind}/${encodeURIComponent(id)}${query}`),
+        callRoute(call, route, { params: [id], query: { at: point } }),
       );
       print(options.json === true ? `${JSON.stringify(explanation)}\n` : describeExplanation(explanation));
     });
 }
 
-function describeExplanation({ at, reasons, events }: ExplanationResponse): string {
+function describeExplanation({
+  at,
+  reasons,
+  events,
+}: ControlAnswer<"GET /explain/endpoints/:endpoint_id">): string {
   const lines = reasons.map(
     (reason) => `- ${reason.text}${reason.events.length === 0 ? "" : ` [${reason.events.join(", ")}]`}`,
   );

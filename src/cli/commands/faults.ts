@@ -1,23 +1,14 @@
 import { Command } from "commander";
+import type { ControlAnswer } from "../../control/document/answers.ts";
 import { addTargetOptions, ControlApiError, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type FaultsOptions = ServerTarget & { json?: boolean };
-type FaultResponse = {
-  readonly name: string;
-  readonly on: {
-    readonly operation?: string | readonly string[];
-    readonly action?: string | readonly string[];
-  };
-  readonly when: object;
-  readonly effect: object;
-  readonly seen: number;
-  readonly hits: number;
-};
 
 export function faultsCommand(): Command {
   const faults = new Command("faults").addHelpText(
@@ -39,7 +30,7 @@ Examples:
     const { faultFileName, readFaultFile } = await import("../history/fault-file.ts");
     const definitions = readFaultFile(file);
     const response = await withControlApi(options, (call) =>
-      call<{ faults: FaultResponse[] }>("PUT", "/faults", definitions),
+      callRoute(call, "PUT /faults", { body: definitions }),
     ).catch((error) => {
       // Invalid definitions come from the file.
       throw error instanceof ControlApiError && error.status === 400
@@ -54,9 +45,7 @@ Examples:
     "list the faults, how often each has matched (SEEN) and how often it was injected (HITS)",
     "standin faults list --json",
   ).action(async (options: FaultsOptions) => {
-    const response = await withControlApi(options, (call) =>
-      call<{ faults: FaultResponse[] }>("GET", "/faults"),
-    );
+    const response = await withControlApi(options, (call) => callRoute(call, "GET /faults"));
     printResult(
       options,
       response,
@@ -78,7 +67,7 @@ Examples:
   return faults;
 }
 
-function faultTable(faults: readonly FaultResponse[]): string {
+function faultTable(faults: ControlAnswer<"GET /faults">["faults"]): string {
   const rows = faults.map(({ name, on, when, effect, seen, hits }) => [
     name,
     [on.operation ?? on.action ?? "start_compute"].flat().join(","),

@@ -1,19 +1,13 @@
 import { Command } from "commander";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type KeyOptions = ServerTarget & { account?: string; json?: boolean };
-type ApiKeyResponse = {
-  readonly id: number;
-  readonly name: string;
-  readonly account_id: string;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-};
 
 /** Keys are managed through the running server, or directly in the file of the world if none is running. */
 export function keysCommand(): Command {
@@ -39,10 +33,7 @@ Examples:
     .addOption(jsonOption())
     .action(async (name: string, options: KeyOptions) => {
       const key = await withControlApi(options, (call) =>
-        call<ApiKeyResponse & { key: string }>("POST", "/api_keys", {
-          key_name: name,
-          account_id: options.account,
-        }),
+        callRoute(call, "POST /api_keys", { body: { key_name: name, account_id: options.account } }),
       );
       print(options.json === true ? `${JSON.stringify(key)}\n` : `${key.key}\n`);
     });
@@ -55,9 +46,8 @@ Examples:
     .addOption(accountOption())
     .addOption(jsonOption())
     .action(async (options: KeyOptions) => {
-      const query = options.account === undefined ? "" : `?account_id=${encodeURIComponent(options.account)}`;
       const response = await withControlApi(options, (call) =>
-        call<{ api_keys: ApiKeyResponse[] }>("GET", `/api_keys${query}`),
+        callRoute(call, "GET /api_keys", { query: { account_id: options.account } }),
       );
       if (options.json === true) return void print(`${JSON.stringify(response)}\n`);
       const rows = response.api_keys.map((key) => [
@@ -78,7 +68,9 @@ Examples:
   )
     .addOption(jsonOption())
     .action(async (id: number, options: KeyOptions) => {
-      const key = await withControlApi(options, (call) => call<ApiKeyResponse>("DELETE", `/api_keys/${id}`));
+      const key = await withControlApi(options, (call) =>
+        callRoute(call, "DELETE /api_keys/:key_id", { params: [String(id)] }),
+      );
       print(options.json === true ? `${JSON.stringify(key)}\n` : `revoked key ${key.id} (${key.name})\n`);
     });
   return keys;

@@ -44,7 +44,7 @@ export function runCommand(): Command {
     .addOption(
       new RepeatableOption(
         "--reporter <name[=file]>",
-        "report format: pretty, json, junit or github (annotations), to stdout or to a file; repeatable (default: pretty)",
+        "report format: pretty, json, junit, github (annotations) or html, to stdout or to a file; repeatable (default: pretty)",
       ).argParser(addReporter),
     )
     .addOption(new Option("--json", "same as --reporter json"))
@@ -86,6 +86,7 @@ Examples:
   $ standin run scenarios/wakes-on-a-query.yaml --keep /tmp/world && standin serve --data /tmp/world
   $ standin run scenarios/*.yaml --workers 2 --reporter pretty --reporter junit=report.xml
   $ standin run scenarios/*.yaml --reporter pretty=report.txt --reporter github
+  $ standin run mine.yaml --reporter pretty --reporter html=report.html
   $ generate-scenario | standin run -
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json`,
     )

@@ -1,21 +1,13 @@
 import { Command } from "commander";
 import { addTargetOptions, findServer, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type SnapshotsOptions = ServerTarget & { json?: boolean };
-type SnapshotResponse = {
-  readonly name: string;
-  readonly kind: string;
-  readonly created_at: string;
-  readonly now: string;
-  readonly seq: number;
-  readonly size_bytes: number;
-  readonly error?: string;
-};
 
 export function snapshotsCommand(): Command {
   const snapshots = new Command("snapshots").addHelpText(
@@ -34,7 +26,7 @@ Examples:
     "standin snapshots create before-migration",
   ).action(async (name: string, options: SnapshotsOptions) => {
     const { snapshot } = await withControlApi(options, (call) =>
-      call<{ snapshot: SnapshotResponse }>("POST", "/snapshots", { name }),
+      callRoute(call, "POST /snapshots", { body: { name } }),
     );
     printResult(
       options,
@@ -48,9 +40,7 @@ Examples:
     "list the snapshots of the world, oldest first",
     "standin snapshots list --json",
   ).action(async (options: SnapshotsOptions) => {
-    const response = await withControlApi(options, (call) =>
-      call<{ snapshots: SnapshotResponse[] }>("GET", "/snapshots"),
-    );
+    const response = await withControlApi(options, (call) => callRoute(call, "GET /snapshots"));
     const rows = response.snapshots.map((snapshot) => [
       snapshot.name,
       snapshot.kind,
@@ -88,7 +78,7 @@ Examples:
     "standin snapshots delete before-migration",
   ).action(async (name: string, options: SnapshotsOptions) => {
     const response = await withControlApi(options, (call) =>
-      call("DELETE", `/snapshots/${encodeURIComponent(name)}`),
+      callRoute(call, "DELETE /snapshots/:name", { params: [name] }),
     );
     printResult(options, response, `deleted snapshot ${name}`);
   });

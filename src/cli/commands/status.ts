@@ -1,26 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
+import type { ControlAnswer } from "../../control/document/answers.ts";
 import { formatDuration } from "../../scenario/file/expectation.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { openScreen } from "../terminal/screen.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-type EndpointResponse = {
-  readonly endpoint_id: string;
-  readonly project_id: string;
-  readonly project_name?: string;
-  readonly branch_id: string;
-  readonly branch_name?: string;
-  readonly status: string;
-  readonly pending_state: string | null;
-  readonly current_size_cu: number;
-  readonly connections: { readonly direct: number; readonly pooled: number };
-  readonly autosuspend: { readonly suspend_in_ms: number | null };
-};
-type StatusResponse = { readonly now: string; readonly endpoints: readonly EndpointResponse[] };
 type StatusOptions = ServerTarget & { json?: boolean; watch?: boolean };
 
 const WATCH_INTERVAL_MS = 1_000;
@@ -46,8 +35,8 @@ export function statusCommand(): Command {
     });
 }
 
-function readStatus(server: ControlClient): Promise<StatusResponse> {
-  return server.call("GET", "/endpoints");
+function readStatus(server: ControlClient): Promise<ControlAnswer<"GET /endpoints">> {
+  return callRoute(server.control, "GET /endpoints");
 }
 
 async function watchStatus(server: ControlClient, signal: AbortSignal): Promise<void> {
@@ -62,7 +51,7 @@ async function watchStatus(server: ControlClient, signal: AbortSignal): Promise<
   }
 }
 
-function describeStatus({ now, endpoints }: StatusResponse): string {
+function describeStatus({ now, endpoints }: ControlAnswer<"GET /endpoints">): string {
   const rows = endpoints.map((endpoint) => [
     endpoint.endpoint_id,
     endpoint.project_name ?? endpoint.project_id,

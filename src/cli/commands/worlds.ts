@@ -3,6 +3,7 @@ import type { PointSelector } from "../../simulation/replay.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { addTargetOptions, type ServerTarget, worldPath } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { integerParser, parseClockOption } from "../terminal/option-parsers.ts";
 import { jsonOption, pointOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -10,13 +11,6 @@ import { formatTable } from "../terminal/text-table.ts";
 
 type WorldsCommandOptions = ServerTarget & { json?: boolean };
 type WorldForkOptions = WorldsCommandOptions & { at?: PointSelector; clock?: ClockSetting; seed?: number };
-type WorldResponse = {
-  readonly name: string;
-  readonly api_url: string;
-  readonly now?: string;
-  readonly seq?: number;
-  readonly size_bytes: number;
-};
 
 export function worldsCommand(): Command {
   const worlds = new Command("worlds").addHelpText(
@@ -58,7 +52,7 @@ Examples:
         seed,
       };
       const { world } = await withControlApi(options, (call) =>
-        call<{ world: WorldResponse }>("POST", "/worlds", request),
+        callRoute(call, "POST /worlds", { body: request }),
       );
       printResult(
         options,
@@ -74,9 +68,7 @@ Examples:
   )
     .addOption(jsonOption())
     .action(async (options: WorldsCommandOptions) => {
-      const response = await withControlApi(options, (call) =>
-        call<{ worlds: WorldResponse[] }>("GET", "/worlds"),
-      );
+      const response = await withControlApi(options, (call) => callRoute(call, "GET /worlds"));
       const rows = response.worlds.map((world) => [
         world.name,
         world.now ?? "",
@@ -95,7 +87,7 @@ Examples:
     .addOption(jsonOption())
     .action(async (name: string, options: WorldsCommandOptions) => {
       const response = await withControlApi(options, (call) =>
-        call("DELETE", `/worlds/${encodeURIComponent(name)}`),
+        callRoute(call, "DELETE /worlds/:name", { params: [name] }),
       );
       printResult(options, response, `deleted world ${name}`);
     });

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { ServerTarget } from "../client/client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { addFollowOptions, ENTRIES_PER_READ, type FollowedList, printList } from "./follow-command.ts";
 
 type EventEntry = { readonly seq: number; readonly at: string; readonly type: string } & Readonly<
@@ -13,14 +14,13 @@ const SUBJECT_FIELDS = ["action", "id", "endpoint_id", "branch_id", "project_id"
 const JOURNAL: FollowedList<EventEntry> = {
   name: "events",
   async read(call, since) {
-    const { events, next_since } = await call<{ events: readonly EventEntry[]; next_since: number }>(
-      "GET",
-      `/events?since=${since}&limit=${ENTRIES_PER_READ}`,
-    );
+    const { events, next_since } = await callRoute(call, "GET /events", {
+      query: { since, limit: ENTRIES_PER_READ },
+    });
     return { entries: events, next: next_since };
   },
   async head(call) {
-    const { history } = await call<{ history: { seq: number } }>("GET", "/health/ready");
+    const { history } = await callRoute(call, "GET /health/ready");
     return history.seq;
   },
   describe: (event) => [event.seq, event.at, event.type, ...subjectOf(event)].join("  "),

@@ -8,15 +8,15 @@ import { openInProcessTarget, temporaryDirectory } from "../../app/in-process-ta
 import { givenName } from "../../control/http/control-fields.ts";
 import { faultFields } from "../../control/http/fault-fields.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
-import { failurePath } from "../../scenario/file/failure-path.ts";
 import { parseScenario, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import { everyStep, type Scenario } from "../../scenario/file/scenario-schema.ts";
 import { SeedFileError } from "../../scenario/file/seed-file.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
-import { type RunProgress, runScenario } from "../../scenario/run/run-scenario.ts";
+import type { RunProgress } from "../../scenario/run/run-clock.ts";
+import { runScenario } from "../../scenario/run/run-scenario.ts";
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
 import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
-import type { CouldNotRun, RunFailure, StepResult, Verdict } from "../../scenario/run/verdict.ts";
+import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 
 /**
@@ -81,17 +81,17 @@ export async function runScenarioJob(
   let target: ScenarioTarget | undefined;
   try {
     target = await openTarget(scenario, job, temporary?.path);
-    const verdict = await runScenario(scenario, target, {
+    return await runScenario(scenario, target, {
       recordings: job.recordings,
       name,
       file: job.file,
       values,
       repeat,
       bail: job.bail,
+      positionOf: file.positionOf,
       yieldToEventLoop: () => setImmediate(),
       ...hooks,
     });
-    return { ...verdict, failures: verdict.failures.map((failure) => withPosition(failure, file, scenario)) };
   } catch (error) {
     if (error instanceof CannotRunError) return couldNotRun(error.message);
     if (error instanceof SeedFileError)
@@ -106,11 +106,6 @@ export async function runScenarioJob(
     await target?.close();
     temporary?.remove();
   }
-}
-
-function withPosition(failure: RunFailure, file: ScenarioFile, { steps }: Scenario): RunFailure {
-  const path = failurePath(failure.what, steps);
-  return path === undefined ? failure : { ...failure, ...file.positionOf(path) };
 }
 
 /** Parses a scenario and validates its faults like the control API. */

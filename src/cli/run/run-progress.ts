@@ -1,4 +1,4 @@
-import type { RunProgress } from "../../scenario/run/run-scenario.ts";
+import type { RunProgress } from "../../scenario/run/run-clock.ts";
 import { LINE_EVERY_MS, standardError } from "../terminal/progress-display.ts";
 
 const PROGRESS_AFTER_MS = 1_000;

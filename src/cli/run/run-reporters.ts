@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { styleText } from "node:util";
 import { InvalidArgumentError } from "commander";
 import { githubReport } from "../../scenario/report/github.ts";
+import { htmlReport } from "../../scenario/report/html.ts";
 import { jsonReport } from "../../scenario/report/json.ts";
 import {
   prettyReason,
@@ -15,7 +16,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";
 import type { ScenarioJobResult } from "./run-job.ts";
 
-const REPORTERS = ["pretty", "json", "junit", "github"] as const;
+const REPORTERS = ["pretty", "json", "junit", "github", "html"] as const;
 export type Reporter = { readonly name: (typeof REPORTERS)[number]; readonly path: string | undefined };
 export type ReporterOptions = { readonly reporter?: readonly Reporter[]; readonly json?: boolean };
 
@@ -71,7 +72,9 @@ export async function writeReports(
           ? await junitText(results)
           : name === "github"
             ? githubReport(results)
-            : prettyReport(results, plainStyle);
+            : name === "html"
+              ? htmlReport(results)
+              : prettyReport(results, plainStyle);
     if (path === undefined) print(text);
     else writeReportFile(path, text);
   }

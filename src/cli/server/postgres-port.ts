@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
@@ -81,6 +81,8 @@ export type OpenPostgresPort = {
   readonly port: PostgresPort;
   readonly address: PostgresAddress;
   readonly url: string;
+  /** Absent if the operator gave a certificate. */
+  readonly authorityDirectory: string | undefined;
 };
 
 /** Opens the port for Postgres clients; `undefined` for `--pg-port none`. */
@@ -91,20 +93,24 @@ export async function openPostgresPort(
 ): Promise<OpenPostgresPort | undefined> {
   if (options.pgPort === "none") return undefined;
   const { data, volumes = join(data, "volumes"), engineBin, maxEngines, requireTls = false } = options;
+  const tlsDirectory = resolve(data, "tls");
+  const tlsFiles = readTlsFiles(options);
   const port = new PostgresPort(
     worlds,
     {
+      tlsDirectory,
       dataDirectory: data,
       volumes,
       engineBin,
       maxEngines,
       requireTls,
-      tlsFiles: readTlsFiles(options),
+      tlsFiles,
       extensionName: options.extensionName,
     },
     (error, message) => log.error(error, message),
   );
   const address = await listen(port, options);
+  port.recover();
   const host = address.address === "0.0.0.0" || address.address === "::" ? "127.0.0.1" : address.address;
   const names =
     options.connectionUris === "auto"
@@ -115,6 +121,7 @@ export async function openPostgresPort(
     port,
     address: { host: urlHost, port: address.port, hostNamesResolve: names },
     url: `postgresql://${urlHost}:${address.port}`,
+    authorityDirectory: tlsFiles === undefined ? tlsDirectory : undefined,
   };
 }
 

@@ -11,6 +11,8 @@ export type ServerFile = {
   readonly control_url: string;
   /** Absent if the server accepts no Postgres clients. */
   readonly postgres_url?: string | undefined;
+  /** The directory of the Postgres port's certificate authority; absent if the operator gave a certificate. */
+  readonly postgres_tls?: string | undefined;
   readonly control_token?: string | undefined;
 };
 

@@ -68,6 +68,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         control_url: `${origin}/_sim`,
         api_url: `${origin}/api/v2`,
         postgres_url: postgres?.url,
+        postgres_tls: postgres?.authorityDirectory,
         control_token: options.controlToken,
       }),
     );

@@ -2,11 +2,13 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { randomFrom } from "../../simulation/random.ts";
 import { CLIENT_FORMS, type ClientForm, parseClient } from "../../whatif/coupled/client-forms.ts";
 import type { DelayChoice, SuspendDelay } from "../../whatif/curve/curve.ts";
+import { CurveAnswer } from "../../whatif/curve/curve-answer.ts";
 import { curvePage, delayLines } from "../../whatif/curve/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../../whatif/curve/curve-simulation.ts";
-import { CurveAnswer, type CurveSummary } from "../../whatif/curve/curve-summary.ts";
+import type { CurveSummary } from "../../whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
+import { type DaySpan, parseDaySpan, SPAN_RULE, splitDays } from "../../whatif/held-out/day-split.ts";
 import type { PointFigures } from "../../whatif/report/figures.ts";
 import { questionSummary } from "../../whatif/report/question.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
@@ -46,6 +48,8 @@ type CurveOptions = QuestionOptions &
     readonly maxColdPerDay?: number;
     readonly maxWaitP99?: number;
     readonly maxCost?: number;
+    readonly train?: DaySpan;
+    readonly test?: DaySpan;
     readonly client?: readonly ClientForm[];
     readonly workers: number;
   };
@@ -61,7 +65,7 @@ export function curveCommand(): Command {
     .addOption(
       new Option("--delay <delay>", `print the figures of this delay only: ${DELAY_FORMS}`)
         .argParser(parseDelayOption)
-        .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99", "maxCost"]),
+        .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99", "maxCost", "train", "test"]),
     )
     .addOption(new Option("--by-compute", "rank the computes by the gain from a delay of their own"))
     .addOption(
@@ -81,6 +85,18 @@ export function curveCommand(): Command {
         "--max-cost <dollars>",
         "consider only delays that cost at most this much per month of 730 hours",
       ).argParser(numberAtLeast(0)),
+    )
+    .addOption(
+      new Option(
+        "--train <days>",
+        "days before those of --test that delays are chosen on: 14d, 50% or a first date (default: all)",
+      ).argParser(parseDaySpanOption),
+    )
+    .addOption(
+      new Option(
+        "--test <days>",
+        "last whole days (UTC), that the chosen delays are judged on: 7d, 30% or a first date (default: the last third)",
+      ).argParser(parseDaySpanOption),
     )
     .addOption(
       new RepeatableOption(
@@ -108,6 +124,7 @@ Examples:
   $ standin whatif curve fleet.csv --delay 300 --json
   $ psql -c "copy calls to stdout csv header" | standin whatif curve -
   $ standin whatif curve fleet.csv --max-cold-per-day 500 --out report/
+  $ standin whatif curve fleet.csv --train 14d --test 7d
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute`,
     )
@@ -130,7 +147,8 @@ async function runCurve(
     const byCompute = options.byCompute === true || options.out !== undefined;
     const { currentDelay, ownDelays, deletedAt, costs } = question;
     const startMs = meanLatencyMs(question.latency);
-    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute };
+    const byDay = options.delay === undefined;
+    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute, byDay };
     const reading = await readGaps(opened, readingOptions, options.workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
     const named = options.delay === undefined ? answer.namedDelays : [options.delay];
@@ -168,6 +186,11 @@ async function runCurve(
       maxWaitP99Ms: options.maxWaitP99,
       maxCostPerMonth: options.maxCost,
     };
+    const { train, test } = options;
+    const split = { train, test };
+    // Before the simulation, which takes long.
+    if (train !== undefined || test !== undefined)
+      summaryOrError(() => splitDays(opened.traffic.period, split));
     if (options.maxWaitP99 !== undefined)
       await runWithProgress(
         answer.search(limits),
@@ -175,7 +198,8 @@ async function runCurve(
         MAX_DELAYS_TRIED * opened.traffic.computes.length,
         signal,
       );
-    const summary = answer.summary(limits, await withClients(answer.namedDelaysWithin(limits)));
+    const simulated = await withClients(answer.namedDelaysWithin(limits));
+    const summary = summaryOrError(() => answer.summary(limits, simulated, split));
     const result = {
       summary: { ...summary, input: opened.inputSummary },
       page: curvePage(summary),
@@ -223,6 +247,21 @@ function printDelay(
   isJson: boolean,
 ): void {
   print(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
+}
+
+function parseDaySpanOption(text: string): DaySpan {
+  const span = parseDaySpan(text);
+  if (span !== undefined) return span;
+  throw new InvalidArgumentError(`It ${SPAN_RULE}.`);
+}
+
+function summaryOrError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError) throw new CliError(error.message, true);
+    throw error;
+  }
 }
 
 function addClient(text: string, previous: readonly ClientForm[] | undefined): readonly ClientForm[] {

@@ -69,7 +69,12 @@ export function faultFields(operationIds: readonly string[]) {
   const named = strict({ name: givenName, ...fields })
     .superRefine(check)
     .transform((fault) => definitionOf(fault.name, fault));
+  const any = strict({ name: givenName.optional(), ...fields });
+  const many = z.array(strict({ name: givenName, ...fields })).max(MAX_FAULTS);
   return {
+    /** For the document of the control API. */
+    any,
+    documentedAll: z.union([many, strict({ faults: many })]),
     one: (name: string) =>
       strict({
         name: z.literal(name, `must be "${name}", as in the path, or omitted`).optional(),

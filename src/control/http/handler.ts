@@ -36,6 +36,11 @@ type ParsedRequest<Q extends z.ZodType, B extends z.ZodType> = {
   readonly body: z.output<B>;
 };
 
+/** A handler with the schemas of its inputs, for the document of the control API. */
+export type DocumentedHandler = ((context: Context) => Promise<Response>) & {
+  readonly inputs: { readonly query?: z.ZodType | undefined; readonly body?: z.ZodType | undefined };
+};
+
 const ANYTHING = z.unknown();
 /** For routes without query parameters: an unknown one is an error, not silently ignored. */
 const NO_PARAMETERS = strict({});
@@ -46,10 +51,16 @@ const NO_PARAMETERS = strict({});
  */
 export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
   { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
-  options: { readonly query?: Q; readonly body?: B; readonly status?: 200 | 201 },
+  options: {
+    readonly query?: Q;
+    readonly body?: B;
+    readonly status?: 200 | 201;
+    /** The schema of a body that is parsed in more than one step. */
+    readonly documentedBody?: z.ZodType;
+  },
   respond: (request: ParsedRequest<Q, B>, context: Context) => unknown,
-): (context: Context) => Promise<Response> {
-  return async (context) => {
+): DocumentedHandler {
+  const handle = async (context: Context) => {
     try {
       const world = worldOf(context);
       const query = parseInput(
@@ -68,6 +79,8 @@ export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodTy
       return respondWithError(context, errorResponseFrom(error, onBug));
     }
   };
+  const { query, body, documentedBody } = options;
+  return Object.assign(handle, { inputs: { query, body: documentedBody ?? body } });
 }
 
 /**

@@ -20,7 +20,7 @@ export function activityRoutes(options: ControlOptions): Hono {
   const app = new Hono();
   app.post(
     "/activity",
-    handler(options, { body: oneOrMany }, ({ world, body }) =>
+    handler(options, { body: oneOrMany, documentedBody }, ({ world, body }) =>
       runTransaction(world, (transaction) => {
         for (const [index, input] of body.entries())
           checkActivity(transaction, input, body.length === 1 ? "" : `${index}.`);
@@ -33,6 +33,8 @@ export function activityRoutes(options: ControlOptions): Hono {
   );
   return app;
 }
+
+const documentedBody = z.union([activityField, z.array(activityField).min(1).max(MAX_ACTIVITIES)]);
 
 /** Errors of a single activity name the field; in an array they include the index. */
 const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {

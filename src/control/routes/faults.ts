@@ -19,7 +19,7 @@ export function faultRoutes(options: ControlOptions): Hono {
 
   app.put(
     "/faults",
-    handler(options, { body: fields.all }, ({ world, body: faults }) =>
+    handler(options, { body: fields.all, documentedBody: fields.documentedAll }, ({ world, body: faults }) =>
       runTransaction(world, (transaction) => {
         unwrap(transaction.execute({ type: "SetFaults", faults }));
         return renderFaults(transaction);
@@ -40,7 +40,7 @@ export function faultRoutes(options: ControlOptions): Hono {
 
   app.put(
     "/faults/:name",
-    handler(options, {}, async ({ world, params }, context) => {
+    handler(options, { documentedBody: fields.any }, async ({ world, params }, context) => {
       const name = parseInput(z.object({ name: givenName }), params).name;
       const fault = parseInput(fields.one(name), parseJsonBody(await readBody(context)));
       return runTransaction(world, (transaction) => {

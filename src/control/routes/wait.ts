@@ -1,4 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
+import { badRequest } from "../../http/errors.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { refuse } from "../../platform/refusal-codes.ts";
@@ -27,9 +29,41 @@ export const waitBody = z.object({
   timeout: duration
     .refine((ms) => ms <= MAX_TIMEOUT_MS, "must not be longer than 10m")
     .default(DEFAULT_TIMEOUT_MS),
+  /** Advances a manual clock from one due work to the next until the condition holds. */
+  advance: z.boolean().default(false),
 });
 
 type WaitCondition = z.output<typeof until>;
+
+/** The number of due works between two turns of the event loop, which the timeout needs. */
+const ADVANCES_PER_TURN = 100;
+
+/**
+ * Advances a manual clock from one due work to the next until the condition holds. Fails with 409 when no work
+ * is due, and with 408 when it takes too long.
+ */
+export async function advanceUntil(
+  world: WorldHandle,
+  condition: WaitCondition,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await world.clock()).mode !== "manual")
+    fail(badRequest("advance: requires a manual clock; this clock advances by itself"));
+  const timedOut = AbortSignal.timeout(timeoutMs);
+  for (let count = 1; !(await isFulfilled(world, condition)); count += 1) {
+    if (signal.aborted) return;
+    if (timedOut.aborted) failTimedOut(condition, timeoutMs);
+    if ((await world.clock()).nextDue === undefined)
+      fail({
+        status: 409,
+        code: "NOTHING_DUE",
+        message: `no work is due, so waiting for ${describeCondition(condition)} would not end`,
+      });
+    await world.advance({ next: true });
+    if (count % ADVANCES_PER_TURN === 0) await setImmediate();
+  }
+}
 
 /** Resolves when the condition is fulfilled. Fails with 408 when it is not in time. */
 export async function waitUntil(
@@ -63,16 +97,20 @@ export async function waitUntil(
     });
   } catch (error) {
     if (!(error instanceof Error) || error.message !== "timeout") throw error;
-    fail({
-      status: 408,
-      code: "TIMED_OUT",
-      message: `timed out after ${timeoutMs / 1000} s of wall-clock time, waiting for ${describeCondition(condition)}`,
-    });
+    failTimedOut(condition, timeoutMs);
   } finally {
     clearTimeout(timer);
     unsubscribe();
     signal.removeEventListener("abort", stop);
   }
+}
+
+function failTimedOut(condition: WaitCondition, timeoutMs: number): never {
+  return fail({
+    status: 408,
+    code: "TIMED_OUT",
+    message: `timed out after ${timeoutMs / 1000} s of wall-clock time, waiting for ${describeCondition(condition)}`,
+  });
 }
 
 function describeCondition(condition: WaitCondition): string {

@@ -5,7 +5,7 @@ import { OPERATION_ACTIONS, type Operation } from "../../platform/operation/oper
 import { checkPastTimes, rewindsClock } from "./check-times.ts";
 import { type Expectation, formatDuration } from "./expectation.ts";
 import { isLabel, type LabelKind, Labels } from "./labels.ts";
-import { referencesIn } from "./references.ts";
+import { invalidInstantsIn, ROUND_NAME, referencesIn } from "./references.ts";
 import { ACTIONS, everyStep, METHODS, type Scenario, type Step } from "./scenario-schema.ts";
 import { labelsOfDescription } from "./world-description.ts";
 
@@ -198,10 +198,13 @@ function checkStep(step: Step, context: CheckContext, path: YamlPath, report: Re
 }
 
 function checkReferences(value: unknown, context: CheckContext, path: YamlPath, report: ReportProblem): void {
+  for (const text of invalidInstantsIn(value))
+    report(path, `${text}: must have a duration after the sign, such as {{now+24h}}`);
   for (const reference of referencesIn(value)) {
     if (
       context.labels === undefined ||
       context.captured.has(reference) ||
+      (reference === ROUND_NAME && path.includes("repeat")) ||
       context.unparsedNames.has(reference)
     )
       continue;

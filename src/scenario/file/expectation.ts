@@ -151,6 +151,22 @@ export function meetsExpectation(value: number | string, expected: ExpectedValue
   return typeof value === "number" && value >= min && value <= max;
 }
 
+/**
+ * The distance of a value to the nearest bound: negative if the expectation fails, 0 at an inclusive bound.
+ * `undefined` for states.
+ */
+export function marginOf(
+  value: number | string,
+  expected: ExpectedValue,
+  isNever: boolean,
+): number | undefined {
+  if (isStateList(expected) || typeof value !== "number") return undefined;
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = expected;
+  const inside = Math.min(value - min, max - value);
+  if (!Number.isFinite(inside)) return undefined;
+  return isNever ? 0 - inside : inside;
+}
+
 function isStateList(expected: ExpectedValue): expected is readonly ComputeState[] {
   return Array.isArray(expected);
 }

@@ -1,3 +1,6 @@
+import { isoInstant } from "../../platform/core/calendar.ts";
+import { parseDuration, type SimTime } from "../../platform/core/time.ts";
+
 /** The text in braces in a path or a body: a label or a captured name. */
 const NAME = "[a-z0-9][a-z0-9_/-]*";
 /**
@@ -6,7 +9,12 @@ const NAME = "[a-z0-9][a-z0-9_/-]*";
  */
 const REFERENCE = new RegExp(`\\{\\{(?<text>${NAME})\\}\\}|(?<!\\$)\\{(?<name>${NAME})\\}`, "g");
 const WHOLE_REFERENCE = new RegExp(`^\\{(${NAME})\\}$`);
+/** `{{now+24h}}`: an instant relative to the clock. Names in doubled braces have no sign. */
+const RELATIVE_INSTANT = /\{\{now(?<sign>[+-])(?<offset>[^{}]*)\}\}/g;
 const BRACED = new RegExp(`\\{${NAME}\\}`, "g");
+
+/** The reference to the round of the innermost `repeat`, from 1. */
+export const ROUND_NAME = "loop";
 
 /** The names that a value refers to. */
 export function referencesIn(value: unknown): string[] {
@@ -15,6 +23,27 @@ export function referencesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(referencesIn);
+}
+
+/** The texts `{{now…}}` of a value whose offset is not a duration. */
+export function invalidInstantsIn(value: unknown): string[] {
+  const invalid: string[] = [];
+  mapStrings(value, (text) => {
+    for (const [whole, , offset = ""] of text.matchAll(RELATIVE_INSTANT))
+      if (parseDuration(offset) === undefined) invalid.push(whole);
+    return text;
+  });
+  return invalid;
+}
+
+/** The value with instants relative to `now` filled in. */
+export function resolveInstants<T>(value: T, now: SimTime): T {
+  return mapStrings(value, (text) =>
+    text.replaceAll(RELATIVE_INSTANT, (whole, sign: string, offset: string) => {
+      const ms = parseDuration(offset);
+      return ms === undefined ? whole : isoInstant(now + (sign === "-" ? -ms : ms));
+    }),
+  );
 }
 
 /**

@@ -3,6 +3,8 @@ import type { Activity } from "../../platform/compute/activity.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import { profileOfWorld, type World } from "../../platform/core/world.ts";
+import type { ComputeTimeline } from "../run/verdict.ts";
+import { ArrivalTimeline } from "./arrival-timeline.ts";
 import type { Counters } from "./counters.ts";
 import { OccupancyTimeline } from "./timeline.ts";
 
@@ -19,6 +21,7 @@ export class ComputeMetrics {
   range: SizeRange = { minCu: 0, maxCu: 0 };
   readonly #activeTimeline: OccupancyTimeline;
   readonly #startingTimeline: OccupancyTimeline;
+  readonly #arrivals: ArrivalTimeline;
   #activeSince: SimTime | undefined;
   #sizeCu = 0;
   #isSuspending = false;
@@ -31,6 +34,7 @@ export class ComputeMetrics {
     this.counters = counters;
     this.#activeTimeline = new OccupancyTimeline(start);
     this.#startingTimeline = new OccupancyTimeline(start);
+    this.#arrivals = new ArrivalTimeline(start);
   }
 
   get state(): "active" | "starting" | undefined {
@@ -66,7 +70,8 @@ export class ComputeMetrics {
     this.#queue = [];
   }
 
-  arrived({ kind, load = 0 }: Activity, waitedMs: DurationMs): void {
+  arrived({ kind, load = 0 }: Activity, waitedMs: DurationMs, at: SimTime): void {
+    this.#arrivals.add(at);
     this.counters.addArrival(waitedMs);
     if (kind === "disconnect" || (this.#activeSince !== undefined && !this.#isSuspending)) return;
     this.#queue.push({ waitedMs, isRefused: false });
@@ -135,7 +140,7 @@ export class ComputeMetrics {
   }
 
   /** The shares for `columns` equal parts of the time until `end`. */
-  timeline(end: SimTime, columns: number): { readonly active: number[]; readonly starting: number[] } {
+  timeline(end: SimTime, columns: number): Omit<ComputeTimeline, "label"> {
     if (this.#activeSince !== undefined) {
       this.#activeTimeline.add(this.#activeSince, end);
       this.#activeSince = end;
@@ -146,6 +151,7 @@ export class ComputeMetrics {
     return {
       active: this.#activeTimeline.shares(end, columns),
       starting: this.#startingTimeline.shares(end, columns),
+      arrivals: this.#arrivals.counts(end, columns),
     };
   }
 

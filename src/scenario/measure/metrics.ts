@@ -5,13 +5,12 @@ import { isComputeVisible } from "../../platform/lookup.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
+import type { ComputeTimeline } from "../run/verdict.ts";
 import { ComputeMetrics, type QueuedArrival } from "./compute-metrics.ts";
 import { counterMeasure } from "./counter-measures.ts";
 import { CounterTree } from "./counter-tree.ts";
 import type { Counters, OperationEnd } from "./counters.ts";
-import { isInformative, subjectOf } from "./event-subject.ts";
 import { OngoingOperations } from "./ongoing-operations.ts";
-import { RecentEvents } from "./recent-events.ts";
 import { type AnsweredRequest, RequestCounts } from "./request-counts.ts";
 import { countBranches, countComputes, countOpenConnections, countProjects } from "./resource-counts.ts";
 
@@ -29,7 +28,6 @@ export class RunMetrics {
   readonly #computes = new Map<string, ComputeMetrics>();
   readonly #ongoing = new OngoingOperations();
   readonly #eventCounts = new Map<string, number>();
-  readonly #recentEvents = new RecentEvents();
   readonly #requests = new RequestCounts();
   #world: World;
   /** Cache: the compute id that a label selects. */
@@ -79,14 +77,9 @@ export class RunMetrics {
     const { type, at } = event;
     this.#events += 1;
     this.#eventCounts.set(type, (this.#eventCounts.get(type) ?? 0) + 1);
-    if (isInformative(event))
-      this.#recentEvents.add(
-        event,
-        subjectOf(event, (id) => this.#ongoing.get(id)?.of),
-      );
     switch (type) {
       case "ActivityRecorded":
-        this.#metricsOf(event.activity.endpointId).arrived(event.activity, event.waitedMs);
+        this.#metricsOf(event.activity.endpointId).arrived(event.activity, event.waitedMs, at);
         return;
       case "ActivityDropped":
         this.#metricsOf(event.endpointId).counters.add("refused");
@@ -206,21 +199,16 @@ export class RunMetrics {
     return id;
   }
 
-  /** The newest events of one resource and its children, or of the whole world. */
-  recentEvents(id?: string): readonly RecordedEvent[] {
-    if (id === undefined) return this.#recentEvents.all();
-    const container = this.#countersOf(id);
-    return this.#recentEvents.matching((other) => other === id || this.#counters.isWithin(other, container));
+  /** Whether a compute is, or is within, the resource of an id. */
+  isWithin(computeId: string, id: string): boolean {
+    return computeId === id || this.#counters.isWithin(computeId, this.#countersOf(id));
   }
 
   /**
    * The timeline of every compute that ever existed, in order of creation, for `columns` equal parts of the
    * time until `end`.
    */
-  timelines(
-    end: SimTime,
-    columns: number,
-  ): { readonly label: string; readonly active: number[]; readonly starting: number[] }[] {
+  timelines(end: SimTime, columns: number): ComputeTimeline[] {
     return [...this.#computes].map(([id, computeMetrics]) => ({
       label: this.#labels.labelOf(id),
       ...computeMetrics.timeline(end, columns),

@@ -1,5 +1,5 @@
 import type { CouldNotRun, Verdict } from "../run/verdict.ts";
-import { runTitle } from "./pretty.ts";
+import { explanationLines, runTitle } from "./pretty.ts";
 
 /** Workflow commands of GitHub Actions: one annotation for each failure, at its place in the scenario file. */
 export function githubReport(runs: readonly (Verdict | CouldNotRun)[]): string {
@@ -8,12 +8,14 @@ export function githubReport(runs: readonly (Verdict | CouldNotRun)[]): string {
       const title = runTitle(run);
       if (run.verdict === "could_not_run")
         return [annotation({ file: run.file, title }, `could not run: ${run.reason}`)];
-      return run.failures.map(({ what, at, expected, actual, line, column }) =>
-        annotation(
+      return run.failures.map((failure) => {
+        const { what, at, expected, actual, line, column } = failure;
+        const causes = explanationLines(failure).map(([name, text]) => `\n${name}: ${text}`);
+        return annotation(
           { file: run.file, line, col: column, title },
-          `${what} at ${at}: expected ${expected}, actual ${actual}\nrepeat with: ${run.repeat}`,
-        ),
-      );
+          `${what} at ${at}: expected ${expected}, actual ${actual}${causes.join("")}\nrepeat with: ${run.repeat}`,
+        );
+      });
     })
     .join("");
 }

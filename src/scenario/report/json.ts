@@ -15,14 +15,19 @@ export function jsonReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   return `${text.replaceAll(LIST_OF_NUMBERS, (list) => list.replaceAll(/\s+/g, ""))}\n`;
 }
 
-/** Names the measures with their units. */
-function withUnits(run: Verdict | CouldNotRun): Verdict | CouldNotRun {
+/** Names the measures with their units. The operations and faults of the run are in the HTML report only. */
+function withUnits(run: Verdict | CouldNotRun): object {
   if (run.verdict === "could_not_run") return run;
+  const { operations, operations_left_out, faults, faults_left_out, ...rest } = run;
   const measures = Object.entries(run.measures).map(([name, value]) => [
     jsonMeasureName(name as MeasureName),
     value,
   ]);
-  return { ...run, measures: Object.fromEntries(measures) };
+  const expectations = run.expectations.map((expectation) => ({
+    ...expectation,
+    measure: jsonMeasureName(expectation.measure),
+  }));
+  return { ...rest, expectations, measures: Object.fromEntries(measures) };
 }
 
 /** Matches lists of numbers, so that a timeline takes one line instead of hundreds. */

@@ -1,14 +1,21 @@
 import { create } from "xmlbuilder2";
 import { escapeControls } from "../../platform/core/text.ts";
 import { mapStrings } from "../file/references.ts";
-import type { CouldNotRun, Verdict } from "../run/verdict.ts";
-import { runTitle } from "./pretty.ts";
+import type { CouldNotRun, RunFailure, Verdict } from "../run/verdict.ts";
+import { secondsBetween } from "./instants.ts";
+import { explanationLines, runTitle } from "./pretty.ts";
 
-type TestCase = { readonly name: string; readonly failure: string | undefined };
+type TestCase = {
+  readonly name: string;
+  readonly failure: string | undefined;
+  /** Simulated time from the start of the run. */
+  readonly seconds: number;
+  readonly isSkipped?: boolean;
+};
 
 /**
- * JUnit XML: one suite per scenario, one case per step, and one case for the expectations of the whole run. A
- * run that could not start has one case with an error. There are no wall-clock times.
+ * JUnit XML: one suite per scenario, one case per expectation, and one per step without expectations. A run that
+ * could not start has one case with an error. Times are on the simulated clock, from the start of the run.
  */
 export function junitReport(reported: readonly (Verdict | CouldNotRun)[]): string {
   // XML has no representation of control characters.
@@ -37,8 +44,9 @@ export function junitReport(reported: readonly (Verdict | CouldNotRun)[]): strin
       name: runTitle(verdict),
       tests: cases.length,
       failures,
+      skipped: cases.filter(({ isSkipped }) => isSkipped === true).length,
       errors: 0,
-      time: 0,
+      time: secondsBetween(verdict.started_at, verdict.ended_at),
     });
     const properties = suite.ele("properties");
     for (const [name, value] of [
@@ -46,8 +54,9 @@ export function junitReport(reported: readonly (Verdict | CouldNotRun)[]): strin
       ["state", verdict.state],
     ] as const)
       properties.ele("property", { name, value });
-    for (const { name, failure } of cases) {
-      const testCase = suite.ele("testcase", { classname: verdict.file, name, time: 0 });
+    for (const { name, failure, seconds, isSkipped } of cases) {
+      const testCase = suite.ele("testcase", { classname: verdict.file, name, time: seconds });
+      if (isSkipped === true) testCase.ele("skipped");
       if (failure !== undefined)
         testCase.ele("failure", { message: failure.split("\n")[1] ?? "" }).txt(failure);
     }
@@ -55,30 +64,59 @@ export function junitReport(reported: readonly (Verdict | CouldNotRun)[]): strin
   return `${root.end({ prettyPrint: true })}\n`;
 }
 
+/** Steps without expectations, then each expectation, then failures of the run itself, if any. */
 function testCasesOf(verdict: Verdict): TestCase[] {
-  const steps = verdict.steps.map(({ place, name, ok }) => ({
-    name: `${place} ${name}`,
-    failure: ok ? undefined : failureText(verdict, (what) => isFailureOfStep(place, what)),
+  const { steps, expectations, failures, started_at, ended_at } = verdict;
+  const failureOf = (isIncluded: (failure: RunFailure) => boolean) => {
+    const included = failures.filter(isIncluded);
+    return included.length === 0 ? undefined : failureText(included, verdict);
+  };
+  const stepCases = steps
+    .filter(({ place }) => !expectations.some(({ what }) => isExpectationOf(place, what)))
+    .map(({ place, name, at }) => ({
+      name: `${place} ${name}`,
+      seconds: secondsBetween(started_at, at),
+      failure: failureOf(({ what }) => what === `step ${place}`),
+    }));
+  const expectationCases = expectations.map(({ what, expected, at, result }) => ({
+    name: `${what}: ${expected}`,
+    seconds: secondsBetween(started_at, at ?? ended_at),
+    isSkipped: result === "not_checked",
+    failure: failureOf(({ expectation }) => expectation === what),
   }));
-  const isOutsideSteps = (what: string) => !what.startsWith("step ");
-  const failure = verdict.failures.some(({ what }) => isOutsideSteps(what))
-    ? failureText(verdict, isOutsideSteps)
-    : undefined;
-  return [...steps, { name: "expectations of the run", failure }];
+  const ofRun = failureOf(
+    ({ what, expectation }) =>
+      expectation === undefined && !steps.some(({ place }) => what === `step ${place}`),
+  );
+  return [
+    ...stepCases,
+    ...expectationCases,
+    ...(ofRun === undefined
+      ? []
+      : [{ name: "run", seconds: secondsBetween(started_at, ended_at), failure: ofRun }]),
+  ];
 }
 
-/** Whether a failure belongs to a step or to a nested step. */
-function isFailureOfStep(place: string, what: string): boolean {
-  return what === `step ${place}` || what.startsWith(`step ${place},`) || what.startsWith(`step ${place}.`);
+/** Whether an expectation belongs to a step. The name of a step in a `repeat` has `n` for the round. */
+function isExpectationOf(place: string, what: string): boolean {
+  const [, named] = /^step ([\dn.]+)/.exec(what) ?? [];
+  const parts = place.split(".");
+  const namedParts = named?.split(".") ?? [];
+  return (
+    parts.length === namedParts.length &&
+    namedParts.every((part, index) => part === "n" || part === parts[index])
+  );
 }
 
-function failureText({ failures, repeat }: Verdict, isIncluded: (what: string) => boolean): string {
-  const lines = failures
-    .filter(({ what }) => isIncluded(what))
-    .flatMap(({ what, at, expected, actual, events }) => [
+function failureText(failures: readonly RunFailure[], { file, repeat }: Verdict): string {
+  const lines = failures.flatMap((failure) => {
+    const { what, at, expected, actual, line, column } = failure;
+    return [
       `${what} at ${at}`,
       `expected ${expected}, actual ${actual}`,
-      ...events,
-    ]);
+      ...(line === undefined ? [] : [`${file}:${line}:${column}`]),
+      ...explanationLines(failure).map(([name, text]) => `${name}: ${text}`),
+    ];
+  });
   return [...lines, `repeat with: ${repeat}`].join("\n");
 }

@@ -1,5 +1,12 @@
 import { formatMeasurement, type MeasureName } from "../file/expectation.ts";
-import type { ComputeTimeline, CouldNotRun, RunFailure, StepResult, Verdict } from "../run/verdict.ts";
+import type {
+  ComputeTimeline,
+  CouldNotRun,
+  ExpectationResult,
+  RunFailure,
+  StepResult,
+  Verdict,
+} from "../run/verdict.ts";
 
 type Colour = "green" | "red" | "yellow" | "dim" | "bold";
 /** Colours a text if the terminal supports it. */
@@ -45,6 +52,7 @@ export function prettyVerdict(verdict: Verdict, style: ReportStyle): string {
   return [
     ...timelines(verdict, style),
     `  ${paint("dim", formatMeasures(verdict))}`,
+    ...prettyExpectations(verdict, style),
     ...verdict.failures.flatMap((failure) => prettyFailure(verdict.file, failure, style)),
     ...(isPassed ? [] : [`  ${paint("dim", "repeat with:")} ${verdict.repeat}`]),
     `${mark} ${paint("bold", runTitle(verdict))}`,
@@ -56,22 +64,63 @@ function formatMeasures({ measures, events }: Verdict): string {
   return [...shown, `events ${events.toLocaleString("en")}`].join(" · ");
 }
 
-function prettyFailure(
-  file: string,
-  { what, at, expected, actual, line, column, events }: RunFailure,
-  { paint }: ReportStyle,
-): string[] {
+/** One line per expectation: its result, its value and its margin. */
+function prettyExpectations({ expectations }: Verdict, { paint }: ReportStyle): string[] {
+  const rows = expectations.map((expectation) => ({
+    ...expectation,
+    actual:
+      expectation.value === undefined
+        ? "not checked"
+        : formatMeasurement(expectation.measure, expectation.value),
+  }));
+  const width = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
+  const whatWidth = width(rows.map(({ what }) => what));
+  const expectedWidth = width(rows.map(({ expected }) => expected));
+  const actualWidth = width(rows.map(({ actual }) => actual));
+  return rows.map((row) => {
+    const mark =
+      row.result === "passed"
+        ? paint("green", "✓")
+        : row.result === "failed"
+          ? paint("red", "✗")
+          : paint("yellow", "-");
+    const margin = marginText(row);
+    const line = `${row.what.padEnd(whatWidth)}  ${row.expected.padEnd(expectedWidth)}  ${row.actual.padEnd(actualWidth)}`;
+    return `  ${mark} ${margin === undefined ? line.trimEnd() : `${line}  ${paint("dim", margin)}`}`;
+  });
+}
+
+/** The distance of an expectation to its bound; `undefined` for states. */
+export function marginText({
+  measure,
+  margin,
+  result,
+}: Pick<ExpectationResult, "measure" | "margin" | "result">): string | undefined {
+  if (margin === undefined) return undefined;
+  const distance = formatMeasurement(measure, Math.abs(margin));
+  if (result === "failed") return margin < 0 ? `misses the bound by ${distance}` : "at the bound";
+  return `margin ${distance}`;
+}
+
+/** What broke an expectation, and the causes, each with its name. */
+export function explanationLines({ broken_by, last_change, caused_by }: RunFailure): [string, string][] {
+  const change: [string, string][] =
+    broken_by !== undefined
+      ? [["broken by", broken_by]]
+      : last_change === undefined
+        ? []
+        : [["last change", last_change]];
+  return [...change, ...caused_by.map((cause): [string, string] => ["caused by", cause])];
+}
+
+function prettyFailure(file: string, failure: RunFailure, { paint }: ReportStyle): string[] {
+  const { what, at, expected, actual, line, column } = failure;
   return [
     `  ${paint("red", "✗")} ${paint("bold", what)} at ${at}`,
     ...(line === undefined ? [] : [`      ${file}:${line}:${column}`]),
-    `      expected  ${paint("green", expected)}`,
-    `      actual    ${paint("red", actual)}`,
-    ...(events.length === 0
-      ? []
-      : [
-          `      ${paint("dim", "preceding events:")}`,
-          ...events.map((event) => `        ${paint("dim", event)}`),
-        ]),
+    `      expected     ${paint("green", expected)}`,
+    `      actual       ${paint("red", actual)}`,
+    ...explanationLines(failure).map(([name, text]) => `      ${name.padEnd(11)}  ${paint("dim", text)}`),
   ];
 }
 
@@ -101,7 +150,10 @@ function timelines(
 }
 
 /** Exported for its test. The height of a column is the active share of its time. */
-export function timelineBar({ active, starting }: ComputeTimeline, columns: number): string {
+export function timelineBar(
+  { active, starting }: Pick<ComputeTimeline, "active" | "starting">,
+  columns: number,
+): string {
   return Array.from({ length: columns }, (_, column) => {
     const share = mean(active, column, columns);
     if (share > 0) return BARS[Math.min(BARS.length - 1, Math.floor(share * BARS.length))] ?? "█";

@@ -1,18 +1,51 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Labels } from "../file/labels.ts";
+import type { Decision } from "../measure/event-causes.ts";
 
-/** Events as lines of text: time, type, resource and cause. */
-export function describeEvents(events: readonly RecordedEvent[], labels: Labels): string[] {
-  return events.map((event) =>
-    [isoInstant(event.at), event.type, ...detailsOf(event).map((detail) => labels.labelOf(detail))].join(" "),
+/** An event as a line of text: time, type, resource and cause. */
+export function describeEvent(event: RecordedEvent, labels: Labels): string {
+  return [isoInstant(event.at), event.type, ...detailsOf(event).map((detail) => labels.labelOf(detail))].join(
+    " ",
   );
+}
+
+/**
+ * What caused an event, nearest cause first: faults and activity of its decision, the operation that ended, what
+ * scheduled that operation, and the call of a step.
+ */
+export function describeCauses(
+  decision: Decision,
+  event: RecordedEvent | undefined,
+  labels: Labels,
+): string[] {
+  const lines: string[] = [];
+  for (let level: Decision | undefined = decision; level !== undefined; level = level.scheduledBy) {
+    const causes = level.events.filter(
+      (other) =>
+        other !== event && (isCause(other) || (level !== decision && other.type === "OperationScheduled")),
+    );
+    lines.push(...causes.map((cause) => describeEvent(cause, labels)));
+    if (level.lastActivity !== undefined)
+      lines.push(`last activity before: ${describeEvent(level.lastActivity, labels)}`);
+    if (level.call !== undefined) lines.push(level.call);
+  }
+  return [...new Set(lines)];
+}
+
+function isCause({ type }: RecordedEvent): boolean {
+  return type === "FaultHit" || type === "ActivityRecorded" || type === "OperationFailed";
 }
 
 function detailsOf(event: RecordedEvent): string[] {
   switch (event.type) {
     case "ActivityRecorded":
-      return [event.activity.endpointId, event.activity.kind, `waited ${event.waitedMs} ms`];
+      return [
+        event.activity.endpointId,
+        event.activity.kind,
+        ...(event.activity.source === undefined ? [] : [`from ${event.activity.source}`]),
+        `waited ${event.waitedMs} ms`,
+      ];
     case "OperationScheduled": {
       const { action, cause, endpointId, branchId, projectId } = event.operation;
       return [action, endpointId ?? branchId ?? projectId, `by ${cause}`];

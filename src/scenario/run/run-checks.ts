@@ -1,5 +1,4 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
 import { checkInvariants } from "../../simulation/invariants.ts";
 import {
   describeExpectation,
@@ -7,31 +6,37 @@ import {
   formatMeasurement,
   meetsExpectation,
 } from "../file/expectation.ts";
-import type { RunMetrics } from "../measure/metrics.ts";
+import type { ExpectationResults } from "./expectation-results.ts";
+import type { RunObservation } from "./run-observation.ts";
 import type { ReportFailure } from "./run-results.ts";
 import type { ScenarioTarget } from "./target.ts";
 
 /** Checks of the world at the current instant. */
 export class RunChecks {
   readonly #target: ScenarioTarget;
-  readonly #metrics: RunMetrics;
+  readonly #observation: RunObservation;
+  readonly #results: ExpectationResults;
   readonly #fail: ReportFailure;
 
-  constructor(target: ScenarioTarget, metrics: RunMetrics, fail: ReportFailure) {
+  constructor(
+    target: ScenarioTarget,
+    observation: RunObservation,
+    results: ExpectationResults,
+    fail: ReportFailure,
+  ) {
     this.#target = target;
-    this.#metrics = metrics;
+    this.#observation = observation;
+    this.#results = results;
     this.#fail = fail;
-  }
-
-  measure({ measure, of, where }: Expectation, now: SimTime): number | string {
-    return this.#metrics.measure(measure, of, where, now);
   }
 
   expectations(expectations: readonly Expectation[], what: string): void {
     for (const [index, expectation] of expectations.entries()) {
       const now = this.#target.now();
-      const actual = this.measure(expectation, now);
+      const actual = this.#observation.measure(expectation, now);
+      this.#results.checked(expectation, actual, now);
       if (meetsExpectation(actual, expectation.expected)) continue;
+      this.#results.failed(expectation, actual, now);
       this.#fail(
         {
           what: `${what}${expectations.length === 1 ? "" : `, expectation ${index + 1}`}`,

@@ -1,25 +1,19 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
-import { type DurationMs, HOUR, type SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { Expectation } from "../file/expectation.ts";
 import { everyStep, type Scenario, type Step } from "../file/scenario-schema.ts";
-import { RunMetrics } from "../measure/metrics.ts";
 import { lazyWakeup, runInParallel, type StepSequence, type Wakeup } from "./parallel.ts";
 import { RunChecks } from "./run-checks.ts";
-import { type ReportFailure, RunResults } from "./run-results.ts";
-import { type RecordingsBySource, ScenarioArrivals } from "./scenario-arrivals.ts";
+import { RunClock, type RunProgress } from "./run-clock.ts";
+import { RunObservation } from "./run-observation.ts";
+import { type PositionOf, type ReportFailure, RunResults } from "./run-results.ts";
+import type { RecordingsBySource } from "./scenario-arrivals.ts";
 import { actionOf, StepExecutor } from "./step-executor.ts";
 import { StepTimes } from "./step-times.ts";
 import type { ScenarioTarget } from "./target.ts";
 import type { StepResult, Verdict } from "./verdict.ts";
 import { Watches } from "./watches.ts";
-
-export type RunProgress = {
-  readonly now: SimTime;
-  readonly start: SimTime;
-  readonly end: SimTime | undefined;
-  readonly events: number;
-};
 
 export type RunOptions = {
   readonly name: string;
@@ -28,6 +22,8 @@ export type RunOptions = {
   /** The command that repeats this run. */
   readonly repeat: string;
   readonly recordings: RecordingsBySource;
+  /** The place in the file of a path in the scenario. */
+  readonly positionOf?: PositionOf;
   /** Stops at the first failure. */
   readonly bail?: boolean;
   readonly onStep?: (step: StepResult) => void;
@@ -40,9 +36,6 @@ export type RunOptions = {
 /** Steps that wait for nothing never yield on their own. */
 const STEPS_PER_YIELD = 200;
 
-/** A long advance is split into this many parts; the invariants are checked after each. */
-const INVARIANT_CHECKS_PER_ADVANCE = 50;
-const MIN_ADVANCE_MS = HOUR;
 /**
  * Runs a scenario on a prepared target. Throws `CannotRunError` when the target lacks something that the
  * scenario needs.
@@ -63,13 +56,13 @@ class ScenarioRun {
   readonly #target: ScenarioTarget;
   readonly #options: RunOptions;
   readonly #start: SimTime;
-  readonly #metrics: RunMetrics;
+  readonly #observation: RunObservation;
   readonly #watches: Watches;
   readonly #executor: StepExecutor;
   readonly #results: RunResults;
   readonly #checks: RunChecks;
   readonly #times: StepTimes;
-  #arrivals: ScenarioArrivals;
+  readonly #clock: RunClock;
 
   constructor(scenario: Scenario, target: ScenarioTarget, options: RunOptions) {
     this.#scenario = scenario;
@@ -77,34 +70,42 @@ class ScenarioRun {
     this.#options = options;
     this.#start = target.now();
     this.#times = new StepTimes(scenario.steps, this.#start);
-    this.#metrics = new RunMetrics(target.world(), target.labels, this.#start);
-    this.#results = new RunResults(target, this.#metrics);
+    this.#observation = new RunObservation(scenario, target, this.#start);
+    this.#results = new RunResults(scenario, target, this.#observation, options.positionOf);
     const fail: ReportFailure = (failure, expectation) => this.#results.fail(failure, expectation);
-    this.#checks = new RunChecks(target, this.#metrics, fail);
+    const { expectations } = this.#results;
+    this.#checks = new RunChecks(target, this.#observation, expectations, fail);
     this.#watches = new Watches(
       scenario,
       // A window cannot open before the start.
       (when) => Math.max(this.#start, this.#times.resolve(when)),
-      (expectation, now) => this.#checks.measure(expectation, now),
+      (expectation, now) => this.#observation.measure(expectation, now),
       fail,
+      expectations,
     );
-    this.#executor = new StepExecutor(target, this.#metrics, () => this.#arrivals);
-    this.#arrivals = this.#createArrivals(undefined);
+    this.#executor = new StepExecutor(target, this.#observation, () => this.#clock.arrivals);
+    this.#clock = new RunClock(
+      ...([scenario, target, options, this.#times, this.#observation, this.#watches] as const),
+      () => {
+        this.#checks.invariants();
+        this.#throwIfStopping();
+      },
+    );
   }
 
   async execute(): Promise<Verdict> {
     const { signal } = this.#options;
-    const end = () => this.#arrivals.end();
+    const end = () => this.#clock.arrivals.end();
     signal?.addEventListener("abort", end, { once: true });
     try {
       this.#watches.checkAll(this.#start);
       const sequence = this.#runSteps(this.#scenario.steps, "");
       for (let next = await sequence.next(); next.done !== true; next = await sequence.next())
-        await this.#advanceToWakeup(next.value);
+        await this.#clock.advanceToWakeup(next.value);
       const { length } = this.#scenario;
       if (length !== undefined) {
         this.#failIfPast(this.#start + length, "length", "ends the run");
-        await this.#runUntil(this.#start + length);
+        await this.#clock.runUntil(this.#start + length);
       }
       this.#watches.openWindowsAt(this.#now());
       this.#watches.checkAll(this.#now());
@@ -116,23 +117,23 @@ class ScenarioRun {
     } finally {
       signal?.removeEventListener("abort", end);
     }
-    return this.#results.verdict(this.#scenario.world.seed, this.#start, this.#options);
+    return this.#results.verdict(this.#start, this.#options);
   }
 
-  async *#runSteps(steps: readonly Step[], prefix: string): StepSequence {
+  async *#runSteps(steps: readonly Step[], prefix: string, round?: number): StepSequence {
     let previousEnd = this.#now();
     for (const [index, step] of steps.entries()) {
       const place = `${prefix}${index + 1}`;
       const failuresBefore = this.#results.failures.length;
       const wakeup = lazyWakeup(
         () => this.#times.startOf(step, previousEnd),
-        () => (step.activity === undefined ? undefined : this.#executor.activityFor(step.activity)),
+        () => (step.activity === undefined ? undefined : this.#executor.activityFor(step.activity, round)),
       );
       this.#failIfPast(wakeup.at, `step ${place}`, "begins");
       yield wakeup;
-      this.#forwardEvents();
-      const detail = yield* this.#runStep(step, place);
-      this.#forwardEvents();
+      this.#clock.forwardEvents();
+      const detail = yield* this.#runStep(step, place, round);
+      this.#clock.forwardEvents();
       previousEnd = this.#now();
       const name = step.name ?? actionOf(step);
       this.#times.ended(step, previousEnd);
@@ -153,11 +154,15 @@ class ScenarioRun {
     }
   }
 
-  async *#runStep(step: Step, place: string): AsyncGenerator<Wakeup, string | undefined, void> {
+  async *#runStep(
+    step: Step,
+    place: string,
+    enclosingRound: number | undefined,
+  ): AsyncGenerator<Wakeup, string | undefined, void> {
     if (step.repeat !== undefined) {
       for (let round = 1; round <= step.repeat.times; round += 1) {
         const roundStart = this.#now();
-        yield* this.#runSteps(step.repeat.steps, `${place}.${round}.`);
+        yield* this.#runSteps(step.repeat.steps, `${place}.${round}.`, round);
         if (step.repeat.every !== undefined && round < step.repeat.times)
           yield { at: roundStart + step.repeat.every };
       }
@@ -167,7 +172,9 @@ class ScenarioRun {
       // In the next round, steps wait again for steps that ended in the previous one.
       for (const inner of everyStep(step.parallel.flat())) this.#times.forget(inner);
       yield* runInParallel(
-        step.parallel.map((steps, sequence) => this.#runSteps(steps, `${place}.${sequence + 1}.`)),
+        step.parallel.map((steps, sequence) =>
+          this.#runSteps(steps, `${place}.${sequence + 1}.`, enclosingRound),
+        ),
       );
       return undefined;
     }
@@ -182,12 +189,12 @@ class ScenarioRun {
     }
     const { detail, failures, isRestored } =
       step.activity === undefined
-        ? yield* this.#executor.execute(step)
-        : this.#executor.checkArrival(step.activity, this.#arrivals.outcome);
-    this.#forwardEvents();
+        ? yield* this.#executor.execute(step, place, enclosingRound)
+        : this.#executor.checkArrival(step.activity, this.#clock.arrivals.outcome);
+    this.#clock.forwardEvents();
     for (const failure of failures)
       this.#results.fail({ what: `step ${place}`, at: isoInstant(this.#now()), ...failure }, undefined);
-    if (isRestored) this.#arrivals = this.#createArrivals(this.#now());
+    if (isRestored) this.#clock.restored();
     return detail;
   }
 
@@ -235,68 +242,6 @@ class ScenarioRun {
     );
   }
 
-  async #advanceToWakeup({ at, arrival }: Wakeup): Promise<void> {
-    this.#forwardEvents();
-    const to = Math.max(at, this.#now());
-    if (arrival !== undefined) this.#arrivals.inject(to, arrival);
-    await this.#runUntil(to);
-    // Arrivals at the current instant.
-    if (this.#arrivals.at <= to) await this.#target.runUntil(this.#arrivals, to);
-  }
-
-  async #runUntil(to: SimTime): Promise<void> {
-    const from = this.#now();
-    const advanceMs = Math.max(MIN_ADVANCE_MS, Math.ceil((to - from) / INVARIANT_CHECKS_PER_ADVANCE));
-    for (let at = from; at < to; ) {
-      this.#options.signal?.throwIfAborted();
-      this.#watches.openWindowsAt(at);
-      at = Math.min(to, at + advanceMs, this.#watches.nextOpeningAfter(at));
-      await this.#target.runUntil(this.#arrivals, at);
-      this.#watches.advanceTo(at);
-      this.#options.signal?.throwIfAborted();
-      this.#checks.invariants();
-      this.#throwIfStopping();
-      this.#options.onProgress?.({
-        now: at,
-        start: this.#start,
-        end: plannedEnd(this.#start, this.#scenario.length),
-        events: this.#metrics.events,
-      });
-    }
-  }
-
-  #forwardEvents(): void {
-    for (const event of this.#target.takeEvents()) this.#arrivals.observe(event);
-  }
-
-  #createArrivals(restoredTo: SimTime | undefined): ScenarioArrivals {
-    return new ScenarioArrivals(
-      this.#scenario.traffic,
-      this.#target.labels,
-      {
-        seed: this.#scenario.world.seed,
-        start: this.#start,
-        restoredTo,
-        end: plannedEnd(this.#start, this.#scenario.length),
-        world: () => this.#target.world(),
-        recordings: this.#options.recordings,
-        instant: (when) => this.#times.resolve(when),
-      },
-      {
-        observe: (event) => {
-          this.#watches.before(event);
-          this.#metrics.observe(event);
-          // The world applies a whole decision before it reports the first event of it.
-          this.#watches.after(event, event.seq === this.#target.world().seq);
-        },
-        refused: (endpointId, at) => {
-          this.#metrics.refused(endpointId);
-          this.#watches.refused(at);
-        },
-      },
-    );
-  }
-
   #now(): SimTime {
     return this.#target.now();
   }
@@ -305,10 +250,6 @@ class ScenarioRun {
   #throwIfStopping(): void {
     if (this.#options.bail === true && this.#results.failures.length > 0) throw new StoppedAtFailure();
   }
-}
-
-function plannedEnd(start: SimTime, length: DurationMs | undefined): SimTime | undefined {
-  return length === undefined ? undefined : start + length;
 }
 
 /** When the next running operation ends. */

@@ -30,7 +30,7 @@ type TrafficContext = {
 };
 type TrafficObserver = {
   readonly observe: (event: RecordedEvent) => void;
-  readonly refused: (endpointId: string, at: SimTime) => void;
+  readonly refused: (activity: Activity, code: string, at: SimTime) => void;
 };
 
 const NO_SOURCE = -1;
@@ -176,7 +176,7 @@ export class ScenarioArrivals implements ArrivalSource {
       stream.openConnections.delete(this.#lastConnection);
       this.#merged.onConnectionClosed(at, this.#lastConnection, this.#lastSource);
     }
-    this.#observer.refused(activity.endpointId, at);
+    this.#observer.refused(activity, code, at);
   }
 
   #openSource(source: ScenarioTraffic, labels: Labels, context: TrafficContext): Arrivals[] {

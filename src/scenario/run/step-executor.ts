@@ -3,15 +3,16 @@ import { isoInstant } from "../../platform/core/calendar.ts";
 import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { isRestoreCall } from "../file/check-times.ts";
-import { resolveReferences, valueAtPath } from "../file/references.ts";
+import { ROUND_NAME, resolveInstants, resolveReferences, valueAtPath } from "../file/references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/scenario-schema.ts";
-import type { QueuedArrivals, RunMetrics } from "../measure/metrics.ts";
+import type { QueuedArrivals } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
+import type { RunObservation } from "./run-observation.ts";
 import { type ArrivalOutcome, STEP_SOURCE } from "./scenario-arrivals.ts";
 import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetResponse } from "./target.ts";
-import type { RunFailure } from "./verdict.ts";
+import type { FailedCondition } from "./verdict.ts";
 
-type Mismatch = Pick<RunFailure, "expected" | "actual">;
+type Mismatch = Pick<FailedCondition, "expected" | "actual">;
 /**
  * The outcome of an action. `isRestored`: the world is back at a snapshot, and later arrivals have not
  * happened.
@@ -35,21 +36,27 @@ export function actionOf(step: Step): string {
 /** Executes steps through the two HTTP surfaces and stores captured values. */
 export class StepExecutor {
   readonly #target: ScenarioTarget;
-  readonly #metrics: RunMetrics;
+  readonly #observation: RunObservation;
   /** The current traffic, which arrives while a call moves the clock. */
   readonly #arrivals: () => ArrivalSource;
   /** Arrivals that were waiting when each snapshot was taken. */
   readonly #queuedAtSnapshot = new Map<string, QueuedArrivals>();
   readonly #captured = new Map<string, unknown>();
+  /** The place of the step that makes the calls. */
+  #place = "";
+  #round: number | undefined;
 
-  constructor(target: ScenarioTarget, metrics: RunMetrics, arrivals: () => ArrivalSource) {
+  constructor(target: ScenarioTarget, observation: RunObservation, arrivals: () => ArrivalSource) {
     this.#target = target;
-    this.#metrics = metrics;
+    this.#observation = observation;
     this.#arrivals = arrivals;
   }
 
-  async *execute(step: Step): StepExecution {
-    if (step.request !== undefined) return yield* this.#request(step.request);
+  /** `round`: of the innermost `repeat`, from 1. */
+  async *execute(step: Step, place: string, round: number | undefined): StepExecution {
+    this.#place = place;
+    this.#round = round;
+    if (step.request !== undefined) return yield* this.#request(step.request, place, round);
     if (step.control !== undefined) {
       const { method, path, body } = this.#resolve(step.control);
       const detail = `${method} ${path}`;
@@ -68,7 +75,7 @@ export class StepExecutor {
     if (step.snapshot !== undefined) return this.#snapshot(step.snapshot);
     if (step.restore !== undefined) return this.#restore(`/snapshots/${step.restore}/restore`);
     if (step.restart !== undefined) {
-      const queued = this.#metrics.queuedArrivals();
+      const queued = this.#observation.metrics.queuedArrivals();
       return this.#replaceWorld(async () => {
         await this.#target.restart();
         return queued;
@@ -84,16 +91,18 @@ export class StepExecutor {
     return completed();
   }
 
-  async *#request(step: RequestStep): StepExecution {
+  async *#request(step: RequestStep, place: string, round: number | undefined): StepExecution {
     const request = this.#requestFor(step);
     const acceptedStatuses = step.status === undefined ? undefined : [step.status].flat();
-    let response = await this.#target.request(request, this.#arrivals());
+    let response = await this.#send(request);
     const { retry } = step;
     let attempts = 1;
     for (; retry?.on.includes(response.status) === true && attempts <= retry.times; attempts += 1) {
       this.#countResponse(request, response, true);
       yield { at: this.#target.now() + retry.every };
-      response = await this.#target.request(request, this.#arrivals());
+      this.#place = place;
+      this.#round = round;
+      response = await this.#send(request);
     }
     this.#countResponse(request, response, acceptedStatuses?.includes(response.status) === true);
     const failures = this.#findMismatches(step, acceptedStatuses, response);
@@ -103,6 +112,14 @@ export class StepExecutor {
       detail: `${request.method} ${step.path}: ${response.status}${attempts > 1 ? ` at attempt ${attempts}` : ""}`,
       failures,
     };
+  }
+
+  async #send(request: TargetRequest): Promise<TargetResponse> {
+    const { surface, method, path } = request;
+    this.#observation.callStarted(
+      `step ${this.#place}: ${method} ${surface === "control" ? "/_sim" : ""}${path}`,
+    );
+    return this.#target.request(request, this.#arrivals());
   }
 
   #requestFor({ method, path, body, as, key }: RequestStep): TargetRequest {
@@ -152,11 +169,15 @@ export class StepExecutor {
 
   #countResponse({ method }: TargetRequest, { status, body }: TargetResponse, isExpected: boolean): void {
     const code = String((body as { code?: unknown } | null)?.code ?? "");
-    this.#metrics.countRequest({ method, status, code: status >= 400 ? code : "" }, isExpected);
+    this.#observation.countRequest({ method, status, code: status >= 400 ? code : "" }, isExpected);
   }
 
   /** The activity of an activity step. */
-  activityFor({ to, kind, duration, queries, connection, pooled, load }: ActivityStep): Activity {
+  activityFor(
+    { to, kind, duration, queries, connection, pooled, load }: ActivityStep,
+    round: number | undefined,
+  ): Activity {
+    this.#round = round;
     const endpointId = to.includes("{")
       ? String(this.#resolve(to))
       : (this.#target.labels.computes(to)[0]?.id ?? to);
@@ -188,7 +209,7 @@ export class StepExecutor {
       path: `/snapshots/${encodeURIComponent(name)}`,
     };
     // A call of the control API may have deleted the old snapshot, so the response does not matter.
-    if (this.#queuedAtSnapshot.delete(name)) await this.#target.request(deletion, this.#arrivals());
+    if (this.#queuedAtSnapshot.delete(name)) await this.#send(deletion);
     await this.#callControl("POST", "/snapshots", { name });
     return completed();
   }
@@ -209,9 +230,7 @@ export class StepExecutor {
 
   /** `execute` replaces the world and returns the arrivals that wait in the new one. */
   async #replaceWorld(execute: () => Promise<QueuedArrivals | undefined>): Promise<StepOutcome> {
-    this.#metrics.leaveWorld(this.#target.now());
-    const queued = await execute();
-    this.#metrics.enterWorld(this.#target.world(), this.#target.now(), queued);
+    await this.#observation.replaceWorld(execute);
     return completed(isoInstant(this.#target.now()));
   }
 
@@ -223,13 +242,13 @@ export class StepExecutor {
       path,
       ...(body === undefined ? {} : { body }),
     };
-    const response = await this.#target.request(request, this.#arrivals());
+    const response = await this.#send(request);
     if (response.status < 300) {
       if (method === "POST" && path === "/activity") this.#reportRefusals(response.body as ActivityAnswer);
       if (method === "POST" && path === "/snapshots") {
         this.#queuedAtSnapshot.set(
           (response.body as { snapshot: { name: string } }).snapshot.name,
-          this.#metrics.queuedArrivals(),
+          this.#observation.metrics.queuedArrivals(),
         );
       }
       return response;
@@ -252,7 +271,11 @@ export class StepExecutor {
   }
 
   #resolve<T>(value: T): T {
-    return resolveReferences(value, (name) => this.#captured.get(name) ?? this.#target.labels.get(name)?.id);
+    const references = (name: string) =>
+      this.#captured.get(name) ??
+      this.#target.labels.get(name)?.id ??
+      (name === ROUND_NAME ? this.#round : undefined);
+    return resolveInstants(resolveReferences(value, references), this.#target.now());
   }
 }
 

@@ -9,7 +9,9 @@ import {
   meetsExpectation,
 } from "../file/expectation.ts";
 import type { Scenario, Step } from "../file/scenario-schema.ts";
-import type { RunFailure } from "./verdict.ts";
+import type { ExpectationResults } from "./expectation-results.ts";
+import { triggersOf, watchesEveryEvent } from "./measure-triggers.ts";
+import type { FailedCondition } from "./verdict.ts";
 
 type MeasuredValue = number | string;
 type Watch = {
@@ -24,89 +26,6 @@ type Watch = {
   /** When passing time alone will violate the condition, and the value then. */
   predicted: { readonly at: SimTime; readonly actual: MeasuredValue } | undefined;
 };
-type EventType = RecordedEvent["type"];
-
-const RESOURCE_EVENTS = [
-  "ProjectCreated",
-  "ProjectDeleted",
-  "ProjectRecovered",
-  "ProjectTransferred",
-  "BranchCreated",
-  "BranchDeleted",
-  "BranchRecovered",
-  "ComputeCreated",
-  "ComputeUpdated",
-  "ComputeDeleted",
-  "WorldReset",
-] as const;
-const STATE_EVENTS = [
-  "ComputeCreated",
-  "ComputeUpdated",
-  "ComputeActivated",
-  "ComputeSuspended",
-  "ComputeStartFailed",
-  "ComputeDeleted",
-  "ProjectTransferred",
-  "WorldReset",
-] as const;
-const ARRIVAL_EVENTS = ["ActivityRecorded", "ComputeStartFailed", "ComputeDeleted"] as const;
-const REFUSAL_EVENTS = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"] as const;
-/** Events that change no measure except the number of events. */
-// biome-ignore format: as a packed list
-type ChangesNoMeasure =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectUpdated" | "ProjectRemoved" | "RecordCreated"
-  | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated"
-  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
-  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
-  | "ComputeSuspendFailed" | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched" | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
-
-/** The events that may change a measure. Requests change only when a step ends, which checks every watch. */
-const TRIGGERS = namingEveryEvent({
-  state: [...STATE_EVENTS, ...RESOURCE_EVENTS, "OperationScheduled", "OperationCancelled"],
-  projects: RESOURCE_EVENTS,
-  branches: RESOURCE_EVENTS,
-  computes: RESOURCE_EVENTS,
-  active_computes: STATE_EVENTS,
-  activities: ARRIVAL_EVENTS,
-  refused: REFUSAL_EVENTS,
-  connections: [...STATE_EVENTS, "ActivityRecorded", "ComputeSuspending"],
-  cold_starts: ["OperationScheduled"],
-  starts: ["ComputeActivated"],
-  suspends: ["ComputeSuspended"],
-  resizes: ["ComputeResized"],
-  active_time: STATE_EVENTS,
-  compute_time: [...STATE_EVENTS, "ComputeResized"],
-  wait_mean: ARRIVAL_EVENTS,
-  wait_p50: ARRIVAL_EVENTS,
-  wait_p90: ARRIVAL_EVENTS,
-  wait_p99: ARRIVAL_EVENTS,
-  wait_max: ARRIVAL_EVENTS,
-  operations: [
-    "OperationScheduled",
-    "OperationStarted",
-    "OperationFinished",
-    "OperationFailed",
-    "OperationCancelled",
-    "WorldReset",
-  ],
-  requests: [],
-  errors: REFUSAL_EVENTS,
-});
-
-type Triggers = Readonly<Record<Exclude<MeasureName, "events">, readonly EventType[]>>;
-
-/** Fails to compile while an event is neither a trigger nor listed in `ChangesNoMeasure`. */
-function namingEveryEvent<const T extends Triggers>(
-  triggers: T &
-    (Exclude<EventType, T[keyof Triggers][number] | ChangesNoMeasure> extends never ? unknown : never),
-): Triggers {
-  return triggers;
-}
-
 /** Measures that change as time passes, and their direction, which is constant between two triggers. */
 const CHANGES_WITH_TIME: Partial<Record<MeasureName, "up" | "down">> = {
   active_time: "up",
@@ -127,7 +46,8 @@ export class Watches {
   readonly #onEveryEvent: readonly Watch[];
   readonly #changingWithTime: readonly Watch[];
   readonly #measure: (expectation: Expectation, now: SimTime) => MeasuredValue;
-  readonly #fail: (failure: Omit<RunFailure, "events">, expectation: Expectation) => void;
+  readonly #fail: (failure: FailedCondition, expectation: Expectation) => void;
+  readonly #results: Pick<ExpectationResults, "checked" | "failed">;
   #dirty: Watch[] = [];
   #dirtyAt: SimTime = 0;
   #decision = 0;
@@ -139,10 +59,12 @@ export class Watches {
     { always, never }: Pick<Scenario, "always" | "never">,
     instant: (when: NonNullable<Step["at"]>) => SimTime,
     measure: (expectation: Expectation, now: SimTime) => MeasuredValue,
-    fail: (failure: Omit<RunFailure, "events">, expectation: Expectation) => void,
+    fail: (failure: FailedCondition, expectation: Expectation) => void,
+    results: Pick<ExpectationResults, "checked" | "failed">,
   ) {
     this.#measure = measure;
     this.#fail = fail;
+    this.#results = results;
     const watchesFrom = (key: "always" | "never", expectations: readonly Expectation[]): Watch[] =>
       expectations.map((expectation, index) => ({
         what: `${key}.${index}`,
@@ -252,6 +174,7 @@ export class Watches {
     watch.predicted = undefined;
     if (watch.isViolated || Math.min(now, this.#openedUntil) < watch.from || now >= watch.until) return;
     const actual = this.#measure(watch.expectation, now);
+    this.#results.checked(watch.expectation, actual, now);
     if (isViolation(watch, actual)) this.#reportViolation(watch, now, actual);
     else watch.predicted = this.#predictViolation(watch, now);
   }
@@ -292,6 +215,7 @@ export class Watches {
   #reportViolation(watch: Watch, at: SimTime, actual: MeasuredValue): void {
     const { what, expectation, isNever } = watch;
     watch.isViolated = true;
+    this.#results.failed(expectation, actual, at);
     this.#fail(
       {
         what,
@@ -306,13 +230,4 @@ export class Watches {
 
 function isViolation({ expectation, isNever }: Watch, actual: MeasuredValue): boolean {
   return meetsExpectation(actual, expectation.expected) === isNever;
-}
-
-function watchesEveryEvent({ measure, where }: Expectation): boolean {
-  return measure === "events" && where["type"] === undefined;
-}
-
-function triggersOf({ measure, where }: Expectation): readonly string[] {
-  if (measure !== "events") return TRIGGERS[measure];
-  return where["type"] === undefined ? [] : [String(where["type"])];
 }

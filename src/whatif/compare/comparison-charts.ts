@@ -1,8 +1,9 @@
 import * as Plot from "@observablehq/plot";
+import { DAY } from "../../platform/core/time.ts";
+import { perMonth } from "../curve/costs.ts";
 import { threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { INK } from "../report/palette.ts";
-import { monthlyCost } from "../report/prices.ts";
 import { drawChart } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
 import type { Comparison } from "./comparison.ts";
@@ -22,14 +23,14 @@ export function comparisonCharts(comparison: Comparison): Chart[] {
 }
 
 function policyTradeOff({ policies, traffic }: Comparison): Chart {
-  const perMonth = (cost = 0) => monthlyCost(cost, traffic.days);
+  const monthlyCost = (cost = 0) => perMonth(cost, traffic.days * DAY);
   const policyMarkers = policies.map((policy, index): PolicyMarker => {
     const [cost, starts] = [policy.figures.cost, policy.figures.cold_starts_per_day];
     return {
       policy: policy.policy,
-      cost: perMonth(cost?.value),
+      cost: monthlyCost(cost?.value),
       starts: starts?.value ?? 0,
-      costHalfWidth: perMonth(cost?.plus_minus),
+      costHalfWidth: monthlyCost(cost?.plus_minus),
       startsHalfWidth: starts?.plus_minus ?? 0,
       ink: index === 0 ? INK.current : policy.knows === "future" ? INK.bound : INK.best,
     };

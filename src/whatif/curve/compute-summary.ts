@@ -1,8 +1,10 @@
 import { SECOND } from "../../platform/core/time.ts";
 import { type PointFigures, pointFigures } from "../report/figures.ts";
+import { type LongGaps, waitMsAt } from "../trace/long-gaps.ts";
 import { type Costs, weightedCostMs } from "./costs.ts";
-import type { CurvePoint } from "./curve.ts";
+import type { CurvePoint, SuspendDelay } from "./curve.ts";
 import type { ComputeReading } from "./curve-reading.ts";
+import { SHORTEST_DELAY_S } from "./optimum.ts";
 
 /** One compute under the current delay, its best delay and at some points of its curve. */
 export type ComputeSummary = {
@@ -14,6 +16,8 @@ export type ComputeSummary = {
   readonly never: PointFigures;
   /** The lower bound with perfect foresight. */
   readonly clairvoyant: Omit<PointFigures, "delay_s">;
+  /** Its best delay, shrunk towards that of the fleet; null if unknown. */
+  readonly shrunk_delay_s: SuspendDelay | null;
   /** At `SHOWN_DELAYS`; `--compute` gives the whole curve of one compute. */
   readonly curve: readonly PointFigures[];
   /** Weighted cost that the compute's best delay saves, in seconds of active time. */
@@ -22,14 +26,30 @@ export type ComputeSummary = {
   readonly gain_of_never_s: number;
 };
 
-/** `startMs`: mean length of a start. */
 export function computeSummary(
-  { compute, cu, coldStartS, arrivals, current, best, never, curve, clairvoyant: bound }: ComputeReading,
+  {
+    number,
+    compute,
+    cu,
+    coldStartS,
+    arrivals,
+    current,
+    best,
+    never,
+    curve,
+    clairvoyant: bound,
+  }: ComputeReading,
   fleetCosts: Costs,
-  startMs: number,
+  { startMs, longGaps, shrunkDelay }: ComputeContext,
 ): ComputeSummary {
   const costs = { ...fleetCosts, cu, coldStartS };
-  const figures = (point: CurvePoint) => pointFigures(point, costs, { startMs, arrivals, firstStarts: 1 });
+  // Without the gaps, one request waits for each start.
+  const waitsAt = (delay: SuspendDelay) =>
+    longGaps === undefined || (delay !== "never" && delay < SHORTEST_DELAY_S)
+      ? {}
+      : { waitMs: waitMsAt(longGaps, number, delay) };
+  const figures = (point: CurvePoint, waits = waitsAt(point.delay)) =>
+    pointFigures(point, costs, { startMs, arrivals, firstStarts: 1, ...waits });
   const weightedCost = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) =>
     weightedCostMs(point, costs.coldStartS) / SECOND;
   return {
@@ -39,12 +59,21 @@ export function computeSummary(
     present: figures(current),
     best: figures(best),
     never: figures(never),
-    clairvoyant: withoutDelay(figures({ ...bound, delay: 0 })),
-    curve: curve.map(figures),
+    // Perfect foresight suspends before the gaps that are longer than a cold start is worth.
+    clairvoyant: withoutDelay(figures({ ...bound, delay: 0 }, waitsAt(coldStartS))),
+    shrunk_delay_s: shrunkDelay ?? null,
+    curve: curve.map((point) => figures(point)),
     gain_s: weightedCost(current) - weightedCost(best),
     gain_of_never_s: weightedCost(current) - weightedCost(never),
   };
 }
+
+export type ComputeContext = {
+  /** Mean length of a start. */
+  readonly startMs: number;
+  readonly longGaps: LongGaps | undefined;
+  readonly shrunkDelay: SuspendDelay | undefined;
+};
 
 export function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {
   return figures;

@@ -1,13 +1,14 @@
 import * as Plot from "@observablehq/plot";
+import { DAY } from "../../platform/core/time.ts";
 import type { PointFigures } from "../report/figures.ts";
 import { currentDelayPhrase, delayText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { INK } from "../report/palette.ts";
-import { monthlyCost } from "../report/prices.ts";
 import { rowLayout, shortenedName } from "../report/row-chart.ts";
 import { drawChart } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+import { perMonth } from "./costs.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { CurveSummary } from "./curve-summary.ts";
 
@@ -53,11 +54,11 @@ function drawnPoint(
   delay: number,
   { cost, active_s, burden_s, cold_starts_per_day }: PointFigures,
 ): DrawnPoint {
-  const perMonth = monthlyCost(cost, traffic.days);
+  const monthlyCost = perMonth(cost, traffic.days * DAY);
   return {
     delay,
-    cost: perMonth,
-    weightedCost: active_s === 0 ? 0 : (perMonth * burden_s) / active_s,
+    cost: monthlyCost,
+    weightedCost: active_s === 0 ? 0 : (monthlyCost * burden_s) / active_s,
     starts: cold_starts_per_day,
   };
 }
@@ -69,7 +70,7 @@ function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Ch
     label: string,
     ink: string,
     isRing = false,
-  ): CurveMarker => ({ cost: monthlyCost(cost, traffic.days), starts, label, ink, isRing });
+  ): CurveMarker => ({ cost: perMonth(cost, traffic.days * DAY), starts, label, ink, isRing });
   const markers = [
     ...(best.delay_s === present.delay_s
       ? [marker(best, `best and current, ${delayText(best.delay_s)}`, INK.best)]

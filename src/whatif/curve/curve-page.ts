@@ -1,3 +1,4 @@
+import { heldOutLines, heldOutTables } from "../held-out/held-out-page.ts";
 import type { PointFigures } from "../report/figures.ts";
 import {
   amount,
@@ -32,6 +33,7 @@ export function curvePage(summary: CurveSummary): ReportPage {
       delayTable(summary),
       ...latencyTable(summary),
       ...clientTable(summary),
+      ...heldOutTables(summary.held_out),
       ...computeTables(summary),
     ],
     limits: summary.limits,
@@ -68,11 +70,12 @@ function curveSubject({ traffic, question }: CurveSummary): string {
 }
 
 function curveAnswerText(summary: CurveSummary): string[] {
-  const { best, clairvoyant, decision, question } = summary;
+  const { best, clairvoyant, decision, held_out, question } = summary;
   const boundDifference = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
   return [
     ...withinLines(summary),
     ...decisionLines(decision, question),
+    ...heldOutLines(held_out),
     `Lower bound with perfect foresight: ${costText(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (weighted cost ${boundDifference} vs. the best delay). No policy that only decides when to suspend can beat it.`,
     ...clientsText(summary),
   ];
@@ -252,6 +255,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
     "compute",
     "requests",
     "best delay",
+    "shrunk",
     "cold starts",
     "CU-hours",
     "cost",
@@ -266,6 +270,7 @@ function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
       compute.compute,
       compute.requests.toLocaleString("en"),
       delayText(compute.best.delay_s),
+      compute.shrunk_delay_s === null ? "–" : delayText(compute.shrunk_delay_s),
       change(compute, ({ cold_starts }) => cold_starts.toLocaleString("en")),
       change(compute, ({ cu_hours }) => amount(cu_hours)),
       change(compute, ({ cost }) => money(cost)),

@@ -2,6 +2,7 @@ import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
+import { LongGapReader, type LongGaps, mergeLongGaps } from "../trace/long-gaps.ts";
 import { type Costs, sizeOf, startWorthS } from "./costs.ts";
 import {
   type CurvePoint,
@@ -23,6 +24,8 @@ export type CurveReading = {
   readonly own: ComputeTotals | undefined;
   /** Perfect foresight, if computes differ in size and a cold start is worth the same dollars for each. */
   readonly bound?: ComputeTotals | undefined;
+  /** Undefined if there are too many, or if they were not requested. */
+  readonly longGaps?: LongGaps | undefined;
   /** In order of the computes, without those that have no requests; empty unless `byCompute`. */
   readonly computes: readonly ComputeReading[];
 };
@@ -31,6 +34,8 @@ type ComputeTotals = { coldStarts: number; activeMs: number; cuMs: number; cuCol
 
 /** Points of one compute. */
 export type ComputeReading = {
+  /** Its index in the traffic. */
+  readonly number: number;
   readonly compute: string;
   readonly cu: number;
   /** What a cold start of it is worth; see `startWorthS`. */
@@ -68,6 +73,8 @@ export type CurveReadingOptions = {
   /** Mean length of a start. */
   readonly startMs?: DurationMs | undefined;
   readonly byCompute: boolean;
+  /** Stores the long gaps one by one. */
+  readonly byDay?: boolean | undefined;
   /** Inclusive. */
   readonly from: number;
   /** Exclusive. */
@@ -76,7 +83,7 @@ export type CurveReadingOptions = {
 
 /** Yields the number of computes read so far. */
 export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Generator<number, CurveReading> {
-  const { ownDelays, deletedAt, costs, startMs, byCompute, from, to } = options;
+  const { ownDelays, deletedAt, costs, startMs, byCompute, byDay = false, from, to } = options;
   const fleet = emptyGaps(traffic.period);
   const cuWeighted = typeof costs.cu === "number" ? undefined : emptyGaps(traffic.period);
   const ownTotals =
@@ -87,18 +94,33 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
       : { coldStarts: 0, activeMs: 0, cuMs: 0, cuColdStarts: 0 };
   const readsEachCompute = byCompute || cuWeighted !== undefined || ownTotals !== undefined;
   const own = readsEachCompute ? emptyGaps(traffic.period) : fleet;
-  const reader = new GapReader(traffic.period, own, startMs);
+  // Only one of the readers counts the requests that wait.
+  const reader = new GapReader(traffic.period, own, byDay ? 0 : startMs);
+  const dayReader = byDay ? new LongGapReader(traffic.period, startMs ?? 0) : undefined;
   const computes: ComputeReading[] = [];
   for (let number = from; number < to; number += 1) {
-    eachPart(traffic.arrivals(number), (part) => reader.add(part));
+    eachPart(traffic.arrivals(number), (part) => {
+      reader.add(part);
+      dayReader?.add(part, sizeOf(costs, number));
+    });
     reader.end(deletedAt?.[number]);
+    const { starts, startWaitMs } = dayReader?.end(deletedAt?.[number]) ?? NO_STARTS;
+    own.starts += starts;
+    own.startWaitMs += startWaitMs;
     if (readsEachCompute) {
       const cu = sizeOf(costs, number);
       const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);
       if (byCompute && own.computes > 0)
-        computes.push(
-          computeReading(traffic.computes[number] ?? "", own, delay, startWorthS({ ...costs, cu }, own), cu),
-        );
+        computes.push({
+          number,
+          ...computeReading(
+            traffic.computes[number] ?? "",
+            own,
+            delay,
+            startWorthS({ ...costs, cu }, own),
+            cu,
+          ),
+        });
       if (ownTotals !== undefined) {
         const { coldStarts, activeMs } = pointOf(own, delay);
         addTotals(ownTotals, { coldStarts, activeMs, cuMs: activeMs * cu, cuColdStarts: coldStarts * cu });
@@ -113,8 +135,11 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
     }
     yield number + 1 - from;
   }
-  return { gaps: fleet, cuWeighted, own: ownTotals, bound: boundTotals, computes };
+  const longGaps = dayReader?.result();
+  return { gaps: fleet, cuWeighted, own: ownTotals, bound: boundTotals, longGaps, computes };
 }
+
+const NO_STARTS = { starts: 0, startWaitMs: 0 };
 
 /**
  * Sums are exact in whole numbers and quarters, so the result is the same for any partition of the computes.
@@ -128,7 +153,11 @@ export function mergeReadings(readings: readonly CurveReading[]): CurveReading {
     if (first.own !== undefined && own !== undefined) addTotals(first.own, own);
     if (first.bound !== undefined && bound !== undefined) addTotals(first.bound, bound);
   }
-  return { ...first, computes: readings.flatMap(({ computes }) => computes) };
+  return {
+    ...first,
+    longGaps: mergeLongGaps(readings.map(({ longGaps }) => longGaps)),
+    computes: readings.flatMap(({ computes }) => computes),
+  };
 }
 
 function addTotals(into: ComputeTotals, { coldStarts, activeMs, cuMs, cuColdStarts }: ComputeTotals): void {
@@ -144,7 +173,7 @@ function computeReading(
   currentDelay: SuspendDelay,
   coldStartS: number,
   cu: number,
-): ComputeReading {
+): Omit<ComputeReading, "number"> {
   const [current, best, never, ...curve] = pointsOf(gaps, [
     currentDelay,
     bestDelayOf(gaps, coldStartS),

@@ -1,3 +1,4 @@
+import type { ChangeMargins, FigureMargins } from "../held-out/margins.ts";
 import type { PointFigures } from "../report/figures.ts";
 import type { AssumedWorth } from "../report/page-text.ts";
 import { worthSummary } from "../report/question.ts";
@@ -20,6 +21,8 @@ export type DecisionSummary = {
   readonly recommended_delay_s: SuspendDelay | null;
   /** Why there is no recommendation; empty if there is one. */
   readonly too_little: readonly string[];
+  /** Why there are no margins; null if there are. */
+  readonly no_margins: string | null;
   readonly current: OptionFigures;
   /** Empty if no delay meets the limits. */
   readonly options: readonly DelayOption[];
@@ -39,6 +42,8 @@ export type OptionFigures = {
   readonly wait_mean_ms: number;
   /** Null if the delay was not replayed. */
   readonly wait_p99_ms: number | null;
+  /** Half the width of the 95 % interval of each; null if there are none. */
+  readonly margin_95: FigureMargins | null;
 };
 
 export type DelayOption = OptionFigures & {
@@ -50,6 +55,7 @@ export type DelayOption = OptionFigures & {
     readonly cold_starts_per_day: number;
     readonly wait_mean_ms: number;
     readonly wait_p99_ms: number | null;
+    readonly margin_95: ChangeMargins | null;
   };
 };
 
@@ -71,17 +77,26 @@ export type DecisionInput = {
   figuresAt(delay: DelayChoice): PointFigures;
   /** Undefined if the delay was not replayed. */
   waitP99Ms(delay: DelayChoice): number | undefined;
+  /** Of the figures, or why there are none. */
+  readonly margins: Margins | { readonly missing: string };
+};
+
+type Margins = {
+  figures(delay: DelayChoice): FigureMargins;
+  change(delay: DelayChoice, base: DelayChoice): ChangeMargins;
 };
 
 export function decisionSummary(input: DecisionInput): DecisionSummary {
   const { objective, range, currentDelay } = input;
   const { curve } = objective;
   const too_little = tooLittleReasons(curve.periodMs, input.figuresAt(SHORTEST_DELAY_S).cold_starts);
+  const no_margins = "missing" in input.margins ? input.margins.missing : null;
   const current = optionFigures(input, currentDelay);
   if (range === undefined)
     return {
       recommended_delay_s: null,
       too_little,
+      no_margins,
       current,
       options: [],
       plateau: null,
@@ -98,8 +113,9 @@ export function decisionSummary(input: DecisionInput): DecisionSummary {
   return {
     recommended_delay_s: too_little.length === 0 ? balanced : null,
     too_little,
+    no_margins,
     current,
-    options: named.map(([name, delay]) => delayOption(name, optionFigures(input, delay), current)),
+    options: named.map(([name, delay]) => delayOption(name, input, optionFigures(input, delay), current)),
     plateau: rangeSummary(plateauOf(objective, range)),
     within_limits: rangeSummary(range),
     break_even: {
@@ -110,7 +126,7 @@ export function decisionSummary(input: DecisionInput): DecisionSummary {
 }
 
 function optionFigures(
-  { figuresAt, waitP99Ms, objective }: DecisionInput,
+  { figuresAt, waitP99Ms, objective, margins }: DecisionInput,
   delay: DelayChoice,
 ): OptionFigures {
   const { cost, cold_starts_per_day, added_wait_mean_ms } = figuresAt(delay);
@@ -120,10 +136,16 @@ function optionFigures(
     cold_starts_per_day,
     wait_mean_ms: added_wait_mean_ms,
     wait_p99_ms: waitP99Ms(delay) ?? null,
+    margin_95: "missing" in margins ? null : margins.figures(delay),
   };
 }
 
-function delayOption(name: OptionName, figures: OptionFigures, current: OptionFigures): DelayOption {
+function delayOption(
+  name: OptionName,
+  { margins }: DecisionInput,
+  figures: OptionFigures,
+  current: OptionFigures,
+): DelayOption {
   const { wait_p99_ms: p99, cost_dollars_per_month: cost } = figures;
   return {
     name,
@@ -134,6 +156,7 @@ function delayOption(name: OptionName, figures: OptionFigures, current: OptionFi
       cold_starts_per_day: figures.cold_starts_per_day - current.cold_starts_per_day,
       wait_mean_ms: figures.wait_mean_ms - current.wait_mean_ms,
       wait_p99_ms: p99 === null || current.wait_p99_ms === null ? null : p99 - current.wait_p99_ms,
+      margin_95: "missing" in margins ? null : margins.change(figures.delay_s, current.delay_s),
     },
   };
 }

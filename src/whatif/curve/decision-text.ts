@@ -1,3 +1,4 @@
+import type { FigureMargins } from "../held-out/margins.ts";
 import { amount, delayText, millisText, money, percentOf, signed } from "../report/number-format.ts";
 import { capitalized, coldStartWorthText, worthText } from "../report/page-text.ts";
 import type { QuestionSummary } from "../report/question.ts";
@@ -17,7 +18,7 @@ const OPTION_TITLES: Readonly<Record<OptionName, string>> = {
 
 /** The first lines of the answer: the options, the current setting, and what would change the choice. */
 export function decisionLines(decision: DecisionSummary, question: QuestionSummary): string[] {
-  const { options, current, too_little } = decision;
+  const { options, current, too_little, no_margins } = decision;
   return [
     ...(too_little.length === 0
       ? []
@@ -30,14 +31,21 @@ export function decisionLines(decision: DecisionSummary, question: QuestionSumma
     }),
     `Current: ${figuresText(current)}.`,
     ...(options.length === 0 ? [] : [assumptionText(decision, question), ...plateauLines(decision)]),
+    no_margins === null
+      ? "± is half the width of a 95 % interval, from how the recorded days differ."
+      : `No intervals: ${no_margins}.`,
   ];
 }
 
 function optionText(option: DelayOption, current: OptionFigures): string {
   const title = OPTION_TITLES[option.name];
   if (option.delay_s === current.delay_s) return `${title}: ${delayText(option.delay_s)}, the current delay.`;
-  const { cost_dollars_per_month: saved, cold_starts_per_day: starts } = option.change;
-  const change = `${percentOf(saved, current.cost_dollars_per_month)}, ${signed(starts)} cold starts a day`;
+  const { cost_dollars_per_month: saved, cold_starts_per_day: starts, margin_95 } = option.change;
+  const percentMargin =
+    margin_95 === null || margin_95.cost_percent === null ? "" : `${amount(margin_95.cost_percent)} % points`;
+  const cost = `${percentOf(saved, current.cost_dollars_per_month)}${marginText(percentMargin)}`;
+  const startsMargin = margin_95 === null ? "" : amount(margin_95.cold_starts_per_day);
+  const change = `${cost}, ${signed(starts)}${marginText(startsMargin)} cold starts a day`;
   return `${title}: ${figuresText(option)} (${change}).`;
 }
 
@@ -47,9 +55,19 @@ function figuresText({
   cold_starts_per_day,
   wait_mean_ms,
   wait_p99_ms,
+  margin_95,
 }: OptionFigures): string {
+  const margin = (of: (margins: FigureMargins) => string) =>
+    margin_95 === null ? "" : marginText(of(margin_95));
+  const cost = margin((margins) => money(margins.cost_dollars_per_month));
+  const starts = margin((margins) => amount(margins.cold_starts_per_day));
+  const wait = margin((margins) => millisText(margins.wait_mean_ms));
   const p99 = wait_p99_ms === null ? "" : ` and ${millisText(wait_p99_ms)} at p99`;
-  return `${delayText(delay_s)}. ${money(cost_dollars_per_month)} a month, ${amount(cold_starts_per_day)} cold starts a day, requests wait ${millisText(wait_mean_ms)} on average${p99}`;
+  return `${delayText(delay_s)}. ${money(cost_dollars_per_month)}${cost} a month, ${amount(cold_starts_per_day)}${starts} cold starts a day, requests wait ${millisText(wait_mean_ms)}${wait} on average${p99}`;
+}
+
+function marginText(margin: string): string {
+  return margin === "" ? "" : ` ± ${margin}`;
 }
 
 function assumptionText(

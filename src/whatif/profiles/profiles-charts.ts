@@ -1,8 +1,9 @@
+import { DAY } from "../../platform/core/time.ts";
+import { perMonth } from "../curve/costs.ts";
 import { barChart } from "../report/bar-chart.ts";
 import { threeDigitMoney, tickMillis } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { INK } from "../report/palette.ts";
-import { monthlyCost } from "../report/prices.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
 /** Cost and waits. */
@@ -21,7 +22,7 @@ export function profilesCharts({ profiles, traffic }: ProfilesReport): Chart[] {
       fill: INK.accent,
       tickFormat: threeDigitMoney,
       marginLeft: 140,
-      bars: bars(({ cost }) => monthlyCost(cost, traffic.days), threeDigitMoney),
+      bars: bars(({ cost }) => perMonth(cost, traffic.days * DAY), threeDigitMoney),
     }),
     barChart({
       name: "wait",

@@ -31,16 +31,17 @@ export type AddedWaitInput = {
   readonly startMs: DurationMs;
   readonly arrivals: number;
   readonly firstStarts: number;
+  /** Total wait; default: one request waits for each start. */
+  readonly waitMs?: DurationMs | undefined;
 };
 
 export function pointFigures(
   point: ChosenPoint,
   costs: Costs,
-  { startMs, arrivals, firstStarts }: AddedWaitInput,
+  { startMs, arrivals, firstStarts, waitMs = (point.coldStarts + firstStarts) * startMs }: AddedWaitInput,
 ): PointFigures {
   const { delay, coldStarts, coldStartsPerDay, activeMs } = point;
   const { cuHours, cost } = billOf(point, costs);
-  const waitMs = (coldStarts + firstStarts) * startMs;
   return {
     delay_s: delay,
     cold_starts: coldStarts,

@@ -75,10 +75,3 @@ export function priceListText({
 }: Pick<PriceSummary, "price_list" | "price_plan">): string {
   return price_list === null ? "not from a price list" : `plan ${price_plan}, prices of ${price_list}`;
 }
-
-const MONTH_DAYS = 730 / 24;
-
-/** For a month of 730 hours. */
-export function monthlyCost(cost: number, days: number): number {
-  return (cost / days) * MONTH_DAYS;
-}

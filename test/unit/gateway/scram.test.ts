@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 import { expect, test } from "vitest";
-import { mockVerifier, SCRAM_PLUS, ScramExchange } from "../../../src/gateway/scram.ts";
+import { mockVerifier, SCRAM_PLUS, ScramExchange } from "../../../src/gateway/login/scram.ts";
 import {
   formatVerifier,
   newVerifier,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { MAX_STARTUP_BYTES, parseStartup } from "../../../src/gateway/login/startup.ts";
 import { startupMessage } from "../../../src/gateway/messages.ts";
-import { MAX_STARTUP_BYTES, parseStartup } from "../../../src/gateway/startup.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 const PARAMETERS = new Map([

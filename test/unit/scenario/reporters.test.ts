@@ -26,9 +26,28 @@ const PASSED: Verdict = {
     { place: "2.1", name: "expect", at: AT, ok: true },
   ],
   failures: [],
+  expectations: [
+    {
+      ...{ what: "step 2.1", expected: "activities: at least 1", result: "passed", checks: 1 },
+      ...{ measure: "activities", value: 1, at: AT, margin: 0, line: 4, column: 3 },
+    },
+    {
+      ...{ what: "expect.0", expected: "wait_max: at most 5s", result: "passed", checks: 1 },
+      ...{ measure: "wait_max", value: 1_500, at: AT, margin: 3_500 },
+    },
+  ],
   measures: { activities: 1, active_time: 300_000, wait_max: 1_500 },
-  timelines: [{ label: "shop/main/primary", active: [1, 1, 0, 0.25], starting: [0, 0, 0.5, 0] }],
+  timelines: [
+    {
+      label: "shop/main/primary",
+      ...{ active: [1, 1, 0, 0.25], starting: [0, 0, 0.5, 0], arrivals: [1, 0, 0, 0] },
+    },
+  ],
   timelines_left_out: 0,
+  operations: [],
+  operations_left_out: 0,
+  faults: [],
+  faults_left_out: 0,
   events: 1_234,
   state: "0123456789abcdef",
   repeat: "standin run scenarios/sleeps.yaml --seed 1",
@@ -41,6 +60,21 @@ const FAILED: Verdict = {
     { place: "1", name: "a query", at: AT, ok: true },
     { place: "12", name: "another", at: AT, ok: true },
     { place: "1.2", name: "expect <&>", at: AT, ok: false },
+    { place: "13", name: "a request", at: AT, ok: false },
+  ],
+  expectations: [
+    {
+      ...{ what: "step 1.2", expected: "state: idle", result: "failed", checks: 1 },
+      ...{ measure: "state", value: "active", at: AT, line: 7, column: 5 },
+    },
+    {
+      ...{ what: "always.0", expected: "always computes: at most 1", result: "failed", checks: 3 },
+      ...{ measure: "computes", value: 2, at: AT, margin: -1 },
+    },
+    {
+      ...{ what: "always.1", expected: "always computes: at most 9", result: "not_checked", checks: 0 },
+      measure: "computes",
+    },
   ],
   failures: [
     {
@@ -48,9 +82,22 @@ const FAILED: Verdict = {
       at: AT,
       expected: "state: idle",
       actual: 'active & "awake" <now>',
-      events: [`${AT} ComputeActivated shop/main/primary`],
+      expectation: "step 1.2",
+      ...{ line: 7, column: 5 },
+      broken_by: `${AT} ComputeActivated shop/main/primary`,
+      caused_by: [`${AT} ActivityRecorded shop/main/primary`, "step 1: POST /x"],
     },
-    { what: "always.0", at: AT, expected: "always computes: at most 1", actual: "2", events: [] },
+    {
+      what: "always.0",
+      at: AT,
+      expected: "always computes: at most 1",
+      actual: "2",
+      expectation: "always.0",
+      last_change: `${AT} ComputeCreated x`,
+      caused_by: [],
+    },
+    { what: "step 13", at: AT, expected: "status 2xx", actual: "status 503", caused_by: [] },
+    { what: "invariant", at: AT, expected: "an owner", actual: "none", caused_by: [] },
   ],
 };
 const COULD_NOT_RUN: CouldNotRun = {
@@ -91,10 +138,10 @@ test("the narrowest terminal still shows a timeline", () => {
 });
 
 test("the height of a column is the active share; without activity a start is visible", () => {
-  const timeline = { label: "x", active: [1, 0.5, 0.001, 0, 0], starting: [1, 0, 0, 0.001, 0] };
+  const timeline = { active: [1, 0.5, 0.001, 0, 0], starting: [1, 0, 0, 0.001, 0] };
   expect(timelineBar(timeline, 5)).toBe("█▅▁░·");
-  expect(timelineBar({ label: "x", active: [0, 1], starting: [0, 0] }, 1)).toBe("▅");
-  expect(timelineBar({ label: "x", active: [0, 1], starting: [0, 0] }, 4)).toBe("··██");
+  expect(timelineBar({ active: [0, 1], starting: [0, 0] }, 1)).toBe("▅");
+  expect(timelineBar({ active: [0, 1], starting: [0, 0] }, 4)).toBe("··██");
 });
 
 test("of many computes the first are drawn and the others counted", () => {
@@ -112,25 +159,49 @@ test("of many computes the first are drawn and the others counted", () => {
 });
 
 test("a long label is truncated at its start", () => {
-  const timelines = [{ label: `${"p".repeat(40)}/main/primary`, active: [1], starting: [0] }];
+  const timelines = [{ label: `${"p".repeat(40)}/main/primary`, active: [1], starting: [0], arrivals: [0] }];
   const [line = ""] = prettyVerdict({ ...PASSED, timelines }, plain(80)).split("\n");
   expect(line).toMatch(/^ {2}…p+\/main\/primary {2}█+$/);
   expect(line.length).toBe(80);
 });
 
-test("a failure shows expected and actual values, preceding events, and the command that repeats the run", () => {
+test("a failure shows its place, expected and actual values, what broke it, and the causes", () => {
   const lines = prettyVerdict(FAILED, plain(80)).split("\n");
   const from = lines.indexOf(`  ✗ step 1.2 at ${AT}`);
-  expect(lines.slice(from, from + 5)).toEqual([
+  expect(lines.slice(from, from + 11)).toEqual([
     `  ✗ step 1.2 at ${AT}`,
-    "      expected  state: idle",
-    '      actual    active & "awake" <now>',
-    "      preceding events:",
-    `        ${AT} ComputeActivated shop/main/primary`,
+    "      scenarios/sleeps.yaml:7:5",
+    "      expected     state: idle",
+    '      actual       active & "awake" <now>',
+    `      broken by    ${AT} ComputeActivated shop/main/primary`,
+    `      caused by    ${AT} ActivityRecorded shop/main/primary`,
+    "      caused by    step 1: POST /x",
+    `  ✗ always.0 at ${AT}`,
+    "      expected     always computes: at most 1",
+    "      actual       2",
+    `      last change  ${AT} ComputeCreated x`,
   ]);
   expect(lines.at(-2)).toBe("  repeat with: standin run scenarios/sleeps.yaml --seed 1");
   expect(lines.at(-1)).toBe("failed sleeps (delay 60, plan free)");
   expect(prettyVerdict(PASSED, plain(80))).not.toContain("repeat with");
+});
+
+test("every expectation is one line with its value and its margin", () => {
+  const expectationLines = (verdict: Verdict) =>
+    prettyVerdict(verdict, plain(80))
+      .split("\n")
+      .filter((line) => /^ {2}[✓✗-] (step|always|expect)\S* (?!at )/.test(line));
+  expect(expectationLines(PASSED)).toEqual([
+    "  ✓ step 2.1  activities: at least 1  1        margin 0",
+    "  ✓ expect.0  wait_max: at most 5s    1500 ms  margin 3500 ms",
+  ]);
+  expect(prettyVerdict(FAILED, plain(80))).toContain(
+    [
+      "  ✗ step 1.2  state: idle                 active",
+      "  ✗ always.0  always computes: at most 1  2            misses the bound by 1",
+      "  - always.1  always computes: at most 9  not checked",
+    ].join("\n"),
+  );
 });
 
 test("colours do not change the text", () => {
@@ -142,16 +213,23 @@ test("colours do not change the text", () => {
   expect(coloured.replaceAll(/<\/?(green|red|yellow|dim|bold)>/g, "")).toBe(prettyVerdict(FAILED, plain(80)));
 });
 
+/** The JSON report has units in names, and no operations and faults. */
+function inJson({ operations, operations_left_out, faults, faults_left_out, ...rest }: Verdict): object {
+  const expectations = rest.expectations.map((one) => ({
+    ...one,
+    measure: one.measure === "wait_max" ? "wait_max_ms" : one.measure,
+  }));
+  const measures = { activities: 1, active_time_ms: 300_000, wait_max_ms: 1_500 };
+  return { ...rest, expectations, measures };
+}
+
 test("the JSON report has all results, with each timeline on one line", () => {
   const text = jsonReport([PASSED, FAILED]);
   expect(JSON.parse(text)).toEqual({
     version: 2,
     passed: 1,
     failed: 1,
-    runs: [
-      { ...PASSED, measures: { activities: 1, active_time_ms: 300_000, wait_max_ms: 1_500 } },
-      { ...FAILED, measures: { activities: 1, active_time_ms: 300_000, wait_max_ms: 1_500 } },
-    ],
+    runs: [inJson(PASSED), inJson(FAILED)],
   });
   expect(text).toContain('"active": [1,1,0,0.25]');
   expect(text.endsWith("}\n")).toBe(true);
@@ -165,10 +243,7 @@ test("a run that could not start is reported with its reason, and counted if the
     passed: 1,
     failed: 0,
     could_not_run: 1,
-    runs: [
-      { ...PASSED, measures: { activities: 1, active_time_ms: 300_000, wait_max_ms: 1_500 } },
-      COULD_NOT_RUN,
-    ],
+    runs: [inJson(PASSED), COULD_NOT_RUN],
   });
   expect(prettyReason(COULD_NOT_RUN, plain(80))).toBe(
     "could not run replays (plan free): there is no <nope.csv>\nat all",
@@ -195,13 +270,13 @@ function suitesOf(runs: readonly (Verdict | CouldNotRun)[]): any[] {
   return [testsuites.testsuite].flat();
 }
 
-test("in JUnit XML a scenario is a suite, each step a case, and the expectations of the run one more case", () => {
+test("in JUnit XML a scenario is a suite, and each expectation and each other step a case with its time", () => {
   const [suite] = suitesOf([PASSED]);
-  expect(suite).toMatchObject({ "@name": "sleeps", "@tests": "3", "@failures": "0", "@time": "0" });
-  expect(suite.testcase.map((one: any) => one["@name"])).toEqual([
-    "1 a query",
-    "2.1 expect",
-    "expectations of the run",
+  expect(suite).toMatchObject({ "@name": "sleeps", "@tests": "3", "@failures": "0", "@time": "3600" });
+  expect(suite.testcase.map((one: any) => [one["@name"], one["@time"]])).toEqual([
+    ["1 a query", "60"],
+    ["step 2.1: activities: at least 1", "60"],
+    ["expect.0: wait_max: at most 5s", "60"],
   ]);
   expect(
     suite.testcase.every(
@@ -210,16 +285,33 @@ test("in JUnit XML a scenario is a suite, each step a case, and the expectations
   ).toBe(true);
 });
 
-test("a failure belongs to the case of its step, with its full text", () => {
+test("a failure belongs to the case of its expectation or step, others to the run", () => {
   const [suite] = suitesOf([FAILED]);
-  expect(suite).toMatchObject({ "@name": "sleeps (delay 60, plan free)", "@tests": "4", "@failures": "2" });
-  const [first, twelfth, step, rest] = suite.testcase;
-  expect([first.failure, twelfth.failure]).toEqual([undefined, undefined]);
-  expect(decoded(step["@name"])).toBe("1.2 expect <&>");
-  expect(decoded(step.failure["#"])).toContain('expected state: idle, actual active & "awake" <now>');
-  expect(step.failure["#"]).toContain("repeat with: standin run scenarios/sleeps.yaml --seed 1");
-  expect(rest.failure["#"]).toContain("always.0");
-  expect(rest.failure["#"]).not.toContain("step 1.2");
+  expect(suite).toMatchObject({
+    "@name": "sleeps (delay 60, plan free)",
+    ...{ "@tests": "7", "@failures": "4", "@skipped": "1" },
+  });
+  const failureOf = (name: string) => {
+    const found = suite.testcase.find((one: any) => decoded(one["@name"]) === name);
+    return found.failure === undefined ? undefined : decoded(found.failure["#"]);
+  };
+  expect([failureOf("1 a query"), failureOf("12 another")]).toEqual([undefined, undefined]);
+  const state = failureOf("step 1.2: state: idle");
+  expect(state).toContain('expected state: idle, actual active & "awake" <now>');
+  expect(state).toContain("scenarios/sleeps.yaml:7:5");
+  expect(state).toContain(`broken by: ${AT} ComputeActivated`);
+  expect(state).toContain("repeat with: standin run scenarios/sleeps.yaml --seed 1");
+  expect(failureOf("13 a request")).toContain("actual status 503");
+  expect(failureOf("always.0: always computes: at most 1")).not.toContain("step 1.2");
+  expect(failureOf("always.1: always computes: at most 9")).toBeUndefined();
+  expect(failureOf("run")).toContain("an owner");
+});
+
+test("the expectations of a repeated step are cases instead of its rounds", () => {
+  const steps = ["3.1.1", "3.2.1"].map((place) => ({ place, name: "expect", at: AT, ok: true }));
+  const [placed] = PASSED.expectations as [(typeof PASSED.expectations)[number]];
+  const [suite] = suitesOf([{ ...PASSED, steps, expectations: [{ ...placed, what: "step 3.n.1" }] }]);
+  expect(suite["@tests"]).toBe("1");
 });
 
 test("every run has a suite, without wall-clock times", () => {

@@ -111,35 +111,103 @@ test("waiting arrivals count as refused and as errors at the instant of the fail
   expect(brokenIn(verdict)).toEqual(["always.0 01:00:02.000 1", "always.1 01:00:02.000 1"]);
 });
 
-test("preceding events end with the cause, for a compute, a project and the whole world", async () => {
+test("a failure names the event that broke it, and what caused that event", async () => {
   const fault = "{ fault: { name: f, on: { action: start_compute }, effect: start_fails } }";
   const steps = `steps: [${fault}, { at: 1h, activity: { to: shop/main } }]`;
-  const led = async (condition: string) =>
-    (await played(steps, "length: 2h", `never: [${condition}]`)).failures.map(({ events }) => events);
-  const failed = [
-    expect.stringMatching(/^2026-01-01T01:00:02.000Z OperationFailed /),
-    "2026-01-01T01:00:02.000Z ComputeStartFailed shop/main/primary",
-  ];
-  const scheduled = [
-    "2026-01-01T01:00:00.000Z FaultHit f operation_fails start_compute shop/main/primary",
-    "2026-01-01T01:00:00.000Z OperationScheduled start_compute shop/main/primary by activity",
-    "2026-01-01T01:00:00.000Z ActivityRecorded shop/main/primary query waited 2000 ms",
-  ];
-  const asleep = ["2026-01-01T00:05:00.000Z ComputeSuspended shop/main/primary by autosuspend"];
-  expect(await led("{ state: starting, of: shop/main }")).toEqual([[...asleep, ...scheduled]]);
-  expect(await led("{ operations: 1, of: shop, with: { status: failed } }")).toEqual([
-    [...asleep, ...scheduled, ...failed],
+  const explained = async (condition: string) =>
+    (await played(steps, "length: 2h", `never: [${condition}]`)).failures.map(({ broken_by, caused_by }) => [
+      broken_by,
+      ...caused_by,
+    ]);
+  const hit = "2026-01-01T01:00:00.000Z FaultHit f operation_fails start_compute shop/main/primary";
+  const scheduled = "2026-01-01T01:00:00.000Z OperationScheduled start_compute shop/main/primary by activity";
+  const arrived =
+    "2026-01-01T01:00:00.000Z ActivityRecorded shop/main/primary query from step waited 2000 ms";
+  const failed = expect.stringMatching(/^2026-01-01T01:00:02.000Z OperationFailed /);
+  expect(await explained("{ state: starting, of: shop/main }")).toEqual([[scheduled, hit, arrived]]);
+  expect(await explained("{ operations: 1, of: shop, with: { status: failed } }")).toEqual([
+    [failed, hit, scheduled, arrived],
   ]);
-  expect(await led("{ refused: { min: 1 } }")).toEqual([
-    ["2026-01-01T00:00:00.000Z FaultSet f", ...asleep, ...scheduled, ...failed],
+  expect(await explained("{ refused: { min: 1 } }")).toEqual([
+    ["2026-01-01T01:00:02.000Z ComputeStartFailed shop/main/primary", failed, hit, scheduled, arrived],
   ]);
 });
 
-test("events of a request precede a failure of its answer", async () => {
-  const request =
-    '{ method: POST, path: "/projects/{shop}/branches", body: { branch: { name: dev } }, answer: { branch.name: other } }';
-  const { failures } = await played(`steps: [{ request: ${request} }]`);
-  expect(failures[0]?.events.some((event) => / BranchCreated \S+ dev$/.test(event))).toBe(true);
+test("an autosuspend names the last activity before it", async () => {
+  const steps = "steps: [{ at: 1h, activity: { to: shop/main } }]";
+  const { failures } = await played(
+    steps,
+    "length: 2h",
+    "always: [{ suspends: { max: 1 } }, { state: active, of: shop/main, from: 1h 1m }]",
+  );
+  const suspended = {
+    broken_by: "2026-01-01T01:05:02.000Z ComputeSuspended shop/main/primary by autosuspend",
+    caused_by: [
+      "last activity before: 2026-01-01T01:00:00.000Z ActivityRecorded shop/main/primary query from step waited 2000 ms",
+    ],
+  };
+  expect(failures).toMatchObject([suspended, suspended]);
+});
+
+test("the call of a step is a cause of its events, also after a wait for a retry in parallel", async () => {
+  const create = (name: string, rest = "") =>
+    `{ request: { method: POST, path: "/projects/{shop}/branches", body: { branch: { name: ${name} } }${rest} } }`;
+  const retried = create("dev", ", retry: { on: [503], every: 10s, times: 1 }");
+  const { failures } = await played(
+    "steps:",
+    "  - { fault: { name: once, on: { operation: createProjectBranch }, when: { first: 1 }, effect: { answer: { status: 503 } } } }",
+    `  - { parallel: [[${retried}], [{ after: 5s, ${create("other").slice(2, -2)} }, { after: 2s }, { after: 2s }]] }`,
+    "never: [{ branches: { min: 2 } }, { branches: { min: 3 } }]",
+  );
+  expect(failures.map(({ caused_by }) => caused_by.at(-1))).toEqual([
+    "step 2.2.1: POST /projects/shop/branches",
+    "step 2.1.1: POST /projects/shop/branches",
+  ]);
+});
+
+test("a failed request names the fault that hit it; a failed count of errors the response and its step", async () => {
+  const { failures } = await played(
+    "steps:",
+    "  - { fault: { name: gone, on: { operation: getProject }, effect: { answer: { status: 503 } } } }",
+    '  - { request: { path: "/projects/{shop}" } }',
+    "expect: [{ errors: 0 }, { starts: { min: 9 } }]",
+  );
+  expect(failures).toMatchObject([
+    { what: "step 2", caused_by: ["2026-01-01T00:00:00.000Z FaultHit gone answer getProject shop"] },
+    {
+      expectation: "expect.0",
+      broken_by: "2026-01-01T00:00:00.000Z response 503 SERVICE_UNAVAILABLE",
+      caused_by: expect.arrayContaining(["step 2: GET /projects/shop"]),
+    },
+    { expectation: "expect.1", caused_by: [] },
+  ]);
+});
+
+test("each expectation is listed with the value closest to its bound, and where it is", async () => {
+  const { expectations } = await played(
+    "length: 2h",
+    "steps: [{ at: 1h, activity: { to: shop/main } }]",
+    "always:",
+    "  - { active_computes: { max: 3 } }",
+    '  - { projects: 1, from: "2025-06-01T00:00:00Z", until: "2025-07-01T00:00:00Z" }',
+    "never: [{ active_time: { min: 1h } }]",
+    "expect: [{ wait_max: { max: 5s } }, { state: idle, of: shop/main }, { starts: { min: 5 } }]",
+  );
+  const shown = expectations.map(({ what, result, value, margin, line }) => [
+    what,
+    result,
+    value,
+    margin,
+    line,
+  ]);
+  expect(shown).toEqual([
+    ["always.0", "passed", 1, 2, 6],
+    ["always.1", "not_checked", undefined, undefined, 7],
+    ["never.0", "passed", 600_000, 3_000_000, 8],
+    ["expect.0", "passed", 2_000, 3_000, 9],
+    ["expect.1", "passed", "idle", undefined, 9],
+    ["expect.2", "failed", 1, -4, 9],
+  ]);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expectation, meetsExpectation } from "../../../src/scenario/file/expectation.ts";
+import { ExpectationResults } from "../../../src/scenario/run/expectation-results.ts";
 import { Watches } from "../../../src/scenario/run/watches.ts";
 import { expectHolds } from "../../support/properties.ts";
 
@@ -22,6 +23,7 @@ function watched(key: "always" | "never", given: object) {
     (when) => ("instant" in when ? when.instant : when.afterStart),
     (_, now) => measure(now),
     (failure) => failures.push(failure),
+    new ExpectationResults([]),
   );
   const counts = (
     event: { readonly type: string; readonly at: number; readonly isLast: boolean },

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
+import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { CurveAnswer, type CurveConstraints } from "../../../src/whatif/curve/curve-summary.ts";
+import type { CurveConstraints } from "../../../src/whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../../src/whatif/curve/mean-latency.ts";
 import {
   type Question,
@@ -19,7 +20,7 @@ function complete<T>(work: Generator<unknown, T>): T {
 
 function summaryOf(traffic: Traffic, question: Question, constraints: CurveConstraints = {}) {
   const { currentDelay, costs, latency } = question;
-  const options = { currentDelay, costs, startMs: meanLatencyMs(latency), byCompute: false };
+  const options = { currentDelay, costs, startMs: meanLatencyMs(latency), byCompute: false, byDay: true };
   const reading = complete(readCurve(traffic, { ...options, from: 0, to: traffic.computes.length }));
   return new CurveAnswer(traffic, reading, question, randomFrom(1)).summary(constraints);
 }
@@ -161,10 +162,12 @@ test("a cold start of a given price is worth the same for each size", () => {
 });
 
 test("the answer begins with the balanced option and names its assumption", () => {
-  const [first, second, third, fourth, fifth, sixth] = curvePage(
+  const [first, second, third, fourth, fifth, sixth, seventh] = curvePage(
     summaryOf(twoLengths(), questionWith()),
   ).answer;
-  expect(first).toMatch(/^Balanced: 100 s\. \$\d+\.\d\d a month, 12\.5 cold starts a day, /);
+  expect(first).toMatch(
+    /^Balanced: 100 s\. \$\d+\.\d\d ± \$\d+\.\d\d a month, 12\.5 ± [\d.]+ cold starts a day, /,
+  );
   expect(second).toMatch(/^Cheapest: 1 min\. /);
   expect(third).toMatch(/^Fewest cold starts: 16 min 40 s\. /);
   expect(fourth).toMatch(/^Current: 5 min\. /);
@@ -172,6 +175,7 @@ test("the answer begins with the balanced option and names its assumption", () =
     /^Balanced assumes that avoiding a cold start is worth 5 min of active time\. Below 80 s of active time the best is 1 min \(−\d.* %\); above 15 min 9 s of active time the best is 16 min 40 s \(\+\d.* %\)\.$/,
   );
   expect(sixth).toBe("Delays from 100 s to 104 s are within 1 % of its weighted cost.");
+  expect(seventh).toBe("± is half the width of a 95 % interval, from how the recorded days differ.");
 });
 
 test("an option equal to an earlier one, or to the current delay, is named once", () => {

@@ -3,9 +3,9 @@ import { collectParts } from "../../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
 import { startWorthS } from "../../../src/whatif/curve/costs.ts";
+import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../../src/whatif/curve/mean-latency.ts";
 import { fleetGapsOf, replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import { type Question, questionFrom, type WorldDefaults } from "../../../src/whatif/report/question.ts";
@@ -22,7 +22,7 @@ function complete<T>(work: Generator<unknown, T>): T {
 function summaryOf(traffic: Traffic, question: Question) {
   const { currentDelay, ownDelays, costs, latency } = question;
   const startMs = meanLatencyMs(latency);
-  const range = { byCompute: true, from: 0, to: traffic.computes.length };
+  const range = { byCompute: true, byDay: true, from: 0, to: traffic.computes.length };
   const reading = complete(readCurve(traffic, { currentDelay, ownDelays, costs, startMs, ...range }));
   return new CurveAnswer(traffic, reading, question, randomFrom(1)).summary({});
 }

@@ -2,9 +2,9 @@ import { parseHTML } from "linkedom";
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { SuspendDelay } from "../../../src/whatif/curve/curve.ts";
+import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
 import { curveCharts } from "../../../src/whatif/curve/curve-charts.ts";
 import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-summary.ts";
 import { weekendsOf } from "../../../src/whatif/report/date-axis.ts";
 import { overlaps, type PointLabel, placeLabels } from "../../../src/whatif/report/label-placement.ts";
 import type { Chart } from "../../../src/whatif/report/page-layout.ts";
@@ -44,7 +44,12 @@ function chartsWith(current: SuspendDelay | "best"): Chart[] {
   });
   const answerFor = (present: SuspendDelay) => {
     const question = questionFrom({ present });
-    const options = { currentDelay: question.currentDelay, costs: question.costs, byCompute: true };
+    const options = {
+      currentDelay: question.currentDelay,
+      costs: question.costs,
+      byCompute: true,
+      byDay: true,
+    };
     const work = readCurve(traffic, { ...options, from: 0, to: 2 });
     for (let step = work.next(); ; step = work.next())
       if (step.done === true) return new CurveAnswer(traffic, step.value, question, randomFrom(1));

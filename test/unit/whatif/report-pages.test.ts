@@ -4,10 +4,10 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
 import { comparisonPage } from "../../../src/whatif/compare/comparison-page.ts";
 import type { SuspendDelay } from "../../../src/whatif/curve/curve.ts";
+import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
 import { curveCharts } from "../../../src/whatif/curve/curve-charts.ts";
 import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-summary.ts";
 import { MAX_DELAYS_TRIED } from "../../../src/whatif/curve/optimum.ts";
 import { fleetGapsOf, replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
@@ -22,6 +22,7 @@ import {
   trafficWithin,
 } from "../../../src/whatif/trace/known-traffic.ts";
 import { mergeSources } from "../../../src/whatif/trace/merge-sources.ts";
+import { DAY, traceOf } from "../../support/traces.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");
 const HOUR = 3_600_000;
@@ -51,7 +52,7 @@ function complete<T>(work: Generator<number, T>): T {
   for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
 }
 
-const OPTIONS = { currentDelay: QUESTION.currentDelay, costs: QUESTION.costs, byCompute: true };
+const OPTIONS = { currentDelay: QUESTION.currentDelay, costs: QUESTION.costs, byCompute: true, byDay: true };
 
 function render(traffic = threeComputes()) {
   const reading = complete(readCurve(traffic, { ...OPTIONS, from: 0, to: traffic.computes.length }));
@@ -102,6 +103,25 @@ test("the weighted cost of the best delay lies between the bound and the current
   expect(saving.cold_starts).toBe(present.cold_starts - best.cold_starts);
   expect(never).toMatchObject({ delay_s: "never", cold_starts: 0 });
   expect(busy_s).toBe((288 + 96 + 32) * 2);
+});
+
+test("the added wait of a compute counts all requests that wait for a start", () => {
+  const second = 1_000;
+  // Each hour: a request that starts the compute, and one half a second later, while it starts for three seconds.
+  const rows = Array.from({ length: 24 }, (_, hour) => [hour * HOUR, hour * HOUR + 500]).flat();
+  const traffic = trafficOf(
+    traceOf(
+      DAY,
+      rows.map((at) => [at]),
+    ),
+  );
+  const question = questionFrom({ present: 300, startLatency: { kind: "fixed", ms: 3 * second } });
+  const { costs, currentDelay } = question;
+  const options = { currentDelay, costs, startMs: 3 * second, byCompute: true, byDay: true, from: 0, to: 1 };
+  const reading = complete(readCurve(traffic, options));
+  const { computes = [] } = new CurveAnswer(traffic, reading, question, randomFrom(1)).summary({});
+  expect(computes[0]?.present).toMatchObject({ cold_starts: 23, added_wait_s: 24 * (3 + 2.5) });
+  expect(computes[0]?.never.added_wait_s).toBe(3 + 2.5);
 });
 
 test("computes are ranked by what a delay of their own would gain, in accordance with their figures", () => {

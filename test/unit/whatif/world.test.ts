@@ -5,10 +5,10 @@ import { attributionReport } from "../../../src/whatif/attribution/attribution-r
 import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
 import { comparisonPage } from "../../../src/whatif/compare/comparison-page.ts";
 import type { SuspendDelay } from "../../../src/whatif/curve/curve.ts";
+import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/curve/curve-reading.ts";
 import { simulateDelays } from "../../../src/whatif/curve/curve-simulation.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-summary.ts";
 import { profilesPage } from "../../../src/whatif/profiles/profiles-page.ts";
 import { profilesReport } from "../../../src/whatif/profiles/profiles-report.ts";
 import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";

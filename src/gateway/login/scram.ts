@@ -7,7 +7,7 @@ import {
   SCRAM,
   sha256,
   type Verifier,
-} from "../worlds/scram-verifier.ts";
+} from "../../worlds/scram-verifier.ts";
 
 // SCRAM-SHA-256 of RFC 5802 and 7677, with the channel binding `tls-server-end-point` of RFC 5929.
 

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
-import { negotiateProtocolVersion } from "./messages.ts";
-import { PacketReader } from "./packet-reader.ts";
+import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../errors.ts";
+import { negotiateProtocolVersion } from "../messages.ts";
+import { ConnectionClosed, PacketReader } from "../packet-reader.ts";
 import { MAX_STARTUP_BYTES, parseStartup, type StartupPacket } from "./startup.ts";
 import type { ServerCertificate, TlsIdentity } from "./tls-identity.ts";
 
@@ -107,10 +107,9 @@ async function secure(
     },
   });
   await new Promise<void>((resolve, reject) => {
-    secured.once("secure", resolve).once("error", reject);
-    secured.once("close", () =>
-      reject(new Error("the client closed its connection during the TLS handshake")),
-    );
+    // The handshake has failed, for example because the client does not trust the certificate.
+    const onFailure = () => reject(new ConnectionClosed());
+    secured.once("secure", resolve).once("error", onFailure).once("close", onFailure);
   });
   const { servername } = secured as TLSSocket & { servername?: string | false };
   return {

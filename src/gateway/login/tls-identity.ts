@@ -1,5 +1,5 @@
-import { createHash, X509Certificate } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createHash, randomBytes, X509Certificate } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { generate } from "selfsigned";
@@ -18,6 +18,7 @@ const CA_KEY = "ca-key.pem";
 const CA_YEARS = 10;
 /** Shorter than the limit of 398 days for leaf certificates. */
 const LEAF_DAYS = 397;
+const MAX_LEAVES = 100;
 const DAY_MS = 86_400_000;
 
 /**
@@ -35,14 +36,10 @@ export class TlsIdentity {
     this.#given = given === undefined ? undefined : certificateOf(given);
   }
 
-  /** The file with the certificate that clients can verify the gateway with. */
-  get authorityFile(): string {
+  /** The file with the certificate that clients verify the gateway with. Created unless it exists. */
+  async authorityFile(): Promise<string> {
+    await this.#loadAuthority();
     return join(this.#directory, CA_CERTIFICATE);
-  }
-
-  /** Creates the certificate authority unless it exists. */
-  async createAuthority(): Promise<void> {
-    if (this.#given === undefined) await this.#loadAuthority();
   }
 
   /** The certificate for a host name; `undefined`: for `localhost` and loopback addresses. */
@@ -52,6 +49,8 @@ export class TlsIdentity {
     const domain = serverName?.includes(".") === true ? serverName.slice(serverName.indexOf(".") + 1) : "";
     let leaf = this.#leaves.get(domain);
     if (leaf === undefined) {
+      // Clients choose the name, so the oldest certificate makes room.
+      if (this.#leaves.size >= MAX_LEAVES) this.#leaves.delete([...this.#leaves.keys()][0] ?? "");
       leaf = this.#newLeaf(domain);
       this.#leaves.set(domain, leaf);
       leaf.catch(() => this.#leaves.delete(domain));
@@ -66,8 +65,9 @@ export class TlsIdentity {
 
   async #openAuthority(): Promise<Pem> {
     const keyFile = join(this.#directory, CA_KEY);
-    if (existsSync(keyFile) && existsSync(this.authorityFile))
-      return { key: readFileSync(keyFile, "utf8"), cert: readFileSync(this.authorityFile, "utf8") };
+    const certificateFile = join(this.#directory, CA_CERTIFICATE);
+    if (existsSync(keyFile))
+      return { key: readFileSync(keyFile, "utf8"), cert: readFileSync(certificateFile, "utf8") };
     const { private: key, cert } = await generate(
       [{ name: "commonName", value: "standin local certificate authority" }],
       {
@@ -80,9 +80,18 @@ export class TlsIdentity {
         ],
       },
     );
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    writeFileSync(keyFile, key, { mode: 0o600 });
-    writeFileSync(this.authorityFile, cert, { mode: 0o600 });
+    const unfinished = `${this.#directory}.${randomBytes(4).toString("hex")}.unfinished`;
+    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    writeFileSync(join(unfinished, CA_KEY), key, { mode: 0o600 });
+    writeFileSync(join(unfinished, CA_CERTIFICATE), cert, { mode: 0o600 });
+    try {
+      renameSync(unfinished, this.#directory);
+    } catch (error) {
+      rmSync(unfinished, { recursive: true, force: true });
+      // Another process was first.
+      if (existsSync(keyFile)) return this.#openAuthority();
+      throw error;
+    }
     return { key, cert };
   }
 

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { SCRAM, type Verifier } from "../worlds/scram-verifier.ts";
-import { authenticationFailed, ConnectionRejected, protocolViolation } from "./errors.ts";
-import { authenticationSasl, authenticationSaslContinue, authenticationSaslFinal } from "./messages.ts";
-import { PacketReader } from "./packet-reader.ts";
+import { SCRAM, type Verifier } from "../../worlds/scram-verifier.ts";
+import { authenticationFailed, ConnectionRejected, protocolViolation } from "../errors.ts";
+import { authenticationSasl, authenticationSaslContinue, authenticationSaslFinal } from "../messages.ts";
+import { PacketReader } from "../packet-reader.ts";
 import { SCRAM_PLUS, ScramExchange } from "./scram.ts";
 
 const MAX_SASL_BYTES = 4_096;

@@ -1,0 +1,63 @@
+import { delayText, percentOf } from "../report/number-format.ts";
+import type { PageTable } from "../report/page-layout.ts";
+import type { HeldOutChoice, HeldOutSummary } from "./held-out-summary.ts";
+
+const TITLES: Readonly<Record<HeldOutChoice["choice"], string>> = {
+  current: "current setting",
+  fleet: "one delay for all",
+  per_compute: "best delay of each compute",
+  per_compute_shrunk: "each compute, shrunk",
+};
+
+/** Sentences of the answer. */
+export function heldOutLines(summary: HeldOutSummary): string[] {
+  if ("missing" in summary) return [`Not tested on other days: ${summary.missing}.`];
+  const { train, test, choices, recommended, pseudo_gaps } = summary;
+  const gain = (name: HeldOutChoice["choice"]) => {
+    const { promised, held_out } = choices.find(({ choice }) => choice === name) as HeldOutChoice;
+    return { promised: gainText(promised.gain_percent), held: gainText(held_out.gain_percent) };
+  };
+  const fleet = choices.find(({ choice }) => choice === "fleet") as HeldOutChoice;
+  const [one, own, shrunk] = [gain("fleet"), gain("per_compute"), gain("per_compute_shrunk")];
+  return [
+    `Tested on other days: chosen on ${train.days} days, ${delayText(fleet.delay_s)} for all computes promised ${one.promised} weighted cost. On the ${test.days} days from ${test.from.slice(0, 10)} it gave ${one.held}.`,
+    `The best delay of each compute promised ${own.promised} and gave ${own.held}. ${
+      pseudo_gaps === null
+        ? "Cross-validation prefers one delay for all."
+        : `Shrunk towards the fleet, the delays promised ${shrunk.promised} and gave ${shrunk.held}.`
+    } ${recommended === "fleet" ? "One delay for all is enough." : "A delay per compute is worth setting: see --by-compute."}`,
+  ];
+}
+
+export function heldOutTables(summary: HeldOutSummary): PageTable[] {
+  if ("missing" in summary) return [];
+  const { choices, train, test } = summary;
+  return [
+    {
+      name: "held-out",
+      title: `Chosen on ${train.days} days, judged on the next ${test.days}`,
+      headings: ["choice", "delay", "weighted cost, promised", "held out", "cost, promised", "held out"],
+      records: choices,
+      rows: choices.map(({ choice, delay_s, promised, held_out }) => ({
+        cells: [
+          TITLES[choice],
+          delayText(delay_s),
+          gainText(promised.gain_percent),
+          gainText(held_out.gain_percent),
+          changeText(promised.cost_percent),
+          changeText(held_out.cost_percent),
+        ],
+        mark: choice === "current" ? "current" : choice === summary.recommended ? "best" : undefined,
+      })),
+    },
+  ];
+}
+
+/** As a change of the weighted cost. */
+function gainText(gainPercent: number | null): string {
+  return changeText(gainPercent === null ? null : -gainPercent);
+}
+
+function changeText(percent: number | null): string {
+  return percent === null ? "–" : percentOf(percent, 100);
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import { normal, uniform } from "../../../src/platform/core/random-port.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { parseDaySpan, splitDays } from "../../../src/whatif/held-out/day-split.ts";
+import { heldOut, type TrainAndTest } from "../../../src/whatif/held-out/held-out.ts";
+import { DayMargins, noMarginsReason } from "../../../src/whatif/held-out/margins.ts";
+import { LongGapReader, type LongGaps } from "../../../src/whatif/trace/long-gaps.ts";
+import { BEGIN, DAY, HOUR, periodOf, SECOND } from "../../support/traces.ts";
+
+const SEEDS = 10;
+const COSTS = { cu: 1, pricePerCuHour: 0.2, coldStartS: 600 };
+
+function gapsOfArrivals(days: number, computes: readonly (readonly number[])[]): LongGaps {
+  const reader = new LongGapReader(periodOf(days * DAY), 500);
+  for (const arrivals of computes) {
+    reader.add({ at: Float64Array.from(arrivals), durationMs: new Float64Array(arrivals.length) }, 1);
+    reader.end();
+  }
+  return reader.result() as LongGaps;
+}
+
+function judged(gaps: LongGaps, days: number, currentDelay = 300) {
+  return heldOut(
+    { gaps, costs: COSTS, currentDelay: () => currentDelay },
+    splitDays(periodOf(days * DAY), {}),
+  );
+}
+
+describe("days", () => {
+  test.each([
+    ["7d", { days: 7 }],
+    ["30%", { share: 0.3 }],
+    ["2026-01-22", { from: Date.parse("2026-01-22T00:00:00Z") }],
+    ["0d", undefined],
+    ["0%", undefined],
+    ["100%", undefined],
+    ["2026-02-30", undefined],
+    ["7", undefined],
+  ])("%s", (text, span) => {
+    expect(parseDaySpan(text)).toEqual(span);
+  });
+
+  test("the last third is for the test, and whole days only", () => {
+    expect(splitDays(periodOf(8 * DAY), {})).toEqual({ train: [0, 1, 2, 3, 4, 5], test: [6, 7] });
+    const period = { startAt: BEGIN + HOUR + 1, endAt: BEGIN + 9 * DAY + HOUR };
+    expect(splitDays(period, {})).toEqual({ train: [1, 2, 3, 4, 5, 6], test: [7, 8] });
+  });
+
+  test("the training days are the last ones before the test", () => {
+    const period = periodOf(10 * DAY);
+    const days = { train: { days: 3 }, test: { days: 2 } };
+    expect(splitDays(period, days)).toEqual({ train: [5, 6, 7], test: [8, 9] });
+    expect(splitDays(period, { test: { from: BEGIN + 6 * DAY } }).test).toEqual([6, 7, 8, 9]);
+    expect(splitDays(period, { train: { share: 0.2 }, test: { share: 0.2 } })).toEqual({
+      train: [6, 7],
+      test: [8, 9],
+    });
+  });
+
+  test("a split without test days, or with one training day, is an error that names its option", () => {
+    const period = periodOf(10 * DAY);
+    expect(() => splitDays(period, { test: { from: BEGIN + 10 * DAY } })).toThrow(
+      /^no whole day \(UTC\) remains for --test/,
+    );
+    expect(() => splitDays(period, { test: { days: 9 } })).toThrow(
+      "too few whole days (UTC) remain for --train: 1 of 10 in the trace, and 2 are needed",
+    );
+    expect(splitDays(period, { test: { days: 8 } }).train).toEqual([0, 1]);
+  });
+});
+
+describe("held-out gain", () => {
+  test("delays are chosen on the training days and judged on the test days", () => {
+    // Nine days: on the first six, requests are 100 s apart for three hours; then 200 s.
+    const arrivals: number[] = [];
+    for (let day = 0; day < 9; day += 1)
+      for (let at = 0; at <= 3 * HOUR; at += (day < 6 ? 100 : 200) * SECOND)
+        arrivals.push(BEGIN + day * DAY + at);
+    const { fleetDelay, fleet, current } = judged(gapsOfArrivals(9, [arrivals]), 9, 200);
+    expect(fleetDelay).toBe(100);
+    // A day has 108 gaps of 100 s, or 54 of 200 s, and the night. The first day and the tail end with no start.
+    expect(fleet.train.coldStarts).toBeCloseTo(5 / 6);
+    expect(current.train.weightedCost - fleet.train.weightedCost).toBeCloseTo(100 * SECOND);
+    expect(fleet.test.coldStarts).toBe(55);
+    expect(fleet.test.weightedCost).toBe((55 * 100 + 55 * 600) * SECOND);
+    expect(current.test.weightedCost).toBe((54 * 200 + 200 + 600) * SECOND);
+  });
+
+  /**
+   * Computes differ in the usual length of their gaps, and have few of them. `spread`: of the logarithm of the
+   * usual length. The other gaps are pauses of the same mean for all.
+   */
+  test.each([
+    { spread: 1, pauseH: 12 },
+    { spread: 0.7, pauseH: 16 },
+  ])(
+    "shrunk delays beat one delay for all and unshrunk ones: %o",
+    ({ spread, pauseH }) => {
+      const days = 14;
+      const arrivalsOf = (seed: number, compute: number) => {
+        const draw = randomFrom(seed).stream("held-out-test", compute);
+        const usualMs = 300 * SECOND * Math.exp(spread * normal(draw));
+        const pauseMs = () => -Math.log(1 - uniform(draw)) * pauseH * HOUR;
+        const arrivals: number[] = [];
+        for (let at = BEGIN + pauseMs(); at < BEGIN + days * DAY; ) {
+          arrivals.push(Math.round(at));
+          at += uniform(draw) < 0.6 ? pauseMs() : usualMs * Math.exp(0.7 * normal(draw));
+        }
+        return arrivals;
+      };
+      const gains = Array.from({ length: SEEDS }, (_, seed) => {
+        const computes = Array.from({ length: 60 }, (_, compute) => arrivalsOf(seed, compute));
+        const { current, fleet, perCompute, shrunk } = judged(gapsOfArrivals(days, computes), days);
+        const gain = (choice: TrainAndTest, on: "train" | "test") =>
+          100 * (1 - choice[on].weightedCost / current[on].weightedCost);
+        return {
+          fleet: gain(fleet, "test"),
+          own: gain(perCompute, "test"),
+          shrunk: gain(shrunk, "test"),
+        };
+      });
+      const mean = (of: (one: (typeof gains)[number]) => number) =>
+        gains.reduce((sum, one) => sum + of(one), 0) / gains.length;
+      expect(mean(({ shrunk }) => shrunk)).toBeGreaterThan(mean(({ fleet }) => fleet));
+      expect(mean(({ shrunk }) => shrunk)).toBeGreaterThan(mean(({ own }) => own));
+      for (const { shrunk, own, fleet } of gains) expect(shrunk).toBeGreaterThan(Math.min(own, fleet) - 1);
+    },
+    60_000,
+  );
+});
+
+describe("margins", () => {
+  test("need seven whole days, and two of each kind", () => {
+    expect(noMarginsReason(periodOf(7 * DAY))).toBeUndefined();
+    expect(noMarginsReason(periodOf(6 * DAY))).toBe("6 whole days (UTC) of traffic, and 7 are needed");
+    const fromWednesday = { startAt: BEGIN + 2 * DAY, endAt: BEGIN + 9 * DAY };
+    expect(noMarginsReason(fromWednesday)).toBeUndefined();
+  });
+
+  /** Weeks of Poisson arrivals to ten computes. Expected: a cold rate of λe^(−λT), an active share of 1 − e^(−λT). */
+  test.each([7, 14])(
+    "intervals contain the expected figures of %i Poisson days in 92 % of the traces",
+    (days) => {
+      const [meanMs, computes, experiments] = [600 * SECOND, 10, 400];
+      const expectedAt = (delayS: number) => {
+        const cold = Math.exp((-delayS * SECOND) / meanMs);
+        return {
+          cost_dollars_per_month: computes * (1 - cold) * 730 * COSTS.pricePerCuHour,
+          cold_starts_per_day: (computes * DAY * cold) / meanMs,
+          // Half a second for the first request, and for those that arrive in the meantime.
+          wait_mean_ms: cold * 500,
+        };
+      };
+      const covered = { cost: 0, starts: 0, wait: 0, change: 0, percent: 0 };
+      for (let experiment = 0; experiment < experiments; experiment += 1) {
+        const random = randomFrom(experiment);
+        const gaps = gapsOfArrivals(
+          days,
+          Array.from({ length: computes }, (_, compute) => {
+            const draw = random.stream("margins-test", compute);
+            const arrivals: number[] = [];
+            for (let at = BEGIN; at < BEGIN + days * DAY; at += -Math.log(1 - uniform(draw)) * meanMs)
+              arrivals.push(Math.round(at));
+            return arrivals;
+          }),
+        );
+        const period = periodOf(days * DAY);
+        const margins = new DayMargins(gaps, period, COSTS, (delay) => delay as number, randomFrom(1));
+        const found = figuresOf(gaps, days);
+        const [short, long] = [expectedAt(60), expectedAt(300)];
+        const isWithin = (value: number, margin: number, expected: number) =>
+          Math.abs(value - expected) <= margin ? 1 : 0;
+        const at60 = margins.figures(60);
+        const change = margins.change(60, 300);
+        covered.cost += isWithin(found(60).cost, at60.cost_dollars_per_month, short.cost_dollars_per_month);
+        covered.starts += isWithin(found(60).starts, at60.cold_starts_per_day, short.cold_starts_per_day);
+        covered.wait += isWithin(found(60).wait, at60.wait_mean_ms, short.wait_mean_ms);
+        covered.change += isWithin(
+          found(60).starts - found(300).starts,
+          change.cold_starts_per_day,
+          short.cold_starts_per_day - long.cold_starts_per_day,
+        );
+        covered.percent += isWithin(
+          (found(60).cost / found(300).cost - 1) * 100,
+          change.cost_percent as number,
+          (short.cost_dollars_per_month / long.cost_dollars_per_month - 1) * 100,
+        );
+      }
+      for (const count of Object.values(covered)) expect(count / experiments).toBeGreaterThanOrEqual(0.92);
+    },
+    120_000,
+  );
+});
+
+/** Computed from the gaps one by one. */
+function figuresOf(gaps: LongGaps, days: number) {
+  return (delayS: number) => {
+    let [idleMs, coldStarts, waitMs] = [0, 0, 0];
+    for (const [index, gapMs] of gaps.gapMs.entries()) {
+      idleMs += Math.min(gapMs, delayS * SECOND);
+      if (gapMs <= delayS * SECOND) continue;
+      coldStarts += 1;
+      waitMs += gaps.waitMs[index] as number;
+    }
+    for (const tailMs of gaps.tailMs) idleMs += Math.min(tailMs, delayS * SECOND);
+    const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
+    return {
+      cost: ((sum(gaps.activeMsOfDay) + idleMs) / HOUR / (days * 24)) * 730 * COSTS.pricePerCuHour,
+      starts: coldStarts / days,
+      wait: waitMs / sum(gaps.requestsOfDay),
+    };
+  };
+}
