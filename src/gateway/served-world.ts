@@ -13,7 +13,7 @@ import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.t
 import { mockVerifier } from "./login/scram.ts";
 import type { ClientError } from "./messages.ts";
 import { ComputeSpans } from "./spans.ts";
-import { type Admitted, CONNECTION_PREFIX, disconnect } from "./world-connections.ts";
+import { type Admitted, CONNECTION_PREFIX, connect, disconnect } from "./world-connections.ts";
 import { WorldSubscription } from "./world-subscription.ts";
 
 /** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
@@ -73,29 +73,15 @@ export class ServedWorld {
     this.#subscription.begin(connectionId);
     try {
       await this.#computes.get(endpointId)?.host.contentIsKnown();
-      const readyAt = await this.#connect(admitted, database, pooled, source);
+      const readyAt = await this.world.transact((transaction) =>
+        connect(transaction, admitted, { database, pooled, source }),
+      );
       await this.#untilActive(admitted, readyAt);
     } catch (error) {
       await this.leave(admitted);
       throw error;
     }
     return admitted;
-  }
-
-  /** Returns the instant when the compute is expected to be active. */
-  async #connect(
-    { endpointId, connectionId }: Admitted,
-    database: string,
-    pooled: boolean,
-    source: string,
-  ): Promise<number> {
-    return this.world.transact((transaction) => {
-      const activity = { endpointId, kind: "connect", connectionId, pooled, database, source } as const;
-      const recorded = transaction.execute({ type: "RecordActivity", activity });
-      if (!recorded.ok) throw new ConnectionRejected(refusedConnection(recorded.refusal, database));
-      const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
-      return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
-    });
   }
 
   /** The client has closed its connection. */
