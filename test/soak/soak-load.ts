@@ -20,6 +20,7 @@ export class SoakLoad {
   readonly #server: SoakServer;
   readonly #default: World;
   readonly #manual: World;
+  #lanes: readonly Step[] = [];
   #isStopping = false;
   #number = 0;
   #unexpected: string[] = [];
@@ -32,25 +33,28 @@ export class SoakLoad {
   }
 
   async prepare(): Promise<void> {
+    const { body } = await this.#default.api("POST", "/projects", { project: { name: "soak" } });
+    const endpointId = body.endpoints[0].id;
     await this.#fork(MANUAL_WORLD, "manual");
-  }
-
-  /** Runs all lanes for a time, and resolves when their last requests are answered. */
-  async runFor(ms: number): Promise<void> {
-    this.#isStopping = false;
-    const lanes = [
-      this.#projects(this.#default),
-      this.#projects(this.#default),
-      this.#projects(this.#manual),
-      this.#keys(this.#default),
+    this.#lanes = [
+      this.#projects(),
+      this.#projects(),
+      this.#keys(),
       this.#reads(this.#default),
       this.#reads(this.#manual),
+      this.#traffic(this.#default, endpointId),
+      this.#traffic(this.#manual, endpointId),
       this.#advances(),
       this.#snapshots(),
       this.#forks("manual"),
       this.#forks("1000x"),
     ];
-    const ended = Promise.allSettled(lanes.map((step) => this.#lane(step)));
+  }
+
+  /** Runs all lanes for a time, and resolves when their last requests are answered. */
+  async runFor(ms: number): Promise<void> {
+    this.#isStopping = false;
+    const ended = Promise.allSettled(this.#lanes.map((step) => this.#lane(step)));
     await sleep(ms);
     this.#isStopping = true;
     const failed = (await ended).find(({ status }) => status === "rejected");
@@ -67,7 +71,8 @@ export class SoakLoad {
   }
 
   /** Projects with branches, roles and traffic. */
-  #projects(world: World): Step {
+  #projects(): Step {
+    const world = this.#default;
     const projects: { id: string; endpointId: string }[] = [];
     return async (number) => {
       if (projects.length <= MAX_PROJECTS) {
@@ -83,17 +88,24 @@ export class SoakLoad {
       }
       const oldest = projects.length > MAX_PROJECTS ? projects[0] : undefined;
       if (oldest === undefined) return;
-      // Locked while an operation runs; a restore may have removed it.
+      // Locked while an operation runs.
       const deleted = await world.api("DELETE", `/projects/${oldest.id}`);
       if (deleted.status === 200 || deleted.status === 404) projects.shift();
     };
   }
 
-  #keys(world: World): Step {
+  #keys(): Step {
+    const world = this.#default;
     return async (number) => {
       const { body } = await world.api("POST", "/api_keys", { key_name: `soak ${number}` });
       await world.api("GET", "/projects", undefined, body.key);
       await world.api("DELETE", `/api_keys/${body.id}`);
+    };
+  }
+
+  #traffic(world: World, endpointId: string): Step {
+    return async (number) => {
+      await world.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: number % 900 });
     };
   }
 
