@@ -13,7 +13,8 @@ import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.t
 import { mockVerifier } from "./login/scram.ts";
 import type { ClientError } from "./messages.ts";
 import { ComputeSpans } from "./spans.ts";
-import { type Admitted, CONNECTION_PREFIX, disconnect } from "./world-connections.ts";
+import { type Admitted, CONNECTION_PREFIX, connect, disconnect } from "./world-connections.ts";
+import { WorldSubscription } from "./world-subscription.ts";
 
 /** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
@@ -39,13 +40,14 @@ export class ServedWorld {
   readonly #sampling = new Map<string, NodeJS.Timeout>();
   readonly #mockSecret = randomBytes(32);
   readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #unsubscribe: () => void;
+  /** Its users are connections and engines. */
+  readonly #subscription: WorldSubscription;
   #lastConnection = 0;
 
   constructor(world: WorldHandle, options: ServedWorldOptions) {
     this.world = world;
     this.#options = options;
-    this.#unsubscribe = world.subscribe((events) => this.#onEvents(events));
+    this.#subscription = new WorldSubscription(world, (events) => this.#onEvents(events));
     world.attachReports({ next: (until) => this.#nextReport(until) });
   }
 
@@ -67,16 +69,13 @@ export class ServedWorld {
   async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
     this.#lastConnection += 1;
     const connectionId = `${CONNECTION_PREFIX}${this.#lastConnection}`;
-    await this.#computes.get(endpointId)?.host.contentIsKnown();
-    const readyAt = await this.world.transact((transaction) => {
-      const activity = { endpointId, kind: "connect", connectionId, pooled, database, source } as const;
-      const recorded = transaction.execute({ type: "RecordActivity", activity });
-      if (!recorded.ok) throw new ConnectionRejected(refusedConnection(recorded.refusal, database));
-      const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
-      return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
-    });
     const admitted = { endpointId, connectionId };
+    this.#subscription.begin(connectionId);
     try {
+      await this.#computes.get(endpointId)?.host.contentIsKnown();
+      const readyAt = await this.world.transact((transaction) =>
+        connect(transaction, admitted, { database, pooled, source }),
+      );
       await this.#untilActive(admitted, readyAt);
     } catch (error) {
       await this.leave(admitted);
@@ -88,7 +87,11 @@ export class ServedWorld {
   /** The client has closed its connection. */
   async leave({ endpointId, connectionId }: Admitted): Promise<void> {
     this.#computes.get(endpointId)?.sessions.delete(connectionId);
-    await this.world.transact((transaction) => disconnect(transaction, endpointId, connectionId));
+    try {
+      await this.world.transact((transaction) => disconnect(transaction, endpointId, connectionId));
+    } finally {
+      this.#subscription.end(connectionId);
+    }
   }
 
   /** The engine's host of a compute. `close` is called when the world ends the session. */
@@ -108,7 +111,10 @@ export class ServedWorld {
       const phase = world.computes.get(endpointId)?.phase;
       if (phase?.state !== "active" || phase.suspending) return false;
       if (findConnection(world, endpointId, connectionId, now) === undefined) return false;
-      this.#serve(endpointId).spans.begin(transaction, endpointId);
+      const { spans } = this.#serve(endpointId);
+      // The world may have ended the span while nothing followed its events.
+      if (phase.spanSince === undefined) spans.reset();
+      spans.begin(transaction, endpointId);
       return true;
     });
   }
@@ -141,7 +147,7 @@ export class ServedWorld {
 
   /** Ends all sessions and stops all engines. */
   async close(error: ClientError): Promise<void> {
-    this.#unsubscribe();
+    this.#subscription.close();
     for (const endpointId of this.#computes.keys()) this.#endSessions(endpointId, error);
     try {
       await this.world.transact((transaction) => {
@@ -156,7 +162,7 @@ export class ServedWorld {
   #serve(endpointId: string): ServedCompute {
     let served = this.#computes.get(endpointId);
     if (served === undefined) {
-      const { engine, volumes, reserveEngine, onError } = this.#options;
+      const { engine, volumes, onError } = this.#options;
       served = {
         spans: new ComputeSpans(this.world, endpointId),
         sessions: new Map(),
@@ -169,7 +175,7 @@ export class ServedWorld {
             ),
           learn: async (changes) =>
             this.world.transact((transaction) => learnContent(transaction, endpointId, changes)),
-          reserve: reserveEngine,
+          reserve: () => this.#reserveEngine(),
           onUnexpectedExit: (log) => {
             onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
             this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
@@ -179,6 +185,15 @@ export class ServedWorld {
       this.#computes.set(endpointId, served);
     }
     return served;
+  }
+
+  async #reserveEngine(): Promise<() => void> {
+    const free = await this.#options.reserveEngine();
+    this.#subscription.begin(free);
+    return () => {
+      free();
+      this.#subscription.end(free);
+    };
   }
 
   #nextReport(until: number) {

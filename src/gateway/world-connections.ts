@@ -1,4 +1,6 @@
+import type { SimTime } from "../platform/core/time.ts";
 import type { Transaction } from "../worlds/world-handle.ts";
+import { ConnectionRejected, refusedConnection } from "./errors.ts";
 import { endLeftoverSpan } from "./spans.ts";
 
 /** A session of a client, as the world sees it. */
@@ -15,6 +17,22 @@ export function endLeftovers(transaction: Transaction): void {
   for (const { id } of transaction.world.computes.toArray()) endLeftoverSpan(transaction, id);
   for (const { endpointId, id } of transaction.world.connections.toArray())
     if (id.startsWith(CONNECTION_PREFIX)) disconnect(transaction, endpointId, id);
+}
+
+/**
+ * The connection counts in the world, and starts the compute if it is idle. Returns the instant when the compute
+ * is expected to be active.
+ */
+export function connect(
+  transaction: Transaction,
+  { endpointId, connectionId }: Admitted,
+  client: { readonly database: string; readonly pooled: boolean; readonly source: string },
+): SimTime {
+  const activity = { endpointId, kind: "connect", connectionId, ...client } as const;
+  const recorded = transaction.execute({ type: "RecordActivity", activity });
+  if (!recorded.ok) throw new ConnectionRejected(refusedConnection(recorded.refusal, client.database));
+  const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
+  return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
 }
 
 export function disconnect(transaction: Transaction, endpointId: string, connectionId: string): void {

@@ -6,6 +6,7 @@ import { START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
 import { createFuzzedWorld, type FuzzedWorld, type ResourceNames } from "../support/requests/fuzzed-world.ts";
 import { TestHost } from "../support/test-host.ts";
+import { PROBE_PATH } from "./hang-watch.ts";
 import { CHANGED_HEADER, CPU_HEADER } from "./send.ts";
 
 export type FuzzCommand = "next-world" | "stop";
@@ -23,6 +24,7 @@ let current: { world: FuzzedWorld; remove: () => void } | undefined;
 
 const server = createAdaptorServer({
   async fetch(request, env) {
+    if (request.url.endsWith(PROBE_PATH)) return new Response(null, { status: 204 });
     const { world } = current as { world: FuzzedWorld };
     const before = { cpu: process.cpuUsage(), seq: world.seq() };
     const response = await world.app.fetch(request, env);

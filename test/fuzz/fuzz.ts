@@ -3,11 +3,19 @@ import { once } from "node:events";
 import { join } from "node:path";
 import fc from "fast-check";
 import { API_KEY } from "../support/double.ts";
-import { malformed, mutated } from "../support/requests/bodies.ts";
 import type { ResourceNames } from "../support/requests/fuzzed-world.ts";
 import { type RandomRequest, randomRequest } from "../support/requests/random-requests.ts";
+import { controlRequest } from "./control-requests.ts";
 import type { FuzzCommand, FuzzReport } from "./fuzz-server.ts";
-import { CHANGED_HEADER, CPU_HEADER, type RawAnswer, type RawRequest, send, sendBytes } from "./send.ts";
+import {
+  CHANGED_HEADER,
+  CPU_HEADER,
+  type RawAnswer,
+  type RawRequest,
+  type ServerAddress,
+  send,
+  sendBytes,
+} from "./send.ts";
 
 /** Budgets of one request. */
 const MAX_CPU_MS = 20;
@@ -18,6 +26,8 @@ const MAX_GROWTH_BYTES = 96 * 1024 ** 2;
 const WARM_UP_WORLDS = 10;
 /** Requests to one world; then a new one begins, so that each request meets a small world. */
 const REQUESTS_PER_WORLD = 500;
+/** How long a server may take to stop. */
+const STOP_MS = 10_000;
 /** A slow request is repeated, because compilation and garbage collection are not its fault. */
 const REPEATS = 4;
 
@@ -51,14 +61,22 @@ export async function fuzz({ requests, seed, budgets, onProgress }: FuzzOptions)
     ...{ requests: 0, skipped: 0, rejected: 0, maxCpuMs: 0, maxKeptBytes: 0, maxDepth: 0 },
     rssMb: [],
   };
+  const exited = once(server, "exit");
   try {
     await once(server, "message");
     for (let worldNumber = 0; figures.requests < requests; worldNumber += 1) {
-      const report = await tell(server, "next-world");
+      const report = await nextWorld(server);
       checkMemory(figures, report);
       const count = Math.min(REQUESTS_PER_WORLD, requests - figures.requests);
       try {
-        await fuzzWorld(report, { seed: seed + worldNumber, count, budgets, figures });
+        await fuzzWorld(report, {
+          seed: seed + worldNumber,
+          count,
+          budgets,
+          figures,
+          pid: server.pid as number,
+        });
+        requireRunning(server);
       } catch (error) {
         const options = `--requests ${count} --seed ${seed + worldNumber}`;
         throw new Error(`repeat with: npm run fuzz -- ${options}\n${(error as Error).message}`, {
@@ -69,23 +87,37 @@ export async function fuzz({ requests, seed, budgets, onProgress }: FuzzOptions)
     }
     return figures;
   } finally {
-    server.send("stop" satisfies FuzzCommand);
-    await once(server, "exit");
+    // A server that hangs does not read the command.
+    setTimeout(() => server.kill("SIGKILL"), STOP_MS).unref();
+    if (server.connected) server.send("stop" satisfies FuzzCommand);
+    await exited;
   }
 }
 
-async function tell(server: ChildProcess, command: FuzzCommand): Promise<FuzzReport> {
-  server.send(command);
-  const [report] = await once(server, "message");
+async function nextWorld(server: ChildProcess): Promise<FuzzReport> {
+  requireRunning(server);
+  const exit = new AbortController();
+  const onExit = () => exit.abort();
+  server.once("exit", onExit);
+  server.send("next-world" satisfies FuzzCommand);
+  const [report] = await once(server, "message", { signal: exit.signal });
+  server.off("exit", onExit);
   return report as FuzzReport;
 }
 
-type WorldRun = { seed: number; count: number; budgets: boolean; figures: FuzzFigures };
+/** A server that has exited answers nothing, which must not look like requests that cannot be written. */
+function requireRunning({ exitCode, signalCode }: ChildProcess): void {
+  if (exitCode !== null || signalCode !== null)
+    throw new Error(`the server has exited with ${exitCode ?? signalCode}`);
+}
+
+type WorldRun = { pid: number; seed: number; count: number; budgets: boolean; figures: FuzzFigures };
 
 async function fuzzWorld(
   { port, names, controlRoutes }: FuzzReport,
-  { seed, count, budgets, figures }: WorldRun,
+  { seed, count, budgets, figures, pid }: WorldRun,
 ): Promise<void> {
+  const server = { port, pid };
   const generated = fc.sample(
     fc.oneof(
       { weight: 8, arbitrary: randomRequest },
@@ -98,7 +130,7 @@ async function fuzzWorld(
     figures.requests += 1;
     const request = fill(template, names);
     if (index % 50 === 0) await sendGarbage(port, request, Buffer.from(bytes[index / 50] ?? []));
-    const answer = await send(port, request).catch((error: unknown) => {
+    const answer = await send(server, request).catch((error: unknown) => {
       throw new Error(`${String(error)}: ${describe(request)}`);
     });
     if (answer === undefined) {
@@ -107,9 +139,9 @@ async function fuzzWorld(
     }
     checkAnswer(request, answer);
     if (answer.status >= 400) figures.rejected += 1;
-    if (budgets) await checkCpu(port, request, answer, figures);
+    if (budgets) await checkCpu(server, request, answer, figures);
   }
-  await checkKept(port, figures);
+  await checkKept(server, figures);
 }
 
 /** Parts of real requests and any bytes, after which the client hangs up. */
@@ -134,7 +166,7 @@ function checkAnswer(request: RawRequest, { status, headers, text }: RawAnswer):
 }
 
 async function checkCpu(
-  port: number,
+  server: ServerAddress,
   request: RawRequest,
   first: RawAnswer,
   figures: FuzzFigures,
@@ -142,7 +174,7 @@ async function checkCpu(
   if (UNBUDGETED.test(request.path)) return;
   let cpuMs = Number(first.headers[CPU_HEADER] ?? 0) / 1_000;
   for (let repeats = 0; cpuMs > MAX_CPU_MS && repeats < REPEATS; repeats += 1) {
-    const again = await send(port, request);
+    const again = await send(server, request);
     if (again !== undefined) cpuMs = Math.min(cpuMs, Number(again.headers[CPU_HEADER] ?? 0) / 1_000);
   }
   figures.maxCpuMs = Math.max(figures.maxCpuMs, cpuMs);
@@ -151,10 +183,10 @@ async function checkCpu(
 }
 
 /** The newest requests of the log: their size, and how deeply they are nested. */
-async function checkKept(port: number, figures: FuzzFigures): Promise<void> {
+async function checkKept(server: ServerAddress, figures: FuzzFigures): Promise<void> {
   for (let since = 0; ; ) {
     const path = `/_sim/requests?limit=1000&since=${since}`;
-    const answer = await send(port, { method: "GET", path, headers: {}, body: undefined });
+    const answer = await send(server, { method: "GET", path, headers: {}, body: undefined });
     const { requests = [] } = JSON.parse(answer?.text ?? "{}") as { requests?: { number: number }[] };
     for (const entry of requests) {
       const keptBytes = Buffer.byteLength(JSON.stringify(entry));
@@ -186,96 +218,6 @@ function checkMemory({ rssMb }: FuzzFigures, { rssBytes }: FuzzReport): void {
   if (growth * 1024 ** 2 > MAX_GROWTH_BYTES)
     throw new Error(`memory grew by ${growth} MB: ${rssMb.join(" ")}`);
 }
-
-/** A request to any route of the control API. */
-function controlRequest(routes: readonly string[]): fc.Arbitrary<RandomRequest> {
-  const name = fc.constantFrom(...CONTROL_FIELDS);
-  const value = fc.oneof(
-    fc.constantFrom(
-      "1s",
-      "manual",
-      "{endpoint}",
-      "{project}",
-      "*",
-      "2026-01-02T00:00:00Z",
-      1,
-      -1,
-      true,
-      null,
-      "kept",
-    ),
-    fc.jsonValue({ maxDepth: 2 }),
-  );
-  const body = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc
-        .dictionary(name, value, { maxKeys: 4 })
-        .chain(mutated)
-        .map((inner) => JSON.stringify(inner)),
-    },
-    { weight: 1, arbitrary: malformed },
-  );
-  return fc
-    .record({
-      route: fc.constantFrom(...routes),
-      body,
-      segment: fc.constantFrom("{endpoint}", "kept", "1", "%00", "__proto__"),
-    })
-    .map(({ route, body: text, segment }) => {
-      const [method = "", path = ""] = route.split(" ");
-      return {
-        method,
-        path: path.replaceAll(/:\w+/g, segment),
-        query: "",
-        headers: { "Content-Type": "application/json" },
-        body: method === "GET" ? undefined : text,
-      };
-    });
-}
-
-/** Fields of the bodies of the control API. */
-const CONTROL_FIELDS = [
-  ...[
-    "by",
-    "to",
-    "next",
-    "mode",
-    "factor",
-    "endpoint_id",
-    "kind",
-    "duration_ms",
-    "at",
-    "connection_id",
-    "load",
-  ],
-  ...[
-    "id",
-    "name",
-    "email",
-    "plan",
-    "key_name",
-    "api_key",
-    "account_id",
-    "until",
-    "timeout",
-    "keep",
-    "from",
-    "seed",
-  ],
-  ...[
-    "clock",
-    "latency",
-    "error",
-    "operation",
-    "policy",
-    "matches",
-    "share",
-    "status",
-    "retry_after",
-    "faults",
-  ],
-] as const;
 
 function fill({ method, path, query, headers, body }: RandomRequest, names: ResourceNames): RawRequest {
   const filled = (text: string) =>

@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-import { gzipSync } from "node:zlib";
-import { parquetWriteBuffer } from "hyparquet-writer";
 import { uniform } from "../../src/platform/core/random-port.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { spawnStandin, temporaryDirectory } from "../support/process.ts";
+import { formatOf, sampleFiles } from "./sample-files.ts";
 
 /** A reader that needs longer than this for a small file is interrupted, and must end then. */
 const PATIENCE_MS = 5_000;
@@ -12,7 +11,6 @@ const PATIENCE_MS = 5_000;
 const MAX_INTERRUPT_MS = 100;
 /** The end of a process takes time of its own, which is not the reader's. */
 const PROCESS_END_MS = 150;
-const ROWS = 400;
 
 type ReaderFigures = {
   files: number;
@@ -21,33 +19,6 @@ type ReaderFigures = {
   interrupted: number;
   maxInterruptMs: number;
 };
-
-/** Small valid files of every format, of which damaged copies are read. */
-function sampleFiles(): ReadonlyMap<string, Buffer> {
-  const rows = Array.from({ length: ROWS }, (_, i) => ({
-    endpoint_id: `ep-${i % 7}`,
-    at: new Date(Date.UTC(2026, 0, 1) + 1_000 * i).toISOString(),
-    duration_ms: i % 13,
-  }));
-  const csv = Buffer.from(
-    ["endpoint_id,at,duration_ms", ...rows.map((row) => Object.values(row).join(","))].join("\n"),
-  );
-  const ndjson = Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n"));
-  const columnData = (["endpoint_id", "at", "duration_ms"] as const).map((name) => ({
-    name,
-    data: rows.map((row) => row[name]),
-  }));
-  const parquet = (codec: "SNAPPY" | "UNCOMPRESSED") =>
-    Buffer.from(parquetWriteBuffer({ columnData, codec }));
-  return new Map([
-    ["rows.csv", csv],
-    ["rows.csv.gz", gzipSync(csv)],
-    ["rows.ndjson", ndjson],
-    ["rows.ndjson.gz", gzipSync(ndjson)],
-    ["snappy.parquet", parquet("SNAPPY")],
-    ["plain.parquet", parquet("UNCOMPRESSED")],
-  ]);
-}
 
 /** Reads damaged files with `standin whatif import`, each with a time limit and Ctrl-C. */
 export async function fuzzReaders({
@@ -59,10 +30,10 @@ export async function fuzzReaders({
   readonly seed: number;
   readonly patienceMs?: number;
 }): Promise<ReaderFigures> {
-  const samples = [...sampleFiles()];
   const directory = temporaryDirectory();
   const figures: ReaderFigures = { files: 0, read: 0, rejected: 0, interrupted: 0, maxInterruptMs: 0 };
   try {
+    const samples = [...(await sampleFiles(directory.path))];
     for (let number = 0; number < files; number += 1) {
       const [name, sample] = samples[number % samples.length] as [string, Buffer];
       const path = `${directory.path}/${number}-${name}`;
@@ -85,7 +56,14 @@ type ReadOptions = {
 };
 
 async function readDamaged(path: string, { figures, repeat, patienceMs }: ReadOptions): Promise<void> {
-  const importing = spawnStandin(["whatif", "import", path, "--out", `${path}.standin-trace`]);
+  const importing = spawnStandin([
+    "whatif",
+    "import",
+    path,
+    ...formatOf(path),
+    "--out",
+    `${path}.out.standin-trace`,
+  ]);
   const ended = importing.ended.then((code) => ({ code }));
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<undefined>((resolve) => {

@@ -89,7 +89,10 @@ export async function readContents(server: Pick<RunningServer, "sim">): Promise<
 }
 
 /** Another world of a server. */
-export function inWorld(server: RunningServer, name: string): Pick<RunningServer, "sim" | "api"> {
+export function inWorld(
+  server: Pick<RunningServer, "ready">,
+  name: string,
+): Pick<RunningServer, "sim" | "api"> {
   const { api_url, control_url } = server.ready;
   const base = (url: string, path: string) => url.replace(path, `/w/${name}${path}`);
   const call = async (url: string, method: string, body: unknown, headers: Record<string, string> = {}) => {

@@ -16,8 +16,10 @@ export class Writer {
   readonly deletedProjects: string[] = [];
   /** The marks of the acknowledged activities. */
   readonly activities: string[] = [];
-  /** Ids of keys and projects whose deletion was requested, acknowledged or not. */
-  readonly deletionsRequested = new Set<number | string>();
+  /**
+   * Keys and projects whose deletion was requested, acknowledged or not: the latest instant by then, by id.
+   */
+  readonly deletionsRequested = new Map<number | string, string>();
   /** The latest instant in an answer. */
   latestInstant = "";
   acknowledged = 0;
@@ -63,7 +65,7 @@ export class Writer {
       keys.push(key);
     } else if (kind < 4 && keys.length > 0) {
       const key = keys.pop() as Key;
-      this.deletionsRequested.add(key.id);
+      this.deletionsRequested.set(key.id, this.latestInstant);
       this.#acknowledge(await client.api("DELETE", `/api_keys/${key.id}`), 200);
       this.revokedKeys.push(key);
     } else if (kind < 6 || project === undefined) {
@@ -71,7 +73,7 @@ export class Writer {
       own.push({ id: body.project.id, endpointId: body.endpoints[0].id });
       this.projects.set(body.project.id, name);
     } else if (kind < 7) {
-      this.deletionsRequested.add(project.id);
+      this.deletionsRequested.set(project.id, this.latestInstant);
       this.#acknowledge(await client.api("DELETE", `/projects/${project.id}`), 200);
       own.splice(own.indexOf(project), 1);
       this.deletedProjects.push(project.id);
