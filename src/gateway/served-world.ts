@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import { waitUntil } from "../http/world-clock-wait.ts";
+import { CLIENT_CONNECTION_PREFIX } from "../platform/compute/connection.ts";
 import { findReachableCompute } from "../platform/compute/decide-activity.ts";
 import { findConnection } from "../platform/compute/open-connections.ts";
 import type { RecordedEvent } from "../platform/events.ts";
@@ -13,7 +14,7 @@ import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.t
 import { mockVerifier } from "./login/scram.ts";
 import type { ClientError } from "./messages.ts";
 import { ComputeSpans } from "./spans.ts";
-import { type Admitted, CONNECTION_PREFIX, disconnect } from "./world-connections.ts";
+import { type Admitted, disconnect } from "./world-connections.ts";
 
 /** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
@@ -66,7 +67,7 @@ export class ServedWorld {
    */
   async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
     this.#lastConnection += 1;
-    const connectionId = `${CONNECTION_PREFIX}${this.#lastConnection}`;
+    const connectionId = `${CLIENT_CONNECTION_PREFIX}${this.#lastConnection}`;
     await this.#computes.get(endpointId)?.host.contentIsKnown();
     const readyAt = await this.world.transact((transaction) => {
       const activity = { endpointId, kind: "connect", connectionId, pooled, database, source } as const;
@@ -137,6 +138,12 @@ export class ServedWorld {
       if (stopped !== undefined) return stopped;
     }
     return undefined;
+  }
+
+  /** Stops the engine that uses a data directory, if there is one. Its compute was deleted. */
+  async stopEngineOn(dataDirectory: string): Promise<void> {
+    for (const { host } of this.#computes.values())
+      if (host.dataDirectory === dataDirectory) await host.stop();
   }
 
   /** Ends all sessions and stops all engines. */
@@ -225,6 +232,10 @@ export class ServedWorld {
         case "ComputeSuspended":
         case "ComputeDeleted":
           this.#stop(event.endpointId);
+          break;
+        case "WorldReset":
+          for (const endpointId of [...this.#computes.keys()]) this.#stop(endpointId);
+          for (const endpointId of [...this.#waiting.keys()]) this.#wake(endpointId);
           break;
         case "SpanEnded":
           this.#publishCacheStatistics(event.endpointId);
