@@ -1,6 +1,6 @@
 // Bundles the command and the package's export into dist/. Runs at `npm ci`. Without the development
 // dependencies (`npm ci --omit=dev`) it does nothing.
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 let esbuild;
 let typescript;
@@ -60,6 +60,28 @@ await esbuild.build({
   define: { "import.meta.url": "__moduleUrl" },
   banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
 });
+// The page that a server shows in a browser.
+await esbuild.build({
+  entryPoints: { console: "src/console/main.tsx" },
+  outdir: `${aside}/console`,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  logLevel: "warning",
+});
+await esbuild.build({
+  entryPoints: ["src/console/console.css"],
+  outdir: `${aside}/console`,
+  minify: true,
+  target: "chrome123",
+  logLevel: "warning",
+});
+for (const file of ["index.html", "icon.svg"])
+  copyFileSync(`src/console/${file}`, `${aside}/console/${file}`);
 // The types of the package's exports import nothing but each other and vitest.
 for (const [name, source] of Object.entries({
   "create-standin": "src/app/create-standin.ts",

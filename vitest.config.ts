@@ -30,6 +30,7 @@ export default defineConfig({
       fromSources("replay"),
       fromBundle("contract"),
       fromBundle("e2e"),
+      fromBundle("console"),
     ],
     // Many tests wait for processes: even two cores have room for two.
     maxWorkers: Math.max(2, availableParallelism() - 1),

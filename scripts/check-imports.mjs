@@ -45,6 +45,8 @@ const ROOMS = {
     packages: ["selfsigned"],
     node: true,
   },
+  // Browser code: it knows the server by its answers only.
+  console: { rooms: [], packages: ["preact", "@preact"], node: false },
   control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
 };
 /** Of a room that others may import only as an interface, the files that are it. */
@@ -107,7 +109,7 @@ const { output } = await cruise(["src"], {
   tsConfig: { fileName: "tsconfig.json" },
   doNotFollow: { path: "node_modules" },
   enhancedResolveOptions: {
-    extensions: [".ts", ".js", ".mjs"],
+    extensions: [".ts", ".tsx", ".js", ".mjs"],
     exportsFields: ["exports"],
     conditionNames: ["import", "types"],
   },

@@ -7,7 +7,7 @@ import ts from "typescript";
 const { words, allowed } = JSON.parse(readFileSync("scripts/retired-words.json", "utf8"));
 const isAllowed = new Set(allowed);
 const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) =>
-  file.endsWith(".ts"),
+  /\.tsx?$/.test(file),
 );
 
 let found = 0;

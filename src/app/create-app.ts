@@ -4,6 +4,7 @@ import { type Context, Hono } from "hono";
 import { createApi } from "../api/app.ts";
 import { KNOWN_OPERATIONS } from "../api/coverage/client-operations.ts";
 import { coverage } from "../api/coverage/coverage.ts";
+import { actFor } from "../api/http/acting-account.ts";
 import { RateLimiter } from "../api/http/rate-limit.ts";
 import type { ApiOptions } from "../api/http/request-context.ts";
 import { redactedPath } from "../api/http/request-journal.ts";
@@ -21,12 +22,15 @@ import {
 } from "../http/request.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
+import { consolePages } from "./console-files.ts";
 
 export type AppOptions = {
   readonly worlds: WorldsHandle;
   readonly version: string;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
+  /** Whether browsers get the console at / and /w/<name>/. */
+  readonly console?: boolean;
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
@@ -54,6 +58,7 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized };
   const app = createSurfaces(options, "", defaultWorld, shared);
+  if (options.console === true) app.route("/", consolePages());
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
   app.all("/w/:world/*", async (context) => {
@@ -86,6 +91,11 @@ function createSurfaces(
     createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, postgres, onBug }),
   );
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
+  app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
+    const { req, env } = context;
+    const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2\/)/, "");
+    return app.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
+  });
   app.route(
     `${base}/_sim`,
     createControl({

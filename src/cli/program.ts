@@ -23,6 +23,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "list computes with their status, size, connections and time until suspend",
     async () => (await import("./commands/status.ts")).statusCommand(),
   ],
+  open: [
+    "open the web console of a running server in a browser",
+    async () => (await import("./observe/open.ts")).openCommand(),
+  ],
   clock: [
     "show, set or advance the clock of a world",
     async () => (await import("./commands/clock.ts")).clockCommand(),

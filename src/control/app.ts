@@ -23,6 +23,7 @@ import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { computeStats, consoleStatus } from "./routes/stats.ts";
+import { timelineRoutes } from "./routes/timeline.ts";
 import { advanceUntil, waitBody, waitUntil } from "./routes/wait.ts";
 import { whatIfRoutes } from "./routes/whatif.ts";
 import { worldRoutes } from "./routes/worlds.ts";
@@ -98,6 +99,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", worldRoutes(options));
   app.route("/", faultRoutes(options));
   app.route("/", requestRoutes(options));
+  app.route("/", timelineRoutes(options));
   app.route("/", whatIfRoutes(options));
 
   app.get(

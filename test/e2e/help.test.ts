@@ -13,6 +13,7 @@ const COMMANDS = [
     "keys",
     "env",
     "psql",
+    "open",
     "wait",
     "explain",
     "activity",

@@ -92,8 +92,9 @@ export async function serve(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   prefix: readonly string[] = [],
+  port = "0",
 ): Promise<ServerProcess> {
-  const spawned = spawnStandin(["serve", "--data", data, "--port", "0", "--json", ...args], env, prefix);
+  const spawned = spawnStandin(["serve", "--data", data, "--port", port, "--json", ...args], env, prefix);
   const line = await spawned.waitForOutput(/^.*\n/);
   return { ...spawned, ready: JSON.parse(line) as ReadyLine };
 }

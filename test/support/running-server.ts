@@ -22,6 +22,8 @@ export type StartServerOptions = {
   /** The API key to use if the server neither gets nor prints one. */
   readonly key?: string;
   readonly controlToken?: string;
+  /** Default: a free one. */
+  readonly port?: string;
 };
 
 /** A directory that is removed after the test. */
@@ -37,7 +39,7 @@ export async function startServer(
   args: readonly string[] = [],
   options: StartServerOptions = {},
 ): Promise<RunningServer> {
-  const served = await serve(data, args, options.env, options.prefix);
+  const served = await serve(data, args, options.env, options.prefix, options.port);
   onTestFinished(async () => {
     await served.kill("SIGKILL");
   });

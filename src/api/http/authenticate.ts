@@ -3,16 +3,20 @@ import type { ErrorResponse } from "../../http/errors.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Principal } from "../../platform/account/access.ts";
 import { findApiKeyByHash } from "../../platform/account/decide-api-key.ts";
-import { findOrganization } from "../../platform/lookup.ts";
+import { findAccount, findOrganization } from "../../platform/lookup.ts";
 import { hashSecret, sameHash } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
+import { actingAccountId } from "./acting-account.ts";
 import { clientAddress } from "./client-address.ts";
 
-/** The principal of a request and its key. */
-export type AuthenticatedCaller = { readonly principal: Principal; readonly keyId: number };
+/** The principal of a request and its key, which a caller of the control API does not need. */
+export type AuthenticatedCaller = { readonly principal: Principal; readonly keyId?: number };
 
 /** R: a missing header, an invalid key and a revoked key all get 401. */
 export function authenticate(transaction: Transaction, context: Context): AuthenticatedCaller {
+  const actingFor = actingAccountId(context);
+  if (actingFor !== undefined)
+    return { principal: { account: unwrap(findAccount(transaction.world, actingFor)) } };
   const header = context.req.header("authorization");
   const secret = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
   if (secret === undefined) {

@@ -117,7 +117,7 @@ function describeRequest(
   if (operation !== undefined) entry.operationId = operation;
   if (caller !== undefined) {
     entry.accountId = caller.principal.account.id;
-    entry.keyId = caller.keyId;
+    if (caller.keyId !== undefined) entry.keyId = caller.keyId;
   }
   if (matchedFault !== undefined) entry.fault = matchedFault.faultName;
   const response = "lostBy" in result ? result.unsentResponse : result;

@@ -46,8 +46,6 @@ export type RequestContext<P, Q, B> = {
   /** The account that the call acts for: that of the named project or organization, else the caller's own. */
   readonly account: Account;
   readonly principal: Principal;
-  /** Id of the API key of the request. */
-  readonly keyId: number;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -133,7 +131,7 @@ export class RouteHandlers {
           "query",
         ) as z.output<Q>;
         const body = parseInput(options.body ?? ANY_INPUT, input && parseJsonBody(input)) as z.output<B>;
-        const { principal, keyId } = caller;
+        const { principal } = caller;
         const resource = {
           projectId: context.req.param("project_id"),
           organizationId: organizationIn(context, query) ?? options.organizationIn?.(body),
@@ -147,7 +145,6 @@ export class RouteHandlers {
             transaction,
             account,
             principal,
-            keyId,
             params,
             query,
             body,

@@ -141,6 +141,11 @@ export function serveCommand(): Command {
       ),
     )
     .addOption(
+      envOption("--console <mode>", "whether browsers get the web console at /")
+        .choices(["on", "off"])
+        .default("on"),
+    )
+    .addOption(
       envOption(
         "--backup-every <duration>",
         "interval of wall-clock time between snapshots of the default world, such as 1h (default: no backups)",

@@ -19,6 +19,7 @@ export function printReadyLine(
   options: ServeOptions,
 ): void {
   const apiUrl = `${origin}/api/v2`;
+  const consoleUrl = options.console === "on" ? `${origin}/` : undefined;
   const now = new Date(clock.now).toISOString();
   if (options.json === true) {
     const ready = {
@@ -26,6 +27,7 @@ export function printReadyLine(
       pid: process.pid,
       api_url: apiUrl,
       control_url: `${origin}/_sim`,
+      console_url: consoleUrl,
       postgres_url: postgresUrl,
       world: world.name,
       clock: clockMode(clock),
@@ -36,7 +38,7 @@ export function printReadyLine(
     return;
   }
   print(
-    `standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n${postgresUrl === undefined ? "" : `Postgres: ${postgresUrl}\n`}clock: ${clockMode(clock)}, ${now}\n`,
+    `standin is ready: ${apiUrl} (control API: ${origin}/_sim, world: ${world.name}, seed: ${settings.seed})\n${consoleUrl === undefined ? "" : `console: ${consoleUrl}\n`}${postgresUrl === undefined ? "" : `Postgres: ${postgresUrl}\n`}clock: ${clockMode(clock)}, ${now}\n`,
   );
   const command = commandName();
   const where = options.data === DEFAULT_DATA ? "" : ` --data ${options.data}`;

@@ -27,6 +27,7 @@ export type ServeOptions = PostgresServeOptions & {
   apiKey?: string;
   controlToken?: string;
   rateLimit?: boolean;
+  console: "on" | "off";
   backupEvery?: number;
   scrubEvery?: number;
   keepBackups?: number;

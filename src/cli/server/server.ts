@@ -238,6 +238,7 @@ function createServedApp(
     worlds,
     version: VERSION,
     rateLimit: options.rateLimit ?? false,
+    console: options.console === "on",
     hosts: [options.host],
     controlToken: options.controlToken,
     postgres,

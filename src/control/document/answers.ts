@@ -129,6 +129,39 @@ const ready = z.strictObject({
   history: z.strictObject({ id: z.string(), seq, forgotten_seq: seq }),
   version: z.string(),
 });
+const lane = z.strictObject({
+  endpoint_id: z.string(),
+  project_id: z.string(),
+  branch_id: z.string(),
+  spans: z.array(
+    z.strictObject({
+      since_ms: z.number(),
+      until_ms: z.number(),
+      state: z.enum(["starting", "active", "suspending", "suspended", "mixed"]),
+      size_cu: z.number(),
+      active_share: z.number().optional(),
+    }),
+  ),
+  arrivals: z.array(z.strictObject({ at_ms: z.number(), count: z.int(), waiting: z.int() })),
+});
+const mark = z.strictObject({
+  at: instant,
+  seq,
+  kind: z.enum(["fault", "restart", "start_failed", "suspend_failed"]),
+  endpoint_id: z.string().nullable(),
+  project_id: z.string().nullable(),
+  name: z.string().nullable(),
+});
+const timelineOperation = z.strictObject({
+  id: z.string(),
+  action: z.string(),
+  project_id: z.string(),
+  branch_id: z.string().nullable(),
+  endpoint_id: z.string().nullable(),
+  since: instant,
+  until: nullableInstant,
+  status: z.enum(["running", "finished", "failed", "cancelled"]),
+});
 const deleted = z.strictObject({ name: z.string(), deleted: z.literal(true) });
 const rows = z.array(z.looseObject({}));
 
@@ -231,6 +264,19 @@ export const CONTROL_ANSWERS = {
     z.strictObject({ requests: z.array(request).max(0), next_since: z.literal(0) }),
   ),
   "POST /whatif": answer("Replays the traffic under other policies", z.looseObject({})),
+  "GET /timeline": answer(
+    "What computes did over a period",
+    z.strictObject({
+      now: instant,
+      from: instant,
+      to: instant,
+      history_begins_at: instant,
+      point_ms: z.number(),
+      endpoints: z.array(lane),
+      marks: z.array(mark),
+      operations: z.array(timelineOperation),
+    }),
+  ),
   "GET /events": answer(
     "Lists events",
     z.strictObject({ events: z.array(event), next_since: seq, forgotten_seq: seq.optional() }),

@@ -84,6 +84,7 @@ test("every route is in the document, and answers as the document says", async (
     await call("GET /requests", [], undefined, "?count=true&status=5xx");
     await call("DELETE /requests");
     await call("GET /events", [], undefined, "?limit=10");
+    await call("GET /timeline", [], undefined, `?points=50&endpoint_id=${endpointId}`);
     await call("GET /state");
     await call("GET /invariants");
     await call("GET /coverage");

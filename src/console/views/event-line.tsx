@@ -1,0 +1,29 @@
+import type { WorldEvent } from "../client/types.ts";
+import { formatInstant, words } from "../parts/format.ts";
+import { at, now } from "../state/world.ts";
+import { reveal } from "../timeline/viewport.ts";
+
+const SHOWN_ELSEWHERE = new Set(["seq", "at", "type", "decision"]);
+
+/** An event, with its fields to unfold. Its instant leads to the timeline. */
+export function EventLine({ event }: { readonly event: WorldEvent }) {
+  const fields = Object.fromEntries(Object.entries(event).filter(([name]) => !SHOWN_ELSEWHERE.has(name)));
+  const show = () => {
+    const instant = Date.parse(event.at);
+    at.value = instant >= (now.value ?? 0) ? undefined : instant;
+    reveal(instant);
+  };
+  return (
+    <li>
+      <details>
+        <summary>
+          <span class="seq">{event.seq}</span> <span class="what">{words(event.type)}</span>
+        </summary>
+        <pre>{JSON.stringify(fields, undefined, 1)}</pre>
+      </details>
+      <button type="button" class="instant" title="Show this instant in the timeline" onClick={show}>
+        <time>{formatInstant(event.at)}</time>
+      </button>
+    </li>
+  );
+}

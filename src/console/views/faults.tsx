@@ -1,0 +1,118 @@
+import { control, get } from "../client/request.ts";
+import type { Fault } from "../client/types.ts";
+import { ask } from "../parts/dialog.tsx";
+import { attempt } from "../state/notices.ts";
+import { useReading } from "../state/reading.ts";
+import { refreshAll } from "../state/refresh.ts";
+
+const EXAMPLES = [
+  {
+    label: "Answer the first two creations of a branch with 423",
+    on: { operation: "createProjectBranch" },
+    when: { first: 2 },
+    effect: { answer: { status: 423 } },
+  },
+  {
+    label: "Answer one request in a hundred with 503",
+    on: { operation: "*" },
+    when: { probability: 0.01 },
+    effect: { answer: { status: 503 } },
+  },
+  {
+    label: "Start computes 5 to 20 seconds slower",
+    on: {},
+    when: {},
+    effect: { start_slower: { by: "5s..20s" } },
+  },
+] as const;
+
+export function Faults() {
+  const faults = useReading("faults", () => get<{ faults: readonly Fault[] }>("/faults"));
+  const list = faults.value?.faults ?? [];
+  return (
+    <>
+      <div class="buttons">
+        {EXAMPLES.map(({ label, ...fault }) => (
+          <button type="button" key={label} onClick={() => addFault(fault)}>
+            {label} …
+          </button>
+        ))}
+      </div>
+      {faults.value !== undefined && list.length === 0 ? (
+        <p class="empty">No faults: everything works. Add one to see how a client copes.</p>
+      ) : (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Applies to</th>
+                <th scope="col">When</th>
+                <th scope="col">Effect</th>
+                <th scope="col" class="number">
+                  Hits / seen
+                </th>
+                <th scope="col">
+                  <span class="hidden">Remove</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.map(({ name, on, when, effect, hits, seen }) => (
+                <tr key={name}>
+                  <td>{name}</td>
+                  <td>{short(on, "everything")}</td>
+                  <td>{short(when, "always")}</td>
+                  <td>{short(effect, "")}</td>
+                  <td class="number">
+                    {hits} / {seen}
+                  </td>
+                  <td>
+                    <button type="button" class="quiet" onClick={() => removeFault(name)}>
+                      Remove
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function addFault(example: object): void {
+  ask({
+    title: "Set a fault",
+    text: "The same seed triggers the same faults.",
+    fields: [
+      { name: "name", label: "Name", placeholder: "busy", isRequired: true },
+      {
+        name: "fault",
+        label: "Fault",
+        value: JSON.stringify(example, undefined, 2),
+        isLong: true,
+        hint: "on: which calls or operations, when: how often, effect: what happens instead.",
+      },
+    ],
+    action: "Set fault",
+    onSubmit: async ({ name = "", fault = "{}" }) => {
+      await control("PUT", `/faults/${encodeURIComponent(name)}`, JSON.parse(fault));
+      refreshAll();
+    },
+  });
+}
+
+async function removeFault(name: string): Promise<void> {
+  await attempt(() => control("DELETE", `/faults/${encodeURIComponent(name)}`), `Fault ${name} is removed.`);
+  refreshAll();
+}
+
+/** `{"operation":["x"]}` as `operation: x`. */
+function short(value: unknown, empty: string): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const parts = Object.entries(value).map(([name, inner]) => `${name}: ${short(inner, "")}`);
+  if (Array.isArray(value)) return value.map((inner) => short(inner, "")).join(", ");
+  return parts.length === 0 ? empty : parts.join(", ");
+}

@@ -1,0 +1,160 @@
+import { useSignal } from "@preact/signals";
+import { get } from "../client/request.ts";
+import type { LoggedRequest, WorldEvent } from "../client/types.ts";
+import { formatInstant, words } from "../parts/format.ts";
+import { useReading } from "../state/reading.ts";
+import { recentEvents, world } from "../state/world.ts";
+import { EventLine } from "./event-line.tsx";
+
+const SHOWN = 200;
+
+/** The newest events, newest first. */
+export function Events() {
+  const filter = useSignal("");
+  const first = useReading("events", async () => {
+    const since = Math.max(0, (world.peek()?.seq ?? 0) - SHOWN);
+    return get<{ events: readonly WorldEvent[] }>(`/events?since=${since}&limit=${SHOWN}`);
+  });
+  const bySeq = new Map<number, WorldEvent>();
+  for (const event of first.value?.events ?? []) bySeq.set(event.seq, event);
+  for (const event of recentEvents.value) bySeq.set(event.seq, event);
+  const wanted = filter.value.trim().toLowerCase();
+  const shown = [...bySeq.values()]
+    .filter(
+      (event) =>
+        wanted === "" || `${words(event.type)} ${JSON.stringify(event)}`.toLowerCase().includes(wanted),
+    )
+    .sort((a, b) => b.seq - a.seq)
+    .slice(0, SHOWN);
+  return (
+    <>
+      <Filter
+        value={filter.value}
+        onInput={(text) => (filter.value = text)}
+        label="Filter events by text or id"
+      />
+      {shown.length === 0 ? (
+        <p class="empty">No event {wanted === "" ? "yet" : `contains “${filter.value}”`}.</p>
+      ) : (
+        <ol class="events">
+          {shown.map((event) => (
+            <EventLine key={event.seq} event={event} />
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+/** The newest requests to the platform API, newest first. */
+export function Requests() {
+  const filter = useSignal("");
+  const log = useReading("requests", async () => {
+    const { count } = await get<{ count: number }>("/requests?count=true");
+    const newest = await get<{ requests: readonly LoggedRequest[]; next_since: number }>(
+      `/requests?since=${Math.max(0, count - SHOWN)}`,
+    );
+    return newest.requests;
+  });
+  const wanted = filter.value.trim().toLowerCase();
+  const shown = (log.value ?? [])
+    .filter(
+      (request) =>
+        wanted === "" ||
+        `${request.method} ${request.path} ${request.operation_id} ${request.status} ${request.code}`
+          .toLowerCase()
+          .includes(wanted),
+    )
+    .toReversed();
+  return (
+    <>
+      <Filter
+        value={filter.value}
+        onInput={(text) => (filter.value = text)}
+        label="Filter requests by path, operation or status"
+      />
+      {shown.length === 0 ? (
+        <p class="empty">
+          {wanted === "" ? (
+            <>
+              No client has called yet. The platform API is at <code>{location.origin}/api/v2</code>.
+            </>
+          ) : (
+            `No request contains “${filter.value}”.`
+          )}
+        </p>
+      ) : (
+        <div class="scroll">
+          <table class="requests">
+            <thead>
+              <tr>
+                <th scope="col" class="number">
+                  #
+                </th>
+                <th scope="col">At</th>
+                <th scope="col">Status</th>
+                <th scope="col">Request</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((request) => (
+                <RequestRow key={request.number} request={request} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function RequestRow({ request }: { readonly request: LoggedRequest }) {
+  const { number, at, method, path, status, code, operation_id, body, answered, fault } = request;
+  const details = { operation: operation_id, code, fault, body, answered };
+  return (
+    <tr>
+      <td class="number">{number}</td>
+      <td>
+        <time>{formatInstant(at)}</time>
+      </td>
+      <td>
+        <span class={`status s${String(status ?? 0)[0]}`}>{status ?? "lost"}</span>
+      </td>
+      <td>
+        <details>
+          <summary>
+            <b>{method}</b> {path.replace(/^\/(w\/[^/]+\/)?api\/v2/, "")}
+            {code && <small> {code}</small>}
+            {fault && <small class="fault"> fault {fault}</small>}
+          </summary>
+          {status === 423 && (
+            <p>
+              423: an operation of the project is under way. Clients repeat such a call; on a paused clock,
+              advance to the next event.
+            </p>
+          )}
+          <pre>{JSON.stringify(details, undefined, 1)}</pre>
+        </details>
+      </td>
+    </tr>
+  );
+}
+
+type FilterProps = {
+  readonly value: string;
+  readonly label: string;
+  readonly onInput: (text: string) => void;
+};
+
+function Filter({ value, label, onInput }: FilterProps) {
+  return (
+    <input
+      type="search"
+      class="search"
+      placeholder={label}
+      aria-label={label}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  );
+}

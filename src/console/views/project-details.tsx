@@ -1,0 +1,54 @@
+import type { Project } from "../client/types.ts";
+import { Facts } from "../parts/facts.tsx";
+import { formatDuration, formatInstant, words } from "../parts/format.ts";
+import { createBranch, deleteProject } from "../state/actions.ts";
+import { at, branches, computes, now, world } from "../state/world.ts";
+
+export function ProjectDetails({ project }: { readonly project: Project }) {
+  const own = branches.value.filter(({ project_id }) => project_id === project.id);
+  const root = own.find((branch) => branch.default);
+  const running = computes.value.filter(
+    ({ project_id, phase }) => project_id === project.id && phase.state === "active",
+  );
+  const operations = (world.value?.operations ?? []).filter(({ project_id }) => project_id === project.id);
+  return (
+    <>
+      <h2>{project.name}</h2>
+      <p class="id">
+        <code>{project.id}</code>
+      </p>
+      {at.value === undefined && (
+        <div class="buttons">
+          <button type="button" onClick={() => createBranch(project, root)}>
+            New branch
+          </button>
+          <button type="button" class="danger quiet" onClick={() => deleteProject(project)}>
+            Delete
+          </button>
+        </div>
+      )}
+      <Facts
+        facts={[
+          ["Region", project.region_id],
+          ["Postgres", String(project.pg_version)],
+          ["Created", formatInstant(project.created_at)],
+          ["Branches", String(own.length)],
+          ["Active computes", String(running.length)],
+        ]}
+      />
+      <h3>Operations under way</h3>
+      <ul class="operations">
+        {operations.map(({ id, action, state }) => (
+          <li key={id}>
+            {words(action)}
+            <small>{state.status}</small>
+            {state.due_at && now.value !== undefined && (
+              <small>ends in {formatDuration(Math.max(0, Date.parse(state.due_at) - now.value))}</small>
+            )}
+          </li>
+        ))}
+        {operations.length === 0 && <li>none: changes are accepted</li>}
+      </ul>
+    </>
+  );
+}

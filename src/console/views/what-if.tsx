@@ -1,0 +1,192 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { control } from "../client/request.ts";
+import type { PolicyFigures, WhatIfAnswer } from "../client/types.ts";
+import { formatDollars, formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
+
+/** Autosuspend delays to compare, in seconds. */
+const DELAYS = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 86_400];
+const DAYS_PER_MONTH = 30.4375;
+/** With less traffic the figures are given, but they decide nothing. */
+const ENOUGH_DAYS = 7;
+const ENOUGH_STARTS = 100;
+
+/** What other autosuspend delays would have cost, from this world's own history. */
+export function WhatIf() {
+  const answer = useSignal<WhatIfAnswer | undefined>(undefined);
+  const failure = useSignal<string | undefined>(undefined);
+  const chosen = useSignal(2);
+  const ask = async () => {
+    failure.value = undefined;
+    try {
+      answer.value = await control<WhatIfAnswer>("POST", "/whatif", {
+        policy: DELAYS.map((delay) => `fixed:${delay}`),
+      });
+    } catch (error) {
+      answer.value = undefined;
+      failure.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  useEffect(() => {
+    void ask();
+  }, []);
+  if (failure.value !== undefined)
+    return (
+      <div class="empty">
+        <p>{failure.value}</p>
+        <button type="button" onClick={ask}>
+          Ask again
+        </button>
+      </div>
+    );
+  if (answer.value === undefined) return <p class="empty">Replaying this world's traffic …</p>;
+  const { question, traffic, policies } = answer.value;
+  const [present] = policies;
+  const delay = DELAYS[chosen.value] ?? 300;
+  const selected = policies.find(({ policy }) => policy === `fixed:${delay}`) ?? present;
+  if (present === undefined || selected === undefined) return <p class="empty">There is no traffic yet.</p>;
+  const perMonth = DAYS_PER_MONTH / Math.max(traffic.days, Number.EPSILON);
+  return (
+    <div class="what-if">
+      <label class="slider">
+        <span>
+          Suspend after <b>{formatDuration(delay * 1_000)}</b> without activity
+        </span>
+        <input
+          type="range"
+          min={0}
+          max={DELAYS.length - 1}
+          step={1}
+          value={chosen.value}
+          aria-valuetext={formatDuration(delay * 1_000)}
+          onInput={(event) => {
+            chosen.value = Number(event.currentTarget.value);
+          }}
+        />
+      </label>
+      <Comparison present={present} selected={selected} perMonth={perMonth} />
+      <DelayTable policies={policies} selected={selected.policy} perMonth={perMonth} />
+      <p class="limits">
+        {formatNumber(traffic.requests)} requests to {traffic.computes} computes from{" "}
+        <time>{formatInstant(traffic.from)}</time> to <time>{formatInstant(traffic.to)}</time>, replayed under
+        each delay with the same arrivals: exact given these arrivals and the start latency. Prices:{" "}
+        {question.price_plan} plan, {question.price_list}, ${question.price_per_cu_hour} per CU-hour; a month
+        is this period repeated.{" "}
+        {isTooLittle(traffic.days, present) && (
+          <b>
+            Less than {ENOUGH_DAYS} days or {ENOUGH_STARTS} cold starts are too little to decide by.
+          </b>
+        )}{" "}
+        <button type="button" class="link" onClick={ask}>
+          Ask again
+        </button>
+      </p>
+    </div>
+  );
+}
+
+type ComparisonProps = {
+  readonly present: PolicyFigures;
+  readonly selected: PolicyFigures;
+  readonly perMonth: number;
+};
+
+function Comparison({ present, selected, perMonth }: ComparisonProps) {
+  const was = (name: string) => present.figures[name]?.value ?? 0;
+  const is = (name: string) => selected.figures[name]?.value ?? 0;
+  const cards = [
+    ["Cost a month", formatDollars(is("cost") * perMonth), is("cost"), was("cost")],
+    [
+      "Cold starts a day",
+      formatNumber(is("cold_starts_per_day")),
+      is("cold_starts_per_day"),
+      was("cold_starts_per_day"),
+    ],
+    ["Mean wait", formatDuration(is("wait_mean_ms")), is("wait_mean_ms"), was("wait_mean_ms")],
+    ["Compute time", `${formatNumber(is("cu_hours"))} CU-h`, is("cu_hours"), was("cu_hours")],
+  ] as const;
+  return (
+    <ul class="cards">
+      {cards.map(([name, text, value, before]) => (
+        <li key={name}>
+          <span>{name}</span>
+          <b>{text}</b>
+          <small>{change(value, before)}</small>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function DelayTable({
+  policies,
+  selected,
+  perMonth,
+}: {
+  readonly policies: readonly PolicyFigures[];
+  readonly selected: string;
+  readonly perMonth: number;
+}) {
+  const byDelay = [...new Map(policies.map((one) => [one.policy, one])).values()].sort(
+    (a, b) => delayOf(a) - delayOf(b),
+  );
+  const highest = Math.max(...byDelay.map(({ figures }) => figures["cost"]?.value ?? 0));
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Delay</th>
+            <th scope="col" class="number">
+              Cost a month
+            </th>
+            <th scope="col" class="bar-column" />
+            <th scope="col" class="number">
+              Cold starts a day
+            </th>
+            <th scope="col" class="number">
+              Mean wait
+            </th>
+            <th scope="col" class="number">
+              p99 wait
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {byDelay.map((one) => {
+            const value = (name: string) => one.figures[name]?.value ?? 0;
+            return (
+              <tr key={one.policy} class={one.policy === selected ? "selected" : ""}>
+                <td>
+                  {formatDuration(delayOf(one) * 1_000)}
+                  {one === policies[0] && <small> present</small>}
+                </td>
+                <td class="number">{formatDollars(value("cost") * perMonth)}</td>
+                <td class="bar-column">
+                  <meter min={0} max={highest} value={value("cost")} aria-hidden="true" />
+                </td>
+                <td class="number">{formatNumber(value("cold_starts_per_day"))}</td>
+                <td class="number">{formatDuration(value("wait_mean_ms"))}</td>
+                <td class="number">{formatDuration(value("wait_p99_ms"))}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function delayOf({ policy }: PolicyFigures): number {
+  return Number(/\d+$/.exec(policy)?.[0] ?? 0);
+}
+
+function change(value: number, before: number): string {
+  if (before === 0 || value === before) return "as at present";
+  const percent = ((value - before) / before) * 100;
+  return `${percent < 0 ? "−" : "+"}${formatNumber(Math.abs(percent))} %`;
+}
+
+function isTooLittle(days: number, { figures }: PolicyFigures): boolean {
+  return days < ENOUGH_DAYS || (figures["cold_starts"]?.value ?? 0) < ENOUGH_STARTS;
+}

@@ -1,0 +1,212 @@
+import { expect, test } from "vitest";
+import { addProject, openConsole } from "../support/browser.ts";
+
+const MINUTE = 60_000;
+
+test("an empty world says how to begin, and a project is created from there", async () => {
+  const { page } = await openConsole();
+  await page.getByText("This world has no projects.").waitFor();
+  await page.getByRole("button", { name: "Create project" }).click();
+  await page.getByLabel("Name").fill("shop");
+  await page.getByRole("dialog").getByRole("button", { name: "Create project" }).click();
+  await page.getByRole("navigation", { name: "Projects" }).getByRole("button", { name: "shop" }).waitFor();
+  await page.getByRole("heading", { name: "shop" }).waitFor();
+  await page.getByRole("button", { name: "shop / main", exact: true }).waitFor();
+});
+
+test("the clock is advanced by buttons, to the next event, by a text, and played", async () => {
+  const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
+  const face = page.locator("time.face");
+  await page.getByRole("button", { name: "+1 min" }).click();
+  await page.locator("time.face", { hasText: "08:01:20" }).waitFor();
+  await page.getByRole("button", { name: "+5 min" }).click();
+  await page.locator("time.face", { hasText: "08:06:20" }).waitFor();
+  await page.getByRole("button", { name: "Advance by or to …" }).click();
+  await page.getByLabel("By a duration, or to an instant").fill("45m");
+  await page.getByRole("button", { name: "Advance", exact: true }).click();
+  await page.locator("time.face", { hasText: "08:51:20" }).waitFor();
+  await page.getByLabel("Clock mode").selectOption("3600x");
+  await page.locator("time.face", { hasText: "09:" }).waitFor();
+  expect((await server.sim("GET", "/clock")).body).toMatchObject({ mode: "scaled", factor: 3600 });
+  await page.getByLabel("Clock mode").selectOption("manual");
+  await page.getByText("paused (manual)").waitFor({ state: "attached" });
+  expect(await face.textContent()).toContain("2026-03-02");
+});
+
+test("a wrong duration is answered in the server's words, and the dialog stays open", async () => {
+  const { page } = await openConsole();
+  await page.getByRole("button", { name: "Advance by or to …" }).click();
+  await page.getByLabel("By a duration, or to an instant").fill("soon");
+  await page.getByRole("button", { name: "Advance", exact: true }).click();
+  await page.getByRole("alert").getByText("by:").waitFor();
+  expect(await page.getByRole("dialog").isVisible()).toBe(true);
+});
+
+test("activity wakes a compute, the countdown runs, and its state is explained with events", async () => {
+  const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
+  await server.sim("POST", "/clock/advance", { by: "10m" });
+  await page.getByRole("button", { name: "shop / main", exact: true }).click();
+  const details = page.getByRole("region", { name: "Details" });
+  await details.getByText("suspended", { exact: true }).waitFor();
+  await details.getByText("nothing had used it since").waitFor();
+  await details.getByRole("button", { name: "Send activity" }).click();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("button", { name: "Next event" }).click();
+  await details.getByText("active with 0.25 CU").waitFor();
+  await details.getByText("suspends in").waitFor();
+  await details.getByRole("button", { name: "Suspend", exact: true }).click();
+  await page.getByRole("button", { name: "Next event" }).click();
+  await details.getByText("suspended", { exact: true }).waitFor();
+  await details.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("button", { name: "+1 min" }).click();
+  await details.getByText("active with 0.25 CU").waitFor();
+});
+
+test("a branch is created and deleted, and its connection string is shown", async () => {
+  const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
+  const tree = page.getByRole("navigation", { name: "Projects" });
+  await tree.getByRole("button", { name: "main", exact: true }).click();
+  await page.getByRole("button", { name: "Show connection string" }).click();
+  await page.getByText(/^postgres(ql)?:\/\/neondb_owner:/).waitFor();
+  await page.getByRole("button", { name: "New branch" }).click();
+  await page.getByLabel("Name").fill("preview/login");
+  await page.getByRole("button", { name: "Create branch" }).click();
+  await tree.getByRole("button", { name: "preview/login" }).click();
+  await server.sim("POST", "/clock/advance", { by: "1m" });
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await tree.getByRole("button", { name: "preview/login" }).waitFor({ state: "detached" });
+});
+
+test("the past is shown as it was, a fork begins there, and the present comes back", async () => {
+  const { page, server, url } = await openConsole({
+    before: async (server) => {
+      await addProject(server, "first");
+      await server.sim("POST", "/clock/advance", { by: "30m" });
+      await addProject(server, "second");
+    },
+  });
+  const tree = page.getByRole("navigation", { name: "Projects" });
+  await tree.getByRole("button", { name: "second", exact: true }).waitFor();
+  const box = await page.getByRole("application").boundingBox();
+  if (box === null) throw new Error("the timeline has no drawing");
+  await page.waitForTimeout(300);
+  await page.mouse.click(box.x + box.width * 0.6, box.y + 10);
+  await page.getByRole("button", { name: "Back to now" }).waitFor();
+  await tree.getByRole("button", { name: "second", exact: true }).waitFor({ state: "detached" });
+  expect(await page.getByRole("button", { name: "+1 min" }).isDisabled()).toBe(true);
+
+  const opened = page.waitForEvent("popup");
+  await page.getByRole("button", { name: "Fork here" }).click();
+  await page.getByLabel("Name of the new world").fill("experiment");
+  await page.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
+  const fork = await opened;
+  await fork
+    .getByRole("navigation", { name: "Projects" })
+    .getByRole("button", { name: "first", exact: true })
+    .waitFor();
+  expect(fork.url()).toBe(new URL("/w/experiment/", url).href);
+  const { body } = await server.sim("GET", "/worlds/experiment");
+  expect(Date.parse(body.world.now)).toBeLessThan(Date.parse("2026-03-02T08:30:00Z"));
+
+  await page.getByRole("button", { name: "Back to now" }).click();
+  await tree.getByRole("button", { name: "second", exact: true }).waitFor();
+});
+
+test("requests and events are listed, filtered and unfolded while they happen", async () => {
+  const { page, server } = await openConsole();
+  await page.getByText("No client has called yet.").waitFor();
+  await addProject(server, "shop");
+  await page.getByText("POST /projects").click();
+  await page.getByText('"operation": "createProject"').waitFor();
+  await page.getByRole("tab", { name: "Events" }).click();
+  await page.getByText("Compute created").waitFor();
+  await page.getByLabel("Filter events by text or id").fill("role");
+  await page.getByText("Compute created").waitFor({ state: "detached" });
+});
+
+test("a fault is set from an example, counts its hits and is removed", async () => {
+  const { page, server } = await openConsole();
+  await page.getByRole("tab", { name: "Faults" }).click();
+  await page.getByText("No faults: everything works.").waitFor();
+  await page.getByRole("button", { name: "Answer one request in a hundred with 503 …" }).click();
+  await page.getByLabel("Name").fill("flaky");
+  await page
+    .getByLabel("Fault", { exact: true })
+    .fill('{"on":{"operation":"listProjects"},"effect":{"answer":{"status":503}}}');
+  await page.getByRole("button", { name: "Set fault" }).click();
+  await page.getByRole("cell", { name: "0 / 0" }).waitFor();
+  expect((await server.api("GET", "/projects")).status).toBe(503);
+  await page.getByRole("cell", { name: "1 / 1" }).waitFor();
+  await page.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByText("No faults: everything works.").waitFor();
+  expect((await server.api("GET", "/projects")).status).toBe(200);
+});
+
+test("an API key is shown once, works, and is revoked", async () => {
+  const { page, server } = await openConsole();
+  await page.getByRole("tab", { name: "API keys" }).click();
+  await page.getByRole("button", { name: "Create API key" }).click();
+  await page.getByLabel("Name").fill("ci");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const key = (await page.locator(".once code").textContent()) ?? "";
+  expect((await server.api("GET", "/projects", undefined, key)).status).toBe(200);
+  await page.getByRole("button", { name: "Done" }).click();
+  expect(await page.getByText(key).count()).toBe(0);
+  await page.getByRole("row", { name: /ci/ }).getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("row", { name: /ci/ }).waitFor({ state: "detached" });
+  expect((await server.api("GET", "/projects", undefined, key)).status).toBe(401);
+});
+
+test("a snapshot is taken and restored, and the page follows the world back", async () => {
+  const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
+  await page.getByRole("tab", { name: "Snapshots" }).click();
+  await page.getByRole("button", { name: "Take snapshot" }).click();
+  await page.getByLabel("Name").fill("before");
+  await page.getByRole("dialog").getByRole("button", { name: "Take snapshot" }).click();
+  await page.getByRole("cell", { name: "before" }).waitFor();
+  await addProject(server, "later");
+  const tree = page.getByRole("navigation", { name: "Projects" });
+  await tree.getByRole("button", { name: "later", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Restore" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+  await tree.getByRole("button", { name: "later", exact: true }).waitFor({ state: "detached" });
+});
+
+test("worlds are forked, opened by a link and deleted", async () => {
+  const { page, server } = await openConsole();
+  await server.sim("POST", "/worlds", { name: "other" });
+  await page.getByRole("tab", { name: "Worlds" }).click();
+  await page.getByRole("link", { name: "other" }).waitFor();
+  await page.getByRole("row", { name: /other/ }).getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("link", { name: "other" }).waitFor({ state: "detached" });
+});
+
+test("what-if answers from the world's own history, and the slider compares delays", async () => {
+  const { page } = await openConsole({
+    before: async (server) => {
+      const endpointId = await addProject(server, "shop");
+      const { body } = await server.sim("GET", "/clock");
+      const now = Date.parse(body.now);
+      await server.sim(
+        "POST",
+        "/activity",
+        Array.from({ length: 40 }, (_, index) => ({
+          endpoint_id: endpointId,
+          at: new Date(now + (index + 1) * 7 * MINUTE).toISOString(),
+        })),
+      );
+      await server.sim("POST", "/clock/advance", { by: "5h" });
+    },
+  });
+  await page.getByRole("tab", { name: "What if" }).click();
+  await page.getByText("Suspend after 5 min without activity").waitFor();
+  await page.getByText("too little to decide by").waitFor();
+  const slider = page.getByRole("slider");
+  await slider.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.getByText("Suspend after 10 min without activity").waitFor();
+  await page.getByText("−100 %").first().waitFor();
+});

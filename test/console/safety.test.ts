@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { accessibilityViolations, addProject, openConsole } from "../support/browser.ts";
+import { startServer, testDirectory } from "../support/running-server.ts";
+
+const HTML = { Accept: "text/html" };
+
+test("names that look like markup are text", async () => {
+  const name = '<img src=x onerror="document.title=1">';
+  const { page } = await openConsole({ before: (server) => addProject(server, name) });
+  await page.getByRole("navigation", { name: "Projects" }).getByRole("button", { name }).click();
+  await page.getByRole("heading", { name }).waitFor();
+  await page.getByText(`${name} / main`).first().waitFor();
+  expect(await page.locator("#console img[src=x]").count()).toBe(0);
+  expect(await page.title()).toBe("standin");
+});
+
+test("the page has a strict policy, and forbids being framed", async () => {
+  const { page, url } = await openConsole();
+  const response = await page.request.get(url, { headers: HTML });
+  const policy = response.headers()["content-security-policy"] ?? "";
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "frame-ancestors 'none'",
+  ])
+    expect(policy).toContain(part);
+  expect(policy).not.toContain("unsafe");
+});
+
+test("with a control token the page asks for it, and works with the right one only", async () => {
+  const token = "t".repeat(32);
+  const { page } = await openConsole({ controlToken: token, before: (server) => addProject(server, "shop") });
+  await page.getByLabel("Control token").fill("wrong");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel("Control token").waitFor();
+  await page.getByLabel("Control token").fill(token);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page
+    .getByRole("navigation", { name: "Projects" })
+    .getByRole("button", { name: "shop", exact: true })
+    .waitFor();
+  expect(await page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")).toEqual([
+    0,
+    0,
+    "",
+  ]);
+});
+
+test("clients that are no browsers get the answer of an unknown path, and --console off has no page", async () => {
+  const server = await startServer(testDirectory(), ["--pg-port", "none", "--console", "off"]);
+  const root = new URL("/", server.ready.api_url);
+  expect((await fetch(root, { headers: HTML })).status).toBe(404);
+  expect((await fetch(new URL("/_console/console.js", root))).status).toBe(404);
+  const on = await startServer(testDirectory(), ["--pg-port", "none"]);
+  const answer = await fetch(new URL("/", on.ready.api_url));
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({ code: "UNKNOWN_PATH" });
+  expect((await fetch(new URL("/_console/nothing.js", on.ready.api_url))).status).toBe(404);
+});
+
+test("the page says when the server is gone, and continues when it is back", async () => {
+  const { page, server, url, complaints, restart } = await openConsole({
+    before: (server) => addProject(server, "shop"),
+  });
+  await page.getByText("live", { exact: true }).waitFor();
+  await server.kill("SIGKILL");
+  await page.getByText("The server does not respond.").waitFor();
+  const again = await restart(new URL(url).port);
+  await page.getByText("live", { exact: true }).waitFor();
+  await again.sim("POST", "/clock/advance", { by: "1h" });
+  await page.locator("time.face", { hasText: "09:00:20" }).waitFor();
+  complaints.length = 0;
+});
+
+test.each([
+  ["light", 1440],
+  ["dark", 1440],
+  ["light", 420],
+] as const)("nothing violates accessibility rules: %s, %i px", async (scheme, width) => {
+  const { page, server } = await openConsole({
+    scheme,
+    width,
+    before: (server) => addProject(server, "shop"),
+  });
+  await page.getByRole("button", { name: "shop / main", exact: true }).click();
+  await page.getByRole("heading", { name: "Why" }).waitFor();
+  expect(await accessibilityViolations(page)).toEqual([]);
+  await server.sim("PUT", "/faults/busy", { effect: { answer: { status: 423 } } });
+  for (const tab of ["Events", "Faults", "What if", "Snapshots", "Worlds", "API keys"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    await page.waitForTimeout(300);
+    expect(await accessibilityViolations(page), tab).toEqual([]);
+  }
+  await page.getByRole("button", { name: "Create API key" }).click();
+  expect(await accessibilityViolations(page), "dialog").toEqual([]);
+});
+
+test("everything is reached with the keyboard", async () => {
+  const { page } = await openConsole({ before: (server) => addProject(server, "shop") });
+  await page.getByRole("application").focus();
+  await page.keyboard.press("[");
+  await page.getByRole("button", { name: "Back to now" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Back to now" }).waitFor({ state: "detached" });
+  await page.getByRole("tab", { name: "Requests" }).focus();
+  await page.keyboard.press("ArrowRight");
+  expect(await page.getByRole("tab", { name: "Events" }).getAttribute("aria-selected")).toBe("true");
+});
+
+test("a narrow page does not scroll sideways", async () => {
+  const { page } = await openConsole({
+    width: 420,
+    before: (server) => addProject(server, "a-project-with-a-long-name"),
+  });
+  await page.getByRole("button", { name: "a-project-with-a-long-name / main", exact: true }).click();
+  await page.getByRole("heading", { name: "Why" }).waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(420);
+});

@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+import { type RunningServer, startServer, testDirectory } from "./running-server.ts";
+
+const require = createRequire(import.meta.url);
+const START = "2026-03-02T08:00:00Z";
+
+let browser: Promise<Browser> | undefined;
+
+/** A browser that comes from npm alone, shared by the tests of a worker. */
+function sharedBrowser(): Promise<Browser> {
+  browser ??= (async () => {
+    // Its CommonJS entry does not load under Node 20.
+    const entry = require.resolve("@sparticuz/chromium").replace(/\/cjs\/index\.cjs$/, "/esm/index.js");
+    const { default: binary } = await import(pathToFileURL(entry).href);
+    // Its own arguments run everything in one process, which ends with the first page that is closed.
+    return chromium.launch({ executablePath: await binary.executablePath(), args: ["--no-sandbox"] });
+  })();
+  return browser;
+}
+
+export type ConsolePage = {
+  readonly page: Page;
+  readonly server: RunningServer;
+  readonly url: string;
+  /** What the page must never do: errors, violations of its policy, requests to other servers. */
+  readonly complaints: string[];
+  /** Starts the server again on this port, after it has ended. */
+  readonly restart: (port: string) => Promise<RunningServer>;
+};
+
+export type ConsoleOptions = {
+  readonly args?: readonly string[];
+  readonly controlToken?: string;
+  readonly path?: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly scheme?: "light" | "dark";
+  /** Prepares the world before the page opens. */
+  readonly before?: (server: RunningServer) => Promise<unknown>;
+};
+
+/** A server on a manual clock, and its console in a browser. At the end the page must have had no errors. */
+export async function openConsole(options: ConsoleOptions = {}): Promise<ConsolePage> {
+  const { args = [], controlToken, path = "/", width = 1440, height = 900, scheme = "light" } = options;
+  const data = testDirectory();
+  const server = await startServer(
+    data,
+    ["--clock", "manual", "--start-at", START, "--seed", "7", "--pg-port", "none", ...args],
+    controlToken === undefined ? {} : { env: { STANDIN_CONTROL_TOKEN: controlToken }, controlToken },
+  );
+  await options.before?.(server);
+  const url = new URL(path, server.ready.api_url).href;
+  const context = await (await sharedBrowser()).newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    locale: "de-DE",
+    timezoneId: "Asia/Tokyo",
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error.stack)));
+  page.on("console", (message) => {
+    // Answers that are no 2xx are expected and shown to the user.
+    if (message.type() === "error" && !message.text().includes("Failed to load resource"))
+      complaints.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(new URL("/", url).href)) complaints.push(`request to ${request.url()}`);
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  await page.goto(url);
+  const restart = (port: string) => startServer(data, ["--pg-port", "none"], { port });
+  return { page, server, url, complaints, restart };
+}
+
+/** Violations of accessibility rules on the page as it is now. */
+export async function accessibilityViolations(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, so that the page's policy does not apply to it.
+  await page.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+  const { violations } = (await page.evaluate("axe.run(document)")) as any;
+  return violations.map(
+    ({ id, nodes }: any) => `${id}: ${nodes.map(({ html }: any) => html.slice(0, 120)).join(" | ")}`,
+  );
+}
+
+/** Creates a project on the server, and lets its operations finish: the id of its compute. */
+export async function addProject(server: RunningServer, name: string): Promise<string> {
+  const { body } = await server.api("POST", "/projects", { project: { name } });
+  await server.sim("POST", "/clock/advance", { by: "20s" });
+  return body.endpoints[0].id;
+}
