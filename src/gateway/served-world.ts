@@ -9,6 +9,7 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { Verifier } from "../worlds/scram-verifier.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";
 import { cacheStatisticsOf, enginePlan, learnContent, verifierOfRole } from "./branch-content.ts";
+import { ComputeChanges } from "./compute-changes.ts";
 import { ComputeHost } from "./compute-host.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.ts";
 import { mockVerifier } from "./login/scram.ts";
@@ -39,7 +40,7 @@ export class ServedWorld {
   readonly #computes = new Map<string, ServedCompute>();
   readonly #sampling = new Map<string, NodeJS.Timeout>();
   readonly #mockSecret = randomBytes(32);
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #changes = new ComputeChanges();
   readonly #unsubscribe: () => void;
   #lastConnection = 0;
 
@@ -199,7 +200,7 @@ export class ServedWorld {
 
   async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {
     for (;;) {
-      const changed = this.#nextChange(endpointId);
+      const changed = this.#changes.next(endpointId);
       const state = await this.world.transact(({ world, now }) => {
         const compute = world.computes.get(endpointId);
         if (compute === undefined) return "gone";
@@ -215,17 +216,9 @@ export class ServedWorld {
     }
   }
 
-  #nextChange(endpointId: string): Promise<void> {
-    return new Promise((resolve) => {
-      const waiting = this.#waiting.get(endpointId) ?? new Set();
-      waiting.add(resolve);
-      this.#waiting.set(endpointId, waiting);
-    });
-  }
-
   #onEvents(events: readonly RecordedEvent[]): void {
     // None: the world was restored or is closing, so whatever the sessions know may be wrong.
-    if (events.length === 0) for (const endpointId of [...this.#computes.keys()]) this.#stop(endpointId);
+    if (events.length === 0) this.#stopAll();
     for (const event of events) {
       switch (event.type) {
         case "ComputeSuspending":
@@ -234,8 +227,7 @@ export class ServedWorld {
           this.#stop(event.endpointId);
           break;
         case "WorldReset":
-          for (const endpointId of [...this.#computes.keys()]) this.#stop(endpointId);
-          for (const endpointId of [...this.#waiting.keys()]) this.#wake(endpointId);
+          this.#stopAll();
           break;
         case "SpanEnded":
           this.#publishCacheStatistics(event.endpointId);
@@ -250,9 +242,9 @@ export class ServedWorld {
           break;
         default:
       }
-      if ("endpointId" in event && typeof event.endpointId === "string") this.#wake(event.endpointId);
+      if ("endpointId" in event && typeof event.endpointId === "string")
+        this.#changes.notify(event.endpointId);
     }
-    if (events.length === 0) for (const endpointId of [...this.#waiting.keys()]) this.#wake(endpointId);
   }
 
   #publishCacheStatistics(endpointId: string): void {
@@ -265,10 +257,9 @@ export class ServedWorld {
       );
   }
 
-  #wake(endpointId: string): void {
-    const waiting = this.#waiting.get(endpointId);
-    this.#waiting.delete(endpointId);
-    for (const resolve of waiting ?? []) resolve();
+  #stopAll(): void {
+    for (const endpointId of [...this.#computes.keys()]) this.#stop(endpointId);
+    this.#changes.notifyAll();
   }
 
   /** Ends the sessions, then stops the engine. */
