@@ -7,6 +7,7 @@ import { build } from "esbuild";
 import * as z from "zod";
 
 const FILE = "scenarios/scenario.schema.json";
+const ID = "urn:standin:scenario:1";
 
 /** A placeholder of the matrix may replace any value that is not a string. */
 const PLACEHOLDER = {
@@ -15,25 +16,52 @@ const PLACEHOLDER = {
   pattern: "^\\$\\{\\w+\\}$",
 };
 
+/** Keys whose values are data, not schemas. */
+const DATA_KEYS = ["const", "enum", "default", "required", "examples"];
+const ANNOTATIONS = ["description", "default", "examples"];
+
+/** Without this, zod drops the examples of a schema that transforms its input. They are examples of the input. */
+function keepExamples({ zodSchema, jsonSchema }) {
+  const examples = z.globalRegistry.get(zodSchema)?.examples;
+  if (examples !== undefined) jsonSchema.examples = examples;
+}
+
 function withPlaceholders(schema) {
   if (Array.isArray(schema)) return schema.map(withPlaceholders);
   if (typeof schema !== "object" || schema === null) return schema;
   const inner = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
-      ["const", "enum", "default", "required"].includes(key) ? value : withPlaceholders(value),
-    ]),
+    Object.entries(schema)
+      // The referenced definition has them.
+      .filter(([key]) => !("$ref" in schema) || key === "$ref" || ANNOTATIONS.includes(key))
+      .map(([key, value]) => [key, DATA_KEYS.includes(key) ? value : withPlaceholders(value)]),
   );
   const isScalar =
     ["number", "integer", "boolean"].includes(inner.type) ||
     (Array.isArray(inner.enum) && inner.type === "string");
   if (!isScalar) return inner;
-  const { description, default: byDefault, ...rest } = inner;
-  return {
-    ...(description && { description }),
-    ...(byDefault !== undefined && { default: byDefault }),
-    anyOf: [rest, { $ref: "#/definitions/placeholder" }],
-  };
+  const [annotations, rest] = [true, false].map((isAnnotation) =>
+    Object.fromEntries(Object.entries(inner).filter(([key]) => ANNOTATIONS.includes(key) === isAnnotation)),
+  );
+  return { ...annotations, anyOf: [rest, { $ref: "#/definitions/placeholder" }] };
+}
+
+/** Properties without a description or an example, which an editor shows. */
+function* undocumented(schema, place) {
+  if (typeof schema !== "object" || schema === null) return;
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const missing = [
+      ...(property.description ? [] : ["description"]),
+      ...(property.examples?.length ? [] : ["example"]),
+    ];
+    if (missing.length > 0) yield `${place}.${name}: no ${missing.join(" and no ")}`;
+    yield* undocumented(property, `${place}.${name}`);
+  }
+  for (const [key, inner] of Object.entries(schema)) {
+    if (key === "definitions" || key === "properties" || DATA_KEYS.includes(key)) continue;
+    for (const part of [inner].flat()) yield* undocumented(part, place);
+  }
+  for (const [name, definition] of Object.entries(schema.definitions ?? {}))
+    yield* undocumented(definition, name);
 }
 
 const directory = mkdtempSync(join("node_modules", ".schema-"));
@@ -48,10 +76,22 @@ try {
     outfile,
   });
   const { scenario } = await import(pathToFileURL(outfile).href);
-  const schema = z.toJSONSchema(scenario, { io: "input", unrepresentable: "any", target: "draft-7" });
+  const schema = z.toJSONSchema(scenario, {
+    io: "input",
+    unrepresentable: "any",
+    target: "draft-7",
+    override: keepExamples,
+  });
   const filled = withPlaceholders(schema);
   filled.definitions.placeholder = PLACEHOLDER;
-  const text = `${JSON.stringify(filled, undefined, 1)}\n`;
+  const { $schema, ...rest } = filled;
+  const named = { $schema, $id: ID, title: "standin scenario", ...rest };
+  const problems = [...undocumented(named, "scenario")];
+  if (problems.length > 0) {
+    console.error(`${problems.join("\n")}\nadd documented("…", example) to the property's schema`);
+    process.exitCode = 1;
+  }
+  const text = `${JSON.stringify(named, undefined, 1)}\n`;
   if (!process.argv.includes("--check")) writeFileSync(FILE, text);
   else if (readFileSync(FILE, "utf8") !== text) {
     console.error(`not up to date: ${FILE}; run node scripts/scenario-schema.mjs`);

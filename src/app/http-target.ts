@@ -15,9 +15,11 @@ import { evolve } from "../platform/evolve.ts";
 import type { Refusal } from "../platform/refusal-codes.ts";
 import { isRestoreCall } from "../scenario/file/check-times.ts";
 import { Labels } from "../scenario/file/labels.ts";
-import { everyStep, type Scenario, type WorldDescription } from "../scenario/file/scenario-schema.ts";
+import type { Scenario } from "../scenario/file/scenario-schema.ts";
+import { everyStep } from "../scenario/file/step-schema.ts";
 import { isClosedLoop } from "../scenario/file/traffic-schema.ts";
 import { accountDescriptions } from "../scenario/file/world-description.ts";
+import type { WorldDescription } from "../scenario/file/world-schema.ts";
 import {
   CannotRunError,
   type ScenarioTarget,

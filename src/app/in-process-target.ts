@@ -10,13 +10,10 @@ import type { SimTime } from "../platform/core/time.ts";
 import type { World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Labels } from "../scenario/file/labels.ts";
-import {
-  everyStep,
-  type Scenario,
-  type Step,
-  type WorldDescription,
-} from "../scenario/file/scenario-schema.ts";
+import type { Scenario } from "../scenario/file/scenario-schema.ts";
 import { applySeedFile } from "../scenario/file/seed-file.ts";
+import { everyStep, type Step } from "../scenario/file/step-schema.ts";
+import type { WorldDescription } from "../scenario/file/world-schema.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,

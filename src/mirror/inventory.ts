@@ -127,6 +127,16 @@ export async function listProjects(api: PublicApi): Promise<z.output<typeof proj
   return projects;
 }
 
+/** Lists the computes of a project. */
+export function listEndpoints(api: PublicApi, projectId: string): Promise<EndpointCopy[]> {
+  return fetchAllPages(
+    api,
+    `/projects/${encodeURIComponent(projectId)}/endpoints`,
+    "endpoints",
+    endpointSchema,
+  );
+}
+
 async function readProject(
   api: PublicApi,
   id: string,
@@ -147,7 +157,7 @@ async function readProject(
     what,
     omissions,
   );
-  const endpoints = await fetchAllPages(api, `${path}/endpoints`, "endpoints", endpointSchema);
+  const endpoints = await listEndpoints(api, id);
   const copies: BranchCopy[] = [];
   for (const one of branches) {
     const branchPath = `${path}/branches/${encodeURIComponent(one.id)}`;

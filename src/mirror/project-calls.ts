@@ -11,9 +11,10 @@ const UNFINISHED_STATUSES = new Set(["scheduling", "running"]);
 /** Changes in the projects of a server, each after the operations of the one before it. */
 export class ProjectCalls {
   readonly #api: PublicApi;
-  readonly #control: ControlApi;
+  readonly #control: ControlApi | undefined;
 
-  constructor(api: PublicApi, control: ControlApi) {
+  /** Without a control API, the clock of the server is the wall clock. */
+  constructor(api: PublicApi, control?: ControlApi) {
     this.#api = api;
     this.#control = control;
   }
@@ -52,8 +53,8 @@ export class ProjectCalls {
       const response = await this.send("GET", `${path}/operations?limit=${OPERATIONS_PER_PAGE}`);
       const { operations = [] } = (response.body ?? {}) as { operations?: { status: string }[] };
       if (!operations.some(({ status }) => UNFINISHED_STATUSES.has(status))) return;
-      const { mode } = await this.#control.call<{ mode: string }>("GET", "/clock");
-      if (mode === "manual") await this.#control.call("POST", "/clock/advance", { next: true });
+      const clock = await this.#control?.call<{ mode: string }>("GET", "/clock");
+      if (clock?.mode === "manual") await this.#control?.call("POST", "/clock/advance", { next: true });
       else await this.#api.pause(POLL_MS);
     }
     throw new UserError(`${this.#api.url}${path}: operations did not finish after ${MAX_POLLS} polls`);

@@ -2,34 +2,48 @@ import * as z from "zod";
 import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
 import { normal } from "../platform/core/random-port.ts";
 import type { DurationMs } from "../platform/core/time.ts";
-import { duration, positiveDuration, strictObject } from "./pattern-fields.ts";
+import { documented, duration, positiveDuration, strictObject } from "./pattern-fields.ts";
 
-const max = duration.optional().describe("upper bound; longer draws are cut to it (default: none)");
+const max = duration
+  .optional()
+  .meta(documented("upper bound; longer draws are cut to it (default: none)", "1h"));
+
+const kind = <Name extends string>(name: Name, description: string) =>
+  z.literal(name).meta(documented(description, name));
 
 const distributions = z.discriminatedUnion(
   "distribution",
   [
-    strictObject({ distribution: z.literal("fixed"), value: duration }).describe("a constant"),
-    strictObject({ distribution: z.literal("uniform"), min: duration, max: duration })
+    strictObject({
+      distribution: kind("fixed", "always the same duration"),
+      value: duration.meta(documented("the duration", "3s")),
+    }).describe("a constant"),
+    strictObject({
+      distribution: kind("uniform", "uniform between two bounds"),
+      min: duration.meta(documented("lower bound, inclusive", "1s")),
+      max: duration.meta(documented("upper bound, inclusive", "5s")),
+    })
       .refine(({ min, max }) => min <= max, { path: ["max"], error: "must not be shorter than min" })
       .describe("uniform between two bounds, both inclusive"),
-    strictObject({ distribution: z.literal("exponential"), mean: positiveDuration, max }).describe(
-      "exponential with this mean",
-    ),
     strictObject({
-      distribution: z.literal("lognormal"),
-      median: positiveDuration,
-      sigma: z.number().positive().max(10).describe("standard deviation of the logarithm"),
+      distribution: kind("exponential", "exponential with this mean"),
+      mean: positiveDuration.meta(documented("mean before the upper bound applies", "10m")),
+      max,
+    }).describe("exponential with this mean"),
+    strictObject({
+      distribution: kind("lognormal", "log-normal with this median"),
+      median: positiveDuration.meta(documented("half of the draws are shorter", "3s")),
+      sigma: z.number().positive().max(10).meta(documented("standard deviation of the logarithm", 0.5)),
       max,
     }).describe("log-normal with this median"),
     strictObject({
-      distribution: z.literal("pareto"),
-      min: positiveDuration,
+      distribution: kind("pareto", "power law above a minimum"),
+      min: positiveDuration.meta(documented("shortest draw", "1m")),
       alpha: z
         .number()
         .positive()
         .max(100)
-        .describe("smaller values give a heavier tail; at 1 and below the mean is infinite"),
+        .meta(documented("smaller values give a heavier tail; at 1 and below the mean is infinite", 1.5)),
       max,
     }).describe("power law above a minimum"),
   ],
@@ -62,7 +76,15 @@ const {
   $schema: _,
   definitions: __,
   ...distributionsSchema
-} = z.toJSONSchema(distributions, { io: "input", target: "draft-7" });
+} = z.toJSONSchema(distributions, {
+  io: "input",
+  target: "draft-7",
+  // Otherwise zod drops the examples of a schema that transforms its input.
+  override: ({ zodSchema, jsonSchema }) => {
+    const examples = z.globalRegistry.get(zodSchema)?.examples;
+    if (Array.isArray(examples)) jsonSchema.examples = examples;
+  },
+});
 
 /**
  * How long something takes: `3s`, `1s..5s`, `3s~0.5` (median~sigma), or an object with a distribution; in
@@ -79,8 +101,12 @@ export const distribution = z
   })
   .meta({
     id: "distribution",
-    description:
+    ...documented(
       "a duration: 3s, 1s..5s, 3s~0.5 (median~sigma), or an object with a distribution and its parameters",
+      "3s",
+      "1s..5s",
+      "3s~0.5",
+    ),
     anyOf: [{ type: "string" }, { type: "number" }, distributionsSchema],
   });
 

@@ -184,8 +184,8 @@ test("worlds are forked, opened by a link and deleted", async () => {
   await page.getByRole("link", { name: "other" }).waitFor({ state: "detached" });
 });
 
-test("what-if answers from the world's own history, and the slider compares delays", async () => {
-  const { page } = await openConsole({
+test("what-if answers from the world's own history, and its delay is applied", async () => {
+  const { page, server } = await openConsole({
     before: async (server) => {
       const endpointId = await addProject(server, "shop");
       const { body } = await server.sim("GET", "/clock");
@@ -209,4 +209,9 @@ test("what-if answers from the world's own history, and the slider compares dela
   await page.keyboard.press("ArrowRight");
   await page.getByText("Suspend after 10 min without activity").waitFor();
   await page.getByText("−100 %").first().waitFor();
+  await page.getByRole("button", { name: "Apply 10 min to this world …" }).click();
+  await page.getByRole("button", { name: "Set delays" }).click();
+  await page.getByText("The autosuspend delay is now 10 min.").waitFor();
+  const { body } = await server.sim("GET", "/endpoints");
+  expect(body.endpoints[0].autosuspend.delay_s).toBe(600);
 });

@@ -43,7 +43,18 @@ const BELOW = {
   snapshots: ["create", "list", "restore", "delete"],
   worlds: ["create", "list", "delete"],
   faults: ["set", "list", "clear"],
-  whatif: ["curve", "compare", "capacity", "attribute", "quota", "starts", "profiles", "fleet", "import"],
+  whatif: [
+    "curve",
+    "apply",
+    "compare",
+    "capacity",
+    "attribute",
+    "quota",
+    "starts",
+    "profiles",
+    "fleet",
+    "import",
+  ],
 };
 
 test.each([

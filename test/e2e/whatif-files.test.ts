@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runStandin } from "../support/in-process-command.ts";
@@ -95,4 +95,15 @@ test("a columnar trace is read as is: options about the file format are rejected
     1,
     "standin: bad.standin-trace: --strict: 1 bad row skipped by the import\n",
   ]);
+});
+
+test("import --max-size stops before the trace file is larger, and leaves none", async () => {
+  const [trace, out] = [await createShopTrace("shop.csv"), join(testDirectory(), "shop.standin-trace")];
+  const limited = (size: string) => runStandin(["whatif", "import", trace, "--out", out, "--max-size", size]);
+  const { code, stdout, stderr } = await limited("100B");
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^standin: the trace would take at least [\d,]+ bytes; the limit is 100$/m);
+  expect(existsSync(out)).toBe(false);
+  expect((await limited("1GiB")).code).toBe(0);
+  expect((await limited("large")).stderr).toContain("It must be a size such as 500MiB or 4GiB");
 });

@@ -112,6 +112,11 @@ test("starts reports the peak; a limit makes requests wait, and a pool shortens 
   });
   const { rows: pooled } = await runWhatif(["starts", trace, "--start-latency", "5s", ...pool]);
   expect(pooled[1].pool_hits).toBeGreaterThan(0);
+  const target = ["--target-miss", "1%", "--refill", "10s", "--prepared-latency", "100ms"];
+  const { rows: found } = await runWhatif(["starts", trace, "--start-latency", "5s", ...target]);
+  const { pool: foundPool, pool_hits: hits, pool_misses: misses } = found[1];
+  expect(foundPool.target_miss_percent).toBe(1);
+  expect(misses / (hits + misses)).toBeLessThanOrEqual(0.01);
   expect(pooled[1].figures.wait_mean_ms).toBeLessThan(alone.figures.wait_mean_ms);
 });
 

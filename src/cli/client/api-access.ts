@@ -1,5 +1,7 @@
 import type { ControlApi } from "../../remote/control-api.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import type { ControlCall } from "./client.ts";
+import { callRoute } from "./control-route.ts";
 
 /** Parses the base URL of an API. Rejects a URL that would send the key to the wrong place or show it. */
 export function parseApiUrl(option: string, text: string): string {
@@ -25,12 +27,11 @@ export async function withApiKey<T>(
   use: (key: string) => Promise<T>,
 ): Promise<T> {
   if (givenKey !== undefined) return use(givenKey);
-  const temporaryKey = await server.call<{ id: number; key: string }>("POST", "/api_keys", {
-    key_name: name,
-  });
+  const call: ControlCall = (method, path, body) => server.call(method, path, body);
+  const temporaryKey = await callRoute(call, "POST /api_keys", { body: { key_name: name } });
   try {
     return await use(temporaryKey.key);
   } finally {
-    await server.call("DELETE", `/api_keys/${temporaryKey.id}`);
+    await callRoute(call, "DELETE /api_keys/:key_id", { params: [String(temporaryKey.id)] });
   }
 }

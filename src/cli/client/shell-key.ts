@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { ControlClient, ServerTarget } from "./client.ts";
+import { callRoute } from "./control-route.ts";
 
 const FILE_NAME = "shell-keys.json";
 
@@ -17,7 +18,7 @@ export async function shellKey(server: ControlClient, target: ServerTarget): Pro
   const path = join(resolve(target.data), FILE_NAME);
   const keys = readKeys(path);
   const stored = keys[target.world];
-  const { history } = await server.call<{ history: { id: string } }>("GET", "/health/ready");
+  const { history } = await callRoute(server.control, "GET /health/ready");
   if (stored?.history_id === history.id && (await isValid(server, stored.id))) return stored.key;
   const { id, key } = await createKey(server);
   writeKeys(path, { ...keys, [target.world]: { id, key, history_id: history.id } });
@@ -25,11 +26,11 @@ export async function shellKey(server: ControlClient, target: ServerTarget): Pro
 }
 
 function createKey(server: ControlClient): Promise<{ id: number; key: string }> {
-  return server.call("POST", "/api_keys", { key_name: "standin env" });
+  return callRoute(server.control, "POST /api_keys", { body: { key_name: "standin env" } });
 }
 
 async function isValid(server: ControlClient, id: number): Promise<boolean> {
-  const { api_keys } = await server.call<{ api_keys: readonly { id: number }[] }>("GET", "/api_keys");
+  const { api_keys } = await callRoute(server.control, "GET /api_keys");
   return api_keys.some((valid) => valid.id === id);
 }
 

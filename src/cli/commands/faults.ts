@@ -60,8 +60,11 @@ Examples:
     "remove one fault, or all faults",
     "standin faults clear\n  $ standin faults clear busy",
   ).action(async (name: string | undefined, options: FaultsOptions) => {
-    const path = name === undefined ? "/faults" : `/faults/${encodeURIComponent(name)}`;
-    const response = await withControlApi(options, (call) => call("DELETE", path));
+    const response = await withControlApi<unknown>(options, (call) =>
+      name === undefined
+        ? callRoute(call, "DELETE /faults")
+        : callRoute(call, "DELETE /faults/:name", { params: [name] }),
+    );
     printResult(options, response, name === undefined ? "removed all faults" : `removed ${name}`);
   });
   return faults;

@@ -93,7 +93,8 @@ async function restoreSnapshot(
   name: string,
 ): Promise<{ restored: string; former_kept_as: string }> {
   const server = await findServer(options);
-  if (server !== undefined) return server.call("POST", `/snapshots/${encodeURIComponent(name)}/restore`, {});
+  if (server !== undefined)
+    return callRoute(server.control, "POST /snapshots/:name/restore", { params: [name], body: {} });
   if (options.url !== undefined) throw new CliError(`no server responds at ${options.url}`);
   const { restoreStoredWorld } = await import("../client/stored-world.ts");
   return { restored: name, former_kept_as: await restoreStoredWorld(options, name) };

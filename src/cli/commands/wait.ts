@@ -7,6 +7,7 @@ import {
   requireServer,
   type ServerTarget,
 } from "../client/client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
@@ -76,7 +77,9 @@ function waitCondition({ endpoint, state, operation, project }: WaitOptions) {
 async function waitForCondition(condition: object, options: WaitOptions): Promise<unknown> {
   const server = await requireServer(options);
   try {
-    return await server.call("POST", "/wait", { until: condition, timeout: `${options.timeout}ms` });
+    return await callRoute(server.control, "POST /wait", {
+      body: { until: condition, timeout: `${options.timeout}ms` },
+    });
   } catch (error) {
     // Name the option of the command line, not the field of the request.
     if (error instanceof ControlApiError)
@@ -89,7 +92,7 @@ async function waitUntilReady(options: WaitOptions): Promise<unknown> {
   const deadline = performance.now() + options.timeout;
   for (;;) {
     const server = await findServer(options);
-    const health = await server?.call("GET", "/health/ready").catch(() => undefined);
+    const health = server && (await callRoute(server.control, "GET /health/ready").catch(() => undefined));
     if (health !== undefined) return health;
     if (performance.now() >= deadline)
       throw new CliError(`timed out after ${options.timeout} ms: no server is ready`);

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { applyCommand } from "../whatif-commands/apply-command.ts";
 import { attributeCommand } from "../whatif-commands/attribute-command.ts";
 import { capacityCommand } from "../whatif-commands/capacity-command.ts";
 import { compareCommand } from "../whatif-commands/compare-command.ts";
@@ -20,6 +21,7 @@ Examples:
   $ standin whatif compare fleet.csv --policy fixed:60 --policy hybrid`,
     )
     .addCommand(curveCommand())
+    .addCommand(applyCommand())
     .addCommand(compareCommand())
     .addCommand(capacityCommand())
     .addCommand(attributeCommand())

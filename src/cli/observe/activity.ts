@@ -1,8 +1,10 @@
 import { Command, Option } from "commander";
+import type { ControlAnswer } from "../../control/document/answers.ts";
 import { ACTIVITY_KINDS, type ActivityKind } from "../../platform/compute/activity.ts";
 import { formatDuration } from "../../scenario/file/expectation.ts";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { integerParser, parseDurationOption, parseInstantOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
@@ -16,16 +18,7 @@ type ActivityOptions = ServerTarget & {
   source?: string;
   json?: boolean;
 };
-type ActivityOutcome = {
-  readonly endpoint_id: string;
-  readonly kind: string;
-  readonly at: string;
-  readonly outcome: "served" | "waits" | "scheduled" | "refused";
-  readonly waited_ms?: number;
-  readonly connection_id?: string;
-  readonly code?: string;
-  readonly message?: string;
-};
+type ActivityOutcome = ControlAnswer<"POST /activity">["activities"][number];
 
 const MAX_QUERIES = 2 ** 32 - 1;
 
@@ -75,7 +68,7 @@ Examples:
         source,
       };
       const { activities } = await withControlApi(options, (call) =>
-        call<{ activities: readonly ActivityOutcome[] }>("POST", "/activity", body),
+        callRoute(call, "POST /activity", { body }),
       );
       for (const activity of activities) {
         print(`${json === true ? JSON.stringify(activity) : describeOutcome(activity)}\n`);

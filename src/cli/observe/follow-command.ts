@@ -8,6 +8,7 @@ import {
   type ServerTarget,
 } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { print, printError } from "../terminal/print.ts";
@@ -59,7 +60,7 @@ export async function printList<T>(list: FollowedList<T>, options: FollowOptions
       async (call) => void (await showAll(list, call, options.since ?? 0, show)),
     );
   const server = await requireServer(options);
-  const call: ControlCall = (method, path, body) => server.call(method, path, body);
+  const call = server.control;
   await untilInterrupted((signal) => follow(list, call, options.since, show, signal));
 }
 
@@ -128,6 +129,6 @@ async function readOrWait<T>(
 }
 
 async function historyOf(call: ControlCall): Promise<string> {
-  const { history } = await call<{ history: { id: string } }>("GET", "/health/ready");
+  const { history } = await callRoute(call, "GET /health/ready");
   return history.id;
 }

@@ -1,17 +1,11 @@
 import { Command, Option } from "commander";
+import type { ControlAnswer } from "../../control/document/answers.ts";
 import type { ControlCall, ServerTarget } from "../client/client.ts";
+import { callRoute } from "../client/control-route.ts";
 import { addFollowOptions, ENTRIES_PER_READ, type FollowedList, printList } from "./follow-command.ts";
 
-type RequestEntry = {
-  readonly number: number;
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
-  readonly operation_id: string | null;
-  readonly status: number | null;
-  readonly code?: string;
-  readonly fault?: string;
-};
+type RequestPage = Extract<ControlAnswer<"GET /requests">, { readonly requests: unknown }>;
+type RequestEntry = RequestPage["requests"][number];
 type RequestFilters = { readonly status?: string; readonly method?: string; readonly path?: string };
 type RequestsOptions = ServerTarget & RequestFilters & { since?: number; follow?: boolean; json?: boolean };
 
@@ -37,18 +31,15 @@ Examples:
 }
 
 function requestLog({ status, method, path }: RequestFilters): FollowedList<RequestEntry> {
-  const filters = Object.entries({ status, method, path }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`&${name}=${encodeURIComponent(value)}`],
-  );
   return {
     name: "requests",
     async read(call, since) {
-      const { requests, next_since } = await readRequests(call, since, filters.join(""));
+      const { requests, next_since } = await readRequests(call, since, { status, method, path });
       return { entries: requests, next: next_since };
     },
     async head(call) {
       for (let since = 0; ; ) {
-        const { requests, next_since } = await readRequests(call, since, "");
+        const { requests, next_since } = await readRequests(call, since);
         if (requests.length < ENTRIES_PER_READ) return next_since;
         since = next_since;
       }
@@ -66,9 +57,12 @@ function requestLog({ status, method, path }: RequestFilters): FollowedList<Requ
   };
 }
 
-function readRequests(call: ControlCall, since: number, filters: string) {
-  return call<{ readonly requests: readonly RequestEntry[]; readonly next_since: number }>(
-    "GET",
-    `/requests?since=${since}&limit=${ENTRIES_PER_READ}${filters}`,
-  );
+async function readRequests(
+  call: ControlCall,
+  since: number,
+  filters: Readonly<Record<string, string | undefined>> = {},
+): Promise<RequestPage> {
+  const query = { since, limit: ENTRIES_PER_READ, ...filters };
+  // Without the parameter count, the answer is a page.
+  return (await callRoute(call, "GET /requests", { query })) as RequestPage;
 }

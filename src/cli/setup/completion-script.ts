@@ -17,13 +17,21 @@ type CompletedOption = {
   readonly hasValue: boolean;
 };
 
+/**
+ * zsh loads the file as the function _standin at the first completion, and only the commands of the file run.
+ */
+const ZSH_FIRST_COMPLETION = `if [[ "$funcstack[1]" == _standin ]]; then
+  _bash_complete -o default -F _standin
+fi
+`;
+
 /** A script that completes these commands. Where it knows no value, the shell completes file names. */
 export function completionScript(shell: Shell, commands: readonly CompletedCommand[]): string {
   if (shell === "fish") return fishScript(commands);
   const script = bashScript(commands);
   return shell === "bash"
     ? script
-    : `#compdef standin\nautoload -U +X bashcompinit && bashcompinit\n${script}`;
+    : `#compdef standin\nautoload -U +X bashcompinit && bashcompinit\n${script}${ZSH_FIRST_COMPLETION}`;
 }
 
 function bashScript(commands: readonly CompletedCommand[]): string {

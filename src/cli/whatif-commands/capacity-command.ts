@@ -18,6 +18,7 @@ import {
   numberAbove,
   numberAtLeast,
   type OutputOptions,
+  parseShareOption,
   type QuestionOptions,
   questionFromOptions,
   reservedOption,
@@ -202,14 +203,6 @@ function parseSizeRangeOption(text: string): SizeRange {
   const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(numberAtLeast(0));
   if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
   throw new InvalidArgumentError("It must be a size such as 1, or a range such as 0.25..2.");
-}
-
-/** A share, as a percentage or a number: 0.1% is 0.001. */
-function parseShareOption(text: string): number {
-  const isPercentage = text.endsWith("%");
-  const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
-  if (value < 1) return value;
-  throw new InvalidArgumentError("It must be a share below 1, such as 0.1% or 0.001.");
 }
 
 function parseSkewOption(text: string): number {

@@ -5,13 +5,11 @@ import type { DelayChoice, SuspendDelay } from "../../whatif/curve/curve.ts";
 import { CurveAnswer } from "../../whatif/curve/curve-answer.ts";
 import { curvePage, delayLines } from "../../whatif/curve/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../../whatif/curve/curve-simulation.ts";
-import type { CurveSummary } from "../../whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
 import { type DaySpan, parseDaySpan, SPAN_RULE, splitDays } from "../../whatif/held-out/day-split.ts";
 import type { PointFigures } from "../../whatif/report/figures.ts";
 import { questionSummary } from "../../whatif/report/question.ts";
-import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";
@@ -19,6 +17,7 @@ import { RepeatableOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
+import { curveCsv } from "../whatif/curve-csv.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { openTraces } from "../whatif/open-traffic.ts";
 import {
@@ -271,37 +270,4 @@ function addClient(text: string, previous: readonly ClientForm[] | undefined): r
     if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
     throw error;
   }
-}
-
-const MIN_DELAY_S = 60;
-
-/**
- * The corners of the curve: between two of them, cold starts are constant and active time is linear. Then the
- * choices that are not points of the curve.
- */
-function curveCsv(
-  answer: CurveAnswer,
-  { present, best, cheapest_within: within, clairvoyant }: CurveSummary,
-): string {
-  const { coldStarts, activeMs } = answer.curve;
-  const named = new Map<DelayChoice, string>([
-    ...(within === undefined || within === null ? [] : [[within.delay_s, "cheapest_within"] as const]),
-    [present.delay_s, "present"],
-    [best.delay_s, best.delay_s === present.delay_s ? "present, best" : "best"],
-  ]);
-  const row = (delay: DelayChoice) => ({ ...answer.figuresAt(delay), mark: named.get(delay) ?? "" });
-  const corners: DelayChoice[] = [];
-  for (let s = MIN_DELAY_S; s <= LONGEST_DELAY_S; s += 1) {
-    const isEnd = s === MIN_DELAY_S || s === LONGEST_DELAY_S;
-    const active = activeMs[s] as number;
-    const isStraight =
-      coldStarts[s] === coldStarts[s - 1] &&
-      (activeMs[s + 1] as number) - active === active - (activeMs[s - 1] as number);
-    if (isEnd || !isStraight || named.has(s)) corners.push(s);
-  }
-  const own: DelayChoice[] = present.delay_s === "own" ? ["own"] : [];
-  return recordsCsv([
-    ...[...corners, "never" as const, ...own].map(row),
-    { delay_s: "clairvoyant", ...clairvoyant, mark: "bound" },
-  ]);
 }

@@ -4,13 +4,18 @@ import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
+import { parseBytesOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
 import { importFiles } from "../whatif/import-files.ts";
 import { addInputOptions, type InputOptions } from "../whatif/import-options.ts";
 import { TRACE_SUFFIX } from "../whatif/trace-files.ts";
 
-type TraceImportOptions = InputOptions & { readonly out: string; readonly json?: boolean };
+type TraceImportOptions = InputOptions & {
+  readonly out: string;
+  readonly maxSize?: number;
+  readonly json?: boolean;
+};
 
 export function importTraceCommand(): Command {
   const command = new Command("import").description(
@@ -20,6 +25,12 @@ export function importTraceCommand(): Command {
   return addInputOptions(command)
     .addOption(
       new Option("--out <file>", `trace file to create, ending in ${TRACE_SUFFIX}`).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        "--max-size <size>",
+        "stop if the trace file would be larger than this, such as 500MiB (default: no limit)",
+      ).argParser(parseBytesOption),
     )
     .addOption(jsonOption())
     .addHelpText(
@@ -47,7 +58,13 @@ async function runTraceImport(
     throw new CliError(`--out ${out}: the name must end in ${TRACE_SUFFIX}`, true);
   newFilePathInExistingDirectory(out);
   try {
-    const { header, rows, badRows, skippedRows, bad, notes } = await importFiles(paths, out, options, signal);
+    const { header, rows, badRows, skippedRows, bad, notes } = await importFiles(
+      paths,
+      out,
+      options,
+      signal,
+      options.maxSize,
+    );
     if (json === true) {
       const report = {
         file: out,

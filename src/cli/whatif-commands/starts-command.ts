@@ -5,13 +5,10 @@ import { randomFrom } from "../../simulation/random.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import type { StartLatency } from "../../whatif/replay/start-latency.ts";
 import { questionSummary } from "../../whatif/report/question.ts";
+import { MAX_POOL, type PoolTarget, smallestPool } from "../../whatif/starts/smallest-pool.ts";
 import { startsPage } from "../../whatif/starts/starts-page.ts";
-import {
-  type StartsAnswer,
-  type StartsQuestion,
-  startsReport,
-  startsSteps,
-} from "../../whatif/starts/starts-report.ts";
+import { type StartsAnswer, startsReport, startsSteps } from "../../whatif/starts/starts-report.ts";
+import type { StartsQuestion } from "../../whatif/starts/starts-runs.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser, parseDurationOption } from "../terminal/option-parsers.ts";
@@ -27,6 +24,7 @@ import {
   type OutputOptions,
   parseDelayOption,
   parseLatencyOption,
+  parseShareOption,
   type QuestionOptions,
   questionFromOptions,
 } from "../whatif/question-options.ts";
@@ -39,11 +37,14 @@ type StartsOptions = QuestionOptions &
     readonly delay?: SuspendDelay;
     readonly maxConcurrentStarts?: readonly number[];
     readonly pool?: number;
+    readonly targetMiss?: number;
     readonly refill?: number;
     readonly preparedLatency?: StartLatency;
   };
 
 const MAX_STARTS = 1_000_000;
+/** Of a search by doubling and bisection. */
+const MAX_POOLS_TRIED = 2 * Math.ceil(Math.log2(MAX_POOL));
 
 export function startsCommand(): Command {
   const command = new Command("starts").description(
@@ -68,6 +69,14 @@ export function startsCommand(): Command {
     )
     .addOption(
       new Option(
+        "--target-miss <share>",
+        "find the smallest pool that is empty for at most this share of starts, such as 1% or 0.01; instead of --pool",
+      )
+        .argParser(parseShareOption)
+        .conflicts(["pool", "maxConcurrentStarts"]),
+    )
+    .addOption(
+      new Option(
         "--refill <duration>",
         "time to prepare another compute: 30s or 30000 (milliseconds)",
       ).argParser(parseDurationOption),
@@ -82,14 +91,15 @@ export function startsCommand(): Command {
     .addHelpText(
       "after",
       `
-A pool requires --pool, --refill and --prepared-latency. A start that finds the
-pool empty takes --start-latency.
+A pool requires --pool or --target-miss, --refill and --prepared-latency. A start
+that finds the pool empty takes --start-latency.
 
 Examples:
   $ standin whatif fleet --computes 300 --days 3 --pattern cron --out jobs.csv
   $ standin whatif starts jobs.csv --start-latency measured
   $ standin whatif starts jobs.csv --max-concurrent-starts 5 --max-concurrent-starts 20 --out report/
-  $ standin whatif starts jobs.csv --start-latency 3s --pool 20 --refill 30s --prepared-latency 300ms`,
+  $ standin whatif starts jobs.csv --start-latency 3s --pool 20 --refill 30s --prepared-latency 300ms
+  $ standin whatif starts jobs.csv --start-latency 3s --target-miss 1% --refill 30s --prepared-latency 300ms`,
     )
     .action(async (paths: string[], options: StartsOptions, invokedCommand: Command) =>
       interruptible((signal) => runStarts(paths, options, invokedCommand, signal)),
@@ -102,16 +112,21 @@ async function runStarts(
   command: Command,
   signal: AbortSignal,
 ): Promise<void> {
-  const pool = poolOf(options);
+  checkPoolOptions(options);
   const opened = await openTraces(paths, options, command, signal);
   try {
     const { traffic, inputSummary } = opened;
     const { question } = await questionFromOptions(options, opened.world);
-    const startsQuestion: StartsQuestion = {
-      delay: options.delay ?? question.currentDelay,
-      concurrent: options.maxConcurrentStarts ?? [],
-      pool,
-    };
+    const delay = options.delay ?? question.currentDelay;
+    const pool = await poolOf(options, (target) =>
+      runWithProgress(
+        smallestPool(traffic, question, delay, target, randomFrom(question.seed)),
+        "searching for a pool",
+        MAX_POOLS_TRIED,
+        signal,
+      ).catch(rethrowRangeError),
+    );
+    const startsQuestion: StartsQuestion = { delay, concurrent: options.maxConcurrentStarts ?? [], pool };
     const work = startsReport(traffic, question, startsQuestion, randomFrom(question.seed));
     const answer = await runWithProgress(
       work,
@@ -141,11 +156,23 @@ async function runStarts(
   }
 }
 
-function poolOf({ pool, refill, preparedLatency }: StartsOptions): StartsQuestion["pool"] {
-  if (pool === undefined && refill === undefined && preparedLatency === undefined) return undefined;
-  if (pool === undefined || refill === undefined || preparedLatency === undefined)
+function checkPoolOptions({ pool, targetMiss, refill, preparedLatency }: StartsOptions): void {
+  const given = [pool ?? targetMiss, refill, preparedLatency].filter((value) => value !== undefined);
+  if (given.length % 3 !== 0)
     throw new CliError("a pool requires all of --pool, --refill and --prepared-latency", true);
-  return { size: pool, refillMs: refill, latency: preparedLatency };
+}
+
+async function poolOf(
+  { pool, targetMiss, refill: refillMs, preparedLatency: latency }: StartsOptions,
+  search: (target: PoolTarget) => Promise<number | undefined>,
+): Promise<StartsQuestion["pool"]> {
+  if (refillMs === undefined || latency === undefined) return undefined;
+  if (targetMiss === undefined) return pool === undefined ? undefined : { size: pool, refillMs, latency };
+  const size = await search({ missShare: targetMiss, refillMs, latency });
+  if (size !== undefined) return { size, refillMs, latency, targetMiss };
+  throw new CliError(
+    `--target-miss: no pool of up to ${MAX_POOL.toLocaleString("en")} computes is sufficient`,
+  );
 }
 
 function addStartLimit(text: string, previous: readonly number[] | undefined): readonly number[] {

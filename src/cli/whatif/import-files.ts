@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import type { ImportProgress, ImportReport } from "../../recordings/trace-files/import-trace.ts";
 import { temporaryTracePath } from "../../recordings/trace-files/trace-writer.ts";
+import { noteLargeOutput } from "../terminal/large-output.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { readInThread } from "../terminal/reading-thread.ts";
 import { withStandardInput } from "../terminal/standard-input.ts";
@@ -19,8 +20,9 @@ export function importFiles(
   out: string,
   options: InputOptions,
   signal: AbortSignal,
+  maxBytes?: number,
 ): Promise<ImportReport> {
-  return withStandardInput(paths, signal, (files) => importInThread(files, out, options, signal));
+  return withStandardInput(paths, signal, (files) => importInThread(files, out, options, signal, maxBytes));
 }
 
 async function importInThread(
@@ -28,17 +30,23 @@ async function importInThread(
   out: string,
   options: InputOptions,
   signal: AbortSignal,
+  maxBytes: number | undefined,
 ): Promise<ImportReport> {
   const progress = showProgress("reading");
-  let isFinished = false;
+  let [isFinished, isEstimated] = [false, false];
   try {
     const report = await readInThread<ImportReport, ImportProgress>(
       new URL("./import-worker.js", import.meta.url),
-      { paths, out, options } satisfies ImportJob,
+      { paths, out, options, maxBytes } satisfies ImportJob,
       signal,
       {
-        report: ({ bytes, totalBytes, rows, rowsPerSecond }) =>
-          void progress.report(bytes, totalBytes, { rows, rowsPerSecond }),
+        report: ({ bytes, totalBytes, rows, rowsPerSecond, estimatedBytes }) => {
+          if (estimatedBytes !== undefined && !isEstimated) {
+            isEstimated = true;
+            noteLargeOutput(out, estimatedBytes);
+          }
+          progress.report(bytes, totalBytes, { rows, rowsPerSecond });
+        },
         maxStallMs: MAX_STALL_MS,
       },
     );

@@ -15,13 +15,15 @@ export type ImportJob = {
   readonly paths: readonly string[];
   readonly out: string;
   readonly options: InputOptions;
+  /** Largest size of the output. */
+  readonly maxBytes: number | undefined;
 };
 
 type ImportMessage = ReadingMessage<ImportReport, ImportProgress>;
 
 const PROGRESS_EVERY_MS = 50;
 
-async function runImport({ paths, out, options }: ImportJob): Promise<ImportMessage> {
+async function runImport({ paths, out, options, maxBytes }: ImportJob): Promise<ImportMessage> {
   const { format, map, preset, endpoint, timeZone, timeUnit, durationUnit, strict } = options;
   const units = { timeUnit, durationUnit };
   const rows = { format, mapping: map, preset, endpoint, timeZone, ...units, random: randomFrom(1) };
@@ -32,6 +34,7 @@ async function runImport({ paths, out, options }: ImportJob): Promise<ImportMess
       out,
       {
         strict,
+        maxBytes,
         clock: () => performance.now(),
         onProgress: (progress) => {
           const now = performance.now();

@@ -227,6 +227,14 @@ export function numberAtLeast(minimum: number) {
   };
 }
 
+/** A share, as a percentage or a number: 0.1% is 0.001. */
+export function parseShareOption(text: string): number {
+  const isPercentage = text.endsWith("%");
+  const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
+  if (value < 1) return value;
+  throw new InvalidArgumentError("It must be a share below 1, such as 0.1% or 0.001.");
+}
+
 function parseWholeSecondsOption(text: string): number {
   const seconds = parseWorth(text);
   if (seconds !== undefined) return seconds;

@@ -2,7 +2,7 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
 import type { TraceFile } from "../../recordings/trace-files/trace-file.ts";
-import { TraceWriter } from "../../recordings/trace-files/trace-writer.ts";
+import { estimateTraceBytes, TraceWriter } from "../../recordings/trace-files/trace-writer.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
@@ -37,8 +37,6 @@ export async function writeTraffic(
 /** At most this many computes, and at most this share of them, are sampled. */
 const MAX_SAMPLED_COMPUTES = 8;
 const SAMPLED_SHARE = 0.1;
-/** Encoded columns of a typical block: see trace-block.ts. */
-const TRACE_BYTES_PER_REQUEST = 8;
 
 /** Extrapolates the size of the file from a sample of the computes. */
 function estimateBytes(traffic: Traffic, path: string): number {
@@ -51,7 +49,7 @@ function estimateBytes(traffic: Traffic, path: string): number {
     eachPart(traffic.arrivals(number), (part) => {
       const [first = 0] = part.at;
       const rowBytes = path.endsWith(TRACE_SUFFIX)
-        ? TRACE_BYTES_PER_REQUEST
+        ? estimateTraceBytes(1)
         : csvRow(traffic, name, first, part.durationMs[0] ?? 0, part.source?.[0] ?? 0).length;
       bytes += part.at.length * rowBytes;
     });

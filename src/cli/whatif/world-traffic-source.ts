@@ -1,3 +1,4 @@
+import type { ControlAnswer } from "../../control/document/answers.ts";
 import { parseObject } from "../../control/http/render-object.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { WorldSettings } from "../../platform/core/world-settings.ts";
@@ -7,6 +8,7 @@ import { HISTORY_TRUNCATED, worldDefaults } from "../../whatif/report/world-defa
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { type KnownCompute, WorldTraffic } from "../../whatif/trace/world-traffic.ts";
 import type { ControlCall } from "../client/client.ts";
+import { callRoute } from "../client/control-route.ts";
 
 const EVENTS_PER_PAGE = 10_000;
 
@@ -38,17 +40,14 @@ export async function readWorldTraffic(
   const worldTraffic = new WorldTraffic(until);
   let isTruncated = false;
   for (let since = 0; ; ) {
-    const page = await call<{ events: object[]; next_since: number; forgotten_seq?: number }>(
-      "GET",
-      `/events?since=${since}&limit=${EVENTS_PER_PAGE}`,
-    );
+    const page = await callRoute(call, "GET /events", { query: { since, limit: EVENTS_PER_PAGE } });
     isTruncated ||= page.forgotten_seq !== undefined;
     for (const event of page.events) worldTraffic.add(parseObject(event) as RecordedEvent);
     if (page.events.length < EVENTS_PER_PAGE) break;
     since = page.next_since;
   }
-  const { now } = await call<{ now: string }>("GET", "/clock");
-  const state = await call<StateResponse>("GET", "/state");
+  const { now } = await callRoute(call, "GET /clock");
+  const state = await callRoute(call, "GET /state");
   const readAt = Date.parse(now);
   const traffic = worldTraffic.traffic(readAt);
   const computes = worldTraffic.computes(
@@ -66,17 +65,11 @@ export async function readWorldTraffic(
   };
 }
 
-type StateResponse = {
-  readonly world: object;
-  readonly projects: readonly {
-    readonly id: string;
-    readonly settings: { readonly quota?: { readonly compute_time_seconds?: number } };
-  }[];
-  readonly endpoints: readonly object[];
-};
-
 /** A purged project still has computes in the journal, but no quota. */
-function worldProjects({ projects }: StateResponse, computes: readonly KnownCompute[]): WorldProject[] {
+function worldProjects(
+  { projects }: ControlAnswer<"GET /state">,
+  computes: readonly KnownCompute[],
+): WorldProject[] {
   const quotas = new Map(
     projects.map(({ id, settings: { quota } }) => [id, quota?.compute_time_seconds ?? 0]),
   );

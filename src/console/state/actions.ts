@@ -1,9 +1,10 @@
 import { control, platform } from "../client/request.ts";
 import type { Branch, Compute, Project } from "../client/types.ts";
 import { ask } from "../parts/dialog.tsx";
-import { attempt } from "./notices.ts";
+import { formatDuration } from "../parts/format.ts";
+import { attempt, notify } from "./notices.ts";
 import { refreshAll } from "./refresh.ts";
-import { accounts, findProject, nameOfCompute, selection } from "./world.ts";
+import { accounts, computes, findProject, nameOfCompute, selection } from "./world.ts";
 
 // What the user can do to the world. Calls of the platform API are made for the account that owns the project.
 
@@ -159,6 +160,29 @@ export function setDelay(compute: Compute, presentSeconds: number | null): void 
       callFor(compute.project_id, "PATCH", `/endpoints/${compute.id}`, {
         endpoint: { suspend_timeout_seconds: Number(seconds.replace("−", "-")) },
       }),
+  });
+}
+
+/** Sets the delay of all computes, one call of the platform API for each. */
+export function applyDelay(seconds: number): void {
+  const targets = computes.value;
+  ask({
+    title: `Suspend after ${formatDuration(seconds * 1_000)}?`,
+    text: `The autosuspend delay of ${targets.length} ${targets.length === 1 ? "compute" : "computes"} is set. A compute of a project with operations under way is left as it is, and named.`,
+    action: "Set delays",
+    onSubmit: async () => {
+      const failed: string[] = [];
+      for (const compute of targets) {
+        const body = { endpoint: { suspend_timeout_seconds: seconds } };
+        await callFor(compute.project_id, "PATCH", `/endpoints/${compute.id}`, body).catch((error: Error) =>
+          failed.push(`${nameOfCompute(compute)}: ${error.message}`),
+        );
+      }
+      if (failed.length > 0)
+        notify("error", `${failed.length} of ${targets.length} were not set. ${failed[0]}`);
+      else notify("done", `The autosuspend delay is now ${formatDuration(seconds * 1_000)}.`);
+      refreshAll();
+    },
   });
 }
 

@@ -47,7 +47,13 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, color
   context.font = scene.font;
   drawGrid(pen, scene);
   const begin = scene.timeline === undefined ? undefined : Date.parse(scene.timeline.from);
+  // Lanes that are scrolled do not reach into the ruler.
+  context.save();
+  context.beginPath();
+  context.rect(0, AXIS_HEIGHT, width, height - AXIS_HEIGHT);
+  context.clip();
   for (const row of scene.rows) drawRow(pen, scene, row, begin ?? from);
+  context.restore();
   if (scene.timeline !== undefined) drawMarks(pen, scene, scene.timeline);
   // What has not happened yet is veiled.
   context.fillStyle = colors.past;
@@ -168,7 +174,7 @@ function drawMarks({ context, colors, x }: Pen, scene: Scene, timeline: Timeline
   const rows = new Map(scene.rows.map((row) => [row.id, row]));
   for (const { endpoint_id, since, until, status } of timeline.operations) {
     const row = rows.get(endpoint_id ?? "");
-    if (row === undefined) continue;
+    if (row === undefined || row.top + row.height < AXIS_HEIGHT + 4) continue;
     const left = x(Date.parse(since));
     const right = x(until === null ? scene.now : Date.parse(until));
     context.fillStyle = status === "failed" ? colors.danger : colors.operation;
@@ -176,6 +182,7 @@ function drawMarks({ context, colors, x }: Pen, scene: Scene, timeline: Timeline
   }
   for (const { at, endpoint_id, kind } of timeline.marks) {
     const row = rows.get(endpoint_id ?? "");
+    if (row !== undefined && row.top + row.height < AXIS_HEIGHT + 12) continue;
     const [top, bottom] =
       row === undefined
         ? [AXIS_HEIGHT - 5, AXIS_HEIGHT]

@@ -235,7 +235,7 @@ export function Timeline() {
     <section class="timeline panel" aria-label="Timeline">
       <TimelineToolbar begin={beginOfHistory(answer.value)} />
       <div class={`lanes ${laneHeight.value === DENSE ? "dense" : ""}`} ref={scroller}>
-        <ol class="lane-names" style={{ paddingTop: `${AXIS_HEIGHT}px` }}>
+        <ol class="lane-names">
           {computes.value.length <= MAX_LANES * 20 &&
             computes.value.map((compute) => <LaneName key={compute.id} compute={compute} />)}
         </ol>
@@ -257,6 +257,11 @@ export function Timeline() {
           onKeyDown={onKeyDown}
         >
           <canvas ref={canvas} />
+          {answer.value === undefined && computes.value.length > 0 && (
+            <p class="reading" role="status">
+              Reading the history of this world …
+            </p>
+          )}
           <Hover
             pointer={hovered.value}
             width={size.value.width}

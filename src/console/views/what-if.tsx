@@ -3,6 +3,9 @@ import { useEffect } from "preact/hooks";
 import { control } from "../client/request.ts";
 import type { PolicyFigures, WhatIfAnswer } from "../client/types.ts";
 import { formatDollars, formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
+import { applyDelay } from "../state/actions.ts";
+import { at } from "../state/world.ts";
+import { forkHere } from "./worlds.tsx";
 
 /** Autosuspend delays to compare, in seconds. */
 const DELAYS = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 86_400];
@@ -65,6 +68,14 @@ export function WhatIf() {
         />
       </label>
       <Comparison present={present} selected={selected} perMonth={perMonth} />
+      <div class="buttons">
+        <button type="button" onClick={() => applyDelay(delay)} disabled={at.value !== undefined}>
+          Apply {formatDuration(delay * 1_000)} to this world …
+        </button>
+        <button type="button" onClick={() => forkHere(undefined)}>
+          Try it in a fork …
+        </button>
+      </div>
       <DelayTable policies={policies} selected={selected.policy} perMonth={perMonth} />
       <p class="limits">
         {formatNumber(traffic.requests)} requests to {traffic.computes} computes from{" "}

@@ -1,169 +1,28 @@
 import * as z from "zod";
-import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
-
-const instant = z.string().meta({ format: "date-time" });
-const nullableInstant = instant.nullable();
-const seq = z.int().min(0);
-const bytes = z.int();
-
-const clock = z.strictObject({
-  now: instant,
-  mode: z.enum(["real", "scaled", "manual"]),
-  factor: z.number(),
-  next_due: nullableInstant,
-});
-const event = z.looseObject({
+import {
+  account,
+  activity,
+  apiKey,
+  bytes,
+  clock,
+  deleted,
+  endpoint,
+  event,
+  explanation,
+  fault,
+  instant,
+  lane,
+  mark,
+  newApiKey,
+  project,
+  ready,
+  request,
+  rows,
   seq,
-  at: instant,
-  type: z.string(),
-  decision: seq,
-  endpoint_id: z.string().optional(),
-  operation: z.looseObject({ action: z.string(), endpoint_id: z.string().optional() }).optional(),
-});
-const apiKey = {
-  id: z.int(),
-  name: z.string(),
-  account_id: z.string(),
-  organization_id: z.string().optional(),
-  project_id: z.string().nullable().optional(),
-  created_at: instant,
-  last_used_at: nullableInstant,
-  last_used_from_addr: z.string(),
-};
-const newApiKey = z.strictObject({
-  id: z.int(),
-  key: z.string(),
-  name: z.string(),
-  account_id: z.string(),
-  created_at: instant,
-});
-const account = z.looseObject({ id: z.string(), name: z.string() });
-const world = {
-  name: z.string(),
-  api_url: z.string(),
-  control_url: z.string(),
-  open: z.boolean(),
-  now: instant,
-  seq,
-  history_id: z.string(),
-  size_bytes: bytes,
-  error: z.string().optional(),
-};
-const snapshot = z.strictObject({
-  name: z.string(),
-  kind: z.enum(["automatic", "backup", "manual"]),
-  created_at: instant,
-  now: instant,
-  seq,
-  history_id: z.string(),
-  size_bytes: bytes,
-  error: z.string().optional(),
-});
-const fault = z.strictObject({
-  name: z.string(),
-  on: z.looseObject({}),
-  when: z.looseObject({}),
-  effect: z.union([z.string(), z.looseObject({})]),
-  seen: z.int(),
-  hits: z.int(),
-  set_at: instant,
-});
-const endpoint = z.looseObject({
-  endpoint_id: z.string(),
-  project_id: z.string(),
-  project_name: z.string().optional(),
-  branch_id: z.string(),
-  branch_name: z.string().optional(),
-  status: z.enum(["Active", "Idle"]),
-  current_state: z.enum(["init", "active", "idle"]),
-  pending_state: z.enum(["active", "idle"]).nullable(),
-  current_size_cu: z.number(),
-  connections: z.looseObject({ direct: z.int(), pooled: z.int() }),
-  autosuspend: z.strictObject({
-    delay_s: z.number().nullable(),
-    idle_since: nullableInstant,
-    suspend_at: nullableInstant,
-    suspend_in_ms: z.number().nullable(),
-  }),
-});
-const request = z.strictObject({
-  number: z.int(),
-  at: instant,
-  seq,
-  request_id: z.string(),
-  method: z.string(),
-  path: z.string(),
-  operation_id: z.string().nullable(),
-  status: z.int().nullable(),
-  code: z.string().optional(),
-  account_id: z.string().nullable(),
-  key_id: z.int().nullable(),
-  body: z.unknown().optional(),
-  answered: z.unknown().optional(),
-  fault: z.string().optional(),
-});
-const activity = z.strictObject({
-  endpoint_id: z.string(),
-  kind: z.enum(ACTIVITY_KINDS),
-  at: instant,
-  outcome: z.enum(["served", "waits", "scheduled", "refused"]),
-  woke: z.boolean().optional(),
-  waited_ms: z.number().optional(),
-  connection_id: z.string().optional(),
-  code: z.string().optional(),
-  message: z.string().optional(),
-});
-const explanation = z.looseObject({
-  at: instant,
-  summary: z.string(),
-  reasons: z.array(z.strictObject({ about: z.string(), text: z.string(), events: z.array(seq) })),
-  events: z.array(event),
-});
-const ready = z.strictObject({
-  status: z.literal("ready"),
-  live: z.boolean(),
-  ready: z.boolean(),
-  world: z.string(),
-  now: instant,
-  size_bytes: bytes,
-  history: z.strictObject({ id: z.string(), seq, forgotten_seq: seq }),
-  version: z.string(),
-});
-const lane = z.strictObject({
-  endpoint_id: z.string(),
-  project_id: z.string(),
-  branch_id: z.string(),
-  spans: z.array(
-    z.strictObject({
-      since_ms: z.number(),
-      until_ms: z.number(),
-      state: z.enum(["starting", "active", "suspending", "suspended", "mixed"]),
-      size_cu: z.number(),
-      active_share: z.number().optional(),
-    }),
-  ),
-  arrivals: z.array(z.strictObject({ at_ms: z.number(), count: z.int(), waiting: z.int() })),
-});
-const mark = z.strictObject({
-  at: instant,
-  seq,
-  kind: z.enum(["fault", "restart", "start_failed", "suspend_failed"]),
-  endpoint_id: z.string().nullable(),
-  project_id: z.string().nullable(),
-  name: z.string().nullable(),
-});
-const timelineOperation = z.strictObject({
-  id: z.string(),
-  action: z.string(),
-  project_id: z.string(),
-  branch_id: z.string().nullable(),
-  endpoint_id: z.string().nullable(),
-  since: instant,
-  until: nullableInstant,
-  status: z.enum(["running", "finished", "failed", "cancelled"]),
-});
-const deleted = z.strictObject({ name: z.string(), deleted: z.literal(true) });
-const rows = z.array(z.looseObject({}));
+  snapshot,
+  timelineOperation,
+  world,
+} from "./answer-objects.ts";
 
 /** What each call of the control API answers, in JSON unless it says otherwise. */
 export const CONTROL_ANSWERS = {
@@ -216,7 +75,15 @@ export const CONTROL_ANSWERS = {
   ),
   "GET /state": answer(
     "The state of the world, now or at a point of its history",
-    z.looseObject({ seq, at: instant, accounts: rows, projects: rows, branches: rows, endpoints: rows }),
+    z.looseObject({
+      seq,
+      at: instant,
+      world: z.looseObject({}),
+      accounts: rows,
+      projects: z.array(project),
+      branches: rows,
+      endpoints: rows,
+    }),
   ),
   "GET /explain/endpoints/:endpoint_id": answer("Explains the state of a compute", explanation),
   "GET /explain/operations/:operation_id": answer("Explains the state of an operation", explanation),

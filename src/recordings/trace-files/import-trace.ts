@@ -8,7 +8,7 @@ import type { Period } from "../trace/trace.ts";
 import { type FileInput, readFileInput } from "./file-input.ts";
 import { SpillFile } from "./spill.ts";
 import type { TraceHeader } from "./trace-header.ts";
-import { TraceWriter } from "./trace-writer.ts";
+import { estimateTraceBytes, TraceWriter } from "./trace-writer.ts";
 
 /** Progress so far. `rowsPerSecond` needs a clock. */
 export type ImportProgress = {
@@ -19,6 +19,8 @@ export type ImportProgress = {
   readonly bytes: number;
   readonly totalBytes: number;
   readonly rowsPerSecond: number | undefined;
+  /** Size of the trace, extrapolated from the rows so far; `undefined` for the first rows. */
+  readonly estimatedBytes: number | undefined;
 };
 
 /** An input that is not a file, such as a world. */
@@ -29,6 +31,8 @@ export type ImportOptions = IntakeOptions & {
   /** Rows held in memory, 44 bytes each; more rows are sorted on disk. */
   readonly rowsInMemory?: number | undefined;
   readonly onProgress?: ((progress: ImportProgress) => void | Promise<void>) | undefined;
+  /** Largest size of the trace; a larger one is a `RecordingError`. */
+  readonly maxBytes?: number | undefined;
   /** Milliseconds of a monotonic clock, for the rate. */
   readonly clock?: (() => number) | undefined;
 };
@@ -46,6 +50,8 @@ export type ImportReport = {
 };
 
 const ROWS_IN_MEMORY = 4_194_304;
+/** Fewer rows say little about the rest. */
+const MIN_ESTIMATED_ROWS = 10_000;
 
 /**
  * Imports inputs into one `.standin-trace`: computes in the order of their first rows, requests by arrival,
@@ -66,7 +72,7 @@ export async function importTrace(
         `no usable request in ${inputs.map(({ name }) => name).join(", ")}${firstProblem(intake)}`,
       );
     intake.noteStrayInstants();
-    const header = writeSortedTrace(path, sort, intake, inputs, periodOf(intake, options));
+    const header = writeSortedTrace(path, sort, intake, inputs, options);
     const { rows, badRows, skippedRows, outsideRows, bad, notes } = intake;
     return { header, rows, badRows, skippedRows, outsideRows, bad, notes };
   } finally {
@@ -90,6 +96,10 @@ async function readInputs(
         await readFileInput(input, intake, async (bytes) => {
           const elapsedMs = (clock?.() ?? 0) - startedAt;
           const rowsPerSecond = elapsedMs > 0 ? (intake.rows / elapsedMs) * 1_000 : undefined;
+          const estimatedBytes =
+            intake.rows < MIN_ESTIMATED_ROWS
+              ? undefined
+              : estimateTraceBytes((intake.rows * totalBytes) / (bytesBefore + bytes));
           await onProgress?.({
             input: input.name,
             rows: intake.rows,
@@ -97,6 +107,7 @@ async function readInputs(
             bytes: bytesBefore + bytes,
             totalBytes,
             rowsPerSecond,
+            estimatedBytes,
           });
         });
         bytesBefore += input.bytes;
@@ -113,9 +124,9 @@ function writeSortedTrace(
   sort: ExternalSort,
   intake: Intake,
   inputs: readonly TraceInput[],
-  period: Period,
+  options: ImportOptions,
 ): TraceHeader {
-  const writer = new TraceWriter(path);
+  const writer = new TraceWriter(path, options.maxBytes);
   try {
     const segmentsOf = sort.segments();
     const take = (at: SimTime, durationMs: number, source: number) => writer.add(at, durationMs, source);
@@ -127,7 +138,7 @@ function writeSortedTrace(
       writer.endCompute(name);
     });
     const { badRows, skippedRows, outsideRows, notes } = intake;
-    return writer.finish(period, intake.sourceNames, {
+    return writer.finish(periodOf(intake, options), intake.sourceNames, {
       inputs: inputs.map(({ name }) => name),
       badRows,
       skippedRows,

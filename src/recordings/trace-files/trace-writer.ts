@@ -2,6 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { SimTime } from "../../platform/core/time.ts";
+import { RecordingError } from "../rows/recording-error.ts";
 import { PART_LENGTH, type Period } from "../trace/trace.ts";
 import { type BlockColumns, blockColumns, encodeBlock, largestBlock } from "./trace-block.ts";
 import {
@@ -15,6 +16,12 @@ import {
 } from "./trace-header.ts";
 
 const BUFFER_BYTES = 4 * 1024 * 1024;
+/** Encoded columns of a typical block: see trace-block.ts. */
+const TYPICAL_BYTES_PER_REQUEST = 8;
+
+export function estimateTraceBytes(requests: number): number {
+  return requests * TYPICAL_BYTES_PER_REQUEST;
+}
 
 /**
  * Writes a `.standin-trace`, compute by compute, each by ascending arrival. The file appears only when
@@ -22,6 +29,7 @@ const BUFFER_BYTES = 4 * 1024 * 1024;
  */
 export class TraceWriter {
   readonly #path: string;
+  readonly #maxBytes: number;
   readonly #temporaryPath: string;
   readonly #file: number;
   readonly #hash: Hash = createHash("sha256");
@@ -35,7 +43,9 @@ export class TraceWriter {
   #computeAt = HEADER_BYTES;
   #rows = 0;
 
-  constructor(path: string) {
+  /** A trace with more than `maxBytes` is a `RecordingError`. */
+  constructor(path: string, maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
     this.#path = path;
     this.#temporaryPath = temporaryTracePath(path);
     this.#file = openSync(this.#temporaryPath, "w");
@@ -66,6 +76,7 @@ export class TraceWriter {
     const index: TraceIndex = { period, computes: this.#computes, sources, origin };
     const json = Buffer.from(JSON.stringify(index));
     const indexOffset = this.#offset;
+    this.#checkSize(indexOffset + json.length);
     this.#flush();
     this.#hash.update(json);
     writeAll(this.#file, json);
@@ -98,9 +109,16 @@ export class TraceWriter {
     const length = encodeBlock(this.#columns, this.#count, this.#buffer.subarray(this.#buffered));
     this.#buffered += length;
     this.#offset += length;
+    this.#checkSize(this.#offset);
     this.#rowsOfCompute += this.#count;
     this.#count = 0;
     if (this.#buffered >= BUFFER_BYTES) this.#flush();
+  }
+
+  #checkSize(bytes: number): void {
+    if (bytes <= this.#maxBytes) return;
+    const [size, limit] = [bytes, this.#maxBytes].map((value) => value.toLocaleString("en"));
+    throw new RecordingError(`the trace would take at least ${size} bytes; the limit is ${limit}`);
   }
 
   #flush(): void {

@@ -6,7 +6,8 @@ import { checkPastTimes, rewindsClock } from "./check-times.ts";
 import { type Expectation, formatDuration } from "./expectation.ts";
 import { isLabel, type LabelKind, Labels } from "./labels.ts";
 import { invalidInstantsIn, ROUND_NAME, referencesIn } from "./references.ts";
-import { ACTIONS, everyStep, METHODS, type Scenario, type Step } from "./scenario-schema.ts";
+import type { Scenario } from "./scenario-schema.ts";
+import { ACTIONS, everyStep, METHODS, type Step } from "./step-schema.ts";
 import { labelsOfDescription } from "./world-description.ts";
 
 type YamlPath = readonly (string | number)[];

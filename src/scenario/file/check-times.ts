@@ -1,7 +1,8 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { formatDuration } from "./expectation.ts";
-import { everyStep, type Scenario, type Step } from "./scenario-schema.ts";
+import type { Scenario } from "./scenario-schema.ts";
+import { everyStep, type Step } from "./step-schema.ts";
 import type { When } from "./time-fields.ts";
 
 type YamlPath = readonly (string | number)[];

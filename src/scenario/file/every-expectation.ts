@@ -1,5 +1,6 @@
 import type { Expectation } from "./expectation.ts";
-import type { Scenario, Step } from "./scenario-schema.ts";
+import type { Scenario } from "./scenario-schema.ts";
+import type { Step } from "./step-schema.ts";
 
 type Path = readonly (string | number)[];
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { duration, strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, duration, strictObject } from "../../traffic/pattern-fields.ts";
 import { when } from "./time-fields.ts";
 
 /** The measures of a run, with their units. */
@@ -44,16 +44,34 @@ type Bound = { readonly min?: number | undefined; readonly max?: number | undefi
 const BOUND_RULE = "must be an exact value, or {min: …, max: …}, both inclusive";
 
 const count = z
-  .union([z.number(), strictObject({ min: z.number().optional(), max: z.number().optional() })], {
-    error: BOUND_RULE,
-  })
+  .union(
+    [
+      z.number(),
+      strictObject({
+        min: z.number().optional().meta(documented("smallest value allowed, inclusive", 1)),
+        max: z.number().optional().meta(documented("largest value allowed, inclusive", 10)),
+      }),
+    ],
+    {
+      error: BOUND_RULE,
+    },
+  )
   .transform((given): Bound => (typeof given === "number" ? { min: given, max: given } : given))
   .meta({ id: "count" });
 
 const durationBound = z
-  .union([duration, strictObject({ min: duration.optional(), max: duration.optional() })], {
-    error: BOUND_RULE,
-  })
+  .union(
+    [
+      duration,
+      strictObject({
+        min: duration.optional().meta(documented("shortest duration allowed, inclusive", "1s")),
+        max: duration.optional().meta(documented("longest duration allowed, inclusive", "5s")),
+      }),
+    ],
+    {
+      error: BOUND_RULE,
+    },
+  )
   .transform((given): Bound => (typeof given === "number" ? { min: given, max: given } : given))
   .meta({ id: "time" });
 
@@ -62,11 +80,18 @@ const state = z.union([states, z.array(states).min(1)], {
   error: `must be one of ${COMPUTE_STATES.join(", ")}, or a list of them`,
 });
 
+type Examples = [unknown, ...unknown[]];
+const EXAMPLES: Readonly<Record<(typeof MEASURES)[MeasureName]["unit"], Examples>> = {
+  state: ["idle", ["starting", "active"]],
+  count: [0, { min: 1 }, { max: 10 }],
+  duration: [{ max: "5s" }, { min: "1m", max: "2h" }],
+};
+
 const measureSchema = (name: MeasureName) => {
   const { unit, about } = MEASURES[name];
   const schema =
     unit === "state" ? state.transform((given) => [given].flat()) : unit === "count" ? count : durationBound;
-  return schema.optional().describe(about);
+  return schema.optional().meta(documented(about, ...EXAMPLES[unit]));
 };
 type ExpectedValue = readonly ComputeState[] | Bound;
 const measureFields = Object.fromEntries(
@@ -97,13 +122,26 @@ export const expectation = strictObject({
   of: z
     .string()
     .optional()
-    .describe("label of an account, project, branch or compute (default: the whole world)"),
+    .meta(
+      documented(
+        "label of an account, project, branch or compute (default: the whole world)",
+        "shop",
+        "shop/main",
+        "shop/main/primary",
+      ),
+    ),
   with: z
     .record(z.string(), z.union([z.string(), z.number()]))
     .optional()
-    .describe("filters what is counted: action, status, method, code, type"),
-  from: when.optional().describe("under always and never: start of the window, inclusive"),
-  until: when.optional().describe("under always and never: end of the window, exclusive"),
+    .meta(
+      documented(
+        "filters what is counted: action, status, method, code, type",
+        { status: 423 },
+        { action: "start_compute", status: "finished" },
+      ),
+    ),
+  from: when.optional().meta(documented("under always and never: start of the window, inclusive", "10m")),
+  until: when.optional().meta(documented("under always and never: end of the window, exclusive", "2h")),
   ...measureFields,
 })
   .transform((given, context): Expectation => {

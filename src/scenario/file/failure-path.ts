@@ -1,4 +1,4 @@
-import type { Step } from "./scenario-schema.ts";
+import type { Step } from "./step-schema.ts";
 
 type Path = readonly (string | number)[];
 

@@ -12,7 +12,8 @@ import {
   unknownNameMessage,
   unusedNameMessage,
 } from "./matrix.ts";
-import { type Scenario, type Step, scenario } from "./scenario-schema.ts";
+import { type Scenario, scenario } from "./scenario-schema.ts";
+import type { Step } from "./step-schema.ts";
 import { extractValidPart } from "./valid-part.ts";
 import { formatProblems, type Problem, SourceDocument } from "./yaml-document.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { parseDuration, type SimTime } from "../../platform/core/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
-import { DURATION_RULE } from "../../traffic/pattern-fields.ts";
+import { DURATION_RULE, documented } from "../../traffic/pattern-fields.ts";
 
 const INSTANT_RULE = "must be an ISO 8601 instant such as 2026-01-31T12:00:00Z";
 const LATEST = "9999-12-31T23:59:59.999Z";
@@ -15,7 +15,7 @@ export const instant = z.iso
     context.addIssue({ code: "custom", message: INSTANT_RULE });
     return z.NEVER;
   })
-  .meta({ id: "instant", description: "an ISO 8601 instant such as 2026-01-31T12:00:00Z" });
+  .meta({ id: "instant", ...documented("an ISO 8601 instant", "2026-01-31T12:00:00Z") });
 
 export type When = { readonly afterStart: number } | { readonly instant: SimTime };
 
@@ -33,7 +33,10 @@ export const when = z
     });
     return z.NEVER;
   })
-  .meta({ id: "when", description: "a duration after the start, such as 10m, or an ISO 8601 instant" });
+  .meta({
+    id: "when",
+    ...documented("a duration after the start, or an ISO 8601 instant", "10m", "2026-01-31T12:00:00Z"),
+  });
 
 /** A delay after the end of a step; without a name, after the previous step. */
 export type After = { readonly step?: string; readonly delay: number };
@@ -50,4 +53,11 @@ export const after = z
     context.addIssue({ code: "custom", message: AFTER_RULE });
     return z.NEVER;
   })
-  .describe("a delay after the previous step, or after a named step: deploy + 5m");
+  .meta(
+    documented(
+      "a delay after the end of the previous step, or of a named step",
+      "5m",
+      "deploy",
+      "deploy + 5m",
+    ),
+  );

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { RECORDING_FORMATS } from "../../recordings/read-recording.ts";
 import { ARRIVAL_FIELDS, type ArrivalField } from "../../recordings/rows/arrival-row.ts";
-import { strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, strictObject } from "../../traffic/pattern-fields.ts";
 import { PATTERNS, patternWith } from "../../traffic/patterns.ts";
 import { when } from "./time-fields.ts";
 
@@ -10,37 +10,75 @@ const sourceFields = {
     .string()
     .min(1)
     .max(100)
-    .describe("names its random stream, so adding a source changes no other source"),
+    .meta(documented("names its random stream, so adding a source changes no other source", "shoppers")),
   to: z
     .union([z.string(), z.array(z.string()).min(1)])
-    .describe(
-      "computes, or branches for their primary computes; fleet-*/main selects all matches, each with its own random stream",
+    .meta(
+      documented(
+        "labels of computes, or of branches for their primary computes; * selects all matches, each with its own random stream",
+        "shop/main",
+        "fleet-*/main",
+        ["shop/main/primary", "shop/main/replica-1"],
+      ),
     ),
-  from: when.optional().describe("default: the start of the run"),
-  until: when.optional().describe("default: the end of the run"),
+  from: when
+    .optional()
+    .meta(documented("when the source starts, inclusive (default: the start of the run)", "10m")),
+  until: when
+    .optional()
+    .meta(documented("when the source ends, exclusive (default: the end of the run)", "2h")),
 };
 
+const COLUMNS: Readonly<Record<ArrivalField, readonly [description: string, example: string]>> = {
+  endpoint: ["column with the endpoint that received the arrival", "endpoint_id"],
+  at: ["column with the instant of the arrival", "start_time"],
+  duration: ["column with the duration of the arrival", "duration_ms"],
+  source: ["column with the name of the source", "application_name"],
+  kind: ["column with the kind of the arrival: query, transaction and so on", "kind"],
+  queries: ["column with the number of queries", "query_count"],
+  connection: ["column with the name of the connection", "session_id"],
+};
 const columns = Object.fromEntries(
-  ARRIVAL_FIELDS.map((field) => [field, z.string().exactOptional()]),
+  ARRIVAL_FIELDS.map((field) => [
+    field,
+    z
+      .string()
+      .exactOptional()
+      .meta(documented(...COLUMNS[field])),
+  ]),
 ) as Record<ArrivalField, z.ZodExactOptional<z.ZodString>>;
 
 const replayTraffic = strictObject({
   ...sourceFields,
-  pattern: z.literal("replay").describe("replays recorded traffic unchanged"),
-  file: z.string().min(1).describe("path relative to this file: CSV, NDJSON, or the journal of a world"),
-  format: z.enum(RECORDING_FORMATS).optional().describe("default: from the extension of the file name"),
+  pattern: z.literal("replay").meta(documented("replays recorded traffic unchanged", "replay")),
+  file: z
+    .string()
+    .min(1)
+    .meta(documented("path relative to this file: CSV, NDJSON, or the journal of a world", "traffic.csv")),
+  format: z
+    .enum(RECORDING_FORMATS)
+    .optional()
+    .meta(documented("format of the recording (default: from the extension of the file name)", "csv")),
   columns: strictObject(columns)
     .optional()
-    .describe("the column or key of each field, such as at: start_time; other fields are guessed"),
+    .meta(documented("the column or key of each field; other fields are guessed", { at: "start_time" })),
   computes: z
     .record(z.string(), z.string())
     .optional()
-    .describe("maps endpoints of the recording to computes; the others go to `to`"),
+    .meta(
+      documented("maps endpoints of the recording to computes; the others go to `to`", {
+        "ep-quiet-sun-a1b2c3": "shop/main",
+      }),
+    ),
   align: z
     .enum(["start", "clock"])
     .default("start")
-    .describe(
-      "start: the first arrival comes when the source starts; clock: each arrival keeps its own instant",
+    .meta(
+      documented(
+        "start: the first arrival comes when the source starts; clock: each arrival keeps its own instant (default: start)",
+        "start",
+        "clock",
+      ),
     ),
 });
 

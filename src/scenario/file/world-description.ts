@@ -1,5 +1,5 @@
 import type { LabelKind } from "./labels.ts";
-import type { WorldDescription } from "./scenario-schema.ts";
+import type { WorldDescription } from "./world-schema.ts";
 
 /** The account of the projects under `world.projects`. */
 const MAIN_ACCOUNT = "main";

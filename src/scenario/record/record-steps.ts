@@ -9,7 +9,7 @@ import type { FaultDefinition } from "../../platform/fault/fault.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { listNames } from "../file/check-scenario.ts";
 import { escapeReferences } from "../file/references.ts";
-import { METHODS } from "../file/scenario-schema.ts";
+import { METHODS } from "../file/step-schema.ts";
 import { type FaultDelay, findFaultDelays } from "./fault-delays.ts";
 import { eventsWithoutRequest } from "./missing-requests.ts";
 

@@ -1,6 +1,6 @@
 import type { Activity } from "../../platform/compute/activity.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Step } from "../file/scenario-schema.ts";
+import type { Step } from "../file/step-schema.ts";
 
 /**
  * The instant that the world must reach before a sequence continues, and an arrival at that instant. Both are

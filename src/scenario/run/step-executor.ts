@@ -4,7 +4,7 @@ import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { isRestoreCall } from "../file/check-times.ts";
 import { ROUND_NAME, resolveInstants, resolveReferences, valueAtPath } from "../file/references.ts";
-import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/scenario-schema.ts";
+import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/step-schema.ts";
 import type { QueuedArrivals } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
 import type { RunObservation } from "./run-observation.ts";

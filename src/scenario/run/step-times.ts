@@ -1,5 +1,5 @@
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Step } from "../file/scenario-schema.ts";
+import type { Step } from "../file/step-schema.ts";
 import { stepDependencies } from "./parallel.ts";
 
 /** When steps start and have ended. */

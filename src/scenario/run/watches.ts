@@ -8,7 +8,8 @@ import {
   type MeasureName,
   meetsExpectation,
 } from "../file/expectation.ts";
-import type { Scenario, Step } from "../file/scenario-schema.ts";
+import type { Scenario } from "../file/scenario-schema.ts";
+import type { Step } from "../file/step-schema.ts";
 import type { ExpectationResults } from "./expectation-results.ts";
 import { triggersOf, watchesEveryEvent } from "./measure-triggers.ts";
 import type { FailedCondition } from "./verdict.ts";

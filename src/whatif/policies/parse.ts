@@ -1,4 +1,6 @@
-import { HOUR, MINUTE, parseDuration, SECOND } from "../../platform/core/time.ts";
+import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../../platform/core/time.ts";
+import { parseInstant } from "../../recordings/rows/instant.ts";
+import { isTimeZone } from "../../traffic/time-zone.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { clairvoyant, clairvoyantResume } from "./clairvoyant.ts";
 import { bestFixed, fixed, ownDelays } from "./fixed.ts";
@@ -6,7 +8,9 @@ import { hybridHistogram } from "./hybrid-histogram.ts";
 import { learnedHazard } from "./learned-hazard.ts";
 import type { Policy } from "./policy.ts";
 import { predictiveResume } from "./predictive-resume.ts";
+import { parseWeekWindows, SCHEDULE_RULE, weekSchedule } from "./schedule.ts";
 import { skiRental, skiRentalRandomised } from "./ski-rental.ts";
+import { type TrainedOptions, trainedSchedule } from "./trained-schedule.ts";
 
 /** One form of `--policy`. */
 type PolicyForm = {
@@ -38,6 +42,16 @@ export const POLICY_FORMS: readonly PolicyForm[] = [
     "resumes ahead of the hours of the week that are usually busy",
     parsePredictive,
   ),
+  {
+    form: "schedule:mon-fri@08:00-18:00[,zone=UTC,delay=5m]",
+    meaning: "active on these days and local times, with a delay otherwise",
+    parse: parseSchedule,
+  },
+  {
+    form: "schedule:trained[,until=14d,delay=5m]",
+    meaning: "a schedule for each compute, learnt from its first days",
+    parse: parseTrainedSchedule,
+  },
   withoutOptions(clairvoyant, "perfect foresight: the bound for policies that only suspend"),
   withoutOptions(
     clairvoyantResume,
@@ -101,6 +115,45 @@ function parsePredictive(text: string, rest = ""): Policy {
   return predictiveResume(
     { delayMs, leadMs: parseDurationOption(text, "lead", options.get("lead"), 5 * MINUTE), share },
     text,
+  );
+}
+
+const SCHEDULE = "schedule:";
+const TRAINED_SCHEDULE = "schedule:trained";
+
+function parseSchedule(text: string): Policy | undefined {
+  if (!text.startsWith(SCHEDULE) || isTrainedSchedule(text)) return undefined;
+  const [week = "", ...rest] = text.slice(SCHEDULE.length).split(",");
+  const windows = parseWeekWindows(week);
+  if (windows === undefined) throw new RangeError(`policy: "${text}": ${SCHEDULE_RULE}`);
+  const options = parsePolicyOptions(text, rest.join(","), ["zone", "delay"]);
+  const zone = options.get("zone") ?? "UTC";
+  if (!isTimeZone(zone))
+    throw new RangeError(
+      `policy: zone in "${text}": expected the name of a time zone, such as Europe/Berlin`,
+    );
+  const delayMs = parseDurationOption(text, "delay", options.get("delay"), 5 * MINUTE);
+  return weekSchedule({ windows, zone, delayMs }, text);
+}
+
+function parseTrainedSchedule(text: string): Policy | undefined {
+  if (!isTrainedSchedule(text)) return undefined;
+  const options = parsePolicyOptions(text, text.slice(TRAINED_SCHEDULE.length + 1), ["until", "delay"]);
+  const delayMs = parseDurationOption(text, "delay", options.get("delay"), 5 * MINUTE);
+  return trainedSchedule({ until: parseTrainingEnd(text, options.get("until") ?? "14d"), delayMs }, text);
+}
+
+function isTrainedSchedule(text: string): boolean {
+  return text === TRAINED_SCHEDULE || text.startsWith(`${TRAINED_SCHEDULE},`);
+}
+
+function parseTrainingEnd(text: string, until: string): TrainedOptions["until"] {
+  const [, days] = /^(\d{1,4})d$/.exec(until) ?? [];
+  if (days !== undefined && Number(days) > 0) return { afterMs: Number(days) * DAY };
+  const at = /^\d{4}-\d\d-\d\d$/.test(until) ? parseInstant(`${until}T00:00:00Z`) : undefined;
+  if (at !== undefined) return { at };
+  throw new RangeError(
+    `policy: until in "${text}": expected a number of days such as 14d, or a date (UTC) such as 2026-01-19`,
   );
 }
 

@@ -61,7 +61,12 @@ function startsSentence(row: StartsRow, unlimited: StartsRow): string {
           `${amount((row.pool_hits * 100) / Math.max(1, row.pool_hits + row.pool_misses))} % of starts get a prepared compute`,
         ];
   const waits = `the p99 of the added wait is ${millisText(row.figures.wait_p99_ms)} instead of ${millisText(unlimited.figures.wait_p99_ms)}, the longest ${millisText(row.wait_max_ms)} instead of ${millisText(unlimited.wait_max_ms)}`;
-  return `With ${startLimitName(row)}: ${[...queue, ...hits, waits].join("; ")}.`;
+  const target = row.pool?.target_miss_percent;
+  const smallest =
+    target === undefined
+      ? ""
+      : ` It is the smallest pool that is empty for at most ${amount(target)} % of starts.`;
+  return `With ${startLimitName(row)}: ${[...queue, ...hits, waits].join("; ")}.${smallest}`;
 }
 
 function startTable({ rows }: StartsReport): PageTable {

@@ -1,45 +1,31 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { MINUTE, SECOND } from "../../platform/core/time.ts";
-import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
-import { type CoupledOutcome, simulateCoupled } from "../coupled/coupled-simulation.ts";
 import type { StartLimits } from "../coupled/start-limiter.ts";
-import { sizeOf } from "../curve/costs.ts";
 import type { DelayChoice } from "../curve/curve.ts";
-import { FixedReplay } from "../replay/fixed-replay.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
-import { StartLatencies, type StartLatency } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import {
-  effectiveDelay,
-  fleetSetting,
-  latencyText,
-  type Question,
-  type QuestionSummary,
-  questionSummary,
-} from "../report/question.ts";
+import { latencyText, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { checkPeriodLength, loadArrivals } from "../trace/load-all.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
-import { perMinuteQuantile, StartTimes } from "./start-times.ts";
-
-/** What all computes share: a limit of concurrent starts, and a pool of prepared computes. */
-export type StartsQuestion = {
-  readonly delay: DelayChoice;
-  /** Each limit is simulated on its own. */
-  readonly concurrent: readonly number[];
-  readonly pool?:
-    | { readonly size: number; readonly refillMs: number; readonly latency: StartLatency }
-    | undefined;
-};
+import { perMinuteQuantile, type StartTimes } from "./start-times.ts";
+import { replayUnlimited, type StartsQuestion, type StartsRun, simulateLimited } from "./starts-runs.ts";
 
 /** The result under one limit. Waits include both queueing and the start itself. */
 export type StartsRow = {
   /** Null without a limit. */
   readonly max_concurrent_starts: number | null;
   /** Null without a pool. */
-  readonly pool: { readonly size: number; readonly refill_s: number; readonly start_latency: string } | null;
+  readonly pool: {
+    readonly size: number;
+    readonly refill_s: number;
+    readonly start_latency: string;
+    /** Of `--target-miss`: the size is the smallest one that meets it. */
+    readonly target_miss_percent?: number;
+  } | null;
   readonly starts: number;
   readonly most_under_way: number;
   /** Null if nothing started. */
@@ -146,67 +132,9 @@ export function startsSteps(traffic: Traffic, startsQuestion: StartsQuestion): n
   return (1 + startLimitsOf(startsQuestion).length) * traffic.computes.length;
 }
 
-type StartsRun = {
-  readonly times: StartTimes;
-  readonly outcome: ReplayOutcome;
-  readonly gate?: CoupledOutcome["limiter"];
-};
-
 function startLimitsOf({ concurrent, pool }: StartsQuestion): StartLimits[] {
   if (concurrent.length === 0) return pool === undefined ? [] : [{ pool }];
   return concurrent.map((most) => ({ concurrent: most, pool }));
-}
-
-function* replayUnlimited(
-  { period }: Traffic,
-  all: readonly ComputeArrivals[],
-  question: Question,
-  { delay }: StartsQuestion,
-  random: Random,
-): Generator<number, StartsRun> {
-  const times = new StartTimes();
-  const replay = new FixedReplay(period, delay === "own" ? 0 : delay, undefined, {
-    started: (at, readyAt) => times.add(at, readyAt),
-    suspended: () => {},
-  });
-  for (const [number, own] of all.entries()) {
-    const setting = {
-      cu: sizeOf(question.costs, number),
-      delay: effectiveDelay(question, delay, number),
-      deletedAt: question.deletedAt?.[number],
-    };
-    replay.begin(new StartLatencies(question.latency, random, number), setting);
-    replay.add(own);
-    replay.end();
-    yield number + 1;
-  }
-  return { times, outcome: replay.outcome };
-}
-
-function simulateLimited(
-  { period, computes }: Traffic,
-  arrivals: readonly ComputeArrivals[],
-  question: Question,
-  { delay, pool }: StartsQuestion,
-  starts: StartLimits,
-  random: Random,
-): StartsRun {
-  const times = new StartTimes();
-  const fleet = {
-    period,
-    ...fleetSetting(question, delay, [...computes.keys()]),
-    arrivals,
-    clients: [],
-    latency: question.latency,
-    preparedLatency: pool?.latency,
-    starts,
-    random,
-  };
-  const outcome = simulateCoupled(fleet, {
-    started: (_, at, readyAt) => times.add(at, readyAt),
-    suspended: () => {},
-  });
-  return { times, outcome, gate: outcome.limiter };
 }
 
 function startsRow(
@@ -227,7 +155,12 @@ function startsRow(
     pool:
       gate === undefined || pool === undefined
         ? null
-        : { size: pool.size, refill_s: pool.refillMs / SECOND, start_latency: latencyText(pool.latency) },
+        : omitUndefined({
+            size: pool.size,
+            refill_s: pool.refillMs / SECOND,
+            start_latency: latencyText(pool.latency),
+            target_miss_percent: pool.targetMiss === undefined ? undefined : pool.targetMiss * 100,
+          }),
     starts,
     most_under_way: mostUnderWay,
     most_under_way_at: mostUnderWayAt === undefined ? null : isoInstant(mostUnderWayAt),

@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -22,6 +23,7 @@ import {
 } from "../../../src/recordings/trace-files/import-trace.ts";
 import { SpillFile } from "../../../src/recordings/trace-files/spill.ts";
 import { TraceFile } from "../../../src/recordings/trace-files/trace-file.ts";
+import { estimateTraceBytes } from "../../../src/recordings/trace-files/trace-writer.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { curveOf, pointAt } from "../../../src/whatif/curve/curve.ts";
 import { fleetGapsOf } from "../../../src/whatif/replay/replay-jobs.ts";
@@ -341,4 +343,30 @@ test("spilled rows are in an unlinked file, so nothing remains however the proce
   stretch?.read(0, into);
   expect([...into.at]).toEqual([0, 1, 2]);
   spill.remove();
+});
+
+test("maxBytes allows a trace of exactly that size; a larger trace leaves no file", async () => {
+  const file = csvFile("t.csv", SOME);
+  await imported([file]);
+  const size = statSync(at("t.standin-trace")).size;
+  await imported([file], { maxBytes: size }, at("u.standin-trace"));
+  const before = readdirSync(directory);
+  await expect(imported([file], { maxBytes: size - 1 }, at("v.standin-trace"))).rejects.toThrow(
+    `the limit is ${(size - 1).toLocaleString("en")}`,
+  );
+  expect(readdirSync(directory)).toEqual(before);
+});
+
+test("the size of a large trace is estimated from its first rows", async () => {
+  const count = 40_000;
+  const rows = Array.from({ length: count }, (_, index) => ({
+    ...{ endpoint: 0, at: BASE + index * 1_000, durationMs: 5, source: 0 },
+  }));
+  const estimates: (number | undefined)[] = [];
+  const onProgress = ({ estimatedBytes }: ImportProgress) => void estimates.push(estimatedBytes);
+  await imported([csvFile("large.csv", rows)], { onProgress });
+  const [first = 0] = estimates.filter((bytes) => bytes !== undefined);
+  expect(Math.abs(first / estimateTraceBytes(count) - 1)).toBeLessThan(0.1);
+  await imported([csvFile("small.csv", SOME)], { onProgress }, at("small.standin-trace"));
+  expect(estimates.at(-1)).toBeUndefined();
 });

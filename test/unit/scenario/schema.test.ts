@@ -8,12 +8,13 @@ import { SHIPPED } from "../../support/shipped-scenarios.ts";
 // What editors check with. Whether it is of these sources is checked by `npm run check:schema`.
 
 const SCHEMA = "scenarios/scenario.schema.json";
-const LARGEST_BYTES = 100_000;
+const LARGEST_BYTES = 150_000;
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addFormat("starts_with", true);
-const validate = ajv.compile(JSON.parse(readFileSync(SCHEMA, "utf8")));
+const schema = JSON.parse(readFileSync(SCHEMA, "utf8"));
+const validate = ajv.compile(schema);
 
 /** The places that an editor would mark. */
 function marksIn(text: string): string[] {
@@ -69,4 +70,35 @@ test("the schema is small and describes its fields", () => {
   expect(JSON.parse(text).definitions.expectation.properties.cold_starts.description).toBe(
     "starts triggered by an arrival",
   );
+});
+
+type Property = { readonly place: string; readonly description?: string; readonly examples?: unknown[] };
+
+/** All properties, with JSON pointers into the schema. */
+function propertiesIn(node: unknown, place = "#"): Property[] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([key, inner]) => {
+    if (["examples", "default", "enum"].includes(key)) return [];
+    const at = `${place}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const isProperty = place.endsWith("/properties");
+    return [...(isProperty ? [{ ...(inner as object), place: at }] : []), ...propertiesIn(inner, at)];
+  });
+}
+
+test("every property has a description and an example that is valid there", () => {
+  const properties = propertiesIn(schema);
+  expect(properties.length).toBeGreaterThan(300);
+  const problems = properties.flatMap(({ place, description, examples = [] }) => {
+    const isValid = ajv.compile({ $ref: `${schema.$id}${encodeURI(place)}` });
+    return [
+      ...(description === undefined ? [`${place}: no description`] : []),
+      ...(examples.length === 0 ? [`${place}: no example`] : []),
+      ...examples.flatMap((example) => (isValid(example) ? [] : [`${place}: ${JSON.stringify(example)}`])),
+    ];
+  });
+  expect(problems).toEqual([]);
+});
+
+test("the schema has an id and a title", () => {
+  expect(schema).toMatchObject({ $id: "urn:standin:scenario:1", title: "standin scenario" });
 });

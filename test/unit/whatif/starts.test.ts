@@ -2,10 +2,12 @@ import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
+import { smallestPool } from "../../../src/whatif/starts/smallest-pool.ts";
 import { perMinuteQuantile, StartTimes } from "../../../src/whatif/starts/start-times.ts";
 import { startsCharts } from "../../../src/whatif/starts/starts-charts.ts";
 import { startsPage } from "../../../src/whatif/starts/starts-page.ts";
-import { type StartsQuestion, startsReport, startsSteps } from "../../../src/whatif/starts/starts-report.ts";
+import { startsReport, startsSteps } from "../../../src/whatif/starts/starts-report.ts";
+import type { StartsQuestion } from "../../../src/whatif/starts/starts-runs.ts";
 import { type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
 import { BEGIN, DAY, HOUR, periodOf, SECOND, traceOf } from "../../support/traces.ts";
 
@@ -132,6 +134,28 @@ describe("all computes at nine", () => {
       { kind: "lognormal", medianMs: 1_344, sigma: 1.326, maxMs: 600_000 },
     ).report.rows;
     expect({ ...all, max_concurrent_starts: null, difference: null }).toEqual(alone);
+  });
+
+  test.each([
+    [0, 50],
+    [0.01, 50],
+    [0.019, 50],
+    [0.02, 49],
+    [0.6, 20],
+    [0.98, 1],
+    [1, 1],
+  ])("at most %d of starts miss: the smallest pool has %i computes", (missShare, size) => {
+    const target = { missShare, refillMs: 60 * SECOND, latency: { kind: "fixed", ms: 300 } } as const;
+    const search = smallestPool(
+      traffic,
+      questionFrom({ startLatency: tenSeconds }),
+      300,
+      target,
+      randomFrom(1),
+    );
+    let step = search.next();
+    while (step.done !== true) step = search.next();
+    expect(step.value).toBe(size);
   });
 
   test("a pool of twenty serves twenty starts, is full again the next day, and serves twenty more", () => {
