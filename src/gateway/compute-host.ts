@@ -24,6 +24,8 @@ const IDLE_ENGINE_MS = 60_000;
 export type EnginePlan = {
   readonly historyId: string;
   readonly branchId: string;
+  /** Sequence number of the event that created the branch; `undefined` if it is truncated. */
+  readonly branchSeq: number | undefined;
   readonly pgVersion: number;
   readonly maxConnections: number;
   readonly logicalReplication: boolean;
@@ -68,6 +70,11 @@ export class ComputeHost {
   publishCacheStatistics(statistics: FileCacheStatistics): void {
     if (this.#dataDirectory !== undefined)
       writeFileSync(join(this.#dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
+  }
+
+  /** The directory of the engine that was started last. */
+  get dataDirectory(): string | undefined {
+    return this.#dataDirectory;
   }
 
   get isRunning(): boolean {
@@ -148,13 +155,13 @@ export class ComputeHost {
     try {
       free = await this.#options.reserve();
       const { engine: engines, volumes, plan } = this.#options;
-      const { historyId, branchId, pgVersion, maxConnections, logicalReplication, content, cacheStatistics } =
-        await plan();
-      const volume = volumes.volume(historyId, branchId);
+      const { historyId, branchId, branchSeq, content, cacheStatistics, ...settings } = await plan();
+      const { pgVersion, maxConnections, logicalReplication } = settings;
+      await engines.stopLeftover(volumes.dataDirectory(historyId, branchId));
+      const volume = volumes.volume(historyId, branchId, branchSeq);
       const { dataDirectory } = volume;
       this.#dataDirectory = dataDirectory;
       if (!volume.exists) await engines.createCluster(dataDirectory, pgVersion);
-      await engines.stopLeftover(dataDirectory);
       this.publishCacheStatistics(cacheStatistics);
       const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
       engine.exited.then((log) => {

@@ -8,13 +8,17 @@ import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } fr
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { ServedWorld } from "./served-world.ts";
-import { endLeftovers } from "./world-connections.ts";
+import { findUnusedVolumes } from "./unused-volumes.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;
   readonly defaultWorld: string;
-  /** Throws `EngineError` if no Postgres is installed. Called when the first client connects. */
-  readonly openEngine: () => Promise<{ readonly engine: Engine; readonly volumes: Volumes }>;
+  /**
+   * Stops the processes of a killed server. Throws `EngineError` if no Postgres is installed. Called when the
+   * first client connects.
+   */
+  readonly openEngine: () => Promise<Engine>;
+  readonly volumes: Volumes;
   readonly tls: TlsIdentity;
   readonly requireTls: boolean;
   /** Postgres processes that may run at the same time. */
@@ -31,19 +35,26 @@ export class Gateway {
   #engine: Engine | undefined;
   #runningEngines = 0;
   #isClosing = false;
+  #removal: Promise<void> = Promise.resolve();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
   }
 
-  /** Opens the default world, which closes the connections that a killed server left over. */
-  async recover(): Promise<void> {
-    await this.#servedWorld(this.#options.defaultWorld);
+  /**
+   * Deletes the data of worlds and branches that do not exist any more. Stops the processes of a killed server
+   * first.
+   */
+  removeUnusedVolumes(): Promise<void> {
+    const removed = this.#removal.then(() => this.#removeUnusedVolumes());
+    this.#removal = removed.catch(() => undefined);
+    return removed;
   }
 
   /** Ends all sessions and stops all engines. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    await this.#removal;
     const worlds = await Promise.allSettled(this.#worlds.values());
     await Promise.all(
       worlds.map((world) =>
@@ -72,6 +83,24 @@ export class Gateway {
     });
   }
 
+  async #removeUnusedVolumes(): Promise<void> {
+    const { openEngine, volumes, worlds } = this.#options;
+    if (volumes.mayHaveProcesses()) this.#engine = await openEngine();
+    for (const [name, opening] of this.#worlds) {
+      const served = await opening.catch(() => undefined);
+      const world = worlds.world(name);
+      if (served === undefined || (world.ok && world.value === served.world)) continue;
+      this.#worlds.delete(name);
+      await served.close(CLIENT_ERRORS.terminated);
+    }
+    for (const unused of await findUnusedVolumes(volumes, worlds)) {
+      if (this.#isClosing) return;
+      for (const opening of this.#worlds.values())
+        await (await opening.catch(() => undefined))?.stopEngineOn(unused.dataDirectory);
+      await volumes.remove(unused);
+    }
+  }
+
   /** A world that was deleted and created again is another one. */
   async #servedWorld(name: string): Promise<ServedWorld> {
     const world = this.#options.worlds.world(name);
@@ -86,17 +115,15 @@ export class Gateway {
   }
 
   async #openWorld(world: ServedWorld["world"]): Promise<ServedWorld> {
-    const { openEngine, onError } = this.#options;
-    const { engine, volumes } = await openEngine();
+    const { openEngine, volumes, onError } = this.#options;
+    const engine = await openEngine();
     this.#engine = engine;
-    const served = new ServedWorld(world, {
+    return new ServedWorld(world, {
       engine,
       volumes,
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });
-    await world.transact(endLeftovers);
-    return served;
   }
 
   /** Stops engines without sessions if all places are taken. */

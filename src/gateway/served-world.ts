@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import { waitUntil } from "../http/world-clock-wait.ts";
+import { CLIENT_CONNECTION_PREFIX } from "../platform/compute/connection.ts";
 import { findReachableCompute } from "../platform/compute/decide-activity.ts";
 import { findConnection } from "../platform/compute/open-connections.ts";
 import type { RecordedEvent } from "../platform/events.ts";
@@ -8,12 +9,13 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { Verifier } from "../worlds/scram-verifier.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";
 import { cacheStatisticsOf, enginePlan, learnContent, verifierOfRole } from "./branch-content.ts";
+import { ComputeChanges } from "./compute-changes.ts";
 import { ComputeHost } from "./compute-host.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.ts";
 import { mockVerifier } from "./login/scram.ts";
 import type { ClientError } from "./messages.ts";
 import { ComputeSpans } from "./spans.ts";
-import { type Admitted, CONNECTION_PREFIX, connect, disconnect } from "./world-connections.ts";
+import { type Admitted, connect, disconnect } from "./world-connections.ts";
 import { WorldSubscription } from "./world-subscription.ts";
 
 /** A session publishes its statistics when it has been idle for a moment, or ends. Less than a span's silence. */
@@ -39,7 +41,7 @@ export class ServedWorld {
   readonly #computes = new Map<string, ServedCompute>();
   readonly #sampling = new Map<string, NodeJS.Timeout>();
   readonly #mockSecret = randomBytes(32);
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #changes = new ComputeChanges();
   /** Its users are connections and engines. */
   readonly #subscription: WorldSubscription;
   #lastConnection = 0;
@@ -68,7 +70,7 @@ export class ServedWorld {
    */
   async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
     this.#lastConnection += 1;
-    const connectionId = `${CONNECTION_PREFIX}${this.#lastConnection}`;
+    const connectionId = `${CLIENT_CONNECTION_PREFIX}${this.#lastConnection}`;
     const admitted = { endpointId, connectionId };
     this.#subscription.begin(connectionId);
     try {
@@ -145,6 +147,12 @@ export class ServedWorld {
     return undefined;
   }
 
+  /** Stops the engine that uses a data directory, if there is one. Its compute was deleted. */
+  async stopEngineOn(dataDirectory: string): Promise<void> {
+    for (const { host } of this.#computes.values())
+      if (host.dataDirectory === dataDirectory) await host.stop();
+  }
+
   /** Ends all sessions and stops all engines. */
   async close(error: ClientError): Promise<void> {
     this.#subscription.close();
@@ -207,7 +215,7 @@ export class ServedWorld {
 
   async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {
     for (;;) {
-      const changed = this.#nextChange(endpointId);
+      const changed = this.#changes.next(endpointId);
       const state = await this.world.transact(({ world, now }) => {
         const compute = world.computes.get(endpointId);
         if (compute === undefined) return "gone";
@@ -223,23 +231,18 @@ export class ServedWorld {
     }
   }
 
-  #nextChange(endpointId: string): Promise<void> {
-    return new Promise((resolve) => {
-      const waiting = this.#waiting.get(endpointId) ?? new Set();
-      waiting.add(resolve);
-      this.#waiting.set(endpointId, waiting);
-    });
-  }
-
   #onEvents(events: readonly RecordedEvent[]): void {
     // None: the world was restored or is closing, so whatever the sessions know may be wrong.
-    if (events.length === 0) for (const endpointId of [...this.#computes.keys()]) this.#stop(endpointId);
+    if (events.length === 0) this.#stopAll();
     for (const event of events) {
       switch (event.type) {
         case "ComputeSuspending":
         case "ComputeSuspended":
         case "ComputeDeleted":
           this.#stop(event.endpointId);
+          break;
+        case "WorldReset":
+          this.#stopAll();
           break;
         case "SpanEnded":
           this.#publishCacheStatistics(event.endpointId);
@@ -254,9 +257,9 @@ export class ServedWorld {
           break;
         default:
       }
-      if ("endpointId" in event && typeof event.endpointId === "string") this.#wake(event.endpointId);
+      if ("endpointId" in event && typeof event.endpointId === "string")
+        this.#changes.notify(event.endpointId);
     }
-    if (events.length === 0) for (const endpointId of [...this.#waiting.keys()]) this.#wake(endpointId);
   }
 
   #publishCacheStatistics(endpointId: string): void {
@@ -269,10 +272,9 @@ export class ServedWorld {
       );
   }
 
-  #wake(endpointId: string): void {
-    const waiting = this.#waiting.get(endpointId);
-    this.#waiting.delete(endpointId);
-    for (const resolve of waiting ?? []) resolve();
+  #stopAll(): void {
+    for (const endpointId of [...this.#computes.keys()]) this.#stop(endpointId);
+    this.#changes.notifyAll();
   }
 
   /** Ends the sessions, then stops the engine. */

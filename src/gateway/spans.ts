@@ -130,11 +130,8 @@ export class ComputeSpans {
   }
 }
 
-/**
- * Ends a span whose clients were those of a killed server, or of the world that this one was copied from. When
- * their last work ended is unknown.
- */
-export function endLeftoverSpan(transaction: Transaction, endpointId: string): void {
+/** Ends a span whose end was reported and then lost with a failed commit. */
+function endLeftoverSpan(transaction: Transaction, endpointId: string): void {
   const phase = transaction.world.computes.get(endpointId)?.phase;
   if (phase?.state !== "active" || phase.spanSince === undefined) return;
   const { spanSince: beganAt } = phase;

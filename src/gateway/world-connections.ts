@@ -1,23 +1,12 @@
 import type { SimTime } from "../platform/core/time.ts";
 import type { Transaction } from "../worlds/world-handle.ts";
 import { ConnectionRejected, refusedConnection } from "./errors.ts";
-import { endLeftoverSpan } from "./spans.ts";
 
 /** A session of a client, as the world sees it. */
 export type Admitted = {
   readonly endpointId: string;
   readonly connectionId: string;
 };
-
-/** Connections of this surface have names with this prefix in the world. */
-export const CONNECTION_PREFIX = "pg-";
-
-/** Ends the connections and the work of a server that was killed, which still count in the world. */
-export function endLeftovers(transaction: Transaction): void {
-  for (const { id } of transaction.world.computes.toArray()) endLeftoverSpan(transaction, id);
-  for (const { endpointId, id } of transaction.world.connections.toArray())
-    if (id.startsWith(CONNECTION_PREFIX)) disconnect(transaction, endpointId, id);
-}
 
 /**
  * The connection counts in the world, and starts the compute if it is idle. Returns the instant when the compute

@@ -35,6 +35,8 @@ export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
   readonly newId: () => string;
   /** Called with the name of each world that was deleted because it expired. */
   readonly onExpired?: ((world: string) => void) | undefined;
+  /** Called when a history cannot be used any more: its world was deleted, or a restore has replaced it. */
+  readonly onHistoryEnded?: (() => void) | undefined;
   /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
   readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
@@ -139,6 +141,7 @@ export class WorldRegistry implements WorldsHandle {
       await this.#orUnavailable(`world "${name}" could not be deleted`, async () =>
         this.#options.storage.removeWorld(name),
       );
+      this.#options.onHistoryEnded?.();
       return accept(true);
     });
   }
@@ -160,6 +163,7 @@ export class WorldRegistry implements WorldsHandle {
       this.#snapshots.restore(world, name, this.#newFork({})),
     );
     if (!restored.ok) return restored;
+    this.#options.onHistoryEnded?.();
     return accept({ previousName: restored.value, info: this.#info(world) });
   }
 

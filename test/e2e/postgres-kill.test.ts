@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
@@ -72,10 +72,14 @@ test.runIf(onLinux)(
     await server.kill("SIGKILL");
     const acknowledged = await inserted;
     expect(acknowledged.length).toBeGreaterThan(0);
+    const deletedWorld = join(server.data, "volumes", "history-of-a-deleted-world");
+    mkdirSync(join(deletedWorld, "br-1", "data"), { recursive: true });
+    writeFileSync(join(deletedWorld, "owner"), "..");
 
     const restarted = await start(server.data);
-    // Without any client: the start itself stops what is left over.
+    // Without any client: the start itself stops and deletes what is left over.
     await expect.poll(() => processesIn(server.data), { timeout: 30_000 }).not.toContain(orphan);
+    await expect.poll(() => existsSync(deletedWorld), { timeout: 30_000 }).toBe(false);
     const uri = branch.uri.replace(`:${server.pgPort}/`, `:${restarted.pgPort}/`);
     const stored = await storedNumbers(uri);
     expect(acknowledged.filter((number) => !stored.has(number))).toEqual([]);

@@ -110,7 +110,7 @@ export async function openPostgresPort(
     (error, message) => log.error(error, message),
   );
   const address = await listen(port, options);
-  port.recover();
+  void port.removeLeftovers();
   const host = address.address === "0.0.0.0" || address.address === "::" ? "127.0.0.1" : address.address;
   const names =
     options.connectionUris === "auto"

@@ -1,3 +1,4 @@
+import type { PostgresPort } from "../../app/open-gateway.ts";
 import { DEFAULT_WORLD } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import type { ScrubResult } from "../history/scrub-worlds.ts";
@@ -9,6 +10,9 @@ import type { ServeOptions } from "./serve-options.ts";
 const MAX_TIDY_INTERVAL_MS = 60_000;
 /** An idle world is closed or deleted late by at most this part of its idle time, within that interval. */
 const TIDY_PARTS = 4;
+
+/** Unused data of branches is looked for this often, in milliseconds of wall-clock time. */
+const VOLUME_REMOVAL_INTERVAL_MS = 3_600_000;
 
 /** Takes a snapshot of the default world at an interval of wall-clock time; only the newest are retained. */
 export function scheduleBackups(everyMs: number, retainCount: number, worlds: WorldRegistry, log: Log): void {
@@ -37,6 +41,11 @@ export function scheduleTidying(
       log.error(error, "closing of idle worlds failed; it is tried again");
     }
   });
+}
+
+/** Deletes the data of branches whose recovery period has ended. */
+export function scheduleVolumeRemovals(port: PostgresPort): void {
+  repeat(VOLUME_REMOVAL_INTERVAL_MS, () => port.removeLeftovers());
 }
 
 /** Verifies all worlds in a thread. */

@@ -24,7 +24,13 @@ import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
-import { reportScrub, scheduleBackups, scheduleScrubs, scheduleTidying } from "./schedules.ts";
+import {
+  reportScrub,
+  scheduleBackups,
+  scheduleScrubs,
+  scheduleTidying,
+  scheduleVolumeRemovals,
+} from "./schedules.ts";
 import { Scrubber } from "./scrubber.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
@@ -56,7 +62,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     const scrubber = new Scrubber(directory.path, (result) => {
       if (worlds !== undefined) reportScrub(result, worlds, log);
     });
-    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, log);
+    const onHistoryEnded = () => void postgres?.port.removeLeftovers();
+    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, onHistoryEnded, log);
     worlds = opened.worlds;
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
@@ -79,6 +86,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
     scheduleTidying(options, opened.worlds, log);
+    if (postgres !== undefined) scheduleVolumeRemovals(postgres.port);
     printReadyLine(opened, clock, origin, postgres?.url, options);
     log.info(`serving world ${opened.world.name}`);
   } catch (error) {
@@ -135,6 +143,7 @@ async function openServedWorlds(
   options: ServeOptions,
   applySeedFile: Populate | undefined,
   scrubber: Scrubber,
+  onHistoryEnded: () => void,
   log: Log,
 ): Promise<OpenedWorlds> {
   try {
@@ -159,6 +168,7 @@ async function openServedWorlds(
         limits,
         retention,
         beforeRestore: () => scrubber.stop(),
+        onHistoryEnded,
         onExpired: (world) =>
           log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
         hostClock: newHostClock(({ byMs }) =>

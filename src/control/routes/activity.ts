@@ -4,6 +4,7 @@ import { badRequest } from "../../http/errors.ts";
 import { issueText } from "../../http/issue-text.ts";
 import { fail } from "../../http/request.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
+import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
 import { END_OF_TIME } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
@@ -63,6 +64,12 @@ function checkActivity(
     fail(badRequest(`${pathPrefix}duration_ms: must end before the year 10000`));
   if (kind === "disconnect" && connection_id === undefined)
     fail(badRequest(`${pathPrefix}connection_id: is required for a disconnect`));
+  if (connection_id?.startsWith(CLIENT_CONNECTION_PREFIX) === true)
+    fail(
+      badRequest(
+        `${pathPrefix}connection_id: must not begin with ${CLIENT_CONNECTION_PREFIX}, which is reserved for Postgres clients`,
+      ),
+    );
   if (at !== undefined && at < now) {
     fail(
       badRequest(

@@ -1,5 +1,8 @@
 import type { DurationMs, SimTime } from "../core/time.ts";
 
+/** Connections of real Postgres clients have names with this prefix, which no other caller may choose. */
+export const CLIENT_CONNECTION_PREFIX = "pg-";
+
 /** A client's connection to a compute. */
 export type Connection = {
   readonly endpointId: string;

@@ -9,6 +9,7 @@ import { type CheckpointDue, nextCheckpoint, type Retention } from "../retention
 import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";
+import { endClients } from "./end-clients.ts";
 import { describeCorruption, messageOf } from "./store-failure.ts";
 
 export type HostedWorldOptions = {
@@ -34,11 +35,20 @@ export type LiveWorld = {
   truncationDueAt: SimTime;
 };
 
+export type OpeningOptions = {
+  /** The history that this process had open before; clients may still be connected to it. */
+  readonly previousHistoryId: string | undefined;
+  /** By how much the host's clock was set while the world was closed, which its clock does not follow. */
+  readonly wallStepMs: number;
+};
+
 /**
- * Opens the history and builds the world from it. The clock does not follow `wallStepMs`, by which the host's
- * clock was set while the world was closed. Throws `StoreUnavailable` when the history cannot be opened.
+ * Opens the history and builds the world from it. Throws `StoreUnavailable` when the history cannot be opened.
  */
-export function openLiveWorld(options: HostedWorldOptions, wallStepMs = 0): LiveWorld {
+export function openLiveWorld(
+  options: HostedWorldOptions,
+  { previousHistoryId, wallStepMs }: OpeningOptions,
+): LiveWorld {
   const { name, open, hostClock, initialClock, requestsLimit, retention } = options;
   try {
     const history = open();
@@ -52,6 +62,7 @@ export function openLiveWorld(options: HostedWorldOptions, wallStepMs = 0): Live
       floor,
     );
     sealPlainSecrets(world, history.secretBox);
+    if (history.historyId !== previousHistoryId) endClients(simulation, floor);
     if (simulation.hasUncommittedRows || wallStepMs !== 0)
       simulation.commit(worldClock.state(), worldClock.now());
     return {

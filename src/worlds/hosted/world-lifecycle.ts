@@ -21,6 +21,7 @@ export class WorldLifecycle {
   #isShuttingDown = false;
   #isClosed = false;
   #wasOpened = false;
+  #previousHistoryId: string | undefined;
   #reopens = 0;
   #commitFailures = 0;
   /** The offset of the host's clock when the world was closed until its next use. */
@@ -79,7 +80,11 @@ export class WorldLifecycle {
     const { hostClock } = this.#options;
     hostClock.steady();
     const offset = this.#dormantSinceOffset ?? hostClock.wallOffset;
-    const live = openLiveWorld(this.#options, hostClock.wallOffset - offset);
+    const live = openLiveWorld(this.#options, {
+      previousHistoryId: this.#previousHistoryId,
+      wallStepMs: hostClock.wallOffset - offset,
+    });
+    this.#previousHistoryId = live.history.historyId;
     if (this.#wasOpened && this.#dormantSinceOffset === undefined) this.#reopens += 1;
     this.#wasOpened = true;
     this.#dormantSinceOffset = undefined;

@@ -222,3 +222,17 @@ test("arrivals during a restart count against the connection limit of the new si
     expect((await double.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   }
 });
+
+test("names of Postgres clients' connections are reserved", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const { status, body } = await double.sim("POST", "/activity", [
+    { endpoint_id: endpointId, kind: "connect", connection_id: "pgx" },
+    { endpoint_id: endpointId, kind: "connect", connection_id: "pg-1" },
+  ]);
+  expect(status).toBe(400);
+  expect(body.message).toBe(
+    "1.connection_id: must not begin with pg-, which is reserved for Postgres clients",
+  );
+  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
+});

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Engine, EngineError, type RunningEngine } from "../../../src/engine/engine.ts";
 import { ConnectionRejected } from "../../../src/gateway/errors.ts";
@@ -31,7 +32,7 @@ async function servedWorld() {
   };
   const served = new ServedWorld(double.world, {
     engine,
-    volumes: new Volumes(path),
+    volumes: new Volumes(join(path, "volumes"), path),
     reserveEngine: async () => () => undefined,
     onError: (error) => {
       throw error;
