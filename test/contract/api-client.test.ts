@@ -5,7 +5,12 @@ import { startServedClient } from "../support/served-client.ts";
 
 // The public client against `standin serve` with immediate operations.
 
-const { client, clientWith, sim } = await startServedClient(["--operations", "immediate"]);
+const { client, clientWith, sim } = await startServedClient([
+  "--operations",
+  "immediate",
+  "--connection-uris",
+  "host",
+]);
 
 async function createShop() {
   const { data } = await client.createProject({ project: { name: "shop" } });

@@ -19,6 +19,7 @@ test("a server prints its ready line as JSON, on a free port, and its key only o
     world: "default",
     clock: "real",
     now: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    console_url: first.ready.api_url.replace("/api/v2", "/"),
     postgres_url: expect.stringMatching(/^postgresql:\/\/127\.0\.0\.1:\d+$/),
     api_key: expect.stringMatching(/^[A-Za-z0-9]{64}$/),
   });
@@ -33,6 +34,7 @@ test("a server prints its ready line as JSON, on a free port, and its key only o
     "pid",
     "api_url",
     "control_url",
+    "console_url",
     "postgres_url",
     "world",
     "clock",
