@@ -85,16 +85,19 @@ function createSurfaces(
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
 ): Hono {
-  const app = new Hono();
-  app.route(
-    `${base}/api/v2`,
-    createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, postgres, onBug }),
-  );
+  const onError = (error: Error, context: Context) => {
+    if (error instanceof ConnectionLost) return dropConnection(error, context);
+    return respondWithError(context, errorResponseFrom(error, onBug));
+  };
+  const api = createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, postgres, onBug });
+  const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
+  const app = new Hono().onError(onError);
+  app.route(`${base}/api/v2`, api);
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;
-    const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2\/)/, "");
-    return app.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
+    const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2(?:\/|\?|$))/, "");
+    return platform.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
   });
   app.route(
     `${base}/_sim`,
@@ -110,10 +113,6 @@ function createSurfaces(
     }),
   );
   if (base !== "") app.all("*", unknownPath(worldOf));
-  app.onError((error, context) => {
-    if (error instanceof ConnectionLost) return dropConnection(error, context);
-    return respondWithError(context, errorResponseFrom(error, onBug));
-  });
   return app;
 }
 

@@ -72,6 +72,17 @@ test("a world in /w/<name> is called the same way", async () => {
   expect((await double.api("GET", "/projects")).body.projects).toHaveLength(0);
 });
 
+test.each([
+  "/_sim/accounts/ID/api/v2",
+  "/%5Fsim/accounts/ID/api/v2/projects",
+  "/_sim/accounts/ID/api/v2/none",
+])("%s is an unknown path", async (path) => {
+  const { double, account } = await createWithAccount();
+  const response = await double.fetch(new Request(`http://localhost${path.replace("ID", account)}`));
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ code: "UNKNOWN_PATH" });
+});
+
 test("a client cannot choose an account with a header or a path of the platform API", async () => {
   const { double, account } = await createWithAccount();
   const response = await double.fetch(
