@@ -59,7 +59,13 @@ test.skipIf(isMissing("psql")).each<[Cli, string[]]>([
   ["neon", ["psql", "main"]],
 ])("%s runs psql with the address of the server in PGHOSTADDR and PGPORT", async (cli, command) => {
   const variables = { PGHOSTADDR: "127.0.0.1", PGPORT: String(server.pgPort) };
-  const neonctl = new Neonctl(server.ready.api_url, server.ready.api_key ?? "", testDirectory(), cli, variables);
+  const neonctl = new Neonctl(
+    server.ready.api_url,
+    server.ready.api_key ?? "",
+    testDirectory(),
+    cli,
+    variables,
+  );
   const query = ["--", "--no-psqlrc", "-At", "-c", "select 3"];
   const { stdout, stderr } = await neonctl.run([...command, "--project-id", branch.projectId, ...query]);
   expect(stdout, stderr).toBe("3\n");
