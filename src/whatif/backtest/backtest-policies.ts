@@ -24,7 +24,7 @@ export type BacktestPolicy = {
 };
 
 /** What was learnt on the days before a fold. */
-export type TrainedFold = { readonly until: SimTime; readonly delays: TrainedDelays };
+type TrainedFold = { readonly until: SimTime; readonly delays: TrainedDelays };
 
 /** Each compute has a delay of its own, shrunk towards that of the fleet. */
 const SHRUNK = "shrunk";

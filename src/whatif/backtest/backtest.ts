@@ -51,7 +51,7 @@ export type BacktestedPolicy = FoldPolicy & {
   readonly folds_better: number;
 };
 
-export type BacktestedFold = {
+type BacktestedFold = {
   readonly train: DayRange;
   readonly test: DayRange;
   readonly policies: readonly FoldPolicy[];
