@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -39,12 +39,19 @@ export class PostgresEngine implements Engine {
   readonly versions: readonly number[];
   readonly #options: PostgresEngineOptions;
   readonly #templates = new Map<number, Promise<string>>();
+  readonly #processes = new Set<ChildProcess>();
+  /** A process that ends without `close` leaves no Postgres, unless it is killed. */
+  readonly #onExit = () => {
+    for (const child of this.#processes) child.kill("SIGQUIT");
+    this.close();
+  };
   #socketRoot: string | undefined;
   #sockets = 0;
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
     this.versions = options.installations.map(({ version }) => version);
+    process.once("exit", this.#onExit);
   }
 
   async createCluster(dataDirectory: string, version: number): Promise<void> {
@@ -94,6 +101,8 @@ export class PostgresEngine implements Engine {
       ],
       { ...this.#spawnOptions(), cwd: dataDirectory, stdio: ["ignore", "ignore", "pipe"] },
     );
+    this.#processes.add(child);
+    child.once("close", () => this.#processes.delete(child));
     return PostgresProcess.ready(child, socketDirectory, startedAt);
   }
 
@@ -114,6 +123,7 @@ export class PostgresEngine implements Engine {
   }
 
   close(): void {
+    process.off("exit", this.#onExit);
     if (this.#socketRoot !== undefined) rmSync(this.#socketRoot, { recursive: true, force: true });
     this.#socketRoot = undefined;
   }

@@ -41,6 +41,12 @@ export class Gateway {
     this.#options = options;
   }
 
+  /** Finds Postgres, and stops the processes of a killed server. Rejects with an `EngineError`. */
+  async openEngine(): Promise<Engine> {
+    this.#engine = await this.#options.openEngine();
+    return this.#engine;
+  }
+
   /**
    * Deletes the data of worlds and branches that do not exist any more. Stops the processes of a killed server
    * first.
@@ -84,8 +90,8 @@ export class Gateway {
   }
 
   async #removeUnusedVolumes(): Promise<void> {
-    const { openEngine, volumes, worlds } = this.#options;
-    if (volumes.mayHaveProcesses()) this.#engine = await openEngine();
+    const { volumes, worlds } = this.#options;
+    if (volumes.mayHaveProcesses()) await this.openEngine();
     for (const [name, opening] of this.#worlds) {
       const served = await opening.catch(() => undefined);
       const world = worlds.world(name);
@@ -115,11 +121,9 @@ export class Gateway {
   }
 
   async #openWorld(world: ServedWorld["world"]): Promise<ServedWorld> {
-    const { openEngine, volumes, onError } = this.#options;
-    const engine = await openEngine();
-    this.#engine = engine;
+    const { volumes, onError } = this.#options;
     return new ServedWorld(world, {
-      engine,
+      engine: await this.openEngine(),
       volumes,
       onError,
       reserveEngine: () => this.#reserveEngine(),
