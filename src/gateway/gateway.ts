@@ -4,11 +4,12 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { CancelKeys } from "./cancel-keys.ts";
 import { serveClient } from "./client-session.ts";
+import { BranchVolumes } from "./data/branch-volumes.ts";
+import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { ServedWorld } from "./served-world.ts";
-import { findUnusedVolumes } from "./unused-volumes.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;
@@ -34,6 +35,7 @@ export class Gateway {
   readonly #cancelKeys = new CancelKeys();
   #engine: Engine | undefined;
   #runningEngines = 0;
+  #branchVolumes: BranchVolumes | undefined;
   #isClosing = false;
   #removal: Promise<void> = Promise.resolve();
 
@@ -102,7 +104,7 @@ export class Gateway {
     for (const unused of await findUnusedVolumes(volumes, worlds)) {
       if (this.#isClosing) return;
       for (const opening of this.#worlds.values())
-        await (await opening.catch(() => undefined))?.stopEngineOn(unused.dataDirectory);
+        await (await opening.catch(() => undefined))?.stopEngineOn(unused);
       await volumes.remove(unused);
     }
   }
@@ -122,9 +124,12 @@ export class Gateway {
 
   async #openWorld(world: ServedWorld["world"]): Promise<ServedWorld> {
     const { volumes, onError } = this.#options;
+    const engine = await this.openEngine();
+    this.#branchVolumes ??= new BranchVolumes(engine, volumes);
     return new ServedWorld(world, {
-      engine: await this.openEngine(),
+      engine,
       volumes,
+      branchVolumes: this.#branchVolumes,
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });

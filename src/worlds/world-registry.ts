@@ -1,3 +1,4 @@
+import type { BranchData } from "../platform/branch/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
@@ -35,7 +36,10 @@ export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
   readonly newId: () => string;
   /** Called with the name of each world that was deleted because it expired. */
   readonly onExpired?: ((world: string) => void) | undefined;
-  /** Called when a history cannot be used any more: its world was deleted, or a restore has replaced it. */
+  /**
+   * Called when a history cannot be used any more: its world or its snapshot was deleted, or a restore has
+   * replaced it.
+   */
   readonly onHistoryEnded?: (() => void) | undefined;
   /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
   readonly beforeRestore?: (() => Promise<void>) | undefined;
@@ -92,6 +96,28 @@ export class WorldRegistry implements WorldsHandle {
     return this.#names().map((name) => this.#info(name));
   }
 
+  async volumesInUse(): Promise<ReadonlySet<string> | undefined> {
+    const { storage } = this.#options;
+    const inUse = new Set<string>();
+    const add = (rows: readonly BranchData[]) => {
+      for (const { volumeId, past = [] } of rows)
+        for (const id of [volumeId, ...past.map((previous) => previous.volumeId)])
+          if (id !== undefined) inUse.add(id);
+    };
+    try {
+      for (const name of storage.worlds()) {
+        const world = this.#open.get(name);
+        if (world === undefined || world.isDormant) add(storage.branchData(name));
+        else add(await world.transact((view) => view.world.branchData.toArray()));
+        for (const snapshot of storage.snapshotNames(name)) add(storage.branchData(name, snapshot));
+      }
+    } catch (error) {
+      this.#options.onFailure(error);
+      return undefined;
+    }
+    return inUse;
+  }
+
   fork(request: ForkRequest): Promise<Result<WorldInfo>> {
     return this.#whileInUse(request.from, () => this.#fork(request));
   }
@@ -116,9 +142,9 @@ export class WorldRegistry implements WorldsHandle {
       );
     }
     return whileReserved(this.#changing, name, async () => {
+      await origin.value.flush();
       const past = at === undefined ? undefined : await origin.value.viewAt(at);
       if (past?.ok === false) return prefixRefusal("at", past);
-      if (past === undefined) await origin.value.flush();
       const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
       await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
       this.#uses.begin(name)();
@@ -167,8 +193,10 @@ export class WorldRegistry implements WorldsHandle {
     return accept({ previousName: restored.value, info: this.#info(world) });
   }
 
-  removeSnapshot(world: string, name: string): Promise<Result<true>> {
-    return this.#snapshots.remove(world, name);
+  async removeSnapshot(world: string, name: string): Promise<Result<true>> {
+    const removed = await this.#snapshots.remove(world, name);
+    if (removed.ok) this.#options.onHistoryEnded?.();
+    return removed;
   }
 
   backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
