@@ -23,7 +23,7 @@ function countOnDisk(branchId: string): number {
 /** Connects, and stores a row. */
 async function storeRow(uri: string): Promise<void> {
   const client = await connect(uri);
-  await client.query("create table stored (id int)");
+  await client.query("create table if not exists stored (id int)");
 }
 
 const WAIT = { timeout: 30_000 };
