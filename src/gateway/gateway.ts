@@ -119,8 +119,8 @@ export class Gateway {
     return served;
   }
 
-  async #openWorld(world: WorldHandle, former: Promise<ServedWorld> | undefined): Promise<ServedWorld> {
-    await (await former?.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
+  async #openWorld(world: WorldHandle, previous: Promise<ServedWorld> | undefined): Promise<ServedWorld> {
+    await (await previous?.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
     const { volumes, onError } = this.#options;
     const engine = await this.openEngine().catch((error: unknown) => {
       throw error instanceof EngineError ? new ConnectionRejected(engineUnavailable(error.message)) : error;

@@ -36,7 +36,7 @@ export class ComputeSpans {
     const { phase } = transaction.world.computes.get(this.#endpointId) ?? {};
     const open = phase?.state === "active" ? phase.spanSince : undefined;
     if (open === undefined) {
-      // The world has ended the former span with a suspend, and the sessions that worked in it.
+      // The world has ended the previous span with a suspend, and the sessions that worked in it.
       this.#reset();
       const begun = transaction.execute({ type: "BeginSpan", endpointId: this.#endpointId });
       if (!begun.ok) throw new Error(begun.refusal.message);
