@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Content, LearnedChanges } from "../engine/content.ts";
@@ -19,7 +19,7 @@ import type { SimTime } from "../platform/core/time.ts";
 import type { Volume } from "../volumes/volumes.ts";
 import { BlockStatistics } from "./block-statistics.ts";
 import type { WorldData } from "./data/world-data.ts";
-import { ConnectionRejected, engineUnavailable } from "./errors.ts";
+import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "./errors.ts";
 
 /** How long an engine without sessions stays up, in wall-clock time: a compute's next client comes soon. */
 const IDLE_ENGINE_MS = 60_000;
@@ -70,10 +70,11 @@ export class ComputeHost {
     return running === undefined ? undefined : this.#blocks.get(running)?.sample();
   }
 
-  /** Gives the values of the world's cache model to the extension's view. */
+  /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
   publishCacheStatistics(statistics: FileCacheStatistics): void {
-    if (this.#volume !== undefined)
-      writeFileSync(join(this.#volume.dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
+    const directory = this.#volume?.dataDirectory;
+    if (directory !== undefined && existsSync(directory))
+      writeFileSync(join(directory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
   }
 
   /** The branch of the engine that was started last. */
@@ -191,7 +192,9 @@ export class ComputeHost {
       this.publishCacheStatistics(cacheStatistics);
       const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
       isStarted = true;
+      let hasExited = false;
       engine.exited.then((log) => {
+        hasExited = true;
         free();
         data.ended(volume);
         if (this.#running === undefined) return;
@@ -207,7 +210,8 @@ export class ComputeHost {
         this.#blocks.set(engine, blocks);
       } catch (error) {
         await engine.stop();
-        throw error;
+        // Its exit was reported.
+        throw hasExited ? new ConnectionRejected(CLIENT_ERRORS.computeFailed) : error;
       }
       return engine;
     } finally {

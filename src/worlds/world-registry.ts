@@ -41,6 +41,8 @@ export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
    * replaced it.
    */
   readonly onHistoryEnded?: (() => void) | undefined;
+  /** Called before a world is copied in which the position of some data is not stored: a server was killed. */
+  readonly beforeCopy?: ((world: string) => Promise<void>) | undefined;
   /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
   readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
@@ -119,7 +121,7 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   fork(request: ForkRequest): Promise<Result<WorldInfo>> {
-    return this.#whileInUse(request.from, () => this.#fork(request));
+    return this.#whileCopied(request.from, () => this.#fork(request));
   }
 
   async #fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
@@ -177,7 +179,7 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>> {
-    return this.#whileInUse(world, () => this.#snapshots.take(world, name));
+    return this.#whileCopied(world, () => this.#snapshots.take(world, name));
   }
 
   async restore(
@@ -185,7 +187,7 @@ export class WorldRegistry implements WorldsHandle {
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>> {
     await this.#options.beforeRestore?.();
-    const restored = await this.#whileInUse(world, () =>
+    const restored = await this.#whileCopied(world, () =>
       this.#snapshots.restore(world, name, this.#newFork({})),
     );
     if (!restored.ok) return restored;
@@ -200,7 +202,7 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
-    return this.#whileInUse(world, () => this.#snapshots.backUp(world, maxBackups));
+    return this.#whileCopied(world, () => this.#snapshots.backUp(world, maxBackups));
   }
 
   use(name: string): () => void {
@@ -286,6 +288,28 @@ export class WorldRegistry implements WorldsHandle {
   }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "past">): ForkSettings {
     const { newId, hostClock } = this.#options;
     return { historyId: newId(), clock: { ...clock, wallNow: hostClock.now() }, ...rest };
+  }
+
+  /** A world that cannot be read is copied as it is. */
+  async #prepareCopy(name: string): Promise<void> {
+    const world = this.world(name);
+    const { beforeCopy } = this.#options;
+    if (beforeCopy === undefined || !world.ok) return;
+    try {
+      const hasOpenData = await world.value.transact((view) =>
+        view.world.branchData.toArray().some(({ isOpen }) => isOpen === true),
+      );
+      if (hasOpenData) await beforeCopy(name);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+  }
+
+  async #whileCopied<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return this.#whileInUse(name, async () => {
+      await this.#prepareCopy(name);
+      return work();
+    });
   }
 
   async #whileInUse<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -66,6 +66,14 @@ export class BranchVolumes {
     return lsn;
   }
 
+  /** The position of the end of a volume; `undefined` if an engine starts on it, which finds it. */
+  async end(volumeId: string, at: number): Promise<string | undefined> {
+    if (this.#running.has(volumeId)) return undefined;
+    const volume = this.#volumes.volume(volumeId);
+    if (volume.isOpen()) await this.#settle(volume, at);
+    return volume.marks.last?.lsn;
+  }
+
   /** The position of a reference; `undefined` if it is the base of the volume. */
   async position({ volumeId, at, lsn }: DataReference): Promise<string | undefined> {
     if (lsn !== undefined || volumeId === undefined) return lsn;

@@ -110,29 +110,38 @@ export class WorldData {
     }
   }
 
-  /** Marks the data of all running engines; `isCopied`: the world is about to be copied. */
-  markAll(isCopied: boolean): Promise<void> | undefined {
+  /** Marks the data of all running engines. */
+  markAll(): Promise<void> | undefined {
     if (this.#running.size === 0) return undefined;
-    return Promise.all(
-      [...this.#running].map(([engine, running]) =>
-        isCopied ? this.#store(engine, running, true) : this.mark(engine, () => undefined),
-      ),
-    ).then(() => undefined);
+    const marked = [...this.#running.keys()].map((engine) => this.mark(engine, () => undefined));
+    return Promise.all(marked).then(() => undefined);
   }
 
-  async #store(engine: RunningEngine, running: RunningBranch, isOpen: boolean): Promise<void> {
-    const { volume, branchId } = running;
+  /** Stores the position of all data that changes, so that a copy of the world refers to what is there now. */
+  async storeAll(): Promise<void> {
+    for (const [engine, running] of this.#running) await this.#store(engine, running, true);
+    const running = new Set([...this.#running.values()].map(({ volume }) => volume.id));
+    const left = await this.#world.transact(({ world }) =>
+      world.branchData.toArray().filter((row) => row.isOpen === true && !running.has(row.volumeId ?? "")),
+    );
+    for (const { id, volumeId = "" } of left) {
+      const lsn = await this.#branchVolumes.end(volumeId, this.#world.now());
+      if (lsn !== undefined) await this.#storePosition(id, volumeId, lsn, false);
+    }
+  }
+
+  async #store(engine: RunningEngine, { volume, branchId }: RunningBranch, isOpen: boolean): Promise<void> {
     const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now());
+    await this.#storePosition(branchId, volume.id, lsn, isOpen);
+  }
+
+  async #storePosition(branchId: string, volumeId: string, lsn: string, isOpen: boolean): Promise<void> {
     await this.#world.transact((transaction) => {
       const row = transaction.world.branchData.get(branchId);
-      if (row?.writes !== true || row.volumeId !== volume.id) return;
+      if (row?.writes !== true || row.volumeId !== volumeId) return;
       const { isOpen: _, ...stored } = row;
-      transaction.storeBranchData({
-        ...stored,
-        at: transaction.now,
-        lsn,
-        ...(isOpen ? { isOpen } : {}),
-      });
+      const open = isOpen ? { isOpen } : {};
+      transaction.storeBranchData({ ...stored, at: transaction.now, lsn, ...open });
     });
   }
 }
