@@ -2,7 +2,7 @@ import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
-import { isRestoreCall } from "../file/check-times.ts";
+import { isRestoreCall } from "../check/times.ts";
 import { ROUND_NAME, resolveInstants, resolveReferences, valueAtPath } from "../file/references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/step-schema.ts";
 import type { QueuedArrivals } from "../measure/metrics.ts";
