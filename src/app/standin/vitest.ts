@@ -4,7 +4,8 @@ import { join, relative } from "node:path";
 import { type TestAPI, test as vitestTest } from "vitest";
 import { recordWorld } from "../../cli/history/record-world.ts";
 import { createStandin } from "../create-standin.ts";
-import type { Standin, StandinOptions } from "./standin-world.ts";
+import type { StandinOptions } from "./create-options.ts";
+import type { Standin } from "./standin-world.ts";
 
 /** That of vitest, so that a test file needs one import. */
 export { expect } from "vitest";
