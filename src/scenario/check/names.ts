@@ -88,6 +88,6 @@ export function listLabels({ labels }: CheckContext, kind: LabelKind): string {
   return listNames((labels?.all() ?? []).filter((one) => one.kind === kind).map(({ label }) => label));
 }
 
-export function describeKnownNames({ labels, captured }: CheckContext): string {
+function describeKnownNames({ labels, captured }: CheckContext): string {
   return `the known names are ${listNames([...(labels?.all() ?? []).map(({ label }) => label), ...captured])}`;
 }
