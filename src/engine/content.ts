@@ -27,7 +27,7 @@ type EngineContent = {
   readonly databases: readonly EngineDatabase[];
 };
 
-export const EMPTY_CONTENT: Content = { roles: [], databases: [] };
+const EMPTY_CONTENT: Content = { roles: [], databases: [] };
 
 /**
  * Truncates all tables of users at once, so that foreign keys do not matter. Sequences begin again, materialized

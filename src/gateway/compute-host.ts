@@ -13,7 +13,7 @@ import {
 } from "../engine/content.ts";
 import { type Engine, EngineError, type RunningEngine } from "../engine/engine.ts";
 import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../engine/extension.ts";
-import type { BranchData } from "../platform/branch/branch-data.ts";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import type { BlockCounts } from "../platform/compute/cache.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import type { Volume } from "../volumes/volumes.ts";

@@ -1,6 +1,6 @@
 import { planOf } from "../platform/account/account.ts";
-import { hasOwner } from "../platform/branch/branch-data.ts";
 import { SERVICES } from "../platform/branch/service-record.ts";
+import { hasOwner } from "../platform/branch-data/evolve-branch-data.ts";
 import { maxConnections } from "../platform/catalog/sizes.ts";
 import { suspendDelaySeconds } from "../platform/compute/autosuspend.ts";
 import { cacheCapacity } from "../platform/compute/cache.ts";

@@ -1,5 +1,6 @@
 import type { ApiKeyUse } from "../platform/account/api-key.ts";
-import { type BranchData, copyBranchData, hasOwner } from "../platform/branch/branch-data.ts";
+import { type BranchData, copyBranchData } from "../platform/branch-data/branch-data.ts";
+import { hasOwner } from "../platform/branch-data/evolve-branch-data.ts";
 import { ALL_ROWS, type Change } from "../platform/core/table.ts";
 import { UNJOURNALED_TABLES } from "../platform/core/tables.ts";
 import type { SimTime } from "../platform/core/time.ts";

@@ -1,6 +1,6 @@
 import { constants, existsSync, promises, renameSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import type { BranchData } from "../platform/branch/branch-data.ts";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import {
   makeDirectory,

@@ -1,4 +1,4 @@
-import type { BranchData } from "../platform/branch/branch-data.ts";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";

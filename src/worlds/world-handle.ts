@@ -1,4 +1,4 @@
-import type { BranchData } from "../platform/branch/branch-data.ts";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import type { Command } from "../platform/commands.ts";
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { World } from "../platform/core/world.ts";

@@ -1,7 +1,7 @@
-import type { BranchData } from "../platform/branch/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
+import { hasOpenData, volumesInUse } from "./data-references.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
@@ -98,26 +98,9 @@ export class WorldRegistry implements WorldsHandle {
     return this.#names().map((name) => this.#info(name));
   }
 
-  async volumesInUse(): Promise<ReadonlySet<string> | undefined> {
-    const { storage } = this.#options;
-    const inUse = new Set<string>();
-    const add = (rows: readonly BranchData[]) => {
-      for (const { volumeId, past = [] } of rows)
-        for (const id of [volumeId, ...past.map((previous) => previous.volumeId)])
-          if (id !== undefined) inUse.add(id);
-    };
-    try {
-      for (const name of storage.worlds()) {
-        const world = this.#open.get(name);
-        if (world === undefined || world.isDormant) add(storage.branchData(name));
-        else add(await world.transact((view) => view.world.branchData.toArray()));
-        for (const snapshot of storage.snapshotNames(name)) add(storage.branchData(name, snapshot));
-      }
-    } catch (error) {
-      this.#options.onFailure(error);
-      return undefined;
-    }
-    return inUse;
+  volumesInUse(): Promise<ReadonlySet<string> | undefined> {
+    const { storage, onFailure } = this.#options;
+    return volumesInUse(storage, this.#open, onFailure);
   }
 
   fork(request: ForkRequest): Promise<Result<WorldInfo>> {
@@ -294,15 +277,7 @@ export class WorldRegistry implements WorldsHandle {
   async #prepareCopy(name: string): Promise<void> {
     const world = this.world(name);
     const { beforeCopy } = this.#options;
-    if (beforeCopy === undefined || !world.ok) return;
-    try {
-      const hasOpenData = await world.value.transact((view) =>
-        view.world.branchData.toArray().some(({ isOpen }) => isOpen === true),
-      );
-      if (hasOpenData) await beforeCopy(name);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-    }
+    if (beforeCopy !== undefined && world.ok && (await hasOpenData(world.value))) await beforeCopy(name);
   }
 
   async #whileCopied<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
-import type { BranchData, DataReference } from "../../platform/branch/branch-data.ts";
+import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
 import { MissingVolume, type Volume, type Volumes } from "../../volumes/volumes.ts";
 
 /** An engine that is started only to find out where the log ends. */

@@ -1,6 +1,6 @@
 import { deleteRows } from "../../engine/content.ts";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
-import type { BranchData } from "../../platform/branch/branch-data.ts";
+import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { Volume, Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";

@@ -1,10 +1,10 @@
+import type { DataSource } from "../branch-data/branch-data.ts";
 import type { ComputeOptions, ComputeType } from "../compute/compute.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 import type { BranchRef } from "../object-refs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import type { BranchContent, Database, Role } from "./branch-content.ts";
-import type { DataSource } from "./branch-data.ts";
 import type { NewServiceRecord } from "./service-record.ts";
 
 /** A branch of a project's data, with its roles and databases. Clients reach it only through its computes. */

@@ -1,10 +1,11 @@
+import type { DataSource } from "../branch-data/branch-data.ts";
+import { addBranchData, replaceBranchData } from "../branch-data/evolve-branch-data.ts";
 import type { World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
 import { defaultBranchOf } from "../lookup.ts";
 import { deleteBranchRecords } from "../project/evolve-settings-record.ts";
 import { deleteUsage } from "../usage/meter.ts";
 import type { Branch, BranchEvent } from "./branch.ts";
-import { addBranchData, type DataSource, replaceBranchData } from "./branch-data.ts";
 import { expirationFrom } from "./branch-expiration.ts";
 import type { SnapshotEvent } from "./branch-snapshot.ts";
 import { withContent } from "./content-history.ts";

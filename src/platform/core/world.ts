@@ -1,8 +1,8 @@
 import type { Account } from "../account/account.ts";
 import type { ApiKey, ApiKeyUse } from "../account/api-key.ts";
 import type { Branch } from "../branch/branch.ts";
-import type { BranchData } from "../branch/branch-data.ts";
 import type { BranchSnapshot } from "../branch/branch-snapshot.ts";
+import type { BranchData } from "../branch-data/branch-data.ts";
 import { PROFILES, type Profile } from "../catalog/profile-defaults-and-limits.ts";
 import type { ScheduledActivity } from "../compute/activity.ts";
 import type { Compute } from "../compute/compute.ts";

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
-import { type BranchData, copyBranchData, hasOwner } from "../../platform/branch/branch-data.ts";
+import { type BranchData, copyBranchData } from "../../platform/branch-data/branch-data.ts";
+import { hasOwner } from "../../platform/branch-data/evolve-branch-data.ts";
 import type { Change } from "../../platform/core/table.ts";
 import { JOURNALED_TABLES } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";

@@ -1,4 +1,4 @@
-import type { BranchData } from "../../platform/branch/branch-data.ts";
+import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import { schemaVersionOf } from "../tables/format-version.ts";

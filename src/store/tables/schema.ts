@@ -3,8 +3,8 @@ import { blob, index, integer, real, sqliteTable, text, uniqueIndex } from "driz
 import type { Account } from "../../platform/account/account.ts";
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
-import type { BranchData } from "../../platform/branch/branch-data.ts";
 import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
+import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import type { Numbers } from "../../platform/core/world.ts";

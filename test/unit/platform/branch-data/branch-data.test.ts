@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  addBranchData,
-  type BranchData,
-  copyBranchData,
-  dataAt,
-  replaceBranchData,
-} from "../../../../src/platform/branch/branch-data.ts";
+import { type BranchData, copyBranchData, dataAt } from "../../../../src/platform/branch-data/branch-data.ts";
+import { addBranchData, replaceBranchData } from "../../../../src/platform/branch-data/evolve-branch-data.ts";
 import { emptyWorld } from "../../../../src/platform/core/world.ts";
 
 /** Closed since 100; what was written before is found by marks. */

@@ -1,5 +1,4 @@
-import { SECOND, type SimTime } from "../core/time.ts";
-import type { World } from "../core/world.ts";
+import type { SimTime } from "../core/time.ts";
 
 /**
  * Where the data of a branch or of a snapshot is. Stored beside history: events do not contain data. A branch
@@ -43,37 +42,6 @@ export function dataAt(row: BranchData, at: SimTime): DataReference {
   return { volumeId, at, ...(isKnown ? { lsn: reference.lsn } : {}), ...schemaOnly };
 }
 
-/** A new branch or snapshot begins with the data of its source, if that has any. */
-export function addBranchData(world: World, id: string, source: DataSource, schemaOnly = false): void {
-  const row = world.branchData.get(source.id);
-  if (row === undefined) return;
-  const reference = dataAt(row, source.at);
-  if (reference.volumeId === undefined) return;
-  world.branchData.set({ id, ...reference, ...(schemaOnly ? { schemaOnly } : {}) });
-}
-
-/** The branch has the data of the source from now on. What it had stays available within the retention. */
-export function replaceBranchData(
-  world: World,
-  { id, projectId }: { readonly id: string; readonly projectId: string },
-  source: DataSource,
-  now: SimTime,
-): void {
-  const previous = world.branchData.get(id);
-  const row = world.branchData.get(source.id);
-  if (previous === undefined && row === undefined) return;
-  const retention = world.projects.get(projectId)?.historyRetentionSeconds ?? 0;
-  const { id: _, past = [], ...replaced } = previous ?? { id, at: now };
-  const retained = [...past, { ...replaced, until: now }].filter(
-    ({ until }) => until > now - retention * SECOND,
-  );
-  world.branchData.set({
-    id,
-    ...(row === undefined ? { at: now } : dataAt(row, source.at)),
-    past: retained,
-  });
-}
-
 /**
  * The row in a copy of the world, as of `at`. The copy writes to no volume of its origin. `isHead`: the copy does
  * not go back, so the last stored state is the current one.
@@ -94,9 +62,4 @@ export function copyBranchData(row: BranchData, at: SimTime, isHead: boolean): B
     ...(isStored ? { lsn: current.lsn } : {}),
     ...(copied.length === 0 ? {} : { past: copied }),
   };
-}
-
-/** Whether the branch or snapshot of a row exists in this world. */
-export function hasOwner(world: World, id: string): boolean {
-  return world.branches.get(id) !== undefined || world.branchSnapshots.get(id) !== undefined;
 }
