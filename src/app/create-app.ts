@@ -11,6 +11,7 @@ import { redactedPath } from "../api/http/request-journal.ts";
 import type { PostgresAddress } from "../api/render/connection-uri.ts";
 import { createControl } from "../control/app.ts";
 import { guard } from "../control/http/guard.ts";
+import type { ControlOptions } from "../control/http/handler.ts";
 import type { AskWhatIf } from "../control/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import {
@@ -35,6 +36,7 @@ export type AppOptions = {
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
+  readonly postgresFigures?: ControlOptions["postgresFigures"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -82,7 +84,7 @@ export function createApp(options: AppOptions): Hono {
 }
 
 function createSurfaces(
-  { worlds, version, rateLimit, hosts, controlToken, postgres, onBug }: AppOptions,
+  { worlds, version, rateLimit, hosts, controlToken, postgres, postgresFigures, onBug }: AppOptions,
   base: string,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
@@ -111,6 +113,7 @@ function createSurfaces(
       operationIds: OPERATION_IDS,
       askWhatIf: lazyWhatIf,
       controlToken,
+      postgresFigures,
       onBug,
     }),
   );
