@@ -242,7 +242,7 @@ function createServedApp(
     worlds,
     version: VERSION,
     rateLimit: options.rateLimit ?? false,
-    console: options.console === "on",
+    console: options.console,
     hosts: [options.host],
     controlToken: options.controlToken,
     postgres: postgres?.address,
