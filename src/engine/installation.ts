@@ -36,7 +36,7 @@ export async function findInstallations(
     const version = await versionOf(resolve(engineBin), user);
     if (version === undefined)
       throw new EngineError(
-        `--engine-bin ${engineBin}: there are no programs "postgres" and "initdb" that can be run`,
+        `the directory ${engineBin} (--engine-bin) has no programs "postgres" and "initdb" that can be run`,
       );
     return [{ version, binDirectory: resolve(engineBin), origin: "option" }];
   }

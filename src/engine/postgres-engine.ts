@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -7,7 +7,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
 } from "node:fs";
@@ -15,14 +14,14 @@ import { cp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type Engine, EngineError, type RunningEngine, type StartRequest, SUPERUSER } from "./engine.ts";
 import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
 import { chooseInstallation } from "./installation.ts";
+import { stopProcessesOn } from "./leftover-processes.ts";
 import { type OsUser, spawnAs } from "./os-user.ts";
-import { lastLine, PostgresProcess, SOCKET_PORT, STOP_SIGNALS, STOP_TIMEOUT_MS } from "./postgres-process.ts";
+import { lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 
 const run = promisify(execFile);
 
@@ -39,12 +38,19 @@ export class PostgresEngine implements Engine {
   readonly versions: readonly number[];
   readonly #options: PostgresEngineOptions;
   readonly #templates = new Map<number, Promise<string>>();
+  readonly #processes = new Set<ChildProcess>();
+  /** A process that ends without `close` leaves no Postgres, unless it is killed. */
+  readonly #onExit = () => {
+    for (const child of this.#processes) child.kill("SIGQUIT");
+    this.close();
+  };
   #socketRoot: string | undefined;
   #sockets = 0;
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
     this.versions = options.installations.map(({ version }) => version);
+    process.once("exit", this.#onExit);
   }
 
   async createCluster(dataDirectory: string, version: number): Promise<void> {
@@ -94,26 +100,19 @@ export class PostgresEngine implements Engine {
       ],
       { ...this.#spawnOptions(), cwd: dataDirectory, stdio: ["ignore", "ignore", "pipe"] },
     );
+    this.#processes.add(child);
+    child.once("close", () => this.#processes.delete(child));
     return PostgresProcess.ready(child, socketDirectory, startedAt);
   }
 
   async stopLeftover(dataDirectory: string): Promise<boolean> {
     const pidFile = join(dataDirectory, "postmaster.pid");
     if (!existsSync(pidFile)) return false;
-    const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
-    if (!runsOn(pid, dataDirectory)) return false;
-    for (const signal of STOP_SIGNALS) {
-      signalProcess(pid, signal);
-      const deadline = performance.now() + STOP_TIMEOUT_MS;
-      while (performance.now() < deadline) {
-        if (!runsOn(pid, dataDirectory)) return true;
-        await sleep(10);
-      }
-    }
-    throw new EngineError(`process ${pid}, which runs Postgres on ${dataDirectory}, cannot be stopped`);
+    return stopProcessesOn(dataDirectory, Number(readFileSync(pidFile, "utf8").split("\n")[0]));
   }
 
   close(): void {
+    process.off("exit", this.#onExit);
     if (this.#socketRoot !== undefined) rmSync(this.#socketRoot, { recursive: true, force: true });
     this.#socketRoot = undefined;
   }
@@ -182,23 +181,4 @@ export class PostgresEngine implements Engine {
 
 function settings(values: Readonly<Record<string, string | number>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-}
-
-/** Whether the process is a Postgres that uses this directory, and not one that was given the same pid. */
-function runsOn(pid: number, dataDirectory: string): boolean {
-  if (!Number.isInteger(pid) || pid <= 1) return false;
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`) === dataDirectory;
-  } catch {
-    if (existsSync("/proc/self/cwd")) return false;
-    return signalProcess(pid, 0);
-  }
-}
-
-function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    return false;
-  }
 }

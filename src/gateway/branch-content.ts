@@ -45,12 +45,15 @@ export function enginePlan(transaction: Transaction, historyId: string, endpoint
   };
 }
 
-/** Reports what SQL has changed to the world, and returns the content that the branch then has. */
+/**
+ * Reports what SQL has changed to the world, and returns the content that the branch then has, or why the world
+ * refuses the changes: an error that is thrown within a transaction would fail its commit.
+ */
 export function learnContent(
   transaction: Transaction,
   endpointId: string,
   { createdRoles, changedPasswords, ...others }: LearnedChanges,
-): Content {
+): Content | Error {
   const { branchId } = requireCompute(transaction.world.computes.get(endpointId));
   const learned = transaction.execute({
     type: "LearnBranchContent",
@@ -59,7 +62,7 @@ export function learnContent(
     changedPasswords: changedPasswords.map(({ name }) => name),
     ...others,
   });
-  if (!learned.ok) throw new Error(learned.refusal.message);
+  if (!learned.ok) return new Error(learned.refusal.message);
   const verifiers = new Map(
     [...createdRoles, ...changedPasswords].map(({ name, verifier }) => [name, verifier]),
   );

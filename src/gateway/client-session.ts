@@ -112,6 +112,7 @@ class ClientSession {
         await new Promise<void>((resolve) => {
           relay = new Relay(this.#stream, session.socket, {
             beforeWork: () => served.beginWork(admitted),
+            onFailure: (error) => this.fail(error),
             afterWork: () => served.endWork(admitted),
             onCatalogChange: () => this.#syncContent(compute.host),
             onClosed: resolve,

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Content, LearnedChanges } from "../engine/content.ts";
@@ -15,7 +15,7 @@ import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../engine/exten
 import type { BlockCounts } from "../platform/compute/cache.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import { BlockStatistics } from "./block-statistics.ts";
-import { ConnectionRejected, engineUnavailable } from "./errors.ts";
+import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "./errors.ts";
 
 /** How long an engine without sessions stays up, in wall-clock time: a compute's next client comes soon. */
 const IDLE_ENGINE_MS = 60_000;
@@ -66,9 +66,9 @@ export class ComputeHost {
     return running === undefined ? undefined : this.#blocks.get(running)?.sample();
   }
 
-  /** Gives the values of the world's cache model to the extension's view. */
+  /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
   publishCacheStatistics(statistics: FileCacheStatistics): void {
-    if (this.#dataDirectory !== undefined)
+    if (this.#dataDirectory !== undefined && existsSync(this.#dataDirectory))
       writeFileSync(join(this.#dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
   }
 
@@ -164,7 +164,9 @@ export class ComputeHost {
       if (!volume.exists) await engines.createCluster(dataDirectory, pgVersion);
       this.publishCacheStatistics(cacheStatistics);
       const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
+      let hasExited = false;
       engine.exited.then((log) => {
+        hasExited = true;
         free();
         if (this.#running === undefined) return;
         this.#running = undefined;
@@ -178,7 +180,8 @@ export class ComputeHost {
         this.#blocks.set(engine, blocks);
       } catch (error) {
         await engine.stop();
-        throw error;
+        // Its exit was reported.
+        throw hasExited ? new ConnectionRejected(CLIENT_ERRORS.computeFailed) : error;
       }
       return engine;
     } catch (error) {

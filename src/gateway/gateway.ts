@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import type { Engine } from "../engine/engine.ts";
+import { type Engine, EngineError } from "../engine/engine.ts";
 import type { Volumes } from "../volumes/volumes.ts";
-import type { WorldsHandle } from "../worlds/world-handle.ts";
+import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 import { CancelKeys } from "./cancel-keys.ts";
 import { serveClient } from "./client-session.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
@@ -26,11 +26,13 @@ export type GatewayOptions = {
   readonly onError: (error: unknown, message: string) => void;
 };
 
+type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<ServedWorld> };
+
 /** Accepts connections of Postgres clients, and relays them to the engines of their computes. */
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #sockets = new Set<Socket>();
-  readonly #worlds = new Map<string, Promise<ServedWorld>>();
+  readonly #worlds = new Map<string, OpenedWorld>();
   readonly #cancelKeys = new CancelKeys();
   #engine: Engine | undefined;
   #runningEngines = 0;
@@ -39,6 +41,12 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+  }
+
+  /** Finds Postgres, and stops the processes of a killed server. Rejects with an `EngineError`. */
+  async openEngine(): Promise<Engine> {
+    this.#engine = await this.#options.openEngine();
+    return this.#engine;
   }
 
   /**
@@ -55,11 +63,8 @@ export class Gateway {
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#removal;
-    const worlds = await Promise.allSettled(this.#worlds.values());
     await Promise.all(
-      worlds.map((world) =>
-        world.status === "fulfilled" ? world.value.close(CLIENT_ERRORS.serverStopping) : undefined,
-      ),
+      (await this.#servedWorlds()).map((served) => served.close(CLIENT_ERRORS.serverStopping)),
     );
     for (const socket of this.#sockets) socket.destroy();
     this.#engine?.close();
@@ -84,46 +89,54 @@ export class Gateway {
   }
 
   async #removeUnusedVolumes(): Promise<void> {
-    const { openEngine, volumes, worlds } = this.#options;
-    if (volumes.mayHaveProcesses()) this.#engine = await openEngine();
-    for (const [name, opening] of this.#worlds) {
-      const served = await opening.catch(() => undefined);
+    const { volumes, worlds } = this.#options;
+    if (volumes.mayHaveProcesses()) await this.openEngine();
+    for (const [name, opened] of this.#worlds) {
       const world = worlds.world(name);
-      if (served === undefined || (world.ok && world.value === served.world)) continue;
+      if (world.ok && world.value === opened.world) continue;
       this.#worlds.delete(name);
-      await served.close(CLIENT_ERRORS.terminated);
+      await (await opened.served.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
     }
     for (const unused of await findUnusedVolumes(volumes, worlds)) {
       if (this.#isClosing) return;
-      for (const opening of this.#worlds.values())
-        await (await opening.catch(() => undefined))?.stopEngineOn(unused.dataDirectory);
+      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused.dataDirectory);
       await volumes.remove(unused);
     }
   }
 
   /** A world that was deleted and created again is another one. */
-  async #servedWorld(name: string): Promise<ServedWorld> {
+  #servedWorld(name: string): Promise<ServedWorld> {
     const world = this.#options.worlds.world(name);
     if (!world.ok) throw new ConnectionRejected(unknownWorld(name));
-    const known = await this.#worlds.get(name);
-    if (known?.world === world.value) return known;
-    await known?.close(CLIENT_ERRORS.terminated);
-    const opened = this.#openWorld(world.value);
-    this.#worlds.set(name, opened);
-    opened.catch(() => this.#worlds.delete(name));
-    return opened;
+    const known = this.#worlds.get(name);
+    if (known?.world === world.value) return known.served;
+    // Entered at once, so that clients that connect together share it.
+    const served = this.#openWorld(world.value, known?.served);
+    this.#worlds.set(name, { world: world.value, served });
+    served.catch(() => {
+      if (this.#worlds.get(name)?.served === served) this.#worlds.delete(name);
+    });
+    return served;
   }
 
-  async #openWorld(world: ServedWorld["world"]): Promise<ServedWorld> {
-    const { openEngine, volumes, onError } = this.#options;
-    const engine = await openEngine();
-    this.#engine = engine;
+  async #openWorld(world: WorldHandle, previous: Promise<ServedWorld> | undefined): Promise<ServedWorld> {
+    await (await previous?.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
+    const { volumes, onError } = this.#options;
+    const engine = await this.openEngine().catch((error: unknown) => {
+      throw error instanceof EngineError ? new ConnectionRejected(engineUnavailable(error.message)) : error;
+    });
     return new ServedWorld(world, {
       engine,
       volumes,
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });
+  }
+
+  /** The worlds that could be opened. */
+  async #servedWorlds(): Promise<ServedWorld[]> {
+    const opened = await Promise.allSettled([...this.#worlds.values()].map(({ served }) => served));
+    return opened.flatMap((world) => (world.status === "fulfilled" ? [world.value] : []));
   }
 
   /** Stops engines without sessions if all places are taken. */
@@ -147,8 +160,8 @@ export class Gateway {
   }
 
   async #stopUnusedEngine(): Promise<boolean> {
-    for (const world of await Promise.allSettled(this.#worlds.values())) {
-      const stopped = world.status === "fulfilled" ? world.value.stopUnusedEngine() : undefined;
+    for (const served of await this.#servedWorlds()) {
+      const stopped = served.stopUnusedEngine();
       if (stopped === undefined) continue;
       await stopped;
       return true;

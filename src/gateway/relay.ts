@@ -12,6 +12,8 @@ export type RelayListener = {
    * returns, or its promise resolves; `false` discards the message.
    */
   beforeWork(): boolean | Promise<boolean>;
+  /** `beforeWork` has thrown or rejected. The relay closes afterwards. */
+  onFailure(error: unknown): void;
   /** All work was answered, and no transaction is open. */
   afterWork(): void;
   /** A statement may have changed roles or databases. */
@@ -74,7 +76,13 @@ export class Relay {
       this.#engine.write(chunk);
       return;
     }
-    const mayProceed = this.#listener.beforeWork();
+    let mayProceed: boolean | Promise<boolean>;
+    try {
+      mayProceed = this.#listener.beforeWork();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
     if (typeof mayProceed === "boolean") {
       if (mayProceed) this.#sendToEngine(chunk);
       return;
@@ -86,8 +94,13 @@ export class Relay {
         this.#sendToEngine(chunk);
         if (!this.#engine.writableNeedDrain) this.#client.resume();
       },
-      () => this.close(),
+      (error) => this.#fail(error),
     );
+  }
+
+  #fail(error: unknown): void {
+    this.#listener.onFailure(error);
+    this.close();
   }
 
   #sendToEngine(chunk: Buffer): void {

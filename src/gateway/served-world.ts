@@ -78,6 +78,7 @@ export class ServedWorld {
       const readyAt = await this.world.transact((transaction) =>
         connect(transaction, admitted, { database, pooled, source }),
       );
+      if (readyAt instanceof ConnectionRejected) throw readyAt;
       await this.#untilActive(admitted, readyAt);
     } catch (error) {
       await this.leave(admitted);
@@ -113,17 +114,14 @@ export class ServedWorld {
       const phase = world.computes.get(endpointId)?.phase;
       if (phase?.state !== "active" || phase.suspending) return false;
       if (findConnection(world, endpointId, connectionId, now) === undefined) return false;
-      const { spans } = this.#serve(endpointId);
-      // The world may have ended the span while nothing followed its events.
-      if (phase.spanSince === undefined) spans.reset();
-      spans.begin(transaction, endpointId);
+      this.#serve(endpointId).spans.begin(transaction, connectionId);
       return true;
     });
   }
 
-  endWork({ endpointId }: Admitted): void {
+  endWork({ endpointId, connectionId }: Admitted): void {
     const { spans, host } = this.#serve(endpointId);
-    spans.end(this.world.now());
+    spans.end(connectionId, this.world.now());
     if (this.#sampling.has(endpointId)) return;
     const timer = setTimeout(() => {
       this.#sampling.delete(endpointId);
@@ -181,8 +179,13 @@ export class ServedWorld {
             this.world.transact((transaction) =>
               enginePlan(transaction, this.world.history().id, endpointId),
             ),
-          learn: async (changes) =>
-            this.world.transact((transaction) => learnContent(transaction, endpointId, changes)),
+          learn: async (changes) => {
+            const content = await this.world.transact((transaction) =>
+              learnContent(transaction, endpointId, changes),
+            );
+            if (content instanceof Error) throw content;
+            return content;
+          },
           reserve: () => this.#reserveEngine(),
           onUnexpectedExit: (log) => {
             onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
@@ -279,9 +282,7 @@ export class ServedWorld {
 
   /** Ends the sessions, then stops the engine. */
   #stop(endpointId: string): void {
-    const { host, spans } = this.#serve(endpointId);
-    // The world has ended the work already.
-    spans.reset();
+    const { host } = this.#serve(endpointId);
     this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
     host
       .stop()

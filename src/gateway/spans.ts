@@ -19,7 +19,8 @@ export class ComputeSpans {
   readonly #world: WorldHandle;
   readonly #endpointId: string;
   #since: SimTime | undefined;
-  #busySessions = 0;
+  /** The connections that work. */
+  readonly #busy = new Set<string>();
   #arrivals = 0;
   #blocks: BlockCounts | undefined;
   #lastEnd = 0;
@@ -30,24 +31,27 @@ export class ComputeSpans {
     this.#endpointId = endpointId;
   }
 
-  /** A session begins work within the transaction. */
-  begin(transaction: Transaction, endpointId: string): void {
-    if (this.#since === undefined) {
-      endLeftoverSpan(transaction, endpointId);
-      const begun = transaction.execute({ type: "BeginSpan", endpointId });
+  /** A session begins work within the transaction. Its compute is active. */
+  begin(transaction: Transaction, connectionId: string): void {
+    const { phase } = transaction.world.computes.get(this.#endpointId) ?? {};
+    const open = phase?.state === "active" ? phase.spanSince : undefined;
+    if (open === undefined) {
+      // The world has ended the previous span with a suspend, and the sessions that worked in it.
+      this.#reset();
+      const begun = transaction.execute({ type: "BeginSpan", endpointId: this.#endpointId });
       if (!begun.ok) throw new Error(begun.refusal.message);
-      this.#since = transaction.now;
     }
-    this.#busySessions += 1;
+    // A span whose end was lost with a failed commit goes on.
+    this.#since = open ?? transaction.now;
+    this.#busy.add(connectionId);
     this.#arrivals += 1;
   }
 
   /** A session has done all its work by `now`. */
-  end(now: SimTime): void {
-    if (this.#since === undefined || this.#busySessions === 0) return;
-    this.#busySessions -= 1;
+  end(connectionId: string, now: SimTime): void {
+    if (!this.#busy.delete(connectionId)) return;
     this.#lastEnd = now;
-    if (this.#busySessions === 0) this.#armTimer();
+    if (this.#busy.size === 0) this.#armTimer();
   }
 
   /** Blocks that the sessions have read. They belong to the next report. */
@@ -67,19 +71,18 @@ export class ComputeSpans {
         type: "EndSpan",
         endpointId: this.#endpointId,
         beganAt: this.#since,
-        until: this.#busySessions > 0 ? transaction.now : this.#lastEnd,
+        until: this.#busy.size > 0 ? transaction.now : this.#lastEnd,
         arrivals: this.#arrivals,
         blocks: this.#blocks,
       });
-    this.reset();
+    this.#reset();
   }
 
-  /** The compute stopped: the world has ended the span. */
-  reset(): void {
+  #reset(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#since = undefined;
-    this.#busySessions = 0;
+    this.#busy.clear();
     this.#arrivals = 0;
     this.#blocks = undefined;
   }
@@ -88,7 +91,7 @@ export class ComputeSpans {
   nextReport(until: SimTime): Report | undefined {
     const since = this.#since;
     if (since === undefined) return undefined;
-    const isBusy = this.#busySessions > 0;
+    const isBusy = this.#busy.size > 0;
     // One report covers all full minutes, however far the clock moves.
     const at = isBusy
       ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
@@ -119,7 +122,7 @@ export class ComputeSpans {
     this.#timer = undefined;
     Promise.resolve(this.#world.clock()).then(
       ({ mode, factor }) => {
-        if (mode === "manual" || this.#busySessions > 0 || this.#since === undefined) return;
+        if (mode === "manual" || this.#busy.size > 0 || this.#since === undefined) return;
         this.#timer = setTimeout(
           () => void Promise.resolve(this.#world.transact(() => undefined)).catch(() => undefined),
           Math.max(MIN_TIMER_MS, Math.ceil(SILENCE_MS / factor)),
@@ -128,12 +131,4 @@ export class ComputeSpans {
       () => undefined,
     );
   }
-}
-
-/** Ends a span whose end was reported and then lost with a failed commit. */
-function endLeftoverSpan(transaction: Transaction, endpointId: string): void {
-  const phase = transaction.world.computes.get(endpointId)?.phase;
-  if (phase?.state !== "active" || phase.spanSince === undefined) return;
-  const { spanSince: beganAt } = phase;
-  transaction.execute({ type: "EndSpan", endpointId, beganAt, until: beganAt, arrivals: 0 });
 }

@@ -27,9 +27,14 @@ export async function findUnusedVolumes(volumes: Volumes, worlds: WorldsHandle):
   return stored.filter((volume) => mayBeUsed.get(volume) === false);
 }
 
-/** The event that created the branch; `undefined` if it is truncated. */
+/** More branches are not created from one branch within the retained history. */
+const MAX_CREATED_BRANCHES = 100_000;
+
+/** The event that created the branch; `undefined` if it is truncated. Branches created from it mention it, too. */
 export function branchSeqOf(view: WorldView, branchId: string): number | undefined {
-  return view.eventsAbout(branchId, 1, "BranchCreated")[0]?.seq;
+  return view
+    .eventsAbout(branchId, MAX_CREATED_BRANCHES, "BranchCreated")
+    .find((event) => event.type === "BranchCreated" && event.branch.id === branchId)?.seq;
 }
 
 /** A branch that can be recovered is in its table until the recovery period ends. */

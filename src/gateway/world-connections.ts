@@ -10,16 +10,16 @@ export type Admitted = {
 
 /**
  * The connection counts in the world, and starts the compute if it is idle. Returns the instant when the compute
- * is expected to be active.
+ * is expected to be active, or the rejection: an error that is thrown within a transaction would fail its commit.
  */
 export function connect(
   transaction: Transaction,
   { endpointId, connectionId }: Admitted,
   client: { readonly database: string; readonly pooled: boolean; readonly source: string },
-): SimTime {
+): SimTime | ConnectionRejected {
   const activity = { endpointId, kind: "connect", connectionId, ...client } as const;
   const recorded = transaction.execute({ type: "RecordActivity", activity });
-  if (!recorded.ok) throw new ConnectionRejected(refusedConnection(recorded.refusal, client.database));
+  if (!recorded.ok) return new ConnectionRejected(refusedConnection(recorded.refusal, client.database));
   const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
   return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
 }

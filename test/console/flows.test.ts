@@ -62,6 +62,25 @@ test("activity wakes a compute, the countdown runs, and its state is explained w
   await details.getByText("active with 0.25 CU").waitFor();
 });
 
+test("of many computes, the timeline names those on screen, to the last one", async () => {
+  const COMPUTES = 450;
+  const { page } = await openConsole({
+    before: async (server) => {
+      for (let number = 1; number <= COMPUTES; number += 1)
+        await server.api("POST", "/projects", { project: { name: `project-${number}` } });
+    },
+  });
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  const names = timeline.locator(".lane-names button");
+  await timeline.getByRole("button", { name: "project-1 / main", exact: true }).waitFor();
+  expect(await names.count()).toBeLessThan(COMPUTES / 2);
+  await timeline.locator(".lanes").evaluate((lanes) => lanes.scrollTo(0, lanes.scrollHeight));
+  const last = timeline.getByRole("button", { name: `project-${COMPUTES} / main`, exact: true });
+  await last.click();
+  await page.getByRole("heading", { name: `project-${COMPUTES} / main` }).waitFor();
+  expect(await names.count()).toBeLessThan(COMPUTES / 2);
+});
+
 test("a branch is created and deleted, and its connection string is shown", async () => {
   const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
   const tree = page.getByRole("navigation", { name: "Projects" });

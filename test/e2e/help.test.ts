@@ -47,6 +47,7 @@ const BELOW = {
     "curve",
     "apply",
     "compare",
+    "backtest",
     "capacity",
     "attribute",
     "quota",

@@ -27,8 +27,7 @@ async function runTests(type: "module" | "commonjs", source: string) {
   return { directory, statuses, stderr };
 }
 
-const SOURCE = `import { expect } from "vitest";
-import { simTest, test as plain } from "@standin/standin/vitest";
+const SOURCE = `import { expect, simTest, test as plain } from "@standin/standin/vitest";
 
 const create = (sim: any, name: string) =>
   sim.fetch("/api/v2/projects", {
@@ -69,7 +68,7 @@ test.each(["module", "commonjs"] as const)(
       "A failing one, with / in it: failed",
     ]);
     const file = join("standin-failures", "a-failing-one-with-in-it.yaml");
-    expect(stderr).toContain(`standin run ${file}`);
+    expect(stderr).toContain(`npx standin run ${file}`);
     expect(readFileSync(join(directory, file), "utf8")).toContain("/projects");
     expect(existsSync(join(directory, file.replace(".yaml", ".world.sqlite")))).toBe(true);
     const command = [join(ROOT, "dist/standin.js"), "run", file, "--json"];

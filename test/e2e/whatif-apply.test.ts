@@ -94,6 +94,16 @@ test.each([
   expect({ delays, delay: calls[0].delay_s }).toEqual(expected);
 });
 
+test("delays of each compute that meet a limit on its wait can be applied", async () => {
+  const limits = { max_wait_p99_ms: 500, compute_wait_limit: { met: 1, unmet: 0 } };
+  const answer = saveAnswer({ "ep-one": 900 }, { limits });
+  const { code, stdout } = await apply(answer, "--delays", "per-compute", "--json");
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ delays: "per-compute", calls: [{ compute: "ep-one" }] });
+  const withCost = saveAnswer({ "ep-one": 900 }, { limits: { ...limits, max_cost_dollars_per_month: 9 } });
+  expect((await apply(withCost, "--delays", "per-compute")).stderr).toMatch(/limits of the answer/);
+});
+
 test.each([
   [
     "an answer without a recommendation",

@@ -302,3 +302,39 @@ test("clients that react to responses are simulated at the delays that the curve
     /Simulated with subscriber:reconnect=5s, check:every=6h at each compute: .* has .* cold starts \(\+/,
   );
 });
+
+test("backtest reports promised and delivered by fold and in sum, the same with any number of threads", async () => {
+  const directory = testDirectory();
+  const trace = join(directory, "weeks.standin-trace");
+  await runWhatif(["fleet", "--computes", "3", "--days", "22", "--pattern", "on-off", "--out", trace]);
+  const args = ["backtest", trace, "--policy", "clairvoyant"];
+  const backtest = await runWhatif(args);
+  expect(backtest.policies.map(({ policy }: any) => policy)).toEqual([
+    "fixed:300",
+    "best-fixed:fleet",
+    "shrunk",
+    "hybrid",
+    "schedule:trained",
+    "clairvoyant",
+  ]);
+  expect(backtest.folds.map(({ train, test: judged }: any) => [train.to, judged.from, judged.days])).toEqual([
+    ["2026-01-13T00:00:00.000Z", "2026-01-13T00:00:00.000Z", 7],
+    ["2026-01-20T00:00:00.000Z", "2026-01-20T00:00:00.000Z", 7],
+  ]);
+  expect(await runWhatif([...args, "--workers", "2"])).toEqual(backtest);
+
+  const out = join(directory, "report");
+  const { code, stdout } = await runStandin(["whatif", ...args, "--out", out]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("Weighted cost by week: promised → delivered, compared with the current setting");
+  expect(readFileSync(join(out, "report.html"), "utf8")).toContain("Weighted cost: promised and delivered");
+  expect(readFileSync(join(out, "folds.csv"), "utf8").split("\n")).toHaveLength(1 + 2 * 6 + 1);
+
+  const short = await runStandin(["whatif", ...args, "--to", "2026-01-20T00:00:00Z"]);
+  expect([short.code, short.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^standin: the traffic has 15 whole days/),
+  ]);
+  const trained = await runStandin(["whatif", "backtest", trace, "--policy", "schedule:trained,until=7d"]);
+  expect([trained.code, trained.stderr]).toEqual([2, expect.stringMatching(/omit until/)]);
+});

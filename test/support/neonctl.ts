@@ -30,15 +30,23 @@ export class Neonctl {
   readonly #apiUrl: string;
   readonly #apiKey: string;
   readonly #home: string;
+  readonly #variables: Readonly<Record<string, string>>;
 
   /** `home` is an empty directory, so that no stored credentials or context are found. */
-  constructor(apiUrl: string, apiKey: string, home: string, cli: Cli = "neonctl") {
+  constructor(
+    apiUrl: string,
+    apiKey: string,
+    home: string,
+    cli: Cli = "neonctl",
+    variables: Readonly<Record<string, string>> = {},
+  ) {
     const packageFile = PACKAGE_FILES[cli];
     const { bin } = JSON.parse(readFileSync(packageFile, "utf8"));
     this.#command = join(dirname(packageFile), bin[cli] ?? bin.neonctl);
     this.#apiUrl = apiUrl;
     this.#apiKey = apiKey;
     this.#home = home;
+    this.#variables = variables;
   }
 
   /**
@@ -59,10 +67,10 @@ export class Neonctl {
       "-o",
       "json",
     ];
-    const child: ChildProcess = spawn(process.execPath, [this.#command, ...args, ...flags], {
+    const child: ChildProcess = spawn(process.execPath, [this.#command, ...flags, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
       cwd: this.#home,
-      env: { PATH: process.env["PATH"], HOME: this.#home, CI: "1" },
+      env: { PATH: process.env["PATH"], HOME: this.#home, CI: "1", ...this.#variables },
     });
     let stdout = "";
     let stderr = "";

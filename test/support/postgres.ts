@@ -64,8 +64,13 @@ export async function stateOf(server: PostgresServer, { path }: { readonly path:
 }
 
 /** A client that is closed after the test. The certificate is checked in tests of its own. */
-export async function connect(uri: string, parameters: Record<string, string> = {}): Promise<pg.Client> {
-  const client = new pg.Client(withoutVerification(uri, parameters));
+export function connect(uri: string, parameters: Record<string, string> = {}): Promise<pg.Client> {
+  return connectTo(withoutVerification(uri, parameters).connectionString);
+}
+
+/** Like `connect`, with the URI as it is. */
+export async function connectTo(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
   client.on("error", () => undefined);
   await client.connect();
   onTestFinished(() => client.end().catch(() => undefined));

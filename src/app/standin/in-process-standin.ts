@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { connectionUri } from "../../remote/connection-uri.ts";
+import { UserError } from "../../remote/user-error.ts";
 import {
   type ActivityOutcome,
+  type ConnectionUriOptions,
   type Explanation,
   type ForkOptions,
   type HistoryPoint,
@@ -19,6 +22,12 @@ import {
 
 const ENTRIES_PER_CALL = 10_000;
 
+/** The server of all worlds of this process. */
+export type InProcessServer = {
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly acceptsPostgres: boolean;
+};
+
 /** A world of this process, used through its HTTP surfaces without a socket. */
 export class InProcessStandin implements Standin {
   readonly url: string;
@@ -27,7 +36,7 @@ export class InProcessStandin implements Standin {
   readonly #origin: string;
   /** Path of this world on its server; empty for the default world. */
   readonly #path: string;
-  readonly #fetchInProcess: (request: Request) => Promise<Response>;
+  readonly #server: InProcessServer;
   readonly #onClose: () => Promise<void>;
   /** Forks that are not closed. */
   readonly #forks = new Set<InProcessStandin>();
@@ -36,7 +45,7 @@ export class InProcessStandin implements Standin {
     origin: string,
     path: string,
     apiKey: string,
-    fetchInProcess: (request: Request) => Promise<Response>,
+    server: InProcessServer,
     onClose: () => Promise<void>,
   ) {
     this.url = `${origin}${path}/api/v2`;
@@ -44,7 +53,7 @@ export class InProcessStandin implements Standin {
     this.apiKey = apiKey;
     this.#origin = origin;
     this.#path = path;
-    this.#fetchInProcess = fetchInProcess;
+    this.#server = server;
     this.#onClose = onClose;
   }
 
@@ -52,7 +61,7 @@ export class InProcessStandin implements Standin {
     const request = new Request(typeof input === "string" ? this.#resolve(input) : input, init);
     if (!request.headers.has("authorization") && !new URL(request.url).pathname.includes("/_sim"))
       request.headers.set("Authorization", `Bearer ${this.apiKey}`);
-    return this.#fetchInProcess(request);
+    return this.#server.fetch(request);
   };
 
   #resolve(input: string): URL {
@@ -141,6 +150,24 @@ export class InProcessStandin implements Standin {
     return (await this.#answerTo<{ operations: StandinOperation[] }>(request)).operations;
   }
 
+  async connectionUri({ branch, ...request }: ConnectionUriOptions = {}): Promise<string> {
+    if (!this.#server.acceptsPostgres)
+      throw new StandinError("POSTGRES_DISABLED", "pass postgres: true to createStandin", 409);
+    const get = async (path: string) => {
+      const response = await this.fetch(`/api/v2${path}`);
+      return { status: response.status, body: await response.json() };
+    };
+    try {
+      const endpoints = await this.endpoints.list();
+      const uri = await connectionUri({ get }, endpoints, { ...request, target: branch });
+      // No client trusts the authority of this server without a configuration of its own.
+      return uri.replace(/([?&]sslmode=)[^&]*/, "$1disable").replace(/&channel_binding=[^&]*/, "");
+    } catch (error) {
+      if (error instanceof UserError) throw new StandinError("BAD_REQUEST", error.message, 400);
+      throw error;
+    }
+  }
+
   async snapshot(name: string): Promise<StandinSnapshot> {
     return (await this.#call<{ snapshot: StandinSnapshot }>("POST", "/snapshots", { name })).snapshot;
   }
@@ -152,19 +179,13 @@ export class InProcessStandin implements Standin {
 
   async fork({ name = `fork-${randomUUID()}`, ...input }: ForkOptions = {}): Promise<Standin> {
     await this.#call("POST", "/worlds", { name, ...input });
-    const fork = new InProcessStandin(
-      this.#origin,
-      `/w/${name}`,
-      this.apiKey,
-      this.#fetchInProcess,
-      async () => {
-        this.#forks.delete(fork);
-        await this.#call("DELETE", `/worlds/${name}`).catch((error: unknown) => {
-          // It has been deleted already.
-          if (!(error instanceof StandinError) || error.code !== "WORLD_NOT_FOUND") throw error;
-        });
-      },
-    );
+    const fork = new InProcessStandin(this.#origin, `/w/${name}`, this.apiKey, this.#server, async () => {
+      this.#forks.delete(fork);
+      await this.#call("DELETE", `/worlds/${name}`).catch((error: unknown) => {
+        // It has been deleted already.
+        if (!(error instanceof StandinError) || error.code !== "WORLD_NOT_FOUND") throw error;
+      });
+    });
     this.#forks.add(fork);
     return fork;
   }
@@ -208,7 +229,7 @@ export class InProcessStandin implements Standin {
   }
 
   async #answerTo<T>(request: Request): Promise<T> {
-    const response = await this.#fetchInProcess(request);
+    const response = await this.#server.fetch(request);
     const body = (await response.json()) as T & { code: string; message: string };
     if (!response.ok) throw new StandinError(body.code, body.message, response.status);
     return body;

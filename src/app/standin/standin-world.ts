@@ -1,46 +1,3 @@
-/** Options of a stand-in. The defaults are fixed, so a new world is the same every time. */
-export type StandinOptions = {
-  /** Decides every id and every duration. Default for a new world: 1. */
-  readonly seed?: number;
-  /** `manual`, `real`, or a factor like `60x`. Default for a new world: `manual`. */
-  readonly clock?: string;
-  /** The instant at which the clock starts, ISO 8601. Default for a new world: 2026-01-01T00:00:00Z. */
-  readonly startAt?: string;
-  /** Use the platform's numbers of this year. */
-  readonly profile?: "2024" | "2026";
-  /** Plan of accounts that are created without one. */
-  readonly plan?: "paid" | "free";
-  /** Whether operations take time. */
-  readonly operations?: "timed" | "immediate";
-  /** Whether an operation locks what it works on or its whole project. */
-  readonly locks?: "narrow" | "project";
-  /**
-   * Time that a suspended compute needs to start: `3s`, `1s..5s` or `3s~0.5`. `profile` restores the
-   * profile's value.
-   */
-  readonly startDelay?: string;
-  /**
-   * Override limits of the plan: projects per account, the others per project. `plan` restores the plan's
-   * limit.
-   */
-  readonly limits?: {
-    readonly projects?: number | "plan";
-    readonly branches?: number | "plan";
-    readonly endpoints?: number | "plan";
-    readonly snapshots?: number | "plan";
-  };
-  /** The domain of the host names of computes. */
-  readonly hostDomain?: string;
-  /** An API key that is valid from the start. Default: a new key. */
-  readonly apiKey?: string;
-  /** Answer 429 above the rate limits of the platform. Default: false. */
-  readonly rateLimit?: boolean;
-  /** A directory for the files of the worlds. Default: in memory, until the process ends. */
-  readonly data?: string;
-  /** A port of 127.0.0.1; 0 for a free one; `false` for no socket, only `fetch`. Default: 0. */
-  readonly port?: number | false;
-};
-
 /** A point in history: an ISO 8601 instant, or the sequence number of an event. */
 export type HistoryPoint = string | number;
 
@@ -78,6 +35,17 @@ export type ActivityOutcome = {
   /** Why the activity was refused. */
   readonly code?: string;
   readonly message?: string;
+};
+
+export type ConnectionUriOptions = {
+  /** The id or name of a branch, or the id of a compute. Default: the default branch of the only project. */
+  readonly branch?: string;
+  /** Whether the URI names the pooled host. Default: false. */
+  readonly pooled?: boolean;
+  /** Default: the owner of the database. */
+  readonly role?: string;
+  /** Default: the first database of the branch. */
+  readonly database?: string;
 };
 
 export type StandinSnapshot = {
@@ -253,6 +221,11 @@ export interface Standin {
     /** Reports one activity of a compute (default: a query). */
     activity(endpointId: string, activity?: Omit<StandinActivity, "endpoint_id">): Promise<ActivityOutcome>;
   };
+  /**
+   * A connection URI for any Postgres client, with `sslmode=disable`. Requires the option `postgres: true`.
+   * Rejects with `BAD_REQUEST` if there is no such branch, role or database.
+   */
+  connectionUri(options?: ConnectionUriOptions): Promise<string>;
   snapshot(name: string): Promise<StandinSnapshot>;
   /** Restores a snapshot. Returns the name of a new snapshot of the state before. */
   restore(name: string): Promise<string>;

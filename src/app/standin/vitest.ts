@@ -4,7 +4,11 @@ import { join, relative } from "node:path";
 import { type TestAPI, test as vitestTest } from "vitest";
 import { recordWorld } from "../../cli/history/record-world.ts";
 import { createStandin } from "../create-standin.ts";
-import type { Standin, StandinOptions } from "./standin-world.ts";
+import type { StandinOptions } from "./create-options.ts";
+import type { Standin } from "./standin-world.ts";
+
+/** That of vitest, so that a test file needs one import. */
+export { expect } from "vitest";
 
 export type SimTestOptions = {
   /** Options of the world that each test forks. Its files are in a temporary directory. */
@@ -87,7 +91,7 @@ async function writeScenario(
     for (const file of [out, join(directory, `${name}.world.sqlite`)]) rmSync(file, { force: true });
     await recordWorld({ data, world, from: { seq: head }, out });
     process.stderr.write(
-      `standin: wrote the requests of "${testName}" to ${out}; repeat them with: standin run ${relative(process.cwd(), out)}\n`,
+      `standin: wrote the requests of "${testName}" to ${out}; repeat them with: npx standin run ${relative(process.cwd(), out)}\n`,
     );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

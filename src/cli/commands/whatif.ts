@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { applyCommand } from "../whatif-commands/apply-command.ts";
 import { attributeCommand } from "../whatif-commands/attribute-command.ts";
+import { backtestCommand } from "../whatif-commands/backtest-command.ts";
 import { capacityCommand } from "../whatif-commands/capacity-command.ts";
 import { compareCommand } from "../whatif-commands/compare-command.ts";
 import { curveCommand } from "../whatif-commands/curve-command.ts";
@@ -23,6 +24,7 @@ Examples:
     .addCommand(curveCommand())
     .addCommand(applyCommand())
     .addCommand(compareCommand())
+    .addCommand(backtestCommand())
     .addCommand(capacityCommand())
     .addCommand(attributeCommand())
     .addCommand(quotaCommand())

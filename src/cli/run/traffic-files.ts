@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { listNames } from "../../platform/core/text.ts";
 import type { RecordedTraffic, RecordingOptions } from "../../recordings/read-recording.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
-import { listNames } from "../../scenario/file/check-scenario.ts";
 import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { ReplayTraffic } from "../../scenario/file/traffic-schema.ts";
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";

@@ -76,7 +76,7 @@ export function curveCommand(): Command {
     .addOption(
       new Option(
         "--max-wait-p99 <duration>",
-        "find the cheapest delay with at most this 99th percentile of added wait: 500 (milliseconds) or 1s",
+        "find the cheapest delay with at most this 99th percentile of added wait: 500 (milliseconds) or 1s; with --by-compute, also that of each compute",
       ).argParser(parseDurationOption),
     )
     .addOption(
@@ -123,6 +123,7 @@ Examples:
   $ standin whatif curve fleet.csv --delay 300 --json
   $ psql -c "copy calls to stdout csv header" | standin whatif curve -
   $ standin whatif curve fleet.csv --max-cold-per-day 500 --out report/
+  $ standin whatif curve fleet.csv --max-wait-p99 500ms --by-compute
   $ standin whatif curve fleet.csv --train 14d --test 7d
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute`,
@@ -195,6 +196,13 @@ async function runCurve(
         answer.search(limits),
         "searching for a delay",
         MAX_DELAYS_TRIED * opened.traffic.computes.length,
+        signal,
+      );
+    if (options.maxWaitP99 !== undefined && byCompute)
+      await runWithProgress(
+        answer.searchComputes(options.maxWaitP99),
+        "searching for delays of computes",
+        opened.traffic.computes.length,
         signal,
       );
     const simulated = await withClients(answer.namedDelaysWithin(limits));

@@ -29,6 +29,7 @@ const answerSchema = z.object({
   max_cold_per_day: z.number().optional(),
   max_wait_p99_ms: z.number().optional(),
   max_cost_dollars_per_month: z.number().optional(),
+  compute_wait_limit: z.object({}).optional(),
   computes: z.array(z.object({ compute: z.string(), shrunk_delay_s: delaySchema.nullable() })).optional(),
 });
 type Answer = z.output<typeof answerSchema>;
@@ -67,7 +68,7 @@ export function chosenDelays(answer: Answer, requested: DelaySet): ChosenDelays 
       );
     return { set, delays: inOrder.map(({ compute }) => ({ compute, delay })) };
   }
-  if (hasLimits(answer))
+  if (hasFleetLimits(answer))
     throw new CliError("--delays per-compute: the limits of the answer apply only to one delay for all");
   return {
     set,
@@ -85,6 +86,12 @@ function recommendedSet(answer: Answer): ChosenDelays["set"] {
   const { held_out: heldOut, decision } = answer;
   if (hasLimits(answer) || decision.recommended_delay_s === null || "missing" in heldOut) return "fleet";
   return heldOut.recommended === "fleet" ? "fleet" : "per-compute";
+}
+
+/** Delays of each compute respect a limit on the wait, but no limit on totals. */
+function hasFleetLimits({ max_cold_per_day, max_cost_dollars_per_month, ...answer }: Answer): boolean {
+  const hasWaitLimit = answer.max_wait_p99_ms !== undefined && answer.compute_wait_limit === undefined;
+  return hasWaitLimit || (max_cold_per_day ?? max_cost_dollars_per_month) !== undefined;
 }
 
 function hasLimits(answer: Answer): boolean {

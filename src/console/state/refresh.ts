@@ -1,7 +1,7 @@
 import { batch, effect } from "@preact/signals";
 import { followEvents } from "../client/event-stream.ts";
 import { get, RequestFailed, ServerUnreachable } from "../client/request.ts";
-import type { Clock, ComputeStats, WorldEvent, WorldState } from "../client/types.ts";
+import type { Clock, ComputeList, WorldEvent, WorldState } from "../client/types.ts";
 import { at, changes, clock, connection, recentEvents, stats, tick, world } from "./world.ts";
 
 const RETAINED_EVENTS = 500;
@@ -11,7 +11,7 @@ const TRAFFIC = new Set([
   "ActivityRecorded",
   "ActivityScheduled",
   "ActivityDropped",
-  "SpanBegun",
+  "SpanBegan",
   "SpanEnded",
 ]);
 
@@ -64,7 +64,7 @@ async function readWorld(): Promise<void> {
 }
 
 async function readStats(): Promise<void> {
-  const { endpoints } = await get<{ endpoints: readonly ComputeStats[] }>("/endpoints");
+  const { endpoints } = await get<ComputeList>("/endpoints");
   stats.value = new Map(endpoints.map((one) => [one.endpoint_id, one]));
 }
 

@@ -1,6 +1,7 @@
 import { control, get } from "../client/request.ts";
-import type { Fault } from "../client/types.ts";
+import type { FaultList } from "../client/types.ts";
 import { ask } from "../parts/dialog.tsx";
+import { Table } from "../parts/table.tsx";
 import { attempt } from "../state/notices.ts";
 import { useReading } from "../state/reading.ts";
 import { refreshAll } from "../state/refresh.ts";
@@ -27,7 +28,7 @@ const EXAMPLES = [
 ] as const;
 
 export function Faults() {
-  const faults = useReading("faults", () => get<{ faults: readonly Fault[] }>("/faults"));
+  const faults = useReading("faults", () => get<FaultList>("/faults"));
   const list = faults.value?.faults ?? [];
   return (
     <>
@@ -41,42 +42,26 @@ export function Faults() {
       {faults.value !== undefined && list.length === 0 ? (
         <p class="empty">No faults: everything works. Add one to see how a client copes.</p>
       ) : (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Applies to</th>
-                <th scope="col">When</th>
-                <th scope="col">Effect</th>
-                <th scope="col" class="number">
-                  Hits / seen
-                </th>
-                <th scope="col">
-                  <span class="hidden">Remove</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map(({ name, on, when, effect, hits, seen }) => (
-                <tr key={name}>
-                  <td>{name}</td>
-                  <td>{short(on, "everything")}</td>
-                  <td>{short(when, "always")}</td>
-                  <td>{short(effect, "")}</td>
-                  <td class="number">
-                    {hits} / {seen}
-                  </td>
-                  <td>
-                    <button type="button" class="quiet" onClick={() => removeFault(name)}>
-                      Remove
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          rows={list}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: "Name", cell: ({ name }) => name },
+            { title: "Applies to", cell: ({ on }) => short(on, "everything") },
+            { title: "When", cell: ({ when }) => short(when, "always") },
+            { title: "Effect", cell: ({ effect }) => short(effect, "") },
+            { title: "Hits / seen", kind: "number", cell: ({ hits, seen }) => `${hits} / ${seen}` },
+            {
+              title: "Remove",
+              kind: "actions",
+              cell: ({ name }) => (
+                <button type="button" class="quiet" onClick={() => removeFault(name)}>
+                  Remove
+                </button>
+              ),
+            },
+          ]}
+        />
       )}
     </>
   );

@@ -1,15 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { control, get } from "../client/request.ts";
-import type { ApiKey } from "../client/types.ts";
+import type { KeyList, NewKey } from "../client/types.ts";
 import { CopyText } from "../parts/copy-text.tsx";
 import { ask } from "../parts/dialog.tsx";
-import { formatInstant } from "../parts/format.ts";
+import { Instant } from "../parts/instant.tsx";
+import { Table } from "../parts/table.tsx";
 import { useReading } from "../state/reading.ts";
 import { accounts, changes } from "../state/world.ts";
 
 export function Keys() {
   const created = useSignal<{ readonly name: string; readonly key: string } | undefined>(undefined);
-  const keys = useReading("keys", () => get<{ api_keys: readonly ApiKey[] }>("/api_keys"));
+  const keys = useReading("keys", () => get<KeyList>("/api_keys"));
   const create = () =>
     ask({
       title: "Create API key",
@@ -27,7 +28,7 @@ export function Keys() {
       ],
       action: "Create key",
       onSubmit: async (values) => {
-        created.value = await control<{ name: string; key: string }>("POST", "/api_keys", values);
+        created.value = await control<NewKey>("POST", "/api_keys", values);
         changes.value += 1;
       },
     });
@@ -55,40 +56,28 @@ export function Keys() {
           </button>
         </div>
       )}
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                Id
-              </th>
-              <th scope="col">Name</th>
-              <th scope="col">Created</th>
-              <th scope="col">Last used</th>
-              <th scope="col">
-                <span class="hidden">Revoke</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.value?.api_keys.map(({ id, name, created_at, last_used_at }) => (
-              <tr key={id}>
-                <td class="number">{id}</td>
-                <td>{name}</td>
-                <td>
-                  <time>{formatInstant(created_at)}</time>
-                </td>
-                <td>{last_used_at === null ? "never" : <time>{formatInstant(last_used_at)}</time>}</td>
-                <td>
-                  <button type="button" class="quiet danger" onClick={() => revoke(id, name)}>
-                    Revoke
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        rows={keys.value?.api_keys ?? []}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: "Id", kind: "number", cell: ({ id }) => id },
+          { title: "Name", cell: ({ name }) => name },
+          { title: "Created", cell: ({ created_at }) => <Instant at={created_at} /> },
+          {
+            title: "Last used",
+            cell: ({ last_used_at }) => (last_used_at === null ? "never" : <Instant at={last_used_at} />),
+          },
+          {
+            title: "Revoke",
+            kind: "actions",
+            cell: ({ id, name }) => (
+              <button type="button" class="quiet danger" onClick={() => revoke(id, name)}>
+                Revoke
+              </button>
+            ),
+          },
+        ]}
+      />
     </>
   );
 }

@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { get } from "../client/request.ts";
-import type { LoggedRequest, WorldEvent } from "../client/types.ts";
-import { formatInstant, words } from "../parts/format.ts";
+import type { LoggedRequest, RequestList, WorldEvent } from "../client/types.ts";
+import { words } from "../parts/format.ts";
+import { Instant } from "../parts/instant.tsx";
+import { Table } from "../parts/table.tsx";
 import { useReading } from "../state/reading.ts";
 import { recentEvents, world } from "../state/world.ts";
 import { EventLine } from "./event-line.tsx";
@@ -51,9 +53,7 @@ export function Requests() {
   const filter = useSignal("");
   const log = useReading("requests", async () => {
     const { count } = await get<{ count: number }>("/requests?count=true");
-    const newest = await get<{ requests: readonly LoggedRequest[]; next_since: number }>(
-      `/requests?since=${Math.max(0, count - SHOWN)}`,
-    );
+    const newest = await get<RequestList>(`/requests?since=${Math.max(0, count - SHOWN)}`);
     return newest.requests;
   });
   const wanted = filter.value.trim().toLowerCase();
@@ -84,59 +84,45 @@ export function Requests() {
           )}
         </p>
       ) : (
-        <div class="scroll">
-          <table class="requests">
-            <thead>
-              <tr>
-                <th scope="col" class="number">
-                  #
-                </th>
-                <th scope="col">At</th>
-                <th scope="col">Status</th>
-                <th scope="col">Request</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((request) => (
-                <RequestRow key={request.number} request={request} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          class="requests"
+          rows={shown}
+          keyOf={({ number }) => number}
+          columns={[
+            { title: "#", kind: "number", cell: ({ number }) => number },
+            { title: "At", cell: ({ at }) => <Instant at={at} /> },
+            {
+              title: "Status",
+              cell: ({ status }) => (
+                <span class={`status s${String(status ?? 0)[0]}`}>{status ?? "lost"}</span>
+              ),
+            },
+            { title: "Request", cell: (request) => <RequestDetails request={request} /> },
+          ]}
+        />
       )}
     </>
   );
 }
 
-function RequestRow({ request }: { readonly request: LoggedRequest }) {
-  const { number, at, method, path, status, code, operation_id, body, answered, fault } = request;
+function RequestDetails({ request }: { readonly request: LoggedRequest }) {
+  const { method, path, status, code, operation_id, body, answered, fault } = request;
   const details = { operation: operation_id, code, fault, body, answered };
   return (
-    <tr>
-      <td class="number">{number}</td>
-      <td>
-        <time>{formatInstant(at)}</time>
-      </td>
-      <td>
-        <span class={`status s${String(status ?? 0)[0]}`}>{status ?? "lost"}</span>
-      </td>
-      <td>
-        <details>
-          <summary>
-            <b>{method}</b> {path.replace(/^\/(w\/[^/]+\/)?api\/v2/, "")}
-            {code && <small> {code}</small>}
-            {fault && <small class="fault"> fault {fault}</small>}
-          </summary>
-          {status === 423 && (
-            <p>
-              423: an operation of the project is under way. Clients repeat such a call; on a paused clock,
-              advance to the next event.
-            </p>
-          )}
-          <pre>{JSON.stringify(details, undefined, 1)}</pre>
-        </details>
-      </td>
-    </tr>
+    <details>
+      <summary>
+        <b>{method}</b> {path.replace(/^\/(w\/[^/]+\/)?api\/v2/, "")}
+        {code && <small> {code}</small>}
+        {fault && <small class="fault"> fault {fault}</small>}
+      </summary>
+      {status === 423 && (
+        <p>
+          423: an operation of the project is under way. Clients repeat such a call; on a paused clock,
+          advance to the next event.
+        </p>
+      )}
+      <pre>{JSON.stringify(details, undefined, 1)}</pre>
+    </details>
   );
 }
 

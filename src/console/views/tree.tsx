@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Branch, Project } from "../client/types.ts";
 import { createProject } from "../state/actions.ts";
 import { at, branches, computes, projects, type Selection, selection, world } from "../state/world.ts";
-import { dotOf } from "../timeline/timeline.tsx";
+import { dotOf } from "../timeline/lane-names.tsx";
 
 /** More projects than that are found by name. */
 const MAX_PROJECTS = 200;

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { control } from "../client/request.ts";
 import type { PolicyFigures, WhatIfAnswer } from "../client/types.ts";
 import { formatDollars, formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
+import { Table } from "../parts/table.tsx";
 import { applyDelay } from "../state/actions.ts";
 import { at } from "../state/world.ts";
 import { forkHere } from "./worlds.tsx";
@@ -141,51 +142,50 @@ function DelayTable({
   const byDelay = [...new Map(policies.map((one) => [one.policy, one])).values()].sort(
     (a, b) => delayOf(a) - delayOf(b),
   );
-  const highest = Math.max(...byDelay.map(({ figures }) => figures["cost"]?.value ?? 0));
+  const highest = Math.max(...byDelay.map((one) => figure(one, "cost")));
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Delay</th>
-            <th scope="col" class="number">
-              Cost a month
-            </th>
-            <th scope="col" class="bar-column" />
-            <th scope="col" class="number">
-              Cold starts a day
-            </th>
-            <th scope="col" class="number">
-              Mean wait
-            </th>
-            <th scope="col" class="number">
-              p99 wait
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {byDelay.map((one) => {
-            const value = (name: string) => one.figures[name]?.value ?? 0;
-            return (
-              <tr key={one.policy} class={one.policy === selected ? "selected" : ""}>
-                <td>
-                  {formatDuration(delayOf(one) * 1_000)}
-                  {one === policies[0] && <small> present</small>}
-                </td>
-                <td class="number">{formatDollars(value("cost") * perMonth)}</td>
-                <td class="bar-column">
-                  <meter min={0} max={highest} value={value("cost")} aria-hidden="true" />
-                </td>
-                <td class="number">{formatNumber(value("cold_starts_per_day"))}</td>
-                <td class="number">{formatDuration(value("wait_mean_ms"))}</td>
-                <td class="number">{formatDuration(value("wait_p99_ms"))}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      rows={byDelay}
+      keyOf={({ policy }) => policy}
+      isSelected={({ policy }) => policy === selected}
+      columns={[
+        {
+          title: "Delay",
+          cell: (one) => (
+            <>
+              {formatDuration(delayOf(one) * 1_000)}
+              {one === policies[0] && <small> present</small>}
+            </>
+          ),
+        },
+        {
+          title: "Cost a month",
+          kind: "number",
+          cell: (one) => formatDollars(figure(one, "cost") * perMonth),
+        },
+        {
+          title: "Cost as a bar",
+          kind: "bar",
+          cell: (one) => <meter min={0} max={highest} value={figure(one, "cost")} aria-hidden="true" />,
+        },
+        {
+          title: "Cold starts a day",
+          kind: "number",
+          cell: (one) => formatNumber(figure(one, "cold_starts_per_day")),
+        },
+        {
+          title: "Mean wait",
+          kind: "number",
+          cell: (one) => formatDuration(figure(one, "wait_mean_ms")),
+        },
+        { title: "p99 wait", kind: "number", cell: (one) => formatDuration(figure(one, "wait_p99_ms")) },
+      ]}
+    />
   );
+}
+
+function figure({ figures }: PolicyFigures, name: string): number {
+  return figures[name]?.value ?? 0;
 }
 
 function delayOf({ policy }: PolicyFigures): number {
@@ -198,6 +198,6 @@ function change(value: number, before: number): string {
   return `${percent < 0 ? "−" : "+"}${formatNumber(Math.abs(percent))} %`;
 }
 
-function isTooLittle(days: number, { figures }: PolicyFigures): boolean {
-  return days < ENOUGH_DAYS || (figures["cold_starts"]?.value ?? 0) < ENOUGH_STARTS;
+function isTooLittle(days: number, present: PolicyFigures): boolean {
+  return days < ENOUGH_DAYS || figure(present, "cold_starts") < ENOUGH_STARTS;
 }

@@ -1,5 +1,5 @@
 import { get } from "../client/request.ts";
-import type { WorldInfo } from "../client/types.ts";
+import type { WorldList } from "../client/types.ts";
 import { useReading } from "../state/reading.ts";
 
 export function hrefOfWorld(name: string): string {
@@ -7,7 +7,7 @@ export function hrefOfWorld(name: string): string {
 }
 
 export function WorldPicker({ current }: { readonly current: string }) {
-  const worlds = useReading("worlds", () => get<{ worlds: readonly WorldInfo[] }>("/worlds"));
+  const worlds = useReading("worlds", () => get<WorldList>("/worlds"));
   const names = worlds.value?.worlds.map(({ name }) => name) ?? [];
   return (
     <label class="world">

@@ -1,7 +1,9 @@
 import { control, get, WORLD_NAME } from "../client/request.ts";
-import type { Snapshot, WorldInfo } from "../client/types.ts";
+import type { SnapshotList, WorldList } from "../client/types.ts";
 import { ask } from "../parts/dialog.tsx";
 import { formatBytes, formatInstant } from "../parts/format.ts";
+import { Instant } from "../parts/instant.tsx";
+import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.ts";
 import { useReading } from "../state/reading.ts";
 import { refreshAll } from "../state/refresh.ts";
@@ -30,7 +32,7 @@ export function forkHere(instant: number | undefined): void {
 }
 
 export function Worlds() {
-  const worlds = useReading("world list", () => get<{ worlds: readonly WorldInfo[] }>("/worlds"));
+  const worlds = useReading("world list", () => get<WorldList>("/worlds"));
   return (
     <>
       <div class="buttons">
@@ -38,44 +40,31 @@ export function Worlds() {
           Fork this world
         </button>
       </div>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">World</th>
-              <th scope="col">Its clock</th>
-              <th scope="col" class="number">
-                Events
-              </th>
-              <th scope="col" class="number">
-                Size
-              </th>
-              <th scope="col">
-                <span class="hidden">Delete</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {worlds.value?.worlds.map(({ name, now, seq, size_bytes }) => (
-              <tr key={name}>
-                <td>{name === WORLD_NAME ? <b>{name}</b> : <a href={hrefOfWorld(name)}>{name}</a>}</td>
-                <td>
-                  <time>{formatInstant(now)}</time>
-                </td>
-                <td class="number">{seq}</td>
-                <td class="number">{formatBytes(size_bytes)}</td>
-                <td>
-                  {name !== "default" && name !== WORLD_NAME && (
-                    <button type="button" class="quiet danger" onClick={() => deleteWorld(name)}>
-                      Delete
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        rows={worlds.value?.worlds ?? []}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            title: "World",
+            cell: ({ name }) =>
+              name === WORLD_NAME ? <b>{name}</b> : <a href={hrefOfWorld(name)}>{name}</a>,
+          },
+          { title: "Its clock", cell: ({ now }) => <Instant at={now} /> },
+          { title: "Events", kind: "number", cell: ({ seq }) => seq },
+          { title: "Size", kind: "number", cell: ({ size_bytes }) => formatBytes(size_bytes) },
+          {
+            title: "Delete",
+            kind: "actions",
+            cell: ({ name }) =>
+              name !== "default" &&
+              name !== WORLD_NAME && (
+                <button type="button" class="quiet danger" onClick={() => deleteWorld(name)}>
+                  Delete
+                </button>
+              ),
+          },
+        ]}
+      />
     </>
   );
 }
@@ -94,7 +83,7 @@ function deleteWorld(name: string): void {
 }
 
 export function Snapshots() {
-  const snapshots = useReading("snapshots", () => get<{ snapshots: readonly Snapshot[] }>("/snapshots"));
+  const snapshots = useReading("snapshots", () => get<SnapshotList>("/snapshots"));
   const list = snapshots.value?.snapshots ?? [];
   return (
     <>
@@ -106,44 +95,32 @@ export function Snapshots() {
       {snapshots.value !== undefined && list.length === 0 ? (
         <p class="empty">No snapshots. A snapshot is the whole world with its clock, to come back to.</p>
       ) : (
-        <div class="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Snapshot</th>
-                <th scope="col">World's clock</th>
-                <th scope="col" class="number">
-                  Events
-                </th>
-                <th scope="col" class="number">
-                  Size
-                </th>
-                <th scope="col">
-                  <span class="hidden">Restore</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map(({ name, kind, now, seq, size_bytes }) => (
-                <tr key={name}>
-                  <td>
-                    {name} {kind !== "manual" && <small>{kind}</small>}
-                  </td>
-                  <td>
-                    <time>{formatInstant(now)}</time>
-                  </td>
-                  <td class="number">{seq}</td>
-                  <td class="number">{formatBytes(size_bytes)}</td>
-                  <td>
-                    <button type="button" class="quiet" onClick={() => restore(name)}>
-                      Restore
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          rows={list}
+          keyOf={({ name }) => name}
+          columns={[
+            {
+              title: "Snapshot",
+              cell: ({ name, kind }) => (
+                <>
+                  {name} {kind !== "manual" && <small>{kind}</small>}
+                </>
+              ),
+            },
+            { title: "World's clock", cell: ({ now }) => <Instant at={now} /> },
+            { title: "Events", kind: "number", cell: ({ seq }) => seq },
+            { title: "Size", kind: "number", cell: ({ size_bytes }) => formatBytes(size_bytes) },
+            {
+              title: "Restore",
+              kind: "actions",
+              cell: ({ name }) => (
+                <button type="button" class="quiet" onClick={() => restore(name)}>
+                  Restore
+                </button>
+              ),
+            },
+          ]}
+        />
       )}
     </>
   );

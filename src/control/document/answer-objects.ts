@@ -80,7 +80,18 @@ export const endpoint = z.looseObject({
   current_state: z.enum(["init", "active", "idle"]),
   pending_state: z.enum(["active", "idle"]).nullable(),
   current_size_cu: z.number(),
+  vcpu: z.number(),
+  ram_gb: z.number(),
+  max_connections: z.int(),
   connections: z.looseObject({ direct: z.int(), pooled: z.int() }),
+  queries: z.int(),
+  cache: z.looseObject({
+    file_cache_hits: z.number(),
+    file_cache_misses: z.number(),
+    file_cache_used: z.number(),
+    file_cache_writes: z.number(),
+    file_cache_hit_ratio: z.number().nullable(),
+  }),
   autosuspend: z.strictObject({
     delay_s: z.number().nullable(),
     idle_since: nullableInstant,
@@ -131,12 +142,6 @@ export const ready = z.strictObject({
   history: z.strictObject({ id: z.string(), seq, forgotten_seq: seq }),
   version: z.string(),
 });
-export const project = z.looseObject({
-  id: z.string(),
-  settings: z.looseObject({
-    quota: z.looseObject({ compute_time_seconds: z.number().optional() }).optional(),
-  }),
-});
 export const lane = z.strictObject({
   endpoint_id: z.string(),
   project_id: z.string(),
@@ -171,4 +176,3 @@ export const timelineOperation = z.strictObject({
   status: z.enum(["running", "finished", "failed", "cancelled"]),
 });
 export const deleted = z.strictObject({ name: z.string(), deleted: z.literal(true) });
-export const rows = z.array(z.looseObject({}));

@@ -14,15 +14,14 @@ import {
   lane,
   mark,
   newApiKey,
-  project,
   ready,
   request,
-  rows,
   seq,
   snapshot,
   timelineOperation,
   world,
 } from "./answer-objects.ts";
+import { state } from "./state-objects.ts";
 
 /** What each call of the control API answers, in JSON unless it says otherwise. */
 export const CONTROL_ANSWERS = {
@@ -73,18 +72,7 @@ export const CONTROL_ANSWERS = {
       }),
     }),
   ),
-  "GET /state": answer(
-    "The state of the world, now or at a point of its history",
-    z.looseObject({
-      seq,
-      at: instant,
-      world: z.looseObject({}),
-      accounts: rows,
-      projects: z.array(project),
-      branches: rows,
-      endpoints: rows,
-    }),
-  ),
+  "GET /state": answer("The state of the world, now or at a point of its history", state),
   "GET /explain/endpoints/:endpoint_id": answer("Explains the state of a compute", explanation),
   "GET /explain/operations/:operation_id": answer("Explains the state of an operation", explanation),
   "POST /compact": answer(

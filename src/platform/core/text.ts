@@ -71,3 +71,12 @@ function editDistance(one: string, other: string): number {
   }
   return row[other.length] as number;
 }
+
+const MAX_LISTED = 8;
+
+/** The first names of a list, for messages. */
+export function listNames(names: readonly string[]): string {
+  return names.length === 0
+    ? "none"
+    : names.slice(0, MAX_LISTED).join(", ") + (names.length > MAX_LISTED ? ", …" : "");
+}

@@ -1,7 +1,8 @@
 import { stringify } from "yaml";
 import type * as z from "zod";
 import { closestMatch } from "../../platform/core/text.ts";
-import { checkScenario, type ReportProblem } from "./check-scenario.ts";
+import { checkScenario } from "../check/check-scenario.ts";
+import type { ReportProblem } from "../check/names.ts";
 import {
   combinationCount,
   combinations,

@@ -4,6 +4,7 @@ import {
   type Operation,
   type OperationAction,
 } from "../../platform/operation/operation.ts";
+import { WaitCounts } from "./wait-counts.ts";
 
 const OPERATION_ENDS = [
   "finished",
@@ -156,41 +157,5 @@ export class Counters {
   #addWaitsTo(all: WaitCounts): void {
     if (this.#waits !== undefined) all.addAll(this.#waits);
     else for (const child of this.#children) child.#addWaitsTo(all);
-  }
-}
-
-/** Number of arrivals by wait; waits of 0 are not stored. */
-class WaitCounts {
-  longest: DurationMs = 0;
-  readonly #times = new Map<DurationMs, number>();
-
-  add(waitedMs: DurationMs, times = 1): void {
-    if (waitedMs > this.longest) this.longest = waitedMs;
-    this.#times.set(waitedMs, (this.#times.get(waitedMs) ?? 0) + times);
-  }
-
-  addAll(others: WaitCounts): void {
-    for (const [waitedMs, times] of others.#times) this.add(waitedMs, times);
-  }
-
-  remove(waitedMs: DurationMs): void {
-    const remaining = (this.#times.get(waitedMs) ?? 0) - 1;
-    if (remaining > 0) {
-      this.#times.set(waitedMs, remaining);
-      return;
-    }
-    this.#times.delete(waitedMs);
-    if (waitedMs === this.longest)
-      this.longest = [...this.#times.keys()].reduce((one, other) => Math.max(one, other), 0);
-  }
-
-  /** The wait with exactly `n` longer ones before it; 0 if there are not that many. */
-  nthLongest(n: number): DurationMs {
-    let remaining = n;
-    for (const wait of [...this.#times.keys()].sort((a, b) => b - a)) {
-      remaining -= this.#times.get(wait) ?? 0;
-      if (remaining < 0) return wait;
-    }
-    return 0;
   }
 }

@@ -1,11 +1,14 @@
 import type { RecordedEvent } from "../../platform/events.ts";
 import { suspendsCompute } from "../../platform/operation/operation.ts";
 
+/** The source name of activity from steps. */
+export const STEP_SOURCE = "step";
+
 /** Events that happened together, with the call of a step that caused them, and the decision that led to them. */
 export type Decision = {
   readonly number: number;
   /** The call of a step, such as `step 3: POST /projects`. */
-  readonly call: string | undefined;
+  call: string | undefined;
   readonly events: RecordedEvent[];
   /** The decision that scheduled the operation that ended here. */
   scheduledBy: Decision | undefined;
@@ -22,6 +25,12 @@ export class EventCauses {
   readonly #lastActivities = new Map<string, RecordedEvent>();
   #current: Decision = decision(0, undefined);
   #call: string | undefined;
+  #stepOfArrival: string | undefined;
+
+  /** The next activity of a step is that of this one. */
+  arrivalInjected(step: string): void {
+    this.#stepOfArrival = step;
+  }
 
   /** Events from now on are caused by this call. `undefined`: by the clock. */
   callStarted(call: string | undefined): void {
@@ -33,6 +42,11 @@ export class EventCauses {
     return this.#current.call === this.#call ? this.#current : decision(0, this.#call);
   }
 
+  /** An arrival was rejected, without an event. */
+  rejectedArrival(source: string | undefined): Decision {
+    return decision(0, this.#call ?? (source === STEP_SOURCE ? this.#stepOfArrival : undefined));
+  }
+
   /** Adds an event and returns its decision, to which later events may be added. */
   observe(event: RecordedEvent): Decision {
     if (event.decision !== this.#current.number) this.#current = decision(event.decision, this.#call);
@@ -41,6 +55,7 @@ export class EventCauses {
     switch (event.type) {
       case "ActivityRecorded":
         this.#lastActivities.set(event.activity.endpointId, event);
+        if (event.activity.source === STEP_SOURCE) current.call ??= this.#stepOfArrival;
         return current;
       case "OperationScheduled": {
         const { operation } = event;

@@ -16,23 +16,10 @@ type Trail = {
   /** The change after which the expectation did not hold any more. */
   brokenBy: Change | undefined;
   lastChange: Change | undefined;
-  longestWaitMs: number;
 };
 
-/**
- * Measures that take too long to compute after each event, or that change with time: the last event that may have
- * changed one of them is the change. Of a wait, the longest one.
- */
-const NOT_MEASURED: ReadonlySet<MeasureName> = new Set([
-  "connections",
-  "active_time",
-  "compute_time",
-  "wait_mean",
-  "wait_p50",
-  "wait_p90",
-  "wait_p99",
-  "wait_max",
-]);
+/** Measures that change with time: the last event that may have changed one of them is the change. */
+const NOT_MEASURED: ReadonlySet<MeasureName> = new Set(["connections", "active_time", "compute_time"]);
 /** Measures that change without an event. */
 const CHANGED_BY_RESPONSES: ReadonlySet<MeasureName> = new Set(["requests", "errors", "refused"]);
 
@@ -55,7 +42,7 @@ export class ExpectationChanges {
     for (const { expectation, isNever } of expectations) {
       const value = measure(expectation, start);
       const isMet = meetsExpectation(value, expectation.expected) !== isNever;
-      const changes = { brokenBy: undefined, lastChange: undefined, longestWaitMs: 0 };
+      const changes = { brokenBy: undefined, lastChange: undefined };
       const trail = { expectation, isNever, value, isMet, ...changes };
       this.#trails.set(expectation, trail);
       if (watchesEveryEvent(expectation)) this.#onEveryEvent.push(trail);
@@ -89,26 +76,17 @@ export class ExpectationChanges {
 
   #follow(trail: Trail, event: RecordedEvent, decision: Decision): void {
     const { expectation } = trail;
+    const change = { what: event, decision };
     if (!NOT_MEASURED.has(expectation.measure)) {
-      this.#remeasure(trail, event.at, { what: event, decision });
+      if (!cannotBreak(trail, event)) this.#remeasure(trail, event.at, change);
       return;
     }
     const endpointId = endpointOf(event);
-    if (endpointId !== undefined && !this.#isWithin(endpointId, expectation)) return;
-    if (expectation.measure.startsWith("wait_")) {
-      if (event.type !== "ActivityRecorded" || event.waitedMs <= trail.longestWaitMs) return;
-      trail.longestWaitMs = event.waitedMs;
-    }
-    const change = { what: event, decision };
-    if (expectation.measure === "wait_max") this.#changed(trail, trail.longestWaitMs, change);
-    else trail.lastChange = change;
+    if (endpointId === undefined || this.#isWithin(endpointId, expectation)) trail.lastChange = change;
   }
 
   #remeasure(trail: Trail, at: SimTime, change: Change): void {
-    this.#changed(trail, this.#measure(trail.expectation, at), change);
-  }
-
-  #changed(trail: Trail, value: number | string, change: Change): void {
+    const value = this.#measure(trail.expectation, at);
     if (value === trail.value) return;
     const wasMet = trail.isMet;
     trail.value = value;
@@ -117,6 +95,13 @@ export class ExpectationChanges {
     if (trail.isMet) trail.brokenBy = undefined;
     else if (wasMet) trail.brokenBy = change;
   }
+}
+
+/** An arrival that did not wait lowers a mean and a percentile, which breaks no upper bound. */
+function cannotBreak({ expectation, isMet, isNever }: Trail, event: RecordedEvent): boolean {
+  const { measure, expected } = expectation;
+  if (!isMet || isNever || event.type !== "ActivityRecorded" || event.waitedMs > 0) return false;
+  return measure.startsWith("wait_") && "max" in expected && expected.min === undefined;
 }
 
 function endpointOf(event: RecordedEvent): string | undefined {

@@ -6,10 +6,13 @@ import type { Step } from "../file/step-schema.ts";
  * The instant that the world must reach before a sequence continues, and an arrival at that instant. Both are
  * evaluated lazily: while a sequence waits for a step of another one, its instant is infinite.
  */
-export type Wakeup = { readonly at: SimTime; readonly arrival?: Activity | undefined };
+export type Wakeup = { readonly at: SimTime; readonly arrival?: StepArrival | undefined };
+
+/** The activity of a step, such as `step 3: activity`. */
+export type StepArrival = { readonly activity: Activity; readonly step: string };
 
 /** A wakeup that evaluates its instant and its arrival on each access. */
-export function lazyWakeup(startOf: () => SimTime, arrivalOf: () => Activity | undefined): Wakeup {
+export function lazyWakeup(startOf: () => SimTime, arrivalOf: () => StepArrival | undefined): Wakeup {
   return {
     get at() {
       return startOf();

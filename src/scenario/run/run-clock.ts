@@ -70,7 +70,10 @@ export class RunClock {
     this.forwardEvents();
     this.#observation.callEnded();
     const to = Math.max(at, this.#target.now());
-    if (arrival !== undefined) this.#arrivals.inject(to, arrival);
+    if (arrival !== undefined) {
+      this.#observation.arrivalInjected(arrival.step);
+      this.#arrivals.inject(to, arrival.activity);
+    }
     await this.runUntil(to);
     // Arrivals at the current instant.
     if (this.#arrivals.at <= to) await this.#target.runUntil(this.#arrivals, to);

@@ -67,12 +67,17 @@ export class RunObservation {
     this.#causes.callStarted(undefined);
   }
 
+  /** The next activity of a step, or its rejection, is caused by this step. */
+  arrivalInjected(step: string): void {
+    this.#causes.arrivalInjected(step);
+  }
+
   /** An arrival was rejected. */
   refused(endpointId: string, source: string | undefined, code: string, at: SimTime): void {
     this.metrics.refused(endpointId);
     const from = source === undefined ? "" : ` from ${source}`;
     const what = `${isoInstant(at)} arrival at ${this.#target.labels.labelOf(endpointId)}${from} rejected: ${code}`;
-    this.#changes.responded(what, at, this.#causes.withoutEvent());
+    this.#changes.responded(what, at, this.#causes.rejectedArrival(source));
   }
 
   countRequest(request: AnsweredRequest, isExpected: boolean): void {

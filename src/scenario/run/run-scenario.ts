@@ -128,7 +128,13 @@ class ScenarioRun {
       const failuresBefore = this.#results.failures.length;
       const wakeup = lazyWakeup(
         () => this.#times.startOf(step, previousEnd),
-        () => (step.activity === undefined ? undefined : this.#executor.activityFor(step.activity, round)),
+        () =>
+          step.activity === undefined
+            ? undefined
+            : {
+                activity: this.#executor.activityFor(step.activity, round),
+                step: `step ${place}: activity`,
+              },
       );
       this.#failIfPast(wakeup.at, `step ${place}`, "begins");
       yield wakeup;

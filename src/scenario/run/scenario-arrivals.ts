@@ -12,6 +12,7 @@ import { MergedArrivals } from "../../traffic/merged-arrivals.ts";
 import { TrafficSources } from "../../traffic/sources.ts";
 import type { Labels } from "../file/labels.ts";
 import { isClosedLoop, type ReplayTraffic, type ScenarioTraffic } from "../file/traffic-schema.ts";
+import { STEP_SOURCE } from "../measure/event-causes.ts";
 
 /** Recorded traffic by the name of its source. */
 export type RecordingsBySource = ReadonlyMap<string, RecordedTraffic>;
@@ -34,8 +35,6 @@ type TrafficObserver = {
 };
 
 const NO_SOURCE = -1;
-/** The source name of activity from steps. */
-export const STEP_SOURCE = "step";
 
 /** The outcome of an activity step. */
 export type ArrivalOutcome = {

@@ -2,13 +2,14 @@ import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
-import { isRestoreCall } from "../file/check-times.ts";
+import { isRestoreCall } from "../check/times.ts";
 import { ROUND_NAME, resolveInstants, resolveReferences, valueAtPath } from "../file/references.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/step-schema.ts";
+import { STEP_SOURCE } from "../measure/event-causes.ts";
 import type { QueuedArrivals } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
 import type { RunObservation } from "./run-observation.ts";
-import { type ArrivalOutcome, STEP_SOURCE } from "./scenario-arrivals.ts";
+import type { ArrivalOutcome } from "./scenario-arrivals.ts";
 import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetResponse } from "./target.ts";
 import type { FailedCondition } from "./verdict.ts";
 

@@ -138,7 +138,7 @@ function comparedPolicy(
 const SHORTEST_DELAY_S = 60;
 
 /** S: the platform offers a fixed delay for each compute, of at least a minute, and never. */
-function isSettable({ delay, knows }: Policy): boolean {
+export function isSettable({ delay, knows }: Policy): boolean {
   return typeof delay === "number" ? delay >= SHORTEST_DELAY_S : delay !== undefined || knows === "hindsight";
 }
 

@@ -1,6 +1,8 @@
 import { SECOND } from "../../platform/core/time.ts";
 import { type PointFigures, pointFigures } from "../report/figures.ts";
-import { type LongGaps, waitMsAt } from "../trace/long-gaps.ts";
+import { waitMsAt } from "../trace/long-gap-waits.ts";
+import type { LongGaps } from "../trace/long-gaps.ts";
+import { delayToSet } from "./compute-wait-limits.ts";
 import { type Costs, weightedCostMs } from "./costs.ts";
 import type { CurvePoint, SuspendDelay } from "./curve.ts";
 import type { ComputeReading } from "./curve-reading.ts";
@@ -16,8 +18,10 @@ export type ComputeSummary = {
   readonly never: PointFigures;
   /** The lower bound with perfect foresight. */
   readonly clairvoyant: Omit<PointFigures, "delay_s">;
-  /** Its best delay, shrunk towards that of the fleet; null if unknown. */
+  /** Its best delay, shrunk towards that of the fleet, and not shorter than a limit allows; null if unknown. */
   readonly shrunk_delay_s: SuspendDelay | null;
+  /** The shortest delay within `max_wait_p99_ms`; null if there is none, absent without the limit. */
+  readonly within_wait_p99_delay_s?: SuspendDelay | null;
   /** At `SHOWN_DELAYS`; `--compute` gives the whole curve of one compute. */
   readonly curve: readonly PointFigures[];
   /** Weighted cost that the compute's best delay saves, in seconds of active time. */
@@ -40,7 +44,7 @@ export function computeSummary(
     clairvoyant: bound,
   }: ComputeReading,
   fleetCosts: Costs,
-  { startMs, longGaps, shrunkDelay }: ComputeContext,
+  { startMs, longGaps, shrunkDelay, withinWait }: ComputeContext,
 ): ComputeSummary {
   const costs = { ...fleetCosts, cu, coldStartS };
   // Without the gaps, one request waits for each start.
@@ -61,7 +65,8 @@ export function computeSummary(
     never: figures(never),
     // Perfect foresight suspends before the gaps that are longer than a cold start is worth.
     clairvoyant: withoutDelay(figures({ ...bound, delay: 0 }, waitsAt(coldStartS))),
-    shrunk_delay_s: shrunkDelay ?? null,
+    shrunk_delay_s: (shrunkDelay === undefined ? undefined : delayToSet(shrunkDelay, withinWait)) ?? null,
+    ...(withinWait === undefined ? {} : { within_wait_p99_delay_s: withinWait }),
     curve: curve.map((point) => figures(point)),
     gain_s: weightedCost(current) - weightedCost(best),
     gain_of_never_s: weightedCost(current) - weightedCost(never),
@@ -73,6 +78,8 @@ export type ComputeContext = {
   readonly startMs: number;
   readonly longGaps: LongGaps | undefined;
   readonly shrunkDelay: SuspendDelay | undefined;
+  /** See `DelaysWithinWait`; undefined without a limit. */
+  readonly withinWait?: SuspendDelay | null | undefined;
 };
 
 export function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {

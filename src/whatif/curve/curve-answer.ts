@@ -1,34 +1,28 @@
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
-import { DAY, SECOND } from "../../platform/core/time.ts";
+import { type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { ALL_DELAYS, chosenDelays, type DelayRange, longestWithinCost } from "../decision/decision.ts";
+import { decisionSummary } from "../decision/decision-summary.ts";
+import { paretoSummary } from "../decision/pareto-summary.ts";
 import type { SplitInput } from "../held-out/day-split.ts";
 import { DayStatistics } from "../held-out/day-statistics.ts";
 import type { HeldOutSummary } from "../held-out/held-out-summary.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
-import { type ChosenPoint, type PointFigures, pointFigures } from "../report/figures.ts";
+import type { ChosenPoint, PointFigures } from "../report/figures.ts";
 import { effectiveDelay, isInstant, type Question, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { trafficSummary } from "../trace/traffic-summary.ts";
-import { type ComputeSummary, computeSummary, withoutDelay } from "./compute-summary.ts";
-import { billOf, type Costs, perMonth, startWorthS } from "./costs.ts";
-import {
-  type Curve,
-  type CurvePoint,
-  clairvoyantBound,
-  curveOf,
-  type DelayChoice,
-  pointAt,
-  type SuspendDelay,
-} from "./curve.ts";
+import { computeSummary } from "./compute-summary.ts";
+import { computeWaitLimit, type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
+import { billOf, type Costs } from "./costs.ts";
+import type { Curve, CurvePoint, DelayChoice, SuspendDelay } from "./curve.ts";
 import { curveLimits } from "./curve-limits.ts";
 import { type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
 import type { CurveConstraints, CurveSummary } from "./curve-summary.ts";
-import { ALL_DELAYS, chosenDelays, type DelayRange, longestWithinCost, type Objective } from "./decision.ts";
-import { decisionSummary } from "./decision-summary.ts";
 import { DelayReplays, runToEnd } from "./delay-replays.ts";
-import { meanLatencyMs } from "./mean-latency.ts";
-import { bestDelay, cheapestWithin } from "./optimum.ts";
+import { FleetCurve } from "./fleet-curve.ts";
+import { cheapestWithin } from "./optimum.ts";
 
 /**
  * With more requests, only the current delay and the best one are replayed, because a replay of all shown
@@ -38,39 +32,35 @@ const MAX_ARRIVALS_OF_ALL_REPLAYS = 5_000_000;
 
 /** Reads figures from the curve, and replays the delays that an answer names if starts take time. */
 export class CurveAnswer {
-  readonly curve: Curve;
   readonly #traffic: Traffic;
   readonly #question: Question;
   readonly #reading: CurveReading;
-  readonly #cuWeighted: Curve | undefined;
-  readonly #startMs: number;
-  /** With what a cold start of this traffic is worth. */
-  readonly #costs: Costs;
+  readonly #fleet: FleetCurve;
   readonly #replays: DelayReplays;
   readonly #statistics: DayStatistics;
-  readonly #objective: Objective;
-  readonly #best: ChosenPoint;
+  readonly #random: Random;
+  #withinWait: DelaysWithinWait | undefined;
 
   constructor(traffic: Traffic, reading: CurveReading, question: Question, random: Random) {
     this.#traffic = traffic;
     this.#reading = reading;
     this.#question = question;
-    this.curve = curveOf(reading.gaps);
-    this.#cuWeighted = reading.cuWeighted === undefined ? undefined : curveOf(reading.cuWeighted);
-    this.#startMs = meanLatencyMs(question.latency);
-    this.#costs = { ...question.costs, coldStartS: startWorthS(question.costs, reading.gaps) };
-    this.#objective = { curve: this.#objectiveCurve(), worthS: this.#costs.coldStartS };
-    this.#best = this.pointAt(bestDelay(this.#objective.curve, this.#objective.worthS).delay);
+    this.#random = random;
+    this.#fleet = new FleetCurve(reading, question);
     const coldStarts = (delay: DelayChoice) => this.pointAt(delay).coldStarts;
     this.#replays = new DelayReplays(traffic, question, random, this.curve, coldStarts);
     this.#statistics = new DayStatistics({
       gaps: reading.longGaps,
       period: traffic.period,
-      costs: this.#costs,
+      costs: this.#fleet.costs,
       currentDelay: question.currentDelay,
       delayOf: (delay, compute) => effectiveDelay(question, delay, compute),
       random,
     });
+  }
+
+  get curve(): Curve {
+    return this.#fleet.curve;
   }
 
   get arrivals(): number {
@@ -79,18 +69,7 @@ export class CurveAnswer {
 
   /** From the curve, or for "own" from the totals. Throws a RangeError for a delay outside the curve. */
   pointAt(delay: DelayChoice): ChosenPoint {
-    const cuWeighted = this.#cuWeighted;
-    if (delay !== "own") {
-      const weighted = cuWeighted === undefined ? undefined : pointAt(cuWeighted, delay);
-      return {
-        ...pointAt(this.curve, delay),
-        cuMs: weighted?.activeMs,
-        cuColdStarts: weighted?.coldStarts,
-      };
-    }
-    const { own } = this.#reading;
-    if (own === undefined) throw new Error("the computes have no delays of their own");
-    return { delay, ...own, coldStartsPerDay: (own.coldStarts * DAY) / this.curve.periodMs };
+    return this.#fleet.pointAt(delay);
   }
 
   figuresAt(delay: DelayChoice): PointFigures {
@@ -117,7 +96,7 @@ export class CurveAnswer {
     const within = this.#cheapestWithin(constraints);
     const others =
       within === undefined || within === null ? [] : [within.delay, ...this.#chosen(constraints)];
-    return sortedDelays([this.#question.currentDelay, this.#best.delay, ...others]);
+    return sortedDelays([this.#question.currentDelay, this.#fleet.best.delay, ...others]);
   }
 
   /** Throws a RangeError if the split leaves too few days. */
@@ -126,22 +105,22 @@ export class CurveAnswer {
     withClients?: CurveSummary["with_clients"],
     split: SplitInput = {},
   ): CurveSummary {
-    const costs = this.#costs;
+    const costs = this.#fleet.costs;
     const { curve } = this;
     const heldOut = this.#statistics.heldOut(split);
-    const [current, best] = [this.pointAt(this.#question.currentDelay), this.#best];
+    const [current, best] = [this.pointAt(this.#question.currentDelay), this.#fleet.best];
     const within = this.#cheapestWithin(constraints);
     const namedDelays = this.namedDelaysWithin(constraints);
     if (!isInstant(this.#question.latency))
       for (const delay of [...this.namedDelays, ...namedDelays]) this.#replays.figures(delay);
     return omitUndefined({
       question: questionSummary(this.#question),
-      cold_start_worth_here_s: this.#costs.coldStartS,
+      cold_start_worth_here_s: this.#fleet.costs.coldStartS,
       traffic: trafficSummary(this.#traffic, curve.firstStarts, curve.arrivals),
       present: this.#figures(current),
       best: this.#figures(best),
       decision: decisionSummary({
-        objective: this.#objective,
+        objective: this.#fleet.objective,
         costs: this.#question.costs,
         currentDelay: current.delay,
         range: this.#rangeWithin(constraints),
@@ -152,7 +131,7 @@ export class CurveAnswer {
       }),
       held_out: heldOut,
       saving: savingOf(current, best, costs),
-      clairvoyant: this.#perfectForesight(),
+      clairvoyant: this.#fleet.perfectForesight(),
       never: this.figuresAt("never"),
       busy_s: curve.busyMs / SECOND,
       cheapest_within: within && this.figuresAt(within.delay),
@@ -165,7 +144,13 @@ export class CurveAnswer {
         ? []
         : namedDelays.map((delay) => this.#replays.figures(delay)),
       with_clients: withClients,
-      computes: this.#reading.computes.length === 0 ? undefined : this.#computeSummaries(heldOut),
+      pareto: paretoSummary(
+        this.#fleet,
+        current.delay,
+        [...SHOWN_DELAYS, ...this.#chosen(constraints)],
+        this.#reading.longGaps,
+      ),
+      ...this.#computeSummaries(heldOut, constraints.maxWaitP99Ms),
       limits: curveLimits(this.#question, withClients?.clients ?? []),
     });
   }
@@ -175,12 +160,12 @@ export class CurveAnswer {
     if (isInstant(this.#question.latency)) return [];
     const isSmall = this.curve.arrivals <= MAX_ARRIVALS_OF_ALL_REPLAYS;
     const shown = isSmall ? [...SHOWN_DELAYS, ...this.#chosen({})] : [];
-    return sortedDelays([this.#question.currentDelay, this.#best.delay, ...shown]);
+    return sortedDelays([this.#question.currentDelay, this.#fleet.best.delay, ...shown]);
   }
 
   #chosen(constraints: CurveConstraints): readonly SuspendDelay[] {
     const range = this.#rangeWithin(constraints);
-    return range === undefined ? [] : Object.values(chosenDelays(this.#objective, range));
+    return range === undefined ? [] : Object.values(chosenDelays(this.#fleet.objective, range));
   }
 
   /**
@@ -200,6 +185,11 @@ export class CurveAnswer {
         yield probes * this.#traffic.computes.length + done;
       step = search.next(this.#replays.figures(delay).wait_p99_ms);
     }
+  }
+
+  /** The delays of computes within a limit, for the summary. Yields the number of computes done. */
+  *searchComputes(maxWaitMs: DurationMs): Generator<number, void> {
+    this.#withinWait = yield* delaysWithinWait(this.#traffic, this.#question, maxWaitMs, this.#random);
   }
 
   /** The replays that these delays take. */
@@ -224,7 +214,7 @@ export class CurveAnswer {
     if ((maxColdPerDay ?? maxWaitP99Ms ?? maxCostPerMonth) === undefined) return undefined;
     const cheapest = runToEnd(this.search(constraints));
     if (cheapest === undefined) return null;
-    return this.#costPerMonth(cheapest.delay) <= (maxCostPerMonth ?? Number.POSITIVE_INFINITY)
+    return this.#fleet.costPerMonth(cheapest.delay) <= (maxCostPerMonth ?? Number.POSITIVE_INFINITY)
       ? cheapest
       : null;
   }
@@ -238,61 +228,46 @@ export class CurveAnswer {
     const longest =
       maxCostPerMonth === undefined
         ? "never"
-        : longestWithinCost((delay) => this.#costPerMonth(delay), maxCostPerMonth);
+        : longestWithinCost((delay) => this.#fleet.costPerMonth(delay), maxCostPerMonth);
     return longest === undefined ? undefined : { shortest: cheapest.delay, longest };
-  }
-
-  #costPerMonth(delay: SuspendDelay): number {
-    return perMonth(billOf(this.pointAt(delay), this.#costs).cost, this.curve.periodMs);
-  }
-
-  /** By CU time if sizes differ: a large compute costs more, and so does its cold start unless its worth is in dollars. */
-  #objectiveCurve(): Curve {
-    const { coldStarts } = this.curve;
-    if (this.#cuWeighted === undefined) return this.curve;
-    return this.#costs.dollars === undefined ? this.#cuWeighted : { ...this.#cuWeighted, coldStarts };
   }
 
   /** The added wait is that of the replay, if the delay was replayed. */
   #figures(point: ChosenPoint): PointFigures {
     const { arrivals } = this.curve;
-    const figures = this.#curveFigures(point);
+    const figures = this.#fleet.figures(point);
     const replayed = this.#replays.stored(point.delay);
     if (replayed === undefined) return figures;
     const { wait_mean_ms } = replayed;
     return { ...figures, added_wait_s: (wait_mean_ms * arrivals) / SECOND, added_wait_mean_ms: wait_mean_ms };
   }
 
-  #curveFigures(point: ChosenPoint): PointFigures {
-    const { arrivals, firstStarts } = this.curve;
-    return pointFigures(point, this.#costs, { startMs: this.#startMs, arrivals, firstStarts });
-  }
-
-  #perfectForesight(): Omit<PointFigures, "delay_s"> {
-    const { coldStartS } = this.#costs;
-    const { gaps, cuWeighted } = this.#reading;
-    const { bound } = this.#reading;
-    if (bound !== undefined) {
-      const coldStartsPerDay = (bound.coldStarts * DAY) / this.curve.periodMs;
-      return withoutDelay(this.#curveFigures({ ...bound, coldStartsPerDay, delay: 0 }));
-    }
-    const weighted = cuWeighted === undefined ? undefined : clairvoyantBound(cuWeighted, coldStartS);
-    const sized = { cuMs: weighted?.activeMs, cuColdStarts: weighted?.coldStarts };
-    return withoutDelay(this.#curveFigures({ ...clairvoyantBound(gaps, coldStartS), ...sized, delay: 0 }));
-  }
-
-  #computeSummaries(heldOut: HeldOutSummary): ComputeSummary[] {
-    const costs = this.#costs;
+  /** Empty without figures by compute. */
+  #computeSummaries(
+    heldOut: HeldOutSummary,
+    maxWaitMs: DurationMs | undefined,
+  ): Pick<CurveSummary, "computes" | "compute_wait_limit"> {
+    if (this.#reading.computes.length === 0) return {};
+    const { costs, startMs, curve } = this.#fleet;
     const { longGaps } = this.#reading;
     const shrunk = this.#statistics.shrunkDelays(heldOut);
+    const withinWait = this.#withinWait;
     const summaries = this.#reading.computes.map((reading) =>
       computeSummary(reading, costs, {
-        startMs: this.#startMs,
+        startMs,
         longGaps,
         shrunkDelay: shrunk?.[reading.number],
+        withinWait: withinWait?.get(reading.number),
       }),
     );
-    return summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1));
+    const limit =
+      withinWait === undefined || maxWaitMs === undefined
+        ? undefined
+        : computeWaitLimit(withinWait, maxWaitMs, shrunk, { longGaps, costs }, curve.periodMs);
+    return omitUndefined({
+      computes: summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1)),
+      compute_wait_limit: limit,
+    });
   }
 }
 

@@ -1,5 +1,4 @@
 import * as Plot from "@observablehq/plot";
-import { DAY } from "../../platform/core/time.ts";
 import type { PointFigures } from "../report/figures.ts";
 import { currentDelayPhrase, delayText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
@@ -8,31 +7,14 @@ import { rowLayout, shortenedName } from "../report/row-chart.ts";
 import { drawChart } from "../report/svg.ts";
 import { timelineChart } from "../report/timeline-chart.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
-import { perMonth } from "./costs.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { CurveSummary } from "./curve-summary.ts";
+import { type DrawnPoint, drawnPoint, MONTH_CAPTION, tradeOffChart } from "./trade-off-chart.ts";
 
 const SHORTEST_DELAY_S = 60;
 const POINTS = 240;
 const MAX_BARS = 20;
 const NAMED_DELAYS: readonly number[] = [60, 300, 900, 3_600, 21_600, 86_400, LONGEST_DELAY_S];
-const MONTH_CAPTION = "Costs are for a month of 730 hours with this traffic.";
-
-/** Costs are dollars a month. */
-type DrawnPoint = {
-  readonly delay: number;
-  readonly cost: number;
-  /** Includes cold starts at their worth, for a compute of average size. */
-  readonly weightedCost: number;
-  readonly starts: number;
-};
-
-type CurveMarker = Pick<DrawnPoint, "cost" | "starts"> & {
-  readonly label: string;
-  readonly ink: string;
-  /** The current setting is a ring: the best one stays visible within it. */
-  readonly isRing: boolean;
-};
 
 /** `days`: active seconds by day under the current delay and the best one. */
 export function curveCharts(
@@ -42,111 +24,11 @@ export function curveCharts(
 ): Chart[] {
   const points = delaysToDraw().map((delay) => drawnPoint(summary, delay, figuresAt(delay)));
   return [
-    curveTradeOff(summary, points),
+    tradeOffChart(summary, points),
     costByDelay(summary, points),
     ...gainRanking(summary),
     ...curveTimeline(summary, days),
   ];
-}
-
-function drawnPoint(
-  { traffic }: Pick<CurveSummary, "traffic">,
-  delay: number,
-  { cost, active_s, burden_s, cold_starts_per_day }: PointFigures,
-): DrawnPoint {
-  const monthlyCost = perMonth(cost, traffic.days * DAY);
-  return {
-    delay,
-    cost: monthlyCost,
-    weightedCost: active_s === 0 ? 0 : (monthlyCost * burden_s) / active_s,
-    starts: cold_starts_per_day,
-  };
-}
-
-function curveTradeOff(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
-  const { present, best, never, clairvoyant, traffic } = summary;
-  const marker = (
-    { cost, cold_starts_per_day: starts }: Pick<PointFigures, "cost" | "cold_starts_per_day">,
-    label: string,
-    ink: string,
-    isRing = false,
-  ): CurveMarker => ({ cost: perMonth(cost, traffic.days * DAY), starts, label, ink, isRing });
-  const markers = [
-    ...(best.delay_s === present.delay_s
-      ? [marker(best, `best and current, ${delayText(best.delay_s)}`, INK.best)]
-      : [
-          marker(best, `best, ${delayText(best.delay_s)}`, INK.best),
-          marker(present, `current, ${delayText(present.delay_s)}`, INK.current, true),
-        ]),
-    marker(clairvoyant, "perfect foresight", INK.bound),
-    ...([best.delay_s, present.delay_s].includes("never") ? [] : [marker(never, "always on", INK.faint)]),
-  ];
-  const named = points.filter(({ delay }) => isNamed(delay, summary));
-  const figuresTitle = ({ cost, starts }: Pick<DrawnPoint, "cost" | "starts">) =>
-    `${threeDigitMoney(cost)} a month, ${threeDigits(starts)} cold starts a day`;
-  return drawChart({
-    name: "trade-off",
-    title: "Cost against cold starts",
-    caption: `Each point of the line is a delay, from 1 min to 7 d. Lower left is better. The distance to perfect foresight is the cost of not knowing the future. ${MONTH_CAPTION}`,
-    labels: [
-      ...markers.map(({ cost, starts, label, ink }) => ({ x: cost, y: starts, text: label, ink })),
-      ...named.map(({ cost, starts, delay }) => ({
-        x: cost,
-        y: starts,
-        text: delayText(delay),
-        ink: INK.faint,
-        radius: 3,
-        isStrong: false,
-        isOptional: true,
-      })),
-    ],
-    lines: points.map(({ cost, starts }) => ({ x: cost, y: starts })),
-    plot: (frame) => ({
-      height: 380,
-      x: {
-        label: "cost, $ a month →",
-        grid: true,
-        nice: true,
-        ticks: frame.isNarrow ? 4 : 8,
-        tickFormat: threeDigitMoney,
-      },
-      y: {
-        label: "↑ cold starts a day (square-root scale)",
-        grid: true,
-        nice: true,
-        type: "sqrt",
-        ticks: 6,
-        tickFormat: threeDigits,
-      },
-      marks: [
-        Plot.line(points, {
-          x: "cost",
-          y: "starts",
-          stroke: INK.accent,
-          strokeWidth: 2.5,
-          title: () => "delays from 1 min to 7 d",
-        }),
-        Plot.dot(named, {
-          x: "cost",
-          y: "starts",
-          r: 3,
-          fill: INK.accent,
-          title: (point: DrawnPoint) => `${delayText(point.delay)}: ${figuresTitle(point)}`,
-        }),
-        Plot.dot(markers, {
-          x: "cost",
-          y: "starts",
-          r: ({ isRing }: CurveMarker) => (isRing ? 9 : 6),
-          fill: ({ isRing, ink }: CurveMarker) => (isRing ? "none" : ink),
-          stroke: ({ isRing, ink }: CurveMarker) => (isRing ? ink : INK.paper),
-          strokeWidth: 2,
-          title: (each: CurveMarker) => `${each.label}: ${figuresTitle(each)}`,
-        }),
-      ],
-      color: { type: "identity" },
-      r: { type: "identity" },
-    }),
-  });
 }
 
 function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
@@ -300,11 +182,6 @@ function gainRanking({ computes = [], question }: CurveSummary): Chart[] {
       },
     }),
   ];
-}
-
-/** Delays whose point has a label, unless it is that of the best delay or the current one. */
-function isNamed(delay: number, { best, present }: CurveSummary): boolean {
-  return NAMED_DELAYS.includes(delay) && delay !== best.delay_s && delay !== present.delay_s;
 }
 
 function logDelay({ delay }: { readonly delay: number }): number {

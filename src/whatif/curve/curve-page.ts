@@ -1,8 +1,9 @@
+import { decisionLines } from "../decision/decision-text.ts";
+import { paretoLines, paretoTable } from "../decision/pareto-page.ts";
 import { heldOutLines, heldOutTables } from "../held-out/held-out-page.ts";
 import type { PointFigures } from "../report/figures.ts";
 import {
   amount,
-  currentDelayPhrase,
   delayPhrase,
   delayText,
   millisText,
@@ -13,15 +14,12 @@ import {
   spanText,
 } from "../report/number-format.ts";
 import type { Fact, PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import { coldStartWorthText, periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
+import { coldStartWorthText, periodText, requestsText } from "../report/page-text.ts";
 import { sizeAndPriceText } from "../report/question.ts";
-import type { ComputeSummary } from "./compute-summary.ts";
+import { computeLimitLines, computeTables } from "./compute-page.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { CurveSummary } from "./curve-summary.ts";
-import { decisionLines } from "./decision-text.ts";
-
-const MAX_COMPUTES = 20;
 
 export function curvePage(summary: CurveSummary): ReportPage {
   return {
@@ -31,6 +29,7 @@ export function curvePage(summary: CurveSummary): ReportPage {
     facts: curveFacts(summary),
     tables: [
       delayTable(summary),
+      paretoTable(summary.pareto, (delay) => delayMark(delay, summary)),
       ...latencyTable(summary),
       ...clientTable(summary),
       ...heldOutTables(summary.held_out),
@@ -70,12 +69,14 @@ function curveSubject({ traffic, question }: CurveSummary): string {
 }
 
 function curveAnswerText(summary: CurveSummary): string[] {
-  const { best, clairvoyant, decision, held_out, question } = summary;
+  const { best, clairvoyant, decision, held_out, pareto, question } = summary;
   const boundDifference = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
   return [
     ...withinLines(summary),
     ...decisionLines(decision, question),
+    ...paretoLines(pareto, decision.current),
     ...heldOutLines(held_out),
+    ...computeLimitLines(summary),
     `Lower bound with perfect foresight: ${costText(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (weighted cost ${boundDifference} vs. the best delay). No policy that only decides when to suspend can beat it.`,
     ...clientsText(summary),
   ];
@@ -246,65 +247,6 @@ function clientTable(summary: CurveSummary): PageTable[] {
       records: with_clients.delays,
       rows,
     },
-  ];
-}
-
-function computeTables({ computes = [], question }: CurveSummary): PageTable[] {
-  if (computes.length === 0) return [];
-  const headings = [
-    "compute",
-    "requests",
-    "best delay",
-    "shrunk",
-    "cold starts",
-    "CU-hours",
-    "cost",
-    "mean wait",
-    "gain h",
-    "gain h, always on",
-  ];
-  const change = ({ present: current, best }: ComputeSummary, show: (figures: PointFigures) => string) =>
-    `${show(current)} → ${show(best)}`;
-  const row = (compute: ComputeSummary): PageRow => ({
-    cells: [
-      compute.compute,
-      compute.requests.toLocaleString("en"),
-      delayText(compute.best.delay_s),
-      compute.shrunk_delay_s === null ? "–" : delayText(compute.shrunk_delay_s),
-      change(compute, ({ cold_starts }) => cold_starts.toLocaleString("en")),
-      change(compute, ({ cu_hours }) => amount(cu_hours)),
-      change(compute, ({ cost }) => money(cost)),
-      change(compute, ({ added_wait_mean_ms }) => millisText(added_wait_mean_ms)),
-      amount(compute.gain_s / 3_600),
-      signed(compute.gain_of_never_s / 3_600),
-    ],
-  });
-  const alwaysOn = computes
-    .filter(({ gain_of_never_s }) => gain_of_never_s > 0)
-    .sort((a, b) => b.gain_of_never_s - a.gain_of_never_s || (a.compute < b.compute ? -1 : 1));
-  const title = (text: string, all: number) => truncatedTitle(text, MAX_COMPUTES, all);
-  return [
-    {
-      name: "computes",
-      title: title(
-        `Computes that gain most from a delay of their own, compared with ${currentDelayPhrase(question.present_delay_s)}`,
-        computes.length,
-      ),
-      headings,
-      records: computes,
-      rows: computes.slice(0, MAX_COMPUTES).map(row),
-    },
-    ...(alwaysOn.length === 0
-      ? []
-      : [
-          {
-            name: "awake",
-            title: title("Computes that gain from being always on", alwaysOn.length),
-            headings,
-            records: alwaysOn,
-            rows: alwaysOn.slice(0, MAX_COMPUTES).map(row),
-          },
-        ]),
   ];
 }
 

@@ -1,12 +1,14 @@
+import type { DecisionSummary } from "../decision/decision-summary.ts";
+import type { ParetoSummary } from "../decision/pareto-summary.ts";
 import type { HeldOutSummary } from "../held-out/held-out-summary.ts";
 import type { OutcomeFigures, PointFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import type { QuestionSummary } from "../report/question.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
 import type { ComputeSummary } from "./compute-summary.ts";
+import type { ComputeWaitLimit } from "./compute-wait-limits.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
-import type { DecisionSummary } from "./decision-summary.ts";
 
 /** The JSON of `whatif curve`. */
 export type CurveSummary = {
@@ -50,6 +52,9 @@ export type CurveSummary = {
     readonly clients: readonly string[];
     readonly delays: readonly SimulatedFigures[];
   };
+  readonly pareto: ParetoSummary;
+  /** With a limit on the wait, and figures by compute. */
+  readonly compute_wait_limit?: ComputeWaitLimit;
   /** Largest gain first. */
   readonly computes?: readonly ComputeSummary[];
   readonly limits: ReportLimits;

@@ -64,9 +64,8 @@ export class DayStatistics {
 
   #missing(): string | undefined {
     const { gaps, period, currentDelay, delayOf } = this.#input;
-    if (dayCount(period) > MAX_DAYS)
-      return `the period has more than ${MAX_DAYS.toLocaleString("en")} days; check the instants of the traffic`;
-    if (gaps === undefined) return TOO_MANY;
+    const missing = tooManyDays(period);
+    if (missing !== undefined || gaps === undefined) return missing ?? TOO_MANY;
     for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
       const delay = delayOf(currentDelay, compute);
       if (delay !== "never" && delay < SHORTEST_DELAY_S)
@@ -74,6 +73,17 @@ export class DayStatistics {
     }
     return undefined;
   }
+}
+
+/** Why no delays can be trained on the days of this traffic, or undefined. */
+export function noTrainingReason(period: Period, gaps: LongGaps | undefined): string | undefined {
+  return tooManyDays(period) ?? (gaps === undefined ? TOO_MANY : tooManyComputes(gaps));
+}
+
+/** Why the days of the period cannot be treated one by one, or undefined. */
+export function tooManyDays(period: Period): string | undefined {
+  if (dayCount(period) <= MAX_DAYS) return undefined;
+  return `the period has more than ${MAX_DAYS.toLocaleString("en")} days; check the instants of the traffic`;
 }
 
 /** Each needs some milliseconds. */

@@ -20,7 +20,7 @@ export type HeldOutFigures = {
   readonly recommended: "fleet" | "per_compute_shrunk";
 };
 
-type DayRange = { readonly from: string; readonly to: string; readonly days: number };
+export type DayRange = { readonly from: string; readonly to: string; readonly days: number };
 
 export type HeldOutChoice = {
   readonly choice: "current" | "fleet" | "per_compute" | "per_compute_shrunk";
@@ -92,7 +92,7 @@ function choiceFigures(figures: PeriodFigures, current: PeriodFigures, costs: Co
 }
 
 /** `to` is exclusive. Days in between that were not recorded as a whole do not count. */
-function dayRange(days: readonly number[], period: Period): DayRange {
+export function dayRange(days: readonly number[], period: Period): DayRange {
   const instant = (day: number) => isoInstant(dayStart(period.startAt) + day * DAY);
   return {
     from: instant(days[0] as number),

@@ -4,7 +4,7 @@ import type { SuspendDelay } from "../curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DaySplit } from "./day-split.ts";
 import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
-import { type ComputeCosts, FleetGapMemory } from "./fleet-gaps.ts";
+import { type ComputeCosts, FleetGapMemory, fleetGapsOfDays } from "./fleet-gaps.ts";
 import { crossValidated, dayMask, delaysByPseudoGaps, PSEUDO_GAPS } from "./shrinkage.ts";
 
 export type HeldOutInput = {
@@ -38,10 +38,7 @@ export type PeriodFigures = {
 /** Delays are chosen on the training days and judged on the test days. */
 export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut {
   const { gaps } = input;
-  const costs = computeCosts(input.costs);
-  const memory = new FleetGapMemory();
-  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, train), costs, memory);
-  const shrunk = crossValidated(gaps, train, costs, memory);
+  const chosen = trainedDelays(input, train);
   const judged = (delayOf: (compute: number) => SuspendDelay): TrainAndTest => {
     const totals = dayTotals(gaps, delayOf, (compute) => sizeOf(input.costs, compute));
     return {
@@ -49,16 +46,49 @@ export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut
       test: periodFigures(totals, test, input.costs),
     };
   };
-  const judgedChoice = (index: number) =>
-    judged((compute) => (chosen[index] as readonly SuspendDelay[])[compute] as SuspendDelay);
+  const judgedOwn = (delays: readonly SuspendDelay[]) => judged((compute) => delays[compute] as SuspendDelay);
   return {
-    pseudoGaps: PSEUDO_GAPS[shrunk] as number,
-    fleetDelay: chosen[PSEUDO_GAPS.length - 1]?.[0] ?? "never",
-    fleet: judgedChoice(PSEUDO_GAPS.length - 1),
-    perCompute: judgedChoice(0),
-    shrunk: judgedChoice(shrunk),
+    pseudoGaps: chosen.pseudoGaps,
+    fleetDelay: chosen.fleet,
+    fleet: judged(() => chosen.fleet),
+    perCompute: judgedOwn(chosen.perCompute),
+    shrunk: judgedOwn(chosen.shrunk),
     current: judged(input.currentDelay),
   };
+}
+
+/** The delays that are best on some days. */
+export type TrainedDelays = {
+  /** See `HeldOut`. */
+  readonly pseudoGaps: number;
+  readonly fleet: SuspendDelay;
+  readonly perCompute: readonly SuspendDelay[];
+  readonly shrunk: readonly SuspendDelay[];
+};
+
+/** At least two days, for the cross-validation. */
+export function trainedDelays(
+  { gaps, costs: all }: Pick<HeldOutInput, "gaps" | "costs">,
+  days: readonly number[],
+): TrainedDelays {
+  const costs = computeCosts(all);
+  const memory = new FleetGapMemory();
+  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, days), costs, memory);
+  const shrunk = crossValidated(gaps, days, costs, memory);
+  return {
+    pseudoGaps: PSEUDO_GAPS[shrunk] as number,
+    fleet: chosen[PSEUDO_GAPS.length - 1]?.[0] ?? "never",
+    perCompute: chosen[0] as readonly SuspendDelay[],
+    shrunk: chosen[shrunk] as readonly SuspendDelay[],
+  };
+}
+
+/** The one delay that is best for the fleet on some days. */
+export function bestDelayOfDays(
+  { gaps, costs }: Pick<HeldOutInput, "gaps" | "costs">,
+  days: readonly number[],
+): SuspendDelay {
+  return fleetGapsOfDays(gaps, dayMask(gaps, days), computeCosts(costs), new FleetGapMemory()).best;
 }
 
 /** The delay of each compute, shrunk towards that of the fleet, chosen on all of these days. */
@@ -81,7 +111,7 @@ function computeCosts(costs: Costs): ComputeCosts {
   };
 }
 
-function periodFigures(totals: DayTotals, days: readonly number[], costs: Costs): PeriodFigures {
+export function periodFigures(totals: DayTotals, days: readonly number[], costs: Costs): PeriodFigures {
   const perDay = (values: Float64Array) => sumOfDays(values, days) / days.length;
   const isSized = typeof costs.cu !== "number";
   const coldStarts = isSized && costs.dollars === undefined ? totals.cuColdStarts : totals.coldStarts;

@@ -143,7 +143,7 @@ function parseTrainedSchedule(text: string): Policy | undefined {
   return trainedSchedule({ until: parseTrainingEnd(text, options.get("until") ?? "14d"), delayMs }, text);
 }
 
-function isTrainedSchedule(text: string): boolean {
+export function isTrainedSchedule(text: string): boolean {
   return text === TRAINED_SCHEDULE || text.startsWith(`${TRAINED_SCHEDULE},`);
 }
 

@@ -1,7 +1,7 @@
 import { dayStart, utcDateOf } from "../../platform/core/calendar.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../../platform/core/time.ts";
-import { type ComputeArrivals, lowerBound, type Period } from "../../recordings/trace/trace.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
 
 /** A day counts as recorded if at most this is missing: a trace ends at its last arrival, not at midnight. */
 const MAX_MISSING_MS: DurationMs = HOUR;
@@ -57,36 +57,6 @@ export function bootstrapBlocks(period: Period, until: SimTime, random: Random):
     });
   }
   return blocks;
-}
-
-/** The number of requests that `bootstrapped` returns. */
-export function bootstrappedLength(arrivals: ComputeArrivals, blocks: readonly BootstrapBlock[]): number {
-  return spansOf(arrivals, blocks).reduce((sum, [from, to]) => sum + to - from, arrivals.at.length);
-}
-
-/** The recorded requests, followed by the repeated ones. */
-export function bootstrapped(arrivals: ComputeArrivals, blocks: readonly BootstrapBlock[]): ComputeArrivals {
-  const { at, durationMs } = arrivals;
-  const spans = spansOf(arrivals, blocks);
-  const length = bootstrappedLength(arrivals, blocks);
-  const extended = { at: new Float64Array(length), durationMs: new Float64Array(length) };
-  extended.at.set(at);
-  extended.durationMs.set(durationMs);
-  let next = at.length;
-  for (const [index, [from, to]] of spans.entries()) {
-    const { offsetMs } = blocks[index] as BootstrapBlock;
-    extended.durationMs.set(durationMs.subarray(from, to), next);
-    for (let i = from; i < to; i += 1) extended.at[next + i - from] = (at[i] as number) + offsetMs;
-    next += to - from;
-  }
-  return extended;
-}
-
-function spansOf(
-  { at }: ComputeArrivals,
-  blocks: readonly BootstrapBlock[],
-): (readonly [from: number, to: number])[] {
-  return blocks.map(({ from, to }) => [lowerBound(at, from), lowerBound(at, to)] as const);
 }
 
 /** Workdays, then weekend days. */

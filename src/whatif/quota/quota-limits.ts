@@ -13,11 +13,11 @@ export function quotaLimits(
   const isExtended = horizon.endAt > recorded.endAt;
   return {
     exact: [
-      "Usage counts from the end of each start, by calendar month in UTC. In the millisecond in which it reaches the quota, all computes of the project are suspended, and requests are rejected until the month ends. The simulation applies the same rules as `standin serve`, event by event.",
+      "Usage counts from the end of each start, by calendar month in UTC. In the millisecond in which it reaches the quota, all computes of the project are suspended, and requests are rejected until the month ends. The recorded time is simulated with the same rules as `standin serve`, event by event.",
     ],
     simulated: isExtended
       ? [
-          `After ${isoInstant(recorded.endAt)}, each day repeats one of the ${days} recorded whole days, drawn anew in each replication and the same for all computes (a double bootstrap by days). Workdays repeat workdays and weekend days repeat weekend days.`,
+          `After ${isoInstant(recorded.endAt)}, each day repeats one of the ${days} recorded whole days, drawn anew in each replication and the same for all computes (a double bootstrap by days). Workdays repeat workdays and weekend days repeat weekend days. What is repeated is the use and the requests of each five minutes, with the start latencies of the recorded time.`,
           "The interval of the date is a prediction interval: from the earliest to the latest replication, or narrower if there are more than 39, widened because the mean of a day is itself estimated from few days. ± is half the width of a 95 % interval of the mean over replications.",
         ]
       : [],

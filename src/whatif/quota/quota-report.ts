@@ -14,18 +14,12 @@ import { fleetSetting, type Question, type QuestionSummary, questionSummary } fr
 import type { Traffic } from "../trace/known-traffic.ts";
 import { checkPeriodLength, MAX_ARRIVALS } from "../trace/load-all.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
-import {
-  type BootstrapBlock,
-  bootstrapBlocks,
-  bootstrapped,
-  bootstrappedLength,
-  checkRecordedDays,
-  FEW_DAYS,
-  recordedDays,
-} from "./bootstrap.ts";
+import { bootstrapBlocks, checkRecordedDays, FEW_DAYS, recordedDays } from "./bootstrap.ts";
 import { bootstrapWidening, extrapolatedDate, widenedInterval } from "./forecast-interval.ts";
+import { forecastMonths } from "./quota-forecast.ts";
 import { quotaLimits } from "./quota-limits.ts";
 import { type MonthPeriod, monthsOf, type QuotaMonthOutcome, quotaMonths } from "./quota-months.ts";
+import { type UseProfile, useProfile } from "./use-profile.ts";
 
 /** Computes that share a quota, by their indices in the traffic. */
 export type QuotaProject = {
@@ -118,19 +112,16 @@ export function* quotaReport(
     const own = project.computes.map((compute) => collectParts(traffic.arrivals(compute)));
     arrivals += own.reduce((sum, { at }) => sum + at.length, 0);
     used += own.filter(({ at }) => at.length > 0).length;
-    const runs: QuotaMonthOutcome[][][] = quotaQuestion.delays.map(() => []);
-    for (let replication = 0; replication < replications; replication += 1) {
-      const random = randomFor(replicationSeed(question.seed, replication));
-      const repeats = horizon.endAt > period.endAt ? bootstrapBlocks(period, horizon.endAt, random) : [];
-      const all = extendArrivals(own, repeats, project.project);
-      for (const [index, delay] of quotaQuestion.delays.entries()) {
-        runs[index]?.push(simulateProject(all, delay, project, question, horizon, random));
+    for (const [index, delay] of quotaQuestion.delays.entries()) {
+      const runs: QuotaMonthOutcome[][] = [];
+      const run = replicationRun(own, delay, project, question, { period, horizon });
+      for (let replication = 0; replication < replications; replication += 1) {
+        runs.push(run(randomFor(replicationSeed(question.seed, replication))));
         done += 1;
         yield done;
       }
+      rows[index]?.push(projectQuota(project, runs, horizon, period));
     }
-    for (const [index, outcomes] of runs.entries())
-      rows[index]?.push(projectQuota(project, outcomes, horizon, period));
   }
   const month = reportedMonth(period, horizon);
   return {
@@ -175,17 +166,32 @@ function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): 
   return { startAt, endAt: until };
 }
 
-function extendArrivals(
-  own: readonly ComputeArrivals[],
-  repeats: readonly BootstrapBlock[],
-  project: string,
-): readonly ComputeArrivals[] {
-  if (own.reduce((sum, arrivals) => sum + bootstrappedLength(arrivals, repeats), 0) > MAX_ARRIVALS) {
+/**
+ * Gives the months of a replication. The recorded time is simulated; if it is extended, only once, with the draws
+ * of the first replication.
+ */
+function replicationRun(
+  arrivals: readonly ComputeArrivals[],
+  delay: DelayChoice,
+  project: QuotaProject,
+  question: Question,
+  { period, horizon }: { readonly period: Period; readonly horizon: Period },
+): (random: Random) => QuotaMonthOutcome[] {
+  if (arrivals.reduce((sum, { at }) => sum + at.length, 0) > MAX_ARRIVALS)
     throw new RangeError(
-      `project "${project}" has more than ${MAX_ARRIVALS.toLocaleString("en")} requests in the simulated time; reduce --months-ahead, or use a part of the trace (--from, --to)`,
+      `project "${project.project}" has more than ${MAX_ARRIVALS.toLocaleString("en")} requests; use a part of the trace (--from, --to)`,
     );
-  }
-  return repeats.length === 0 ? own : own.map((arrivals) => bootstrapped(arrivals, repeats));
+  const simulated = (random: Random) => simulateProject(arrivals, delay, project, question, period, random);
+  if (horizon.endAt <= period.endAt) return simulated;
+  let recorded: QuotaMonthOutcome[] | undefined;
+  let profile: UseProfile | undefined;
+  const quotaCuHours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
+  return (random) => {
+    recorded ??= simulated(random);
+    profile ??= useProfile(period, project.computes, arrivals, delay, question, random);
+    const repeats = bootstrapBlocks(period, horizon.endAt, random);
+    return forecastMonths(monthsOf(horizon), recorded, repeats, profile, quotaCuHours);
+  };
 }
 
 function simulateProject(

@@ -68,6 +68,26 @@ export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
     into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
 }
 
+/**
+ * The outcome between the ends of two replays from the same start, with the same decisions until the first end:
+ * that of the longer one without that of the shorter one. Without days.
+ */
+export function outcomeBetween(shorter: ReplayOutcome, longer: ReplayOutcome): ReplayOutcome {
+  return {
+    arrivals: longer.arrivals - shorter.arrivals,
+    firstStarts: longer.firstStarts - shorter.firstStarts,
+    coldStarts: longer.coldStarts - shorter.coldStarts,
+    cuColdStarts: longer.cuColdStarts - shorter.cuColdStarts,
+    activeMs: longer.activeMs - shorter.activeMs,
+    startingMs: longer.startingMs - shorter.startingMs,
+    cuMs: longer.cuMs - shorter.cuMs,
+    waits: longer.waits.without(shorter.waits),
+    resumesUsed: longer.resumesUsed - shorter.resumesUsed,
+    resumesWasted: longer.resumesWasted - shorter.resumesWasted,
+    activeByDay: new Float64Array(0),
+  };
+}
+
 /** An outcome in plain values, so that a worker can return it. */
 export type PlainOutcome = Omit<ReplayOutcome, "waits"> & { readonly waits: PlainWaits };
 

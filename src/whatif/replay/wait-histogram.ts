@@ -83,6 +83,18 @@ export class WaitHistogram {
     this.longestMs = Math.max(this.longestMs, part.longestMs);
   }
 
+  /** The waits that `part`, which must be among them, does not contain. */
+  without(part: WaitHistogram): WaitHistogram {
+    const rest = new WaitHistogram();
+    rest.merge(this);
+    for (let bin = 0; bin < part.#counts.length; bin += 1)
+      rest.#counts[bin] = (rest.#counts[bin] as number) - (part.#counts[bin] as number);
+    for (const [bin, count] of part.#longWaits) rest.#addLongWait(bin, -count);
+    rest.waited -= part.waited;
+    rest.sumMs -= part.sumMs;
+    return rest;
+  }
+
   /**
    * The wait that `share` of `requests` do not exceed; pass `waited` for the quantile of waiting requests
    * only. 0 without requests.

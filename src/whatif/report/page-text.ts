@@ -37,7 +37,7 @@ export function worthText({
 }
 
 /** Fractions of a cent with two significant digits. */
-function smallMoney(dollars: number): string {
+export function smallMoney(dollars: number): string {
   return dollars > 0 && dollars < 0.1 ? `$${Number(dollars.toPrecision(2))}` : money(dollars);
 }
 

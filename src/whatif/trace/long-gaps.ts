@@ -226,16 +226,6 @@ export function mergeLongGaps(parts: readonly (LongGaps | undefined)[]): LongGap
   };
 }
 
-/** Time that requests to a compute wait for starts under a delay of at least 60 s, the first start included. */
-export function waitMsAt(gaps: LongGaps, compute: number, delay: number | "never"): DurationMs {
-  const limitMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * 1_000;
-  const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
-  let waitMs = gaps.firstWaitMs[compute] as number;
-  for (let i = from; i < to; i += 1)
-    if ((gaps.gapMs[i] as number) > limitMs) waitMs += gaps.waitMs[i] as number;
-  return waitMs;
-}
-
 function grown<T extends Float64Array | Uint16Array>(values: T, Type: new (length: number) => T): T {
   const larger = new Type(Math.min(2 * values.length, MAX_LONG_GAPS));
   larger.set(values);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Cli, Neonctl } from "../../support/neonctl.ts";
 import {
   connect,
   createBranch,
@@ -52,6 +53,23 @@ test.skipIf(isMissing("psql"))(
     expect(unverified.code).toBe(2);
   },
 );
+
+test.skipIf(isMissing("psql")).each<[Cli, string[]]>([
+  ["neonctl", ["connection-string", "main", "--psql"]],
+  ["neon", ["psql", "main"]],
+])("%s runs psql with the address of the server in PGHOSTADDR and PGPORT", async (cli, command) => {
+  const variables = { PGHOSTADDR: "127.0.0.1", PGPORT: String(server.pgPort) };
+  const neonctl = new Neonctl(
+    server.ready.api_url,
+    server.ready.api_key ?? "",
+    testDirectory(),
+    cli,
+    variables,
+  );
+  const query = ["--", "--no-psqlrc", "-At", "-c", "select 3"];
+  const { stdout, stderr } = await neonctl.run([...command, "--project-id", branch.projectId, ...query]);
+  expect(stdout, stderr).toBe("3\n");
+});
 
 test.skipIf(isMissing("psql"))("\\copy writes rows and reads them", async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => `${index}\trow ${index}\n`).join("");

@@ -124,12 +124,13 @@ test("a failure names the event that broke it, and what caused that event", asyn
   const arrived =
     "2026-01-01T01:00:00.000Z ActivityRecorded shop/main/primary query from step waited 2000 ms";
   const failed = expect.stringMatching(/^2026-01-01T01:00:02.000Z OperationFailed /);
-  expect(await explained("{ state: starting, of: shop/main }")).toEqual([[scheduled, hit, arrived]]);
+  const step = "step 2: activity";
+  expect(await explained("{ state: starting, of: shop/main }")).toEqual([[scheduled, hit, arrived, step]]);
   expect(await explained("{ operations: 1, of: shop, with: { status: failed } }")).toEqual([
-    [failed, hit, scheduled, arrived],
+    [failed, hit, scheduled, arrived, step],
   ]);
   expect(await explained("{ refused: { min: 1 } }")).toEqual([
-    ["2026-01-01T01:00:02.000Z ComputeStartFailed shop/main/primary", failed, hit, scheduled, arrived],
+    ["2026-01-01T01:00:02.000Z ComputeStartFailed shop/main/primary", failed, hit, scheduled, arrived, step],
   ]);
 });
 
@@ -163,6 +164,41 @@ test("the call of a step is a cause of its events, also after a wait for a retry
     "step 2.2.1: POST /projects/shop/branches",
     "step 2.1.1: POST /projects/shop/branches",
   ]);
+});
+
+test("the activity of a step is a cause of its events, and of its rejection", async () => {
+  const { failures } = await played(
+    "steps:",
+    "  - { at: 1h, activity: { to: shop/main } }",
+    "  - { at: 2h, activity: { to: shop/main } }",
+    "never: [{ cold_starts: { min: 2 } }]",
+  );
+  expect(failures.map(({ caused_by }) => caused_by.at(-1))).toEqual(["step 2: activity"]);
+  const quota = await played(
+    "steps:",
+    "  - { at: 1h, activity: { to: shop/main } }",
+    "  - { after: 10s, request: { method: PATCH, path: '/projects/{shop}/endpoints/{shop/main/primary}', body: { endpoint: { disabled: true } } } }",
+    "  - { at: 2h, activity: { to: shop/main, outcome: refused } }",
+    "always: [{ refused: 0 }]",
+  );
+  expect(quota.failures.map(({ caused_by }) => caused_by)).toEqual([["step 3: activity"]]);
+});
+
+test("a percentile and a mean name the arrival that crossed the bound", async () => {
+  const brokenBy = async (condition: string) => {
+    const { failures } = await played(
+      "steps:",
+      ...[0, 1, 2, 3].map((minute) => `  - { at: ${60 + minute}m, activity: { to: shop/main } }`),
+      ...[2, 3].map((hour) => `  - { at: ${hour}h, activity: { to: shop/main } }`),
+      `always: [${condition}]`,
+    );
+    return failures.map(({ broken_by }) => broken_by?.slice(11, 23));
+  };
+  // Waits of 2 s at 1:00, 2:00 and 3:00, and of 0 s at 1:01, 1:02 and 1:03.
+  expect(await brokenBy("{ wait_p50: { max: 1s }, from: 90m }")).toEqual([]);
+  expect(await brokenBy("{ wait_p90: { max: 1s }, from: 90m }")).toEqual(["01:00:00.000"]);
+  expect(await brokenBy("{ wait_mean: { max: 750ms }, from: 90m }")).toEqual(["02:00:00.000"]);
+  expect(await brokenBy("{ wait_mean: { max: 900ms }, from: 90m }")).toEqual(["03:00:00.000"]);
 });
 
 test("a failed request names the fault that hit it; a failed count of errors the response and its step", async () => {

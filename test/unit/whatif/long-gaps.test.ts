@@ -6,12 +6,12 @@ import { pointOf } from "../../../src/whatif/curve/curve.ts";
 import { DayStatistics } from "../../../src/whatif/held-out/day-statistics.ts";
 import { dayTotals, sumOfDays } from "../../../src/whatif/held-out/day-totals.ts";
 import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
+import { waitMsAt, waitsMsAt } from "../../../src/whatif/trace/long-gap-waits.ts";
 import {
   LongGapReader,
   type LongGaps,
   MAX_DAYS,
   mergeLongGaps,
-  waitMsAt,
 } from "../../../src/whatif/trace/long-gaps.ts";
 import { DAY, HOUR, SECOND, traceOf, tracesAround } from "../../support/traces.ts";
 
@@ -48,6 +48,11 @@ test("a gap has the day of the arrival that ends it, and the waits of all reques
   expect([...gaps.activeMsOfDay]).toEqual([2 * minute, START_MS]);
   expect(waitMsAt(gaps, 0, 300)).toBe(2 * (2 * START_MS - 1_000));
   expect(waitMsAt(gaps, 0, "never")).toBe(2 * START_MS - 1_000);
+  expect(waitsMsAt(gaps, [60, 300, Number.POSITIVE_INFINITY])).toEqual([
+    2 * (2 * START_MS - 1_000),
+    2 * (2 * START_MS - 1_000),
+    2 * START_MS - 1_000,
+  ]);
 });
 
 test("idle time counts on the days in which it is", () => {

@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/platform/core/random-port.ts";
-import type { ComputeArrivals } from "../../../src/recordings/trace/trace.ts";
+import type { ComputeArrivals, Period } from "../../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { bootstrapBlocks, bootstrapped, recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
-import { monthsOf, quotaMonths } from "../../../src/whatif/quota/quota-months.ts";
+import { type BootstrapBlock, bootstrapBlocks, recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
+import { forecastMonths } from "../../../src/whatif/quota/quota-forecast.ts";
+import { type MonthPeriod, monthsOf, quotaMonths } from "../../../src/whatif/quota/quota-months.ts";
 import { quotaPage } from "../../../src/whatif/quota/quota-page.ts";
 import { type QuotaQuestion, quotaReport, quotaRuns } from "../../../src/whatif/quota/quota-report.ts";
+import { UseProfile, useProfile } from "../../../src/whatif/quota/use-profile.ts";
 import { predictionInterval } from "../../../src/whatif/replay/replications.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
-import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
+import { BEGIN, DAY, HOUR, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traces.ts";
 
 const at = (text: string) => Date.parse(text);
 
@@ -58,27 +60,117 @@ describe("traffic after the end of a trace", () => {
     // A week from Monday to Friday evening never stands in for its weekend.
     expect(() => bootstrapBlocks(periodOf(5 * DAY - 7 * HOUR), until, randomFrom(1))).toThrow(RangeError);
   });
+});
 
-  test("the requests of a block repeat later", () => {
-    const requests = requestsOf([
-      [0, 5],
-      [HOUR, 6],
-      [DAY - 1, 7],
-    ]);
-    const repeats = [
-      { from: BEGIN + HOUR, to: BEGIN + DAY, offsetMs: DAY },
-      { from: BEGIN, to: BEGIN + HOUR, offsetMs: 2 * DAY },
+describe("a forecast", () => {
+  const period = periodOf(21 * DAY);
+  const until = at("2026-03-01T00:00:00Z");
+  const setting = questionFrom({ present: 60, cu: 0.5, startLatency: { kind: "fixed", ms: 2 * SECOND } });
+
+  /** The recorded requests, followed by those of the repeated parts. */
+  function extended({ at: instants, durationMs }: ComputeArrivals, repeats: readonly BootstrapBlock[]) {
+    const rows = [...instants].map((instant, index) => [instant, durationMs[index] as number] as const);
+    const all = [
+      ...rows,
+      ...repeats.flatMap(({ from, to, offsetMs }) =>
+        rows
+          .filter(([instant]) => instant >= from && instant < to)
+          .map(([instant, duration]) => [instant + offsetMs, duration] as const),
+      ),
     ];
-    const { at: instants, durationMs } = bootstrapped(requests, repeats);
-    expect([...instants].map((instant) => instant - BEGIN)).toEqual([
-      0,
-      HOUR,
-      DAY - 1,
-      DAY + HOUR,
-      2 * DAY - 1,
-      2 * DAY,
+    return {
+      at: Float64Array.from(all, ([instant]) => instant),
+      durationMs: Float64Array.from(all, ([, duration]) => duration),
+    };
+  }
+
+  test.each([1, 2, 3, 4])(
+    "agrees with an event-driven simulation of the repeated requests, but for midnight (seed %i)",
+    (seed) => {
+      const random = randomFrom(seed);
+      const arrivals = [0, 1, 2].map((compute) => poisson(10 * 60 * SECOND, 2_900, random, compute).requests);
+      const recorded = arrivals.map(({ at: instants, durationMs }) => {
+        const count = instants.filter((instant) => instant < period.endAt).length;
+        return { at: instants.subarray(0, count), durationMs: durationMs.subarray(0, count) };
+      });
+      const repeats = bootstrapBlocks(period, until, random);
+      const horizon = { startAt: period.startAt, endAt: until };
+      const fleetOf = (own: readonly ComputeArrivals[], simulated: Period) => ({
+        period: simulated,
+        delayMs: new Float64Array(3).fill(60 * SECOND),
+        cu: new Float64Array(3).fill(0.5),
+        arrivals: own,
+        clients: [],
+        latency: setting.latency,
+        starts: {},
+        random,
+      });
+      // Reached in February: three computes use about 0.15 CU-hours per hour.
+      const quotaHours = 80;
+      const expected = quotaMonths(
+        fleetOf(
+          recorded.map((own) => extended(own, repeats)),
+          horizon,
+        ),
+        quotaHours * 3_600,
+      );
+      const forecast = forecastMonths(
+        monthsOf(horizon),
+        quotaMonths(fleetOf(recorded, period), quotaHours * 3_600),
+        repeats,
+        useProfile(period, [0, 1, 2], recorded, 60, setting, random),
+        quotaHours,
+      );
+      for (const [index, month] of forecast.entries()) {
+        const reference = expected[index] as (typeof expected)[number];
+        expect(month.arrivals).toBe(reference.arrivals);
+        // At each midnight, a minute of each compute at most, on either side.
+        const days = 28;
+        expect(Math.abs(month.usedCuHours - reference.usedCuHours)).toBeLessThan(
+          (days * 3 * 60 * 0.5) / 3_600,
+        );
+        expect(Number.isFinite(month.reachedAt)).toBe(Number.isFinite(reference.reachedAt));
+        if (!Number.isFinite(month.reachedAt)) continue;
+        expect(Math.abs(month.reachedAt - reference.reachedAt)).toBeLessThan(3 * HOUR);
+        expect(Math.abs(month.refused - reference.refused)).toBeLessThan(60);
+      }
+      expect(Number.isFinite(forecast.at(-1)?.reachedAt)).toBe(true);
+    },
+  );
+
+  test("a month whose quota is used up in the recorded time rejects all requests of the repeated days", () => {
+    const rows = Array.from({ length: 14 }, (_, day): Row => [day * DAY + 9 * HOUR, HOUR]);
+    const own = [requestsOf(rows)];
+    const days = periodOf(14 * DAY);
+    const profile = useProfile(
+      days,
+      [0],
+      own,
+      60,
+      { ...setting, costs: { ...setting.costs, cu: 1 } },
+      randomFrom(1),
+    );
+    const [month] = monthsOf(days);
+    const recorded = { reachedAt: BEGIN + 3 * DAY, usedCuHours: 3, arrivals: 14, refused: 11 };
+    const repeats = [{ from: BEGIN, to: BEGIN + DAY, offsetMs: 14 * DAY }];
+    expect(forecastMonths([month as MonthPeriod], [recorded], repeats, profile, 3)).toEqual([
+      { reachedAt: BEGIN + 3 * DAY, usedCuHours: 3, arrivals: 15, refused: 12 },
     ]);
-    expect([...durationMs]).toEqual([5, 6, 7, 6, 7, 5]);
+  });
+
+  test("use within a slot is even, and the instant of a use is the first one", () => {
+    const profile = new UseProfile(periodOf(15 * 60 * SECOND), (cuMs, requests) => {
+      cuMs.set([300_000, 0, 150_000]);
+      requests.set([3, 0, 1]);
+    });
+    const minute = (minutes: number) => BEGIN + minutes * 60 * SECOND;
+    expect(profile.cuMsBetween(minute(0), minute(2))).toBe(120_000);
+    expect(profile.cuMsBetween(minute(4), minute(12))).toBe(60_000 + 60_000);
+    expect(profile.usedAt(minute(1), 60_000)).toBe(minute(2));
+    // Exactly what the first slot uses: at its end, not after the idle slot.
+    expect(profile.usedAt(minute(0), 300_000)).toBe(minute(5));
+    expect(profile.usedAt(minute(0), 330_000)).toBe(minute(11));
+    expect(profile.requestsBetween(minute(0), minute(15))).toBe(4);
   });
 });
 

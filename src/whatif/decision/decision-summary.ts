@@ -1,9 +1,10 @@
+import { type Costs, perMonth } from "../curve/costs.ts";
+import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
+import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
 import type { ChangeMargins, FigureMargins } from "../held-out/margins.ts";
 import type { PointFigures } from "../report/figures.ts";
 import type { AssumedWorth } from "../report/page-text.ts";
 import { worthSummary } from "../report/question.ts";
-import { type Costs, perMonth } from "./costs.ts";
-import type { DelayChoice, SuspendDelay } from "./curve.ts";
 import {
   type BreakEven,
   breakEvens,
@@ -13,7 +14,6 @@ import {
   plateauOf,
   tooLittleReasons,
 } from "./decision.ts";
-import { SHORTEST_DELAY_S } from "./optimum.ts";
 
 /** The part of the JSON of `whatif curve` that names a delay and what would change it. */
 export type DecisionSummary = {

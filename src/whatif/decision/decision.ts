@@ -1,8 +1,8 @@
 import { DAY, type DurationMs } from "../../platform/core/time.ts";
+import { weightedCostMs } from "../curve/costs.ts";
+import { type Curve, type CurvePoint, type DelayChoice, pointAt, type SuspendDelay } from "../curve/curve.ts";
+import { bestDelay, SHORTEST_DELAY_S } from "../curve/optimum.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
-import { weightedCostMs } from "./costs.ts";
-import { type Curve, type CurvePoint, type DelayChoice, pointAt, type SuspendDelay } from "./curve.ts";
-import { bestDelay, SHORTEST_DELAY_S } from "./optimum.ts";
 
 /** What the delays of a fleet are compared by. */
 export type Objective = {
@@ -158,7 +158,7 @@ function bestCorner(candidates: readonly CurvePoint[], worthS: number): SuspendD
 }
 
 /** The last whole number from `from` towards `to` that is accepted, if `from` is accepted and `to` is not. */
-function lastOf(from: number, to: number, isAccepted: (value: number) => boolean): number {
+export function lastOf(from: number, to: number, isAccepted: (value: number) => boolean): number {
   let [accepted, refused] = [from, to];
   while (Math.abs(refused - accepted) > 1) {
     const middle = Math.floor((accepted + refused) / 2);

@@ -1,9 +1,9 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { formatDuration } from "./expectation.ts";
-import type { Scenario } from "./scenario-schema.ts";
-import { everyStep, type Step } from "./step-schema.ts";
-import type { When } from "./time-fields.ts";
+import { formatDuration } from "../file/expectation.ts";
+import type { Scenario } from "../file/scenario-schema.ts";
+import { everyStep, type Step } from "../file/step-schema.ts";
+import type { When } from "../file/time-fields.ts";
 
 type YamlPath = readonly (string | number)[];
 type ReportProblem = (path: YamlPath, message: string) => void;

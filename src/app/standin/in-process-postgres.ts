@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PostgresAddress } from "../../api/render/connection-uri.ts";
+import { EngineError } from "../../engine/engine.ts";
+import type { WorldsHandle } from "../../worlds/world-handle.ts";
+import { PostgresPort } from "../open-gateway.ts";
+import type { StandinPostgresOptions } from "./create-options.ts";
+import { StandinError } from "./standin-world.ts";
+
+const MAX_ENGINES = 32;
+const EXTENSION_NAME = "platform";
+
+export type InProcessPostgres = {
+  readonly address: PostgresAddress;
+  /** Deletes the data of worlds and branches that do not exist any more. */
+  removeLeftovers(): Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Opens a port for Postgres clients of this machine. Rejects with a `StandinError` if no Postgres is installed.
+ * `data`: the directory of the worlds; `undefined`: the data of the branches is deleted by `close`.
+ */
+export async function openInProcessPostgres(
+  worlds: WorldsHandle,
+  data: string | undefined,
+  host: string,
+  { engineBin }: StandinPostgresOptions,
+): Promise<InProcessPostgres> {
+  const directory = data ?? mkdtempSync(join(tmpdir(), "standin-data-"));
+  const options = {
+    dataDirectory: directory,
+    volumes: join(directory, "volumes"),
+    tlsDirectory: join(directory, "tls"),
+    engineBin,
+    maxEngines: MAX_ENGINES,
+    requireTls: false,
+    extensionName: EXTENSION_NAME,
+  };
+  const port = new PostgresPort(worlds, options, (error, message) =>
+    process.emitWarning(`standin: ${message}: ${error instanceof Error ? error.message : String(error)}`),
+  );
+  const close = async () => {
+    await port.close();
+    if (data === undefined) rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    await port.openEngine();
+    const address = await port.listen(0, host);
+    return {
+      // URIs with an address need no name resolution, and are the same on every machine but for the port.
+      address: { host, port: address.port, hostNamesResolve: false },
+      removeLeftovers: () => port.removeLeftovers(),
+      close,
+    };
+  } catch (error) {
+    await close();
+    if (error instanceof EngineError) throw new StandinError("POSTGRES_NOT_FOUND", error.message, 501);
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Compute } from "../client/types.ts";
+import { at, computes, now, selection } from "../state/world.ts";
+import { AXIS_HEIGHT } from "./draw.ts";
+import { beginOfHistory, type TimelineView } from "./view.ts";
+import { follow, from, pan, spanMs, zoom } from "./viewport.ts";
+
+const WHEEL_ZOOM = 0.0015;
+const KEY_ZOOM = 1.4;
+const KEY_PAN = 0.15;
+/** Pixels of movement from which on a press is a drag. */
+const DRAG_FROM = 3;
+
+/** Pan, zoom, scrub and select with pointer, wheel and keyboard. */
+export function gesturesOf({ canvas, answer, size, laneHeight }: TimelineView) {
+  const instantAt = (x: number) => from.value + (x / Math.max(1, size.value.width)) * spanMs.value;
+  const positionOf = (event: { clientX: number; clientY: number }) => {
+    const box = canvas.current?.getBoundingClientRect() ?? new DOMRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+  const laneAt = (y: number): Compute | undefined =>
+    y < AXIS_HEIGHT
+      ? undefined
+      : computes.value[Math.floor((y - AXIS_HEIGHT + size.value.scroll) / laneHeight.value)];
+  const scrubTo = (x: number) => {
+    const instant = Math.round(instantAt(x));
+    at.value = instant >= (now.value ?? 0) ? undefined : Math.max(instant, beginOfHistory(answer.value));
+  };
+
+  const onPointerDown = (event: PointerEvent) => {
+    const target = event.currentTarget as HTMLElement;
+    const start = positionOf(event);
+    const scrubs = start.y < AXIS_HEIGHT;
+    let [last, moved] = [start.x, false];
+    target.setPointerCapture(event.pointerId);
+    if (scrubs) scrubTo(start.x);
+    const move = (next: PointerEvent) => {
+      const { x } = positionOf(next);
+      if (scrubs) scrubTo(x);
+      else if (moved || Math.abs(x - start.x) > DRAG_FROM) {
+        moved = true;
+        pan((-(x - last) / Math.max(1, size.value.width)) * spanMs.value);
+      }
+      last = x;
+    };
+    const end = (next: PointerEvent) => {
+      target.removeEventListener("pointermove", move);
+      target.removeEventListener("pointerup", end);
+      target.removeEventListener("pointercancel", end);
+      if (scrubs || moved || next.type === "pointercancel") return;
+      const compute = laneAt(start.y);
+      if (compute !== undefined) selection.value = { kind: "compute", id: compute.id };
+    };
+    target.addEventListener("pointermove", move);
+    target.addEventListener("pointerup", end);
+    target.addEventListener("pointercancel", end);
+  };
+  const onWheel = (event: WheelEvent) => {
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      event.preventDefault();
+      pan((event.deltaX / Math.max(1, size.value.width)) * spanMs.value);
+    } else if (event.ctrlKey || event.metaKey || event.altKey) {
+      event.preventDefault();
+      zoom(Math.exp(event.deltaY * WHEEL_ZOOM), instantAt(positionOf(event).x));
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const middle = at.value ?? now.value ?? 0;
+    const actions: Record<string, () => void> = {
+      ArrowLeft: () => pan(-spanMs.value * KEY_PAN),
+      ArrowRight: () => pan(spanMs.value * KEY_PAN),
+      "+": () => zoom(1 / KEY_ZOOM, middle),
+      "=": () => zoom(1 / KEY_ZOOM, middle),
+      "-": () => zoom(KEY_ZOOM, middle),
+      "[": () => {
+        at.value = Math.max(beginOfHistory(answer.value), middle - spanMs.value / 100);
+      },
+      "]": () => {
+        const next = middle + spanMs.value / 100;
+        at.value = at.value === undefined || next >= (now.value ?? 0) ? undefined : next;
+      },
+      f: follow,
+      Escape: () => {
+        at.value = undefined;
+      },
+    };
+    const action = actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+  return { instantAt, positionOf, laneAt, onPointerDown, onWheel, onKeyDown };
+}
