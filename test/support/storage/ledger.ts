@@ -94,7 +94,7 @@ export function lastOf(content: Content): RecordedEvent | undefined {
 }
 
 /** The same for an event in memory and for the stored one. */
-export function textOf(events: readonly RecordedEvent[]): string {
+function textOf(events: readonly RecordedEvent[]): string {
   return JSON.stringify(
     events.map(({ seq, at, type, decision, ...rest }) => ({ seq, at, type, decision, ...rest })),
   );
