@@ -198,6 +198,7 @@ export function createControl(options: ControlOptions): Hono {
           sizeBytes: world.sizeBytes(),
           worlds: options.worlds.counts,
           delay: loopMeter.read(),
+          postgres: options.postgresFigures?.(),
         }),
       );
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });

@@ -26,6 +26,14 @@ export type GatewayOptions = {
   readonly onError: (error: unknown, message: string) => void;
 };
 
+export type GatewayFigures = {
+  readonly connections: number;
+  /** Connections that the gateway has ended with an error, by SQLSTATE. */
+  readonly errors: ReadonlyMap<string, number>;
+  /** Postgres processes that run. */
+  readonly engines: number;
+};
+
 type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<ServedWorld> };
 
 /** Accepts connections of Postgres clients, and relays them to the engines of their computes. */
@@ -35,6 +43,8 @@ export class Gateway {
   readonly #worlds = new Map<string, OpenedWorld>();
   readonly #cancelKeys = new CancelKeys();
   #engine: Engine | undefined;
+  readonly #errors = new Map<string, number>();
+  #connections = 0;
   #runningEngines = 0;
   #isClosing = false;
   #removal: Promise<void> = Promise.resolve();
@@ -70,8 +80,13 @@ export class Gateway {
     this.#engine?.close();
   }
 
+  figures(): GatewayFigures {
+    return { connections: this.#connections, errors: this.#errors, engines: this.#runningEngines };
+  }
+
   /** Serves the connection of a client until its end. */
   accept(socket: Socket): void {
+    this.#connections += 1;
     if (this.#isClosing) {
       socket.end(errorResponse(CLIENT_ERRORS.serverStopping));
       return;
@@ -83,6 +98,7 @@ export class Gateway {
       tls,
       requireTls,
       onError,
+      onClientError: (code) => this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1),
       cancelKeys: this.#cancelKeys,
       servedWorld: (name) => this.#servedWorld(name ?? this.#options.defaultWorld),
     });

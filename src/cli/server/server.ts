@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { createApp } from "../../app/create-app.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import {
@@ -67,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     worlds = opened.worlds;
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
-    listening.setHandler(createServedApp(opened, options, log, postgres?.address));
+    listening.setHandler(createServedApp(opened, options, log, postgres));
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
     wrapFileErrors(directory.path, () =>
       writeServerFile(directory.path, {
@@ -89,6 +88,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (postgres !== undefined) scheduleVolumeRemovals(postgres.port);
     printReadyLine(opened, clock, origin, postgres?.url, options);
     log.info(`serving world ${opened.world.name}`);
+    void postgres?.port.checkInstallation();
   } catch (error) {
     listening?.server.close();
     await postgres?.port.close();
@@ -232,16 +232,17 @@ function createServedApp(
   { worlds }: OpenedWorlds,
   options: ServeOptions,
   log: Log,
-  postgres: PostgresAddress | undefined,
+  postgres: OpenPostgresPort | undefined,
 ): AppFetch {
   const app = createApp({
     worlds,
     version: VERSION,
     rateLimit: options.rateLimit ?? false,
-    console: options.console === "on",
+    console: options.console,
     hosts: [options.host],
     controlToken: options.controlToken,
-    postgres,
+    postgres: postgres?.address,
+    postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
     onBug: (error) => log.error(error, "internal error in a request"),
   });
   return log.requests(reportStalledClients(app.fetch, log));
