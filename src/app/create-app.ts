@@ -24,14 +24,15 @@ import {
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
+import type { ConsoleMode } from "./console-mode.ts";
 
 export type AppOptions = {
   readonly worlds: WorldsHandle;
   readonly version: string;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
-  /** Whether browsers get the console at / and /w/<name>/. */
-  readonly console?: boolean;
+  /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
+  readonly console?: ConsoleMode;
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
@@ -60,7 +61,8 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized };
   const app = createSurfaces(options, "", defaultWorld, shared);
-  if (options.console === true) app.route("/", consolePages());
+  if (options.console === "on" || options.console === "read-only")
+    app.route("/", consolePages(options.console));
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
   app.all("/w/:world/*", async (context) => {

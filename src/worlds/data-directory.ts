@@ -1,5 +1,6 @@
 import { constants, existsSync, promises, renameSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import {
   makeDirectory,
@@ -13,7 +14,7 @@ import { divergeCopy } from "../store/file/diverge-copy.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
 import { removeEmptyWal } from "../store/file/sqlite-connection.ts";
-import { finalizeSnapshot, readFileInfo } from "../store/file/world-snapshot.ts";
+import { finalizeSnapshot, readBranchData, readFileInfo } from "../store/file/world-snapshot.ts";
 import {
   DELETED_SUFFIX,
   databasesIn,
@@ -151,6 +152,12 @@ export class DataDirectory implements WorldStorage {
     const info = { sizeBytes: statSync(path).size, ...readFileInfo(path) };
     const [error] = info.error === undefined ? findLosses(path) : [];
     return omitUndefined({ ...info, error: info.error ?? error });
+  }
+
+  branchData(world: string, snapshot?: string): readonly BranchData[] {
+    return readBranchData(
+      snapshot === undefined ? this.#worldFile(world) : this.#snapshotFile(world, snapshot),
+    );
   }
 
   writtenAt(world: string): number | undefined {
