@@ -1,15 +1,22 @@
 import { execFile } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { Benchmark } from "../benchmark.ts";
-import { type BenchEnvironment, COMMAND } from "../environment/environment.ts";
-import { createPopulatedDirectory } from "../environment/project-fixture.ts";
+import type { BenchEnvironment } from "../environment/environment.ts";
+import {
+  type Compute,
+  createCompute,
+  enginePids,
+  type PostgresServer,
+  proportionalBytes,
+  type RunningEngine,
+  runningEngine,
+  startPostgresServer,
+} from "../environment/postgres-server.ts";
 import { residentBytes } from "../environment/resident-set.ts";
-import { AUTHORIZATION } from "../environment/servers.ts";
 import { comparedFigure, type Figure, median, plainFigure } from "../figure.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
 
@@ -24,21 +31,12 @@ const READS_PER_SECOND = 200;
 const MIB = 1024 ** 2;
 const SUPERUSER = "cloud_admin";
 
-type PostgresServer = {
-  readonly pid: number;
-  readonly apiUrl: string;
-  call(method: string, path: string, body?: unknown): Promise<any>;
-};
-type Compute = { readonly path: string; readonly uri: string };
-/** A Postgres process of the server, which trusts its own user. */
-type RunningEngine = { readonly pid: number; readonly sockets: string };
-
 export const postgres: Benchmark = {
   name: "postgres",
   measures:
     "queries, connections and wakes of Postgres clients, compared with a direct connection to Postgres",
   async run(environment, progress) {
-    const server = await startServer(environment);
+    const server = await startPostgresServer(environment);
     const compute = await createCompute(server, LARGE_CU);
     progress("filling the tables of pgbench");
     await run("pgbench", ["-i", "-s", "10", "-q", compute.uri]);
@@ -52,70 +50,6 @@ export const postgres: Benchmark = {
     ];
   },
 };
-
-async function startServer(environment: BenchEnvironment): Promise<PostgresServer> {
-  const data = await createPopulatedDirectory(environment);
-  // As root, Postgres runs as another user, which must be able to reach its files.
-  chmodSync(dirname(data), 0o711);
-  const args = [
-    "--port",
-    "0",
-    "--pg-port",
-    "0",
-    "--connection-uris",
-    "address",
-    "--start-delay",
-    "0s",
-    "--json",
-  ];
-  const child = await environment.start<{ api_url: string }>([COMMAND, "serve", "--data", data, ...args], {
-    hasChannel: false,
-  });
-  const { api_url: apiUrl } = child.ready;
-  return {
-    pid: child.process.pid ?? 0,
-    apiUrl,
-    async call(method, path, body) {
-      const response = await fetch(apiUrl + path, {
-        method,
-        headers: { ...AUTHORIZATION, "Content-Type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const answer = await response.json();
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
-      return answer;
-    },
-  };
-}
-
-async function createCompute(server: PostgresServer, sizeCu: number): Promise<Compute> {
-  const { project, endpoints, connection_uris } = await server.call("POST", "/projects", {
-    project: {
-      name: "bench",
-      default_endpoint_settings: { autoscaling_limit_min_cu: sizeCu, autoscaling_limit_max_cu: sizeCu },
-    },
-  });
-  const uri = connection_uris[0].connection_uri.replace("sslmode=require", "sslmode=disable");
-  return {
-    path: `/projects/${project.id}/endpoints/${endpoints[0].id}`,
-    uri: uri.replace(/&channel_binding=\w+/, ""),
-  };
-}
-
-/** The only Postgres process of the server. */
-function runningEngine(serverPid: number): RunningEngine {
-  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const parent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, "utf8"))?.[1];
-      const args = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
-      if (Number(parent) === serverPid && args.includes("-k"))
-        return { pid: Number(name), sockets: args[args.indexOf("-k") + 1] ?? "" };
-    } catch {
-      // The process has ended meanwhile.
-    }
-  }
-  throw new Error("no Postgres process runs");
-}
 
 /** Transactions per second. */
 async function pgbench(
@@ -223,17 +157,6 @@ async function readFigures(
   ];
 }
 
-/** The share of the process in the memory that it uses, with its child processes. */
-function proportionalBytes(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-  return [String(pid), ...children]
-    .filter((id) => id !== "")
-    .reduce((sum, id) => {
-      const kilobytes = /^Pss:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, "utf8"))?.[1];
-      return sum + Number(kilobytes) * 1024;
-    }, 0);
-}
-
 async function memoryFigures(
   server: PostgresServer,
   { uri }: Compute,
@@ -263,10 +186,6 @@ async function memoryFigures(
     plainFigure("idle Postgres of the smallest compute, PSS", "MiB", engineMib, { of: "value", atMost: 30 }),
     plainFigure("memory of the server per idle client", "kB", perClientKb, { of: "value", atMost: 20 }),
   ];
-}
-
-function enginePids(serverPid: number): number[] {
-  return readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, "utf8").trim().split(" ").map(Number);
 }
 
 /** From the answer to the suspend, which is sent after the commit, until the client gets 57P01. */
