@@ -26,12 +26,9 @@ export async function bareWake(directory: string) {
     clusters += 1;
     const dataDirectory = join(directory, String(clusters), "data");
     const began = performance.now();
-    mkdirSync(join(directory, String(clusters)), { mode: 0o711 });
-    await engine.copyCluster({
-      base: await engine.emptyCluster(VERSION),
-      to: dataDirectory,
-      archive: join(directory, String(clusters), "archive"),
-    });
+    const archive = join(directory, String(clusters), "archive");
+    mkdirSync(archive, { recursive: true, mode: 0o711 });
+    await engine.copyCluster({ base: await engine.emptyCluster(VERSION), to: dataDirectory, archive });
     const running = await engine.start({
       dataDirectory,
       maxConnections: MAX_CONNECTIONS,
