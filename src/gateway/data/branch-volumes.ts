@@ -67,10 +67,10 @@ export class BranchVolumes {
   }
 
   /** The position of the end of a volume; `undefined` if an engine starts on it, which finds it. */
-  async end(volumeId: string, at: number): Promise<string | undefined> {
+  async end(volumeId: string): Promise<string | undefined> {
     if (this.#running.has(volumeId)) return undefined;
     const volume = this.#volumes.volume(volumeId);
-    if (volume.isOpen()) await this.#settle(volume, at);
+    if (volume.isOpen()) await this.#settle(volume);
     return volume.marks.last?.lsn;
   }
 
@@ -79,7 +79,7 @@ export class BranchVolumes {
     if (lsn !== undefined || volumeId === undefined) return lsn;
     const volume = this.#volumes.volume(volumeId);
     const isLast = (volume.marks.last?.at ?? 0) <= at;
-    if (isLast && volume.isOpen() && !this.#running.has(volumeId)) await this.#settle(volume, at);
+    if (isLast && volume.isOpen() && !this.#running.has(volumeId)) await this.#settle(volume);
     return volume.marks.find(at)?.lsn ?? volume.origin;
   }
 
@@ -118,21 +118,22 @@ export class BranchVolumes {
   }
 
   /** After a kill, the last mark may be older than the last committed row. */
-  #settle(volume: Volume, at: number): Promise<void> {
+  #settle(volume: Volume): Promise<void> {
     let settling = this.#settling.get(volume.id);
     if (settling === undefined) {
-      settling = this.#markEnd(volume, at).finally(() => this.#settling.delete(volume.id));
+      settling = this.#markEnd(volume).finally(() => this.#settling.delete(volume.id));
       this.#settling.set(volume.id, settling);
     }
     return settling;
   }
 
-  async #markEnd(volume: Volume, at: number): Promise<void> {
+  async #markEnd(volume: Volume): Promise<void> {
     const { dataDirectory } = volume;
     await this.#engine.stopLeftover(dataDirectory);
     const engine = await this.#engine.start({ dataDirectory, ...SINGLE_CONNECTION });
     try {
-      await this.mark(volume, engine, () => at);
+      // At the instant of the last mark: nothing was written after the kill, and references may be older than now.
+      await this.mark(volume, engine, () => 0);
     } finally {
       await engine.stop();
     }

@@ -125,7 +125,7 @@ export class WorldData {
       world.branchData.toArray().filter((row) => row.isOpen === true && !running.has(row.volumeId ?? "")),
     );
     for (const { id, volumeId = "" } of left) {
-      const lsn = await this.#branchVolumes.end(volumeId, this.#world.now());
+      const lsn = await this.#branchVolumes.end(volumeId);
       if (lsn !== undefined) await this.#storePosition(id, volumeId, lsn, false);
     }
   }
