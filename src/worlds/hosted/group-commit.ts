@@ -35,6 +35,7 @@ export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;
   readonly #retention: Retention;
   readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  readonly #requestListeners = new Set<() => void>();
   #next: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -69,8 +70,9 @@ export class GroupCommit {
       return;
     }
     let events: readonly RecordedEvent[];
+    const requests = live.requests?.take();
     try {
-      events = live.simulation.commit(live.clock.state(), live.clock.now(), live.requests?.take(), (lost) =>
+      events = live.simulation.commit(live.clock.state(), live.clock.now(), requests, (lost) =>
         this.#lifecycle.reportFailure(lost),
       );
     } catch (error) {
@@ -81,6 +83,7 @@ export class GroupCommit {
     this.#next = undefined;
     this.#checkpointWhenIdle();
     this.#retainHistory(live);
+    if (requests !== undefined) for (const listener of this.#requestListeners) listener();
     if (events.length === 0) return;
     for (const listener of this.#listeners) listener(events);
   }
@@ -108,7 +111,7 @@ export class GroupCommit {
 
   /** Whether a request waits for the next commit, or somebody follows the events. */
   get isInUse(): boolean {
-    return this.#next !== undefined || this.#listeners.size > 0;
+    return this.#next !== undefined || this.#listeners.size > 0 || this.#requestListeners.size > 0;
   }
 
   subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
@@ -116,9 +119,16 @@ export class GroupCommit {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Calls the listener when requests have been logged. */
+  subscribeToRequests(listener: () => void): () => void {
+    this.#requestListeners.add(listener);
+    return () => this.#requestListeners.delete(listener);
+  }
+
   /** Makes subscribers check the world again after something other than an event has changed it. */
   notify(): void {
     for (const listener of this.#listeners) listener([]);
+    for (const listener of this.#requestListeners) listener();
   }
 
   #reject(failure: StoreUnavailable): void {
