@@ -33,7 +33,7 @@ const HEADERS = {
  * The page of each world, at / and at /w/<name>/. It contains no data: what it shows comes from the control API,
  * which asks for its token. Other clients than browsers get the answer for an unknown path.
  */
-export function consolePages(): Hono {
+export function consolePages(mode: "on" | "read-only"): Hono {
   const app = new Hono();
   app.get("/_console/:file", async (context, next) => {
     const file = context.req.param("file");
@@ -46,7 +46,8 @@ export function consolePages(): Hono {
     if (!context.req.header("accept")?.includes("text/html")) return next();
     const content = await contentOf("index.html");
     if (content === undefined) return next();
-    return context.body(content, 200, { ...HEADERS, "Content-Type": "text/html; charset=utf-8" });
+    const html = new TextDecoder().decode(content).replace(MODE, `data-mode="${mode}"`);
+    return context.body(html, 200, { ...HEADERS, "Content-Type": "text/html; charset=utf-8" });
   };
   app.get("/", page);
   app.get("/w/:world/", page);
@@ -56,6 +57,8 @@ export function consolePages(): Hono {
   return app;
 }
 
+/** In the page, the attribute that tells the script what it may offer. */
+const MODE = 'data-mode="on"';
 const contents = new Map<string, Uint8Array<ArrayBuffer>>();
 
 /** `undefined` if the console was not built. */

@@ -11,6 +11,7 @@ import { redactedPath } from "../api/http/request-journal.ts";
 import type { PostgresAddress } from "../api/render/connection-uri.ts";
 import { createControl } from "../control/app.ts";
 import { guard } from "../control/http/guard.ts";
+import type { ControlOptions } from "../control/http/handler.ts";
 import type { AskWhatIf } from "../control/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import {
@@ -23,17 +24,19 @@ import {
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
+import type { ConsoleMode } from "./console-mode.ts";
 
 export type AppOptions = {
   readonly worlds: WorldsHandle;
   readonly version: string;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
-  /** Whether browsers get the console at / and /w/<name>/. */
-  readonly console?: boolean;
+  /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
+  readonly console?: ConsoleMode;
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
+  readonly postgresFigures?: ControlOptions["postgresFigures"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -58,7 +61,8 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized };
   const app = createSurfaces(options, "", defaultWorld, shared);
-  if (options.console === true) app.route("/", consolePages());
+  if (options.console === "on" || options.console === "read-only")
+    app.route("/", consolePages(options.console));
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
   app.all("/w/:world/*", async (context) => {
@@ -80,7 +84,7 @@ export function createApp(options: AppOptions): Hono {
 }
 
 function createSurfaces(
-  { worlds, version, rateLimit, hosts, controlToken, postgres, onBug }: AppOptions,
+  { worlds, version, rateLimit, hosts, controlToken, postgres, postgresFigures, onBug }: AppOptions,
   base: string,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
@@ -109,6 +113,7 @@ function createSurfaces(
       operationIds: OPERATION_IDS,
       askWhatIf: lazyWhatIf,
       controlToken,
+      postgresFigures,
       onBug,
     }),
   );

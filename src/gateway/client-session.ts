@@ -24,6 +24,8 @@ export type SessionOptions = {
   readonly cancelKeys: CancelKeys;
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
+  /** The connection ends with an error of this SQLSTATE. */
+  readonly onClientError: (code: string) => void;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -159,6 +161,7 @@ class ClientSession {
   #end(error: ClientError): void {
     clearTimeout(this.#loginTimer);
     if (this.#stream.destroyed || this.#stream.writableEnded) return;
+    this.#options.onClientError(error.code);
     this.#stream.end(errorResponse(error));
   }
 }

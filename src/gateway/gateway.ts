@@ -4,11 +4,12 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 import { CancelKeys } from "./cancel-keys.ts";
 import { serveClient } from "./client-session.ts";
+import { BranchVolumes } from "./data/branch-volumes.ts";
+import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { ServedWorld } from "./served-world.ts";
-import { findUnusedVolumes } from "./unused-volumes.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;
@@ -26,6 +27,14 @@ export type GatewayOptions = {
   readonly onError: (error: unknown, message: string) => void;
 };
 
+export type GatewayFigures = {
+  readonly connections: number;
+  /** Connections that the gateway has ended with an error, by SQLSTATE. */
+  readonly errors: ReadonlyMap<string, number>;
+  /** Postgres processes that run. */
+  readonly engines: number;
+};
+
 type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<ServedWorld> };
 
 /** Accepts connections of Postgres clients, and relays them to the engines of their computes. */
@@ -35,7 +44,10 @@ export class Gateway {
   readonly #worlds = new Map<string, OpenedWorld>();
   readonly #cancelKeys = new CancelKeys();
   #engine: Engine | undefined;
+  readonly #errors = new Map<string, number>();
+  #connections = 0;
   #runningEngines = 0;
+  #branchVolumes: BranchVolumes | undefined;
   #isClosing = false;
   #removal: Promise<void> = Promise.resolve();
 
@@ -59,6 +71,11 @@ export class Gateway {
     return removed;
   }
 
+  /** Serves the world, so that the positions of its data are stored before it is copied. */
+  async prepareCopy(world: string): Promise<void> {
+    await this.#servedWorld(world);
+  }
+
   /** Ends all sessions and stops all engines. */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -70,8 +87,13 @@ export class Gateway {
     this.#engine?.close();
   }
 
+  figures(): GatewayFigures {
+    return { connections: this.#connections, errors: this.#errors, engines: this.#runningEngines };
+  }
+
   /** Serves the connection of a client until its end. */
   accept(socket: Socket): void {
+    this.#connections += 1;
     if (this.#isClosing) {
       socket.end(errorResponse(CLIENT_ERRORS.serverStopping));
       return;
@@ -83,6 +105,7 @@ export class Gateway {
       tls,
       requireTls,
       onError,
+      onClientError: (code) => this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1),
       cancelKeys: this.#cancelKeys,
       servedWorld: (name) => this.#servedWorld(name ?? this.#options.defaultWorld),
     });
@@ -99,7 +122,7 @@ export class Gateway {
     }
     for (const unused of await findUnusedVolumes(volumes, worlds)) {
       if (this.#isClosing) return;
-      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused.dataDirectory);
+      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
       await volumes.remove(unused);
     }
   }
@@ -125,9 +148,11 @@ export class Gateway {
     const engine = await this.openEngine().catch((error: unknown) => {
       throw error instanceof EngineError ? new ConnectionRejected(engineUnavailable(error.message)) : error;
     });
+    this.#branchVolumes ??= new BranchVolumes(engine, volumes);
     return new ServedWorld(world, {
       engine,
       volumes,
+      branchVolumes: this.#branchVolumes,
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });

@@ -203,6 +203,32 @@ test("worlds are forked, opened by a link and deleted", async () => {
   await page.getByRole("link", { name: "other" }).waitFor({ state: "detached" });
 });
 
+test("two worlds are compared: objects that one lacks, and fields that differ", async () => {
+  const { page, server } = await openConsole({
+    before: async (server) => {
+      await addProject(server, "shop");
+      await server.sim("POST", "/worlds", { name: "copy", clock: "manual" });
+      await server.sim("POST", "/clock/advance", { by: "10m" });
+      await addProject(server, "new");
+    },
+  });
+  await page.getByRole("tab", { name: "Worlds" }).click();
+  await page.getByRole("button", { name: "Compare" }).click();
+  const differences = page.getByRole("region", { name: "Differences of default and copy" });
+  await differences.getByRole("row", { name: "project new exists –" }).waitFor();
+  await differences.getByRole("row", { name: "compute shop / main" }).getByText("phase.state").waitFor();
+  const state = differences.getByRole("row").filter({ hasText: "phase.state" });
+  expect(await state.getByRole("cell").allTextContents()).toEqual([
+    expect.stringContaining("compute shop / main"),
+    "phase.state",
+    "idle",
+    "active",
+  ]);
+  await server.sim("POST", "/snapshots", { name: "before" });
+  await differences.getByRole("button", { name: "Close" }).click();
+  expect(await differences.count()).toBe(0);
+});
+
 test("what-if answers from the world's own history, and its delay is applied", async () => {
   const { page, server } = await openConsole({
     before: async (server) => {

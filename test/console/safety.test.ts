@@ -47,6 +47,30 @@ test("with a control token the page asks for it, and works with the right one on
   ]);
 });
 
+test("a read-only page shows everything, and offers no changes", async () => {
+  const { page, server } = await openConsole({
+    args: ["--console", "read-only"],
+    before: async (server) => {
+      await server.sim("POST", "/activity", { endpoint_id: await addProject(server, "shop") });
+    },
+  });
+  await page.getByText("live, read-only").waitFor();
+  expect(await page.getByRole("button", { name: "+5 min" }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "shop / main", exact: true }).click();
+  await page.getByRole("heading", { name: "Events that prove it" }).waitFor();
+  for (const name of ["Send activity", "Suspend", "Restart", "Delete", "Show connection string"])
+    expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+  for (const tab of ["Faults", "Snapshots", "Worlds", "API keys"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    for (const button of await page.getByRole("tabpanel").getByRole("button").all())
+      expect(await button.isDisabled(), await button.innerText()).toBe(true);
+  }
+  await page.getByRole("tab", { name: "What if" }).click();
+  await page.getByRole("tabpanel").getByText("Cost a month").first().waitFor();
+  const { body } = await server.sim("GET", "/events");
+  expect(body.events.filter(({ at }: { at: string }) => at > "2026-03-02T08:00:20.000Z")).toEqual([]);
+});
+
 test("clients that are no browsers get the answer of an unknown path, and --console off has no page", async () => {
   const server = await startServer(testDirectory(), ["--pg-port", "none", "--console", "off"]);
   const root = new URL("/", server.ready.api_url);

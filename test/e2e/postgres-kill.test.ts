@@ -146,3 +146,38 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     await expect.poll(isIdle, { timeout: 30_000 }).toBe("idle");
   },
 );
+
+test.runIf(onLinux)(
+  "after a SIGKILL of the server, a fork and a branch have all rows that were acknowledged",
+  async () => {
+    const server = await start();
+    const branch = await createBranch(server);
+    const client = await connect(branch.uri);
+    await client.query("create table numbers (number int)");
+    const inserted = insertUntilLost(client, 0);
+    await sleep(300);
+    await server.kill("SIGKILL");
+    const acknowledged = await inserted;
+    const restarted = await start(server.data);
+    const uri = branch.uri.replace(`:${server.pgPort}/`, `:${restarted.pgPort}/`);
+    // Both are created before an engine has recovered the data.
+    const { api_key: key } = server.ready;
+    const child = await restarted.api(
+      "POST",
+      `/projects/${branch.projectId}/branches`,
+      { branch: { parent_id: branch.branchId }, endpoints: [{ type: "read_write" }] },
+      key,
+    );
+    expect((await restarted.sim("POST", "/worlds", { name: "side" })).status).toBe(201);
+    await (await connect(uri)).query("insert into numbers values (-1)");
+    const expected = new Set(acknowledged);
+    for (const copy of [
+      child.body.connection_uris[0].connection_uri,
+      uri.replace("options=", "options=-cstandin.world%3Dside%20"),
+    ]) {
+      const stored = await storedNumbers(copy);
+      expect([...expected].filter((number) => !stored.has(number))).toEqual([]);
+      expect(stored.has(-1)).toBe(false);
+    }
+  },
+);

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { CONSOLE_MODES } from "../../app/console-mode.ts";
 import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { DAY, MINUTE } from "../../platform/core/time.ts";
 import { MINIMUM_EVENTS } from "../../worlds/retention.ts";
@@ -141,8 +142,11 @@ export function serveCommand(): Command {
       ),
     )
     .addOption(
-      envOption("--console <mode>", "whether browsers get the web console at /")
-        .choices(["on", "off"])
+      envOption(
+        "--console <mode>",
+        "whether browsers get the web console at /, and whether it offers changes",
+      )
+        .choices(CONSOLE_MODES)
         .default("on"),
     )
     .addOption(

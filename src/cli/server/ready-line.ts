@@ -19,7 +19,7 @@ export function printReadyLine(
   options: ServeOptions,
 ): void {
   const apiUrl = `${origin}/api/v2`;
-  const consoleUrl = options.console === "on" ? `${origin}/` : undefined;
+  const consoleUrl = options.console !== "off" ? `${origin}/` : undefined;
   const now = new Date(clock.now).toISOString();
   if (options.json === true) {
     const ready = {

@@ -1,3 +1,4 @@
+import type { ConsoleMode } from "../../app/console-mode.ts";
 import type { DurationDistribution } from "../../platform/core/distribution.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import type { PostgresServeOptions } from "./postgres-port.ts";
@@ -27,7 +28,7 @@ export type ServeOptions = PostgresServeOptions & {
   apiKey?: string;
   controlToken?: string;
   rateLimit?: boolean;
-  console: "on" | "off";
+  console: ConsoleMode;
   backupEvery?: number;
   scrubEvery?: number;
   keepBackups?: number;

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { createApp } from "../../app/create-app.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import {
@@ -11,6 +10,7 @@ import {
   openWorlds,
   type PlanLimitOverrides,
   type Populate,
+  type ServerOptions,
   WorldMismatch,
 } from "../../app/open-worlds.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
@@ -62,12 +62,15 @@ export async function serve(options: ServeOptions): Promise<void> {
     const scrubber = new Scrubber(directory.path, (result) => {
       if (worlds !== undefined) reportScrub(result, worlds, log);
     });
-    const onHistoryEnded = () => void postgres?.port.removeLeftovers();
-    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, onHistoryEnded, log);
+    const dataHooks = {
+      onHistoryEnded: () => void postgres?.port.removeLeftovers(),
+      beforeCopy: async (world: string) => postgres?.port.prepareCopy(world),
+    };
+    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, dataHooks, log);
     worlds = opened.worlds;
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
-    listening.setHandler(createServedApp(opened, options, log, postgres?.address));
+    listening.setHandler(createServedApp(opened, options, log, postgres));
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
     wrapFileErrors(directory.path, () =>
       writeServerFile(directory.path, {
@@ -89,6 +92,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     if (postgres !== undefined) scheduleVolumeRemovals(postgres.port);
     printReadyLine(opened, clock, origin, postgres?.url, options);
     log.info(`serving world ${opened.world.name}`);
+    void postgres?.port.checkInstallation();
   } catch (error) {
     listening?.server.close();
     await postgres?.port.close();
@@ -143,7 +147,7 @@ async function openServedWorlds(
   options: ServeOptions,
   applySeedFile: Populate | undefined,
   scrubber: Scrubber,
-  onHistoryEnded: () => void,
+  dataHooks: Pick<ServerOptions, "onHistoryEnded" | "beforeCopy">,
   log: Log,
 ): Promise<OpenedWorlds> {
   try {
@@ -168,7 +172,7 @@ async function openServedWorlds(
         limits,
         retention,
         beforeRestore: () => scrubber.stop(),
-        onHistoryEnded,
+        ...dataHooks,
         onExpired: (world) =>
           log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
         hostClock: newHostClock(({ byMs }) =>
@@ -232,16 +236,17 @@ function createServedApp(
   { worlds }: OpenedWorlds,
   options: ServeOptions,
   log: Log,
-  postgres: PostgresAddress | undefined,
+  postgres: OpenPostgresPort | undefined,
 ): AppFetch {
   const app = createApp({
     worlds,
     version: VERSION,
     rateLimit: options.rateLimit ?? false,
-    console: options.console === "on",
+    console: options.console,
     hosts: [options.host],
     controlToken: options.controlToken,
-    postgres,
+    postgres: postgres?.address,
+    postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
     onBug: (error) => log.error(error, "internal error in a request"),
   });
   return log.requests(reportStalledClients(app.fetch, log));

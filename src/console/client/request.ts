@@ -1,3 +1,5 @@
+import { isReadOnly } from "./mode.ts";
+
 /** The world of this page: `` for the default world, `/w/<name>` for another one. */
 export const WORLD_BASE = /^\/w\/[^/]+/.exec(location.pathname)?.[0] ?? "";
 export const WORLD_NAME = WORLD_BASE === "" ? "default" : WORLD_BASE.slice("/w/".length);
@@ -31,11 +33,25 @@ export function authorization(): Record<string, string> {
   return controlToken === undefined ? {} : { Authorization: `Bearer ${controlToken}` };
 }
 
+/** A question that is asked with POST because it is too long for a URL. */
+const QUESTION = "/whatif";
+
 /** Calls the control API of this page's world by the path after `/_sim`. Rejects unless the answer is 2xx. */
-export async function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+export function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+  return controlOf(WORLD_BASE, method, path, body);
+}
+
+/** Reads of another world by the path after `/_sim`. */
+export function getOf<T>(world: string, path: string): Promise<T> {
+  return controlOf(world === "default" ? "" : `/w/${world}`, "GET", path);
+}
+
+async function controlOf<T>(base: string, method: string, path: string, body?: unknown): Promise<T> {
+  if (isReadOnly && method !== "GET" && path !== QUESTION)
+    throw new RequestFailed(403, "READ_ONLY", "this page is read-only (--console read-only)");
   let response: Response;
   try {
-    response = await fetch(`${WORLD_BASE}/_sim${path}`, {
+    response = await fetch(`${base}/_sim${path}`, {
       method,
       headers: {
         ...authorization(),

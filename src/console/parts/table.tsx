@@ -22,7 +22,8 @@ export function Table<Row>({
   readonly class?: string;
 }) {
   return (
-    <div class="scroll">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls a region that has the focus.
+    <div class="scroll" tabIndex={0}>
       <table class={className}>
         <thead>
           <tr>

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { isReadOnly } from "../client/mode.ts";
 import type {
   Account,
   Branch,
@@ -26,6 +27,8 @@ export const stats = signal<ReadonlyMap<string, ComputeStats>>(new Map());
 /** The instant in the past that the page shows, in milliseconds; `undefined`: now. */
 export const at = signal<number | undefined>(undefined);
 export const selection = signal<Selection | undefined>(undefined);
+/** Whether the page offers changes: not of the past. */
+export const canChange = computed(() => !isReadOnly && at.value === undefined);
 /** The newest events, oldest first. */
 export const recentEvents = signal<readonly WorldEvent[]>([]);
 /** Counts what has happened, so that panels read again. */

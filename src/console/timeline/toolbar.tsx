@@ -1,3 +1,4 @@
+import { isReadOnly } from "../client/mode.ts";
 import { formatInstant } from "../parts/format.ts";
 import { at, now } from "../state/world.ts";
 import { forkHere } from "../views/worlds.tsx";
@@ -63,7 +64,7 @@ export function TimelineToolbar({ begin }: { readonly begin: number }) {
           >
             Back to now
           </button>
-          <button type="button" class="primary" onClick={() => forkHere(at.value)}>
+          <button type="button" class="primary" disabled={isReadOnly} onClick={() => forkHere(at.value)}>
             Fork here
           </button>
         </p>

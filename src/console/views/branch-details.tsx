@@ -5,7 +5,7 @@ import { Facts } from "../parts/facts.tsx";
 import { formatInstant } from "../parts/format.ts";
 import { connectionUri, createBranch, deleteBranch } from "../state/actions.ts";
 import { attempt } from "../state/notices.ts";
-import { at, computes, findBranch, findProject, selection } from "../state/world.ts";
+import { canChange, computes, findBranch, findProject, selection } from "../state/world.ts";
 
 export function BranchDetails({ branch }: { readonly branch: Branch }) {
   const uri = useSignal<string | undefined>(undefined);
@@ -23,7 +23,7 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
       <p class="id">
         <code>{branch.id}</code>
       </p>
-      {at.value === undefined && (
+      {canChange.value && (
         <div class="buttons">
           <button type="button" onClick={() => project && createBranch(project, branch)}>
             New branch
@@ -49,7 +49,7 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
           ["Default, protected", `${branch.default ? "yes" : "no"}, ${branch.protected ? "yes" : "no"}`],
         ]}
       />
-      {at.value === undefined && (
+      {canChange.value && (
         <>
           <h3>Connect</h3>
           {uri.value === undefined ? (

@@ -4,7 +4,7 @@ import { Facts } from "../parts/facts.tsx";
 import { formatCountdown, formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
 import { commandCompute, deleteCompute, sendActivity, setDelay } from "../state/actions.ts";
 import { useReading } from "../state/reading.ts";
-import { at, nameOfCompute, now, stats } from "../state/world.ts";
+import { at, canChange, nameOfCompute, now, stats } from "../state/world.ts";
 import { EventLine } from "./event-line.tsx";
 
 export function ComputeDetails({ compute }: { readonly compute: Compute }) {
@@ -22,7 +22,7 @@ export function ComputeDetails({ compute }: { readonly compute: Compute }) {
         <code>{compute.id}</code>
       </p>
       <StateLine compute={compute} stats={current} />
-      {instant === undefined && (
+      {canChange.value && (
         <div class="buttons">
           <button type="button" class="primary" onClick={() => sendActivity(compute)}>
             Send activity

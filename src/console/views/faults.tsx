@@ -1,3 +1,4 @@
+import { isReadOnly } from "../client/mode.ts";
 import { control, get } from "../client/request.ts";
 import type { FaultList } from "../client/types.ts";
 import { ask } from "../parts/dialog.tsx";
@@ -34,7 +35,7 @@ export function Faults() {
     <>
       <div class="buttons">
         {EXAMPLES.map(({ label, ...fault }) => (
-          <button type="button" key={label} onClick={() => addFault(fault)}>
+          <button type="button" key={label} onClick={() => addFault(fault)} disabled={isReadOnly}>
             {label} …
           </button>
         ))}
@@ -55,7 +56,7 @@ export function Faults() {
               title: "Remove",
               kind: "actions",
               cell: ({ name }) => (
-                <button type="button" class="quiet" onClick={() => removeFault(name)}>
+                <button type="button" class="quiet" disabled={isReadOnly} onClick={() => removeFault(name)}>
                   Remove
                 </button>
               ),

@@ -1,7 +1,8 @@
+import { isReadOnly } from "../client/mode.ts";
 import { WORLD_NAME } from "../client/request.ts";
 import { formatCountdown, formatDate, formatTime } from "../parts/format.ts";
 import { advance, askForAdvance, setClock } from "../state/actions.ts";
-import { at, clock, connection, now } from "../state/world.ts";
+import { canChange, clock, connection, now } from "../state/world.ts";
 import { WorldPicker } from "./world-picker.tsx";
 
 const FACTORS = ["60x", "600x", "3600x"];
@@ -22,7 +23,7 @@ export function Header() {
         <ClockFace />
         <ModeSelect />
       </div>
-      <fieldset class="segments" disabled={isBusy || at.value !== undefined}>
+      <fieldset class="segments" disabled={isBusy || !canChange.value}>
         <legend class="hidden">Advance the clock</legend>
         <button type="button" onClick={() => advance({ by: "1m" })}>
           +1 min
@@ -72,7 +73,7 @@ function ModeSelect() {
   return (
     <label class="mode">
       <span class="hidden">Clock mode</span>
-      <select value={mode} onChange={(event) => setClock(event.currentTarget.value)}>
+      <select value={mode} disabled={isReadOnly} onChange={(event) => setClock(event.currentTarget.value)}>
         {choices.map((choice) => (
           <option key={choice} value={choice}>
             {choice === "manual"
@@ -90,7 +91,7 @@ function ModeSelect() {
 function ConnectionState() {
   const texts = {
     connecting: "connecting",
-    live: "live",
+    live: isReadOnly ? "live, read-only" : "live",
     unreachable: "no server",
     needs_token: "token needed",
   };

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { isReadOnly } from "../client/mode.ts";
 import { control, get } from "../client/request.ts";
 import type { KeyList, NewKey } from "../client/types.ts";
 import { CopyText } from "../parts/copy-text.tsx";
@@ -35,7 +36,7 @@ export function Keys() {
   return (
     <>
       <div class="buttons">
-        <button type="button" class="primary" onClick={create}>
+        <button type="button" class="primary" onClick={create} disabled={isReadOnly}>
           Create API key
         </button>
       </div>
@@ -71,7 +72,12 @@ export function Keys() {
             title: "Revoke",
             kind: "actions",
             cell: ({ id, name }) => (
-              <button type="button" class="quiet danger" onClick={() => revoke(id, name)}>
+              <button
+                type="button"
+                class="quiet danger"
+                disabled={isReadOnly}
+                onClick={() => revoke(id, name)}
+              >
                 Revoke
               </button>
             ),

@@ -2,7 +2,7 @@ import type { Project } from "../client/types.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatDuration, formatInstant, words } from "../parts/format.ts";
 import { createBranch, deleteProject } from "../state/actions.ts";
-import { at, branches, computes, now, world } from "../state/world.ts";
+import { branches, canChange, computes, now, world } from "../state/world.ts";
 
 export function ProjectDetails({ project }: { readonly project: Project }) {
   const own = branches.value.filter(({ project_id }) => project_id === project.id);
@@ -17,7 +17,7 @@ export function ProjectDetails({ project }: { readonly project: Project }) {
       <p class="id">
         <code>{project.id}</code>
       </p>
-      {at.value === undefined && (
+      {canChange.value && (
         <div class="buttons">
           <button type="button" onClick={() => createBranch(project, root)}>
             New branch

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { Branch, Project } from "../client/types.ts";
 import { createProject } from "../state/actions.ts";
-import { at, branches, computes, projects, type Selection, selection, world } from "../state/world.ts";
+import { branches, canChange, computes, projects, type Selection, selection, world } from "../state/world.ts";
 import { dotOf } from "../timeline/lane-names.tsx";
 
 /** More projects than that are found by name. */
@@ -22,14 +22,14 @@ export function Tree() {
     <nav class="tree panel" aria-label="Projects">
       <div class="toolbar">
         <h2>Projects</h2>
-        <button type="button" class="quiet" onClick={createProject} disabled={at.value !== undefined}>
+        <button type="button" class="quiet" onClick={createProject} disabled={!canChange.value}>
           + New
         </button>
       </div>
       {isEmpty ? (
         <div class="empty">
           <p>This world has no projects.</p>
-          <button type="button" class="primary" onClick={createProject} disabled={at.value !== undefined}>
+          <button type="button" class="primary" onClick={createProject} disabled={!canChange.value}>
             Create project
           </button>
           <p>

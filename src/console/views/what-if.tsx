@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { isReadOnly } from "../client/mode.ts";
 import { control } from "../client/request.ts";
 import type { PolicyFigures, WhatIfAnswer } from "../client/types.ts";
 import { formatDollars, formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
 import { Table } from "../parts/table.tsx";
 import { applyDelay } from "../state/actions.ts";
-import { at } from "../state/world.ts";
+import { canChange } from "../state/world.ts";
 import { forkHere } from "./worlds.tsx";
 
 /** Autosuspend delays to compare, in seconds. */
@@ -70,10 +71,10 @@ export function WhatIf() {
       </label>
       <Comparison present={present} selected={selected} perMonth={perMonth} />
       <div class="buttons">
-        <button type="button" onClick={() => applyDelay(delay)} disabled={at.value !== undefined}>
+        <button type="button" onClick={() => applyDelay(delay)} disabled={!canChange.value}>
           Apply {formatDuration(delay * 1_000)} to this world …
         </button>
-        <button type="button" onClick={() => forkHere(undefined)}>
+        <button type="button" onClick={() => forkHere(undefined)} disabled={isReadOnly}>
           Try it in a fork …
         </button>
       </div>

@@ -1,3 +1,5 @@
+import { useSignal } from "@preact/signals";
+import { isReadOnly } from "../client/mode.ts";
 import { control, get, WORLD_NAME } from "../client/request.ts";
 import type { SnapshotList, WorldList } from "../client/types.ts";
 import { ask } from "../parts/dialog.tsx";
@@ -8,6 +10,7 @@ import { notify } from "../state/notices.ts";
 import { useReading } from "../state/reading.ts";
 import { refreshAll } from "../state/refresh.ts";
 import { at, changes } from "../state/world.ts";
+import { WorldDifferences } from "./world-differences.tsx";
 import { hrefOfWorld } from "./world-picker.tsx";
 
 /** Asks for a name, and makes a world that continues from an instant of this one. */
@@ -32,11 +35,12 @@ export function forkHere(instant: number | undefined): void {
 }
 
 export function Worlds() {
+  const compared = useSignal<string | undefined>(undefined);
   const worlds = useReading("world list", () => get<WorldList>("/worlds"));
   return (
     <>
       <div class="buttons">
-        <button type="button" class="primary" onClick={() => forkHere(at.value)}>
+        <button type="button" class="primary" onClick={() => forkHere(at.value)} disabled={isReadOnly}>
           Fork this world
         </button>
       </div>
@@ -53,18 +57,47 @@ export function Worlds() {
           { title: "Events", kind: "number", cell: ({ seq }) => seq },
           { title: "Size", kind: "number", cell: ({ size_bytes }) => formatBytes(size_bytes) },
           {
+            title: "Compare",
+            kind: "actions",
+            cell: ({ name }) =>
+              name !== WORLD_NAME && (
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() => {
+                    compared.value = name;
+                  }}
+                >
+                  Compare
+                </button>
+              ),
+          },
+          {
             title: "Delete",
             kind: "actions",
             cell: ({ name }) =>
               name !== "default" &&
               name !== WORLD_NAME && (
-                <button type="button" class="quiet danger" onClick={() => deleteWorld(name)}>
+                <button
+                  type="button"
+                  class="quiet danger"
+                  disabled={isReadOnly}
+                  onClick={() => deleteWorld(name)}
+                >
                   Delete
                 </button>
               ),
           },
         ]}
       />
+      {compared.value !== undefined && (
+        <WorldDifferences
+          other={compared.value}
+          onClose={() => {
+            compared.value = undefined;
+          }}
+        />
+      )}
     </>
   );
 }
@@ -88,7 +121,7 @@ export function Snapshots() {
   return (
     <>
       <div class="buttons">
-        <button type="button" class="primary" onClick={takeSnapshot}>
+        <button type="button" class="primary" onClick={takeSnapshot} disabled={isReadOnly}>
           Take snapshot
         </button>
       </div>
@@ -114,7 +147,7 @@ export function Snapshots() {
               title: "Restore",
               kind: "actions",
               cell: ({ name }) => (
-                <button type="button" class="quiet" onClick={() => restore(name)}>
+                <button type="button" class="quiet" disabled={isReadOnly} onClick={() => restore(name)}>
                   Restore
                 </button>
               ),

@@ -3,7 +3,7 @@ import { isOpenEnded } from "../../platform/compute/activity.ts";
 import { idleSince, suspendDelaySeconds, suspendDueAt } from "../../platform/compute/autosuspend.ts";
 import type { ActivePhase, Compute } from "../../platform/compute/compute.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
-import { SECOND } from "../../platform/core/time.ts";
+import { SECOND, type SimTime } from "../../platform/core/time.ts";
 import { profileOfWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { locks } from "../../platform/operation/locked-by-operations.ts";
@@ -218,6 +218,7 @@ function explainSuspend(view: WorldView, compute: Compute, events: readonly Reco
   }
   const since = idleSince(compute, phase);
   const dueAt = suspendDueAt(compute, profile);
+  if (phase.spanSince !== undefined) return [explainSpan(phase.spanSince, events)];
   if (since === undefined || dueAt === undefined) return [explainTransactions(view, compute, phase, events)];
   const use = lastUse(events, Number.POSITIVE_INFINITY);
   const busy =
@@ -227,6 +228,12 @@ function explainSuspend(view: WorldView, compute: Compute, events: readonly Reco
   const when = dueAt <= view.now ? "now" : `at ${formatInstant(dueAt)}, in ${(dueAt - view.now) / SECOND} s`;
   const text = `${busy}; it suspends after ${delayS} s without activity, ${when}`;
   return [{ about: "suspend", text, proof: use.since === since ? optional(use.proof) : [] }];
+}
+
+/** Work of Postgres clients, which ends when all of them have been idle for a moment. */
+function explainSpan(since: SimTime, events: readonly RecordedEvent[]): Reason {
+  const text = `Postgres clients have worked since ${formatInstant(since)}; autosuspend counts from the end of their work`;
+  return { about: "suspend", text, proof: optional(newestEvent(events, "SpanBegan")) };
 }
 
 function explainTransactions(

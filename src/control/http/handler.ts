@@ -11,6 +11,7 @@ import {
   type WorldResolver,
 } from "../../http/request.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
+import type { PostgresFigures } from "../routes/metrics.ts";
 import { strict } from "./strict-fields.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
 
@@ -25,6 +26,8 @@ export type ControlOptions = {
   readonly operationIds: readonly string[];
   readonly askWhatIf: AskWhatIf;
   readonly controlToken: string | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly postgresFigures?: (() => PostgresFigures) | undefined;
   readonly onBug: (error: unknown) => void;
 };
 

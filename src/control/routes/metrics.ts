@@ -7,6 +7,17 @@ export type ServiceFigures = WorldDiagnostics & {
   readonly sizeBytes: number;
   readonly worlds: WorldCounts;
   readonly delay: LoopDelay;
+  /** `undefined` if the server accepts no Postgres clients. */
+  readonly postgres: PostgresFigures | undefined;
+};
+
+/** Figures of the port for Postgres clients, for all worlds of the server. */
+export type PostgresFigures = {
+  readonly connections: number;
+  /** Connections that the server has ended with an error, by SQLSTATE. */
+  readonly errors: ReadonlyMap<string, number>;
+  /** Postgres processes that run. */
+  readonly engines: number;
 };
 
 /** Metrics of a world in the Prometheus text format. */
@@ -14,7 +25,7 @@ export function renderMetrics(
   name: string,
   world: World,
   clock: ClockReading,
-  { sizeBytes, worlds, commitFailures, reopens, walBytes, clockSteps, delay }: ServiceFigures,
+  { sizeBytes, worlds, commitFailures, reopens, walBytes, clockSteps, delay, postgres }: ServiceFigures,
 ): string {
   const states = { init: 0, active: 0, idle: 0 };
   let activeCu = 0;
@@ -79,6 +90,18 @@ export function renderMetrics(
     ',quantile="0.99"': delay.p99,
     ',quantile="1"': delay.max,
   });
+  if (postgres !== undefined) {
+    metric("postgres_connections_total", "counter", "Connections of Postgres clients.", {
+      "": postgres.connections,
+    });
+    metric(
+      "postgres_errors_total",
+      "counter",
+      "Connections of Postgres clients that the server has ended with an error, by SQLSTATE.",
+      Object.fromEntries([...postgres.errors].map(([code, count]) => [`,code="${code}"`, count])),
+    );
+    metric("postgres_engines", "gauge", "Postgres processes that run.", { "": postgres.engines });
+  }
   metric("resident_memory_bytes", "gauge", "Memory of the process.", { "": process.memoryUsage.rss() });
   return `${lines.join("\n")}\n`;
 }

@@ -96,7 +96,12 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   // A: a schema contains nothing that services store.
   const copied = isRoot ? [] : copiedServices(world, branch.id, source, context);
   return accept([
-    { type: "BranchCreated", at: now, branch },
+    {
+      type: "BranchCreated",
+      at: now,
+      branch,
+      ...(isRoot ? { dataFrom: { id: parent.value.id, at: parentTimestamp } } : {}),
+    },
     ...copied,
     ...(command.services ?? []).map((record, index) =>
       serviceRecordCreated(world, branch.id, record, context, copied.length + index),

@@ -96,6 +96,7 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
     parentId: source.id === branch.id && preserved !== undefined ? preserved.id : source.id,
     parentTimestamp: timestamp,
     ...(command.sourceLsn === undefined ? {} : { parentLsn: command.sourceLsn }),
+    ...(source.id === branch.id ? { dataFrom: { id: source.id, at: timestamp } } : {}),
   };
   const current = { branchId: branch.id, at: now, content: branch };
   const preservedServices =
@@ -191,7 +192,7 @@ function buildPreservedBranch(
 function preservedEvents(world: World, branch: Branch, preserved: Branch, at: SimTime): Event[] {
   const children = world.branches.by("parent", branch.id).toArray();
   return [
-    { type: "BranchCreated", at, branch: preserved },
+    { type: "BranchCreated", at, branch: preserved, dataFrom: { id: branch.id, at } },
     ...children.map(
       (child): Event => ({ type: "BranchMoved", at, branchId: child.id, parentId: preserved.id }),
     ),

@@ -91,7 +91,7 @@ function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: 
     content: snapshot.content,
   };
   return accept([
-    { type: "BranchCreated", at: now, branch },
+    { type: "BranchCreated", at: now, branch, dataFrom: { id: snapshot.id, at: now } },
     // A: a snapshot does not store them, so they are those that its branch still has.
     ...copiedServices(world, branch.id, source, context),
     ...finalized.events,

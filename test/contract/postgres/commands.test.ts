@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
+  connect,
   createBranch,
   isMissing,
   type PostgresServer,
@@ -50,6 +51,16 @@ test.each([
   const result = await standin(...(args as string[]));
   expect(result.code).toBe(code);
   expect(result.stderr).toContain(message as string);
+});
+
+test("standin explain says that Postgres clients keep a compute active", async () => {
+  const client = await connect(branch.uri);
+  await client.query("begin");
+  const { stdout } = await standin("explain", branch.endpointId);
+  expect(stdout).toMatch(
+    /^- Postgres clients have worked since .*; autosuspend counts from the end of their work \[\d+\]$/m,
+  );
+  await client.query("commit");
 });
 
 test("a driver of Node connects with the variables of standin env, and verifies the certificate", async () => {

@@ -54,11 +54,12 @@ export class WalkClients {
     if (draw() % 3 === 0) uri.searchParams.set("sslmode", "no-verify");
     const client = new pg.Client(uri.href);
     client.on("error", () => undefined);
+    const { disturbances } = branch;
     try {
       await bounded(client.connect(), `a client of ${branch.branchId} connects`);
       await client.query("create table if not exists numbers (number int)");
       for (let request = draw() % 8; request > 0; request -= 1) {
-        await bounded(this.#work(client, branch, draw), `a client of ${branch.branchId} works`);
+        await bounded(this.#work(client, branch, disturbances, draw), `a client of ${branch.branchId} works`);
         if (draw() % 2 === 0) await sleep(draw() % 20);
       }
     } catch (error) {
@@ -71,7 +72,13 @@ export class WalkClients {
     }
   }
 
-  async #work(client: pg.Client, branch: WalkBranch, draw: () => number): Promise<void> {
+  /** `disturbances`: those of the branch before the client connected. */
+  async #work(
+    client: pg.Client,
+    branch: WalkBranch,
+    disturbances: number,
+    draw: () => number,
+  ): Promise<void> {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     const insert = () => client.query("insert into numbers values ($1)", [number]);
@@ -86,7 +93,6 @@ export class WalkClients {
       return;
     }
     await client.query("begin");
-    const { disturbances } = branch;
     try {
       await insert();
       await sleep(draw() % 30);

@@ -23,7 +23,7 @@ export type WalkBranch = {
   readonly branchId: string;
   readonly endpointId: string;
   readonly uri: string;
-  /** Counts the requests and kills that may end open work. */
+  /** Counts the beginnings and the ends of requests and kills that may end open work. */
   disturbances: number;
   isDeleted: boolean;
   readonly acknowledged: Set<number>;
@@ -89,9 +89,11 @@ async function disturb(scene: WalkScene, branches: WalkBranch[], draw: () => num
   } else if (kind < 12) {
     branch.disturbances += 1;
     await request(scene, "POST", `${path}/suspend`);
+    branch.disturbances += 1;
   } else if (kind < 14) {
     branch.disturbances += 1;
     await request(scene, "POST", `${path}/restart`);
+    branch.disturbances += 1;
   } else if (kind < 16) {
     branch.disturbances += 1;
     scene.killEngine(branch.branchId);
@@ -107,9 +109,11 @@ async function disturb(scene: WalkScene, branches: WalkBranch[], draw: () => num
       `/projects/${branch.projectId}/branches/${branch.branchId}`,
     );
     branch.isDeleted = status === 200;
+    branch.disturbances += 1;
   } else if (scene.restartServer !== undefined) {
     for (const each of branches) each.disturbances += 1;
     await scene.restartServer();
+    for (const each of branches) each.disturbances += 1;
   }
 }
 
