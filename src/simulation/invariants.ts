@@ -1,5 +1,5 @@
 import { planOf } from "../platform/account/account.ts";
-import { SERVICES } from "../platform/branch/service-record.ts";
+import { SERVICES } from "../platform/branch/services/service-record.ts";
 import { hasOwner } from "../platform/branch-data/evolve-branch-data.ts";
 import { maxConnections } from "../platform/catalog/sizes.ts";
 import { suspendDelaySeconds } from "../platform/compute/autosuspend.ts";

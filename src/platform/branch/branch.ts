@@ -5,7 +5,7 @@ import type { EventBase } from "../event-base.ts";
 import type { BranchRef } from "../object-refs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import type { BranchContent, Database, Role } from "./branch-content.ts";
-import type { NewServiceRecord } from "./service-record.ts";
+import type { NewServiceRecord } from "./services/service-record.ts";
 
 /** A branch of a project's data, with its roles and databases. Clients reach it only through its computes. */
 export type Branch = {

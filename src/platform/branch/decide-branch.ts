@@ -34,11 +34,11 @@ import {
   repeatsExpiration,
 } from "./branch-expiration.ts";
 import { contentAt } from "./content-history.ts";
-import { copiedServices } from "./copied-services.ts";
 import { checkDatabaseName } from "./database.ts";
-import { serviceRecordCreated } from "./decide-service-record.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
 import { checkRoleName, newSecretId, withNewPasswords } from "./role.ts";
+import { copiedServices } from "./services/copied-services.ts";
+import { serviceRecordCreated } from "./services/decide-service-record.ts";
 
 export const branchDeciders = {
   CreateBranch: decideCreateBranch,

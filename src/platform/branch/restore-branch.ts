@@ -14,9 +14,9 @@ import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { expirationSet } from "./branch-expiration.ts";
 import { contentAt } from "./content-history.ts";
-import { copiedServices, restoredServices } from "./copied-services.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
+import { copiedServices, restoredServices } from "./services/copied-services.ts";
 
 export const restoreBranchDeciders = {
   RestoreBranch: decideRestoreBranch,

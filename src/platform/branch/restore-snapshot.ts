@@ -19,9 +19,9 @@ import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
-import { copiedServices } from "./copied-services.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
 import { findSnapshot } from "./decide-snapshot.ts";
+import { copiedServices } from "./services/copied-services.ts";
 
 export type RestoreSnapshotCommand = RestoreSnapshot | FinalizeRestore;
 
