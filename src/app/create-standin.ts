@@ -65,10 +65,11 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
   const cleanups: (() => unknown)[] = directory === undefined ? [] : [() => directory.release()];
   let postgres: InProcessPostgres | undefined;
   const onHistoryEnded = () => void postgres?.removeLeftovers();
+  const beforeCopy = async (world: string) => postgres?.prepareCopy(world);
   try {
     const opened = await openWorlds(
       directory ?? memoryStorage(),
-      { ...(isNew ? NEW_WORLD_DEFAULTS : {}), ...worldOptions, onHistoryEnded },
+      { ...(isNew ? NEW_WORLD_DEFAULTS : {}), ...worldOptions, onHistoryEnded, beforeCopy },
       (error) => bugs.push(error),
     );
     cleanups.unshift(() => opened.worlds.close());

@@ -96,6 +96,11 @@ export class PostgresPort {
     }
   }
 
+  /** Called before a world is copied whose data may have changed since its position was stored. */
+  async prepareCopy(world: string): Promise<void> {
+    if (!this.#isClosed) await (await this.#loaded()).prepareCopy(world);
+  }
+
   /** Finds Postgres before the first client connects. Rejects with an `EngineError` if none is installed. */
   async openEngine(): Promise<void> {
     await (await this.#loaded()).openEngine();

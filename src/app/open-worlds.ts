@@ -63,6 +63,8 @@ export type ServerOptions = WorldOptions & {
   readonly onExpired?: ((world: string) => void) | undefined;
   /** Called when a history cannot be used any more: its world was deleted, or a restore has replaced it. */
   readonly onHistoryEnded?: (() => void) | undefined;
+  /** Called before a world is copied in which the position of some data is not stored: a server was killed. */
+  readonly beforeCopy?: ((world: string) => Promise<void>) | undefined;
   /** Ends what reads the files of worlds in the background. */
   readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
@@ -111,6 +113,7 @@ export async function openWorlds(
     onFailure,
     onExpired: options.onExpired,
     onHistoryEnded: options.onHistoryEnded,
+    beforeCopy: options.beforeCopy,
     beforeRestore: options.beforeRestore,
   });
   try {

@@ -55,6 +55,9 @@ export function createControl(options: ControlOptions): Hono {
   const { version } = options;
   const app = new Hono();
   const loopMeter = new EventLoopMeter();
+  // Fixed, but they take milliseconds to compute.
+  let coverage: unknown;
+  let document: object | undefined;
 
   // Live: the process responds. Ready: the world responds too.
   app.get(
@@ -134,7 +137,10 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/coverage",
-    handler(options, {}, () => options.coverage()),
+    handler(options, {}, () => {
+      coverage ??= options.coverage();
+      return coverage;
+    }),
   );
 
   app.get(
@@ -210,7 +216,10 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/openapi.json",
-    handler(options, {}, () => controlDocument(app.routes, version)),
+    handler(options, {}, () => {
+      document ??= controlDocument(app.routes, version);
+      return document;
+    }),
   );
 
   app.all("*", (context) => {

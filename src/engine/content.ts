@@ -27,7 +27,26 @@ type EngineContent = {
   readonly databases: readonly EngineDatabase[];
 };
 
-export const EMPTY_CONTENT: Content = { roles: [], databases: [] };
+const EMPTY_CONTENT: Content = { roles: [], databases: [] };
+
+/**
+ * Truncates all tables of users at once, so that foreign keys do not matter. Sequences begin again, materialized
+ * views are empty.
+ */
+const DELETE_ROWS = `DO $$
+DECLARE item record; tables text;
+BEGIN
+  SELECT string_agg(format('%I.%I', n.nspname, c.relname), ', ') INTO tables
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+      AND n.nspname NOT LIKE 'pg\\_t%'
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+        AND d.deptype = 'e');
+  IF tables IS NOT NULL THEN EXECUTE 'TRUNCATE ' || tables || ' RESTART IDENTITY CASCADE'; END IF;
+  FOR item IN SELECT c.oid::regclass AS name FROM pg_class c WHERE c.relkind = 'm'
+    LOOP EXECUTE format('REFRESH MATERIALIZED VIEW %s WITH NO DATA', item.name); END LOOP;
+  PERFORM lo_unlink(oid) FROM pg_largeobject_metadata;
+END $$`;
 
 /** A group with the privileges that roles created by the platform have. */
 const PLATFORM_GROUP = "platform_superuser";
@@ -36,10 +55,34 @@ const PLATFORM_GROUP = "platform_superuser";
 export async function prepareCluster(engine: RunningEngine): Promise<void> {
   const [group] = await engine.query(`SELECT 1 FROM pg_roles WHERE rolname = ${literal(PLATFORM_GROUP)}`);
   if (group !== undefined) return;
+  await engine.query("CREATE SCHEMA standin; CREATE TABLE standin.applied_content (content text NOT NULL)");
   await engine.query(
     `CREATE ROLE ${PLATFORM_GROUP} NOLOGIN CREATEDB CREATEROLE BYPASSRLS REPLICATION;` +
       `GRANT pg_read_all_data, pg_write_all_data, pg_monitor TO ${PLATFORM_GROUP};`,
   );
+}
+
+/**
+ * The content that was last applied to the cluster. It is stored in the cluster itself, so that it goes back with
+ * the data.
+ */
+export async function readAppliedContent(engine: RunningEngine): Promise<Content> {
+  const [stored] = await engine.query("SELECT content FROM standin.applied_content");
+  return stored === undefined ? EMPTY_CONTENT : (JSON.parse(stored["content"] ?? "") as Content);
+}
+
+export async function writeAppliedContent(engine: RunningEngine, content: Content): Promise<void> {
+  await engine.query(
+    `BEGIN; DELETE FROM standin.applied_content; INSERT INTO standin.applied_content VALUES (${literal(JSON.stringify(content))}); COMMIT`,
+  );
+}
+
+/** Deletes all rows of all databases. The schema stays. */
+export async function deleteRows(engine: RunningEngine): Promise<void> {
+  const databases = await engine.query(
+    "SELECT datname FROM pg_database WHERE NOT datistemplate AND datname <> 'postgres' AND datallowconn ORDER BY datname",
+  );
+  for (const { datname } of databases) await engine.query(DELETE_ROWS, datname ?? "");
 }
 
 export async function readContent(engine: RunningEngine): Promise<EngineContent> {

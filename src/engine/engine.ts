@@ -2,8 +2,10 @@
 export interface Engine {
   /** The major versions that can be run, in ascending order. */
   readonly versions: readonly number[];
-  /** Creates an empty cluster in a directory that does not exist yet. */
-  createCluster(dataDirectory: string, version: number): Promise<void>;
+  /** An empty cluster of the version that is installed instead of `version`. It never changes. */
+  emptyCluster(version: number): Promise<string>;
+  /** Copies a cluster into a directory that does not exist yet. */
+  copyCluster(request: CopyRequest): Promise<void>;
   /** Starts the cluster. Resolves when it accepts connections. */
   start(request: StartRequest): Promise<RunningEngine>;
   /** Stops a process that another server left running on this directory. Returns whether there was one. */
@@ -11,6 +13,22 @@ export interface Engine {
   /** Removes the directory of the sockets. All processes must have been stopped. */
   close(): void;
 }
+
+export type CopyRequest = {
+  /** A cluster that was stopped cleanly. */
+  readonly base: string;
+  readonly to: string;
+  /** A directory for the complete segments of the copied log. */
+  readonly archive: string;
+  /** The log since the base, up to a position; absent: the copy is the base itself. */
+  readonly log?: {
+    /** Complete segments. */
+    readonly archive: string;
+    /** The data directory of the cluster that writes the log. It may be in use. */
+    readonly dataDirectory: string;
+    readonly until: string;
+  };
+};
 
 export type StartRequest = {
   readonly dataDirectory: string;
@@ -30,6 +48,10 @@ export interface RunningEngine {
   readonly exited: Promise<string>;
   /** Runs statements as the superuser, in the order of the calls. Such a session is not a client. */
   query(sql: string, database?: string): Promise<readonly Row[]>;
+  /**
+   * The position that the log has now. Everything that was committed before is durable when this resolves.
+   */
+  logPosition(): Promise<string>;
   /** Closes all sessions and waits for the exit of the process. */
   stop(): Promise<void>;
 }

@@ -10,12 +10,19 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { cp } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
-import { type Engine, EngineError, type RunningEngine, type StartRequest, SUPERUSER } from "./engine.ts";
+import { copyWithLog } from "./cluster-copy.ts";
+import {
+  type CopyRequest,
+  type Engine,
+  EngineError,
+  type RunningEngine,
+  type StartRequest,
+  SUPERUSER,
+} from "./engine.ts";
 import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
 import { chooseInstallation } from "./installation.ts";
@@ -32,6 +39,9 @@ export type PostgresEngineOptions = {
   readonly extension: ExtensionFiles;
   readonly user: OsUser | undefined;
 };
+
+/** The archive is beside the data directory, which is the working directory. */
+const ARCHIVE_COMMAND = "test -f ../wal/%f || ln %p ../wal/%f";
 
 /** Runs the stock Postgres of an installation, one process per cluster. */
 export class PostgresEngine implements Engine {
@@ -53,7 +63,7 @@ export class PostgresEngine implements Engine {
     process.once("exit", this.#onExit);
   }
 
-  async createCluster(dataDirectory: string, version: number): Promise<void> {
+  emptyCluster(version: number): Promise<string> {
     const installation = this.#installationFor(version);
     const { version: chosen } = installation;
     let template = this.#templates.get(chosen);
@@ -62,12 +72,13 @@ export class PostgresEngine implements Engine {
       this.#templates.set(chosen, template);
       template.catch(() => this.#templates.delete(chosen));
     }
-    const unfinished = `${dataDirectory}.unfinished`;
-    rmSync(unfinished, { recursive: true, force: true });
-    mkdirSync(dirname(dataDirectory), { recursive: true });
-    await cp(await template, unfinished, { recursive: true });
-    await this.#own(unfinished);
-    renameSync(unfinished, dataDirectory);
+    return template;
+  }
+
+  async copyCluster(request: CopyRequest): Promise<void> {
+    await copyWithLog(request);
+    await this.#own(request.to);
+    await this.#own(request.archive);
   }
 
   async start({ dataDirectory, maxConnections, logicalReplication }: StartRequest): Promise<RunningEngine> {
@@ -93,6 +104,14 @@ export class PostgresEngine implements Engine {
           wal_level: logicalReplication ? "logical" : "replica",
           log_destination: "stderr",
           logging_collector: "off",
+          // Complete segments are linked into the archive, and into copies of the cluster.
+          archive_mode: "on",
+          archive_command: ARCHIVE_COMMAND,
+          wal_recycle: "off",
+          wal_init_zero: "off",
+          // A copy of a cluster has all of the log that it replays.
+          restore_command: "false",
+          hot_standby: "off",
           // The platform's default.
           jit: "off",
         }),

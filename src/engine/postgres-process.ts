@@ -16,6 +16,11 @@ const START_TIMEOUT_MS = 60_000;
 const LOG_LINES = 20;
 const READY = "database system is ready to accept connections";
 
+const POSITION =
+  "SELECT lsn, pg_current_wal_flush_lsn() >= lsn AS is_durable FROM pg_current_wal_insert_lsn() AS lsn";
+/** A message in a transaction of its own, whose commit waits until the log is on disk. */
+const FLUSH = "SELECT pg_logical_emit_message(true, 'standin', '')";
+
 /** A Postgres process that this process has started. */
 export class PostgresProcess implements RunningEngine {
   readonly address: { readonly path: string };
@@ -80,6 +85,12 @@ export class PostgresProcess implements RunningEngine {
 
   query(sql: string, database = "postgres"): Promise<readonly Row[]> {
     return this.#admin.query(sql, database);
+  }
+
+  async logPosition(): Promise<string> {
+    const [position] = await this.query(POSITION);
+    if (position?.["is_durable"] !== "t") await this.query(FLUSH);
+    return position?.["lsn"] ?? "";
   }
 
   async stop(): Promise<void> {

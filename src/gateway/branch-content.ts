@@ -12,7 +12,6 @@ import { formatVerifier, newVerifier, parseVerifier, type Verifier } from "../wo
 import type { Transaction } from "../worlds/world-handle.ts";
 import type { EnginePlan } from "./compute-host.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "./errors.ts";
-import { branchSeqOf } from "./unused-volumes.ts";
 
 /** `undefined` if the branch has no such role, or if the role cannot log in. */
 export function verifierOfRole(
@@ -36,7 +35,7 @@ export function enginePlan(transaction: Transaction, historyId: string, endpoint
   return {
     historyId,
     branchId: compute.branchId,
-    branchSeq: branchSeqOf(transaction, compute.branchId),
+    data: world.branchData.get(compute.branchId),
     pgVersion: project.pgVersion,
     maxConnections: maxConnections(profileOfWorld(world), effectiveRange(compute)),
     logicalReplication: project.settings.enable_logical_replication === true,

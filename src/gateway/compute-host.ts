@@ -4,17 +4,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Content, LearnedChanges } from "../engine/content.ts";
 import {
   applyContent,
-  EMPTY_CONTENT,
   hasChanges,
   learnedChanges,
   prepareCluster,
+  readAppliedContent,
   readContent,
+  writeAppliedContent,
 } from "../engine/content.ts";
 import { type Engine, EngineError, type RunningEngine } from "../engine/engine.ts";
 import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../engine/extension.ts";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import type { BlockCounts } from "../platform/compute/cache.ts";
-import type { Volumes } from "../volumes/volumes.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import type { Volume } from "../volumes/volumes.ts";
 import { BlockStatistics } from "./block-statistics.ts";
+import type { WorldData } from "./data/world-data.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "./errors.ts";
 
 /** How long an engine without sessions stays up, in wall-clock time: a compute's next client comes soon. */
@@ -24,9 +28,8 @@ const IDLE_ENGINE_MS = 60_000;
 export type EnginePlan = {
   readonly historyId: string;
   readonly branchId: string;
-  /** Sequence number of the event that created the branch; `undefined` if it is truncated. */
-  readonly branchSeq: number | undefined;
   readonly pgVersion: number;
+  readonly data: BranchData | undefined;
   readonly maxConnections: number;
   readonly logicalReplication: boolean;
   readonly content: Content;
@@ -35,7 +38,7 @@ export type EnginePlan = {
 
 export type ComputeHostOptions = {
   readonly engine: Engine;
-  readonly volumes: Volumes;
+  readonly data: WorldData;
   readonly plan: () => Promise<EnginePlan>;
   /** Reports what SQL changed to the world, and returns the content that the world then has. */
   readonly learn: (changes: LearnedChanges) => Promise<Content>;
@@ -51,7 +54,8 @@ export class ComputeHost {
   #stopping: Promise<void> = Promise.resolve();
   #isStopping = false;
   readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
-  #dataDirectory: string | undefined;
+  #volume: Volume | undefined;
+  #branchId: string | undefined;
   #sessions = 0;
   #idle = new AbortController();
   #changes: Promise<void> = Promise.resolve();
@@ -68,13 +72,25 @@ export class ComputeHost {
 
   /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
   publishCacheStatistics(statistics: FileCacheStatistics): void {
-    if (this.#dataDirectory !== undefined && existsSync(this.#dataDirectory))
-      writeFileSync(join(this.#dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
+    const directory = this.#volume?.dataDirectory;
+    if (directory !== undefined && existsSync(directory))
+      writeFileSync(join(directory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
   }
 
-  /** The directory of the engine that was started last. */
-  get dataDirectory(): string | undefined {
-    return this.#dataDirectory;
+  /** The branch of the engine that was started last. */
+  get branchId(): string | undefined {
+    return this.#branchId;
+  }
+
+  /** The volume of the engine that was started last. */
+  get volume(): Volume | undefined {
+    return this.#volume;
+  }
+
+  /** Marks what the clients have committed. */
+  async mark(idleSince: () => SimTime | undefined): Promise<void> {
+    const running = await this.#running;
+    if (running !== undefined) await this.#options.data.mark(running, idleSince);
   }
 
   get isRunning(): boolean {
@@ -116,6 +132,7 @@ export class ComputeHost {
       .then(
         async (engine) => {
           await this.#changes;
+          await this.#options.data.ending(engine);
           await engine.stop();
         },
         () => undefined,
@@ -137,8 +154,8 @@ export class ComputeHost {
     const running = this.#running;
     if (running === undefined) return this.#changes;
     const done = this.#changes.then(async () => {
-      const { historyId, branchId, content } = await this.#options.plan();
-      await this.#reconcile(await running, historyId, branchId, content);
+      const { content } = await this.#options.plan();
+      await this.#reconcile(await running, content);
     });
     // A failure is reported once, and prevents neither later changes nor the stop.
     this.#changes = done.catch(() => undefined);
@@ -154,27 +171,40 @@ export class ComputeHost {
     let free = () => {};
     try {
       free = await this.#options.reserve();
-      const { engine: engines, volumes, plan } = this.#options;
-      const { historyId, branchId, branchSeq, content, cacheStatistics, ...settings } = await plan();
-      const { pgVersion, maxConnections, logicalReplication } = settings;
-      await engines.stopLeftover(volumes.dataDirectory(historyId, branchId));
-      const volume = volumes.volume(historyId, branchId, branchSeq);
-      const { dataDirectory } = volume;
-      this.#dataDirectory = dataDirectory;
-      if (!volume.exists) await engines.createCluster(dataDirectory, pgVersion);
+      return await this.#startOn(free);
+    } catch (error) {
+      this.#running = undefined;
+      free();
+      throw error;
+    }
+  }
+
+  async #startOn(free: () => void): Promise<RunningEngine> {
+    const { engine: engines, data, plan } = this.#options;
+    const { content, cacheStatistics, maxConnections, logicalReplication, ...branch } = await plan();
+    const opened = await data.open(branch);
+    const { volume } = opened;
+    const { dataDirectory } = volume;
+    this.#volume = volume;
+    this.#branchId = branch.branchId;
+    let isStarted = false;
+    try {
       this.publishCacheStatistics(cacheStatistics);
       const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
+      isStarted = true;
       let hasExited = false;
       engine.exited.then((log) => {
         hasExited = true;
         free();
+        data.ended(volume);
         if (this.#running === undefined) return;
         this.#running = undefined;
         this.#options.onUnexpectedExit(log);
       });
       try {
         await prepareCluster(engine);
-        await this.#reconcile(engine, historyId, branchId, content);
+        await this.#reconcile(engine, content);
+        await data.began(branch.branchId, opened, engine);
         const blocks = new BlockStatistics(engine);
         await blocks.sample();
         this.#blocks.set(engine, blocks);
@@ -184,27 +214,33 @@ export class ComputeHost {
         throw hasExited ? new ConnectionRejected(CLIENT_ERRORS.computeFailed) : error;
       }
       return engine;
-    } catch (error) {
-      this.#running = undefined;
-      free();
-      throw error;
+    } finally {
+      if (!isStarted) data.ended(volume);
+      opened.release();
     }
   }
 
   /** First what SQL has changed goes to the world, then what the API has changed goes to the cluster. */
-  async #reconcile(
-    engine: RunningEngine,
-    historyId: string,
-    branchId: string,
-    content: Content,
-  ): Promise<void> {
-    const volume = this.#options.volumes.volume(historyId, branchId);
-    const applied = (volume.readAppliedContent() as Content | undefined) ?? EMPTY_CONTENT;
+  async #reconcile(engine: RunningEngine, content: Content): Promise<void> {
+    const applied = await readAppliedContent(engine);
     const changes = learnedChanges(applied, await readContent(engine));
     const wanted = hasChanges(changes) ? await this.#options.learn(changes) : content;
-    await applyContent(engine, withLearned(applied, wanted, changes), wanted);
-    volume.writeAppliedContent(wanted);
+    const before = withLearned(withIdsOf(applied, wanted), wanted, changes);
+    await applyContent(engine, before, wanted);
+    if (JSON.stringify(applied) !== JSON.stringify(wanted)) await writeAppliedContent(engine, wanted);
   }
+}
+
+/** The databases of a branch have other ids than those of the branch that it was copied from. */
+function withIdsOf(applied: Content, wanted: Content): Content {
+  const wantedIds = new Set(wanted.databases.map(({ id }) => id));
+  const idOfName = new Map(wanted.databases.map(({ id, name }) => [name, id]));
+  return {
+    roles: applied.roles,
+    databases: applied.databases.map((database) =>
+      wantedIds.has(database.id) ? database : { ...database, id: idOfName.get(database.name) ?? database.id },
+    ),
+  };
 }
 
 /** The content that the cluster has: what was applied, and what was learned since. */

@@ -4,11 +4,12 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 import { CancelKeys } from "./cancel-keys.ts";
 import { serveClient } from "./client-session.ts";
+import { BranchVolumes } from "./data/branch-volumes.ts";
+import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { ServedWorld } from "./served-world.ts";
-import { findUnusedVolumes } from "./unused-volumes.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;
@@ -46,6 +47,7 @@ export class Gateway {
   readonly #errors = new Map<string, number>();
   #connections = 0;
   #runningEngines = 0;
+  #branchVolumes: BranchVolumes | undefined;
   #isClosing = false;
   #removal: Promise<void> = Promise.resolve();
 
@@ -67,6 +69,11 @@ export class Gateway {
     const removed = this.#removal.then(() => this.#removeUnusedVolumes());
     this.#removal = removed.catch(() => undefined);
     return removed;
+  }
+
+  /** Serves the world, so that the positions of its data are stored before it is copied. */
+  async prepareCopy(world: string): Promise<void> {
+    await this.#servedWorld(world);
   }
 
   /** Ends all sessions and stops all engines. */
@@ -115,7 +122,7 @@ export class Gateway {
     }
     for (const unused of await findUnusedVolumes(volumes, worlds)) {
       if (this.#isClosing) return;
-      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused.dataDirectory);
+      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
       await volumes.remove(unused);
     }
   }
@@ -141,9 +148,11 @@ export class Gateway {
     const engine = await this.openEngine().catch((error: unknown) => {
       throw error instanceof EngineError ? new ConnectionRejected(engineUnavailable(error.message)) : error;
     });
+    this.#branchVolumes ??= new BranchVolumes(engine, volumes);
     return new ServedWorld(world, {
       engine,
       volumes,
+      branchVolumes: this.#branchVolumes,
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });

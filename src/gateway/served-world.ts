@@ -4,6 +4,7 @@ import { waitUntil } from "../http/world-clock-wait.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../platform/compute/connection.ts";
 import { findReachableCompute } from "../platform/compute/decide-activity.ts";
 import { findConnection } from "../platform/compute/open-connections.ts";
+import type { SimTime } from "../platform/core/time.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { Verifier } from "../worlds/scram-verifier.ts";
@@ -11,6 +12,9 @@ import type { WorldHandle } from "../worlds/world-handle.ts";
 import { cacheStatisticsOf, enginePlan, learnContent, verifierOfRole } from "./branch-content.ts";
 import { ComputeChanges } from "./compute-changes.ts";
 import { ComputeHost } from "./compute-host.ts";
+import type { BranchVolumes } from "./data/branch-volumes.ts";
+import { MarkSchedule } from "./data/mark-schedule.ts";
+import { WorldData } from "./data/world-data.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "./errors.ts";
 import { mockVerifier } from "./login/scram.ts";
 import type { ClientError } from "./messages.ts";
@@ -24,6 +28,7 @@ const STATISTICS_DELAY_MS = 250;
 export type ServedWorldOptions = {
   readonly engine: Engine;
   readonly volumes: Volumes;
+  readonly branchVolumes: BranchVolumes;
   readonly reserveEngine: () => Promise<() => void>;
   readonly onError: (error: unknown, message: string) => void;
 };
@@ -31,6 +36,7 @@ export type ServedWorldOptions = {
 type ServedCompute = {
   readonly host: ComputeHost;
   readonly spans: ComputeSpans;
+  readonly marks: MarkSchedule;
   readonly sessions: Map<string, (error: ClientError) => void>;
 };
 
@@ -44,13 +50,18 @@ export class ServedWorld {
   readonly #changes = new ComputeChanges();
   /** Its users are connections and engines. */
   readonly #subscription: WorldSubscription;
+  readonly #data: WorldData;
   #lastConnection = 0;
 
   constructor(world: WorldHandle, options: ServedWorldOptions) {
     this.world = world;
     this.#options = options;
     this.#subscription = new WorldSubscription(world, (events) => this.#onEvents(events));
-    world.attachReports({ next: (until) => this.#nextReport(until) });
+    this.#data = new WorldData(world, options.volumes, options.branchVolumes);
+    world.attachReports({
+      next: (until) => this.#nextReport(until),
+      markData: (isCopied) => (isCopied ? this.#data.storeAll() : this.#data.markAll()),
+    });
   }
 
   /** The verifier of a role's password, or one that no password fits if there is no such role. */
@@ -120,8 +131,9 @@ export class ServedWorld {
   }
 
   endWork({ endpointId, connectionId }: Admitted): void {
-    const { spans, host } = this.#serve(endpointId);
+    const { spans, host, marks } = this.#serve(endpointId);
     spans.end(connectionId, this.world.now());
+    marks.workEnded();
     if (this.#sampling.has(endpointId)) return;
     const timer = setTimeout(() => {
       this.#sampling.delete(endpointId);
@@ -145,10 +157,9 @@ export class ServedWorld {
     return undefined;
   }
 
-  /** Stops the engine that uses a data directory, if there is one. Its compute was deleted. */
-  async stopEngineOn(dataDirectory: string): Promise<void> {
-    for (const { host } of this.#computes.values())
-      if (host.dataDirectory === dataDirectory) await host.stop();
+  /** Stops the engine that uses a volume, if there is one. Its compute was deleted. */
+  async stopEngineOn(volumeId: string): Promise<void> {
+    for (const { host } of this.#computes.values()) if (host.volume?.id === volumeId) await host.stop();
   }
 
   /** Ends all sessions and stops all engines. */
@@ -168,31 +179,28 @@ export class ServedWorld {
   #serve(endpointId: string): ServedCompute {
     let served = this.#computes.get(endpointId);
     if (served === undefined) {
-      const { engine, volumes, onError } = this.#options;
-      served = {
-        spans: new ComputeSpans(this.world, endpointId),
-        sessions: new Map(),
-        host: new ComputeHost({
-          engine,
-          volumes,
-          plan: async () =>
-            this.world.transact((transaction) =>
-              enginePlan(transaction, this.world.history().id, endpointId),
-            ),
-          learn: async (changes) => {
-            const content = await this.world.transact((transaction) =>
-              learnContent(transaction, endpointId, changes),
-            );
-            if (content instanceof Error) throw content;
-            return content;
-          },
-          reserve: () => this.#reserveEngine(),
-          onUnexpectedExit: (log) => {
-            onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
-            this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
-          },
-        }),
-      };
+      const { engine, onError } = this.#options;
+      const spans = new ComputeSpans(this.world, endpointId);
+      const host: ComputeHost = new ComputeHost({
+        engine,
+        data: this.#data,
+        plan: async () =>
+          this.world.transact((transaction) => enginePlan(transaction, this.world.history().id, endpointId)),
+        learn: async (changes) => {
+          const content = await this.world.transact((transaction) =>
+            learnContent(transaction, endpointId, changes),
+          );
+          if (content instanceof Error) throw content;
+          return content;
+        },
+        reserve: () => this.#reserveEngine(),
+        onUnexpectedExit: (log) => {
+          onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
+          this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
+        },
+      });
+      const marks = new MarkSchedule(() => host.mark(() => spans.idleSince));
+      served = { spans, host, marks, sessions: new Map() };
       this.#computes.set(endpointId, served);
     }
     return served;
@@ -234,7 +242,9 @@ export class ServedWorld {
     }
   }
 
-  #onEvents(events: readonly RecordedEvent[]): void {
+  #onEvents(events: readonly RecordedEvent[]): Promise<void> | void {
+    let newData: SimTime | undefined;
+    const restored: string[] = [];
     // None: the world was restored or is closing, so whatever the sessions know may be wrong.
     if (events.length === 0) this.#stopAll();
     for (const event of events) {
@@ -246,6 +256,14 @@ export class ServedWorld {
           break;
         case "WorldReset":
           this.#stopAll();
+          break;
+        case "BranchRestored":
+          restored.push(event.branchId);
+          newData = event.at;
+          break;
+        case "BranchCreated":
+        case "SnapshotCreated":
+          newData = event.at;
           break;
         case "SpanEnded":
           this.#publishCacheStatistics(event.endpointId);
@@ -263,6 +281,21 @@ export class ServedWorld {
       if ("endpointId" in event && typeof event.endpointId === "string")
         this.#changes.notify(event.endpointId);
     }
+    if (newData !== undefined) return this.#followData(newData, restored);
+  }
+
+  /** Restored branches have other data from now on. What their clients have done is marked before. */
+  async #followData(at: SimTime, restoredBranches: readonly string[]): Promise<void> {
+    const computes = [...this.#computes].filter(([, { host }]) =>
+      restoredBranches.includes(host.branchId ?? ""),
+    );
+    for (const [endpointId] of computes) this.#endSessions(endpointId, CLIENT_ERRORS.terminated);
+    try {
+      await this.#data.resolveReferences(at);
+    } catch (error) {
+      this.#options.onError(error, "the data of a new branch or snapshot could not be marked");
+    }
+    for (const [endpointId] of computes) this.#stop(endpointId);
   }
 
   #publishCacheStatistics(endpointId: string): void {

@@ -54,6 +54,11 @@ export class ComputeSpans {
     if (this.#busy.size === 0) this.#armTimer();
   }
 
+  /** When the last work ended; `undefined` while there is work. */
+  get idleSince(): SimTime | undefined {
+    return this.#busy.size > 0 ? undefined : this.#lastEnd;
+  }
+
   /** Blocks that the sessions have read. They belong to the next report. */
   addBlocks({ hits, misses, writes }: BlockCounts): void {
     const before = this.#blocks ?? NO_BLOCKS;

@@ -1,14 +1,13 @@
-import type { RecordedEvent } from "../platform/events.ts";
-import type { WorldHandle } from "../worlds/world-handle.ts";
+import type { EventListener, WorldHandle } from "../worlds/world-handle.ts";
 
 /** A subscription to the events of a world, while it has users. Without users, the world may close or expire. */
 export class WorldSubscription {
   readonly #world: WorldHandle;
-  readonly #listener: (events: readonly RecordedEvent[]) => void;
+  readonly #listener: EventListener;
   readonly #users = new Set<unknown>();
   #unsubscribe: () => void = () => undefined;
 
-  constructor(world: WorldHandle, listener: (events: readonly RecordedEvent[]) => void) {
+  constructor(world: WorldHandle, listener: EventListener) {
     this.#world = world;
     this.#listener = listener;
   }

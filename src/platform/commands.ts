@@ -10,7 +10,7 @@ import type { SnapshotCommand } from "./branch/branch-snapshot.ts";
 import type { LearnBranchContent } from "./branch/learned-content.ts";
 import type { RestoreBranchCommand } from "./branch/restore-branch.ts";
 import type { RestoreSnapshotCommand } from "./branch/restore-snapshot.ts";
-import type { ServiceRecordCommand } from "./branch/service-record.ts";
+import type { ServiceRecordCommand } from "./branch/services/service-record.ts";
 import type { ActivityCommand } from "./compute/activity.ts";
 import type { ComputeCommand, ComputeLifecycleCommand } from "./compute/compute.ts";
 import type { SpanCommand } from "./compute/span.ts";

@@ -1,5 +1,6 @@
 import { planOf } from "../platform/account/account.ts";
-import { SERVICES } from "../platform/branch/service-record.ts";
+import { SERVICES } from "../platform/branch/services/service-record.ts";
+import { hasOwner } from "../platform/branch-data/evolve-branch-data.ts";
 import { maxConnections } from "../platform/catalog/sizes.ts";
 import { suspendDelaySeconds } from "../platform/compute/autosuspend.ts";
 import { cacheCapacity } from "../platform/compute/cache.ts";
@@ -47,6 +48,13 @@ const INVARIANTS: readonly Invariant[] = [
         else if (branch.projectId !== compute.projectId)
           yield `${compute.id} is of project ${compute.projectId}, its branch of ${branch.projectId}`;
       }
+    },
+  },
+  {
+    name: "data belongs to a branch or to a snapshot",
+    *violations(world) {
+      for (const { id } of world.branchData.values())
+        if (!hasOwner(world, id)) yield `there is data of ${id}, which does not exist`;
     },
   },
   {

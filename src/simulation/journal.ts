@@ -1,5 +1,7 @@
 import type { ApiKeyUse } from "../platform/account/api-key.ts";
-import type { Change } from "../platform/core/table.ts";
+import { type BranchData, copyBranchData } from "../platform/branch-data/branch-data.ts";
+import { hasOwner } from "../platform/branch-data/evolve-branch-data.ts";
+import { ALL_ROWS, type Change } from "../platform/core/table.ts";
 import { UNJOURNALED_TABLES } from "../platform/core/tables.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { emptyWorld, type Numbers, type World } from "../platform/core/world.ts";
@@ -152,7 +154,8 @@ export class MemoryJournal implements Journal {
     for (const event of events) this.#events.push(event);
     for (const change of changes) {
       const row = `${change.table} ${change.key}`;
-      if (change.value === undefined) this.#unjournaledRows.delete(row);
+      if (change.key === ALL_ROWS) this.#deleteRows(change.table);
+      else if (change.value === undefined) this.#unjournaledRows.delete(row);
       else this.#unjournaledRows.set(row, change);
     }
     this.#clock = { state: clock, now };
@@ -244,6 +247,12 @@ export class MemoryJournal implements Journal {
     return 0;
   }
 
+  unjournaledRows(table: string): unknown[] {
+    return [...this.#unjournaledRows.values()]
+      .filter((change) => change.table === table)
+      .map(({ value }) => value);
+  }
+
   /** Loads the rows outside history into a world that was replayed from these events. */
   loadUnjournaledRows(world: World): void {
     for (const { table, value } of this.#unjournaledRows.values()) {
@@ -252,15 +261,24 @@ export class MemoryJournal implements Journal {
     }
   }
 
-  /** A fork of this journal after the event `upTo`, with a clock of its own. */
-  copy(upTo: number, clock = this.#clock): MemoryJournal {
+  /**
+   * A fork of this journal after the event `upTo`, with a clock of its own. `past`: the world at that event, if
+   * the fork goes back.
+   */
+  copy(upTo: number, clock = this.#clock, past?: World): MemoryJournal {
     const copy = new MemoryJournal({ limit: this.#eventLimit });
     copy.#checkpoints = this.#checkpoints.filter(({ seq }) => seq <= upTo);
     copy.#events = this.#events.slice(0, Math.max(0, upTo - this.oldest.seq));
     for (const [key, change] of this.#unjournaledRows) {
       const isLater =
         change.table === "apiKeyUses" && (change.value as ApiKeyUse).lastUsedAt > (clock?.now ?? 0);
-      if (!isLater) copy.#unjournaledRows.set(key, change);
+      const isLost = change.table === "branchData" && past !== undefined && !hasOwner(past, change.key);
+      if (isLater || isLost) continue;
+      const diverges = change.table === "branchData" && clock !== undefined && clock !== this.#clock;
+      const value = diverges
+        ? copyBranchData(change.value as BranchData, clock.now, past === undefined)
+        : change.value;
+      copy.#unjournaledRows.set(key, { ...change, value });
     }
     copy.#clock = clock;
     copy.#operationsAtOldest = new Map(this.#operationsAtOldest);
@@ -284,6 +302,11 @@ export class MemoryJournal implements Journal {
     );
     this.#operations = new Map(this.#operationsAtOldest);
     this.#foldedSeq = newOldest.seq;
+  }
+
+  #deleteRows(table: string): void {
+    for (const [row, change] of this.#unjournaledRows)
+      if (change.table === table) this.#unjournaledRows.delete(row);
   }
 
   #storeRequests({ add, limit }: NewRequests): void {

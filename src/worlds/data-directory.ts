@@ -1,11 +1,12 @@
 import { constants, existsSync, promises, renameSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import {
   makeDirectory,
   moveIntoPlace,
-  preserveAs,
   removeDatabase,
+  replaceAndPreserve,
   syncEntry,
   temporaryPath,
 } from "../store/file/atomic-file.ts";
@@ -13,7 +14,7 @@ import { divergeCopy } from "../store/file/diverge-copy.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
 import { removeEmptyWal } from "../store/file/sqlite-connection.ts";
-import { finalizeSnapshot, readFileInfo } from "../store/file/world-snapshot.ts";
+import { finalizeSnapshot, readBranchData, readFileInfo } from "../store/file/world-snapshot.ts";
 import {
   DELETED_SUFFIX,
   databasesIn,
@@ -136,6 +137,7 @@ export class DataDirectory implements WorldStorage {
    */
   importWorld(world: string, write: (path: string) => void): void {
     const path = this.#worldFile(world);
+    this.#finishDeletion(world);
     const temporary = temporaryPath(path);
     removeDatabase(temporary);
     try {
@@ -153,20 +155,31 @@ export class DataDirectory implements WorldStorage {
     return omitUndefined({ ...info, error: info.error ?? error });
   }
 
+  branchData(world: string, snapshot?: string): readonly BranchData[] {
+    return readBranchData(
+      snapshot === undefined ? this.#worldFile(world) : this.#snapshotFile(world, snapshot),
+    );
+  }
+
   writtenAt(world: string): number | undefined {
     const stats = statSync(this.#worldFile(world), { throwIfNoEntry: false });
     return stats && Math.floor(stats.mtimeMs);
   }
 
   removeWorld(world: string): void {
-    // From here on the world is deleted. After a kill, the next start removes the rest.
     renameSync(this.#worldFile(world), this.#worldFile(world) + DELETED_SUFFIX);
     syncEntry(this.#worldFile(world));
-    removeDeletedWorld(this.path, world);
+    // From here on the world is deleted.
+    try {
+      removeDeletedWorld(this.path, world);
+    } catch {
+      // The next start removes the rest, or the next world of this name before it is created.
+    }
   }
 
   async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
     const path = this.#worldFile(to);
+    this.#finishDeletion(to);
     await this.#writeAtomically(path, async (copy) => {
       await this.#copyOpenWorld(from, copy);
       await this.#divergeCopy(copy, from, fork);
@@ -208,7 +221,9 @@ export class DataDirectory implements WorldStorage {
   }
 
   removeSnapshot(world: string, snapshot: string): void {
-    removeDatabase(this.#snapshotFile(world, snapshot));
+    const path = this.#snapshotFile(world, snapshot);
+    removeDatabase(path);
+    syncEntry(path);
   }
 
   async restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void> {
@@ -216,16 +231,19 @@ export class DataDirectory implements WorldStorage {
     await this.#copies.get(world);
     const path = this.#worldFile(world);
     checkpointOrPreserveWal(path, this.#snapshotFile(world, previousName));
-    await this.#writeAtomically(path, async (copy) => {
-      await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
-      await this.#divergeCopy(copy, world, fork);
-      // Opening it checks it: a damaged snapshot must not replace the world.
-      openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
-      preserveAs(path, this.#snapshotFile(world, previousName));
-      // The link has the time of the world's last write; the snapshot is listed by the time it was taken.
-      const now = new Date();
-      utimesSync(this.#snapshotFile(world, previousName), now, now);
-    });
+    const preserved = this.#snapshotFile(world, previousName);
+    // The link has the time of the world's last write; the snapshot is listed by the time it was taken.
+    const setTime = () => utimesSync(preserved, new Date(), new Date());
+    await this.#writeAtomically(
+      path,
+      async (copy) => {
+        await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
+        await this.#divergeCopy(copy, world, fork);
+        // Opening it checks it: a damaged snapshot must not replace the world.
+        openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
+      },
+      (copy) => replaceAndPreserve(copy, path, preserved, setTime),
+    );
   }
 
   release(): void {
@@ -233,13 +251,17 @@ export class DataDirectory implements WorldStorage {
   }
 
   /** Writes a temporary file and moves it into place. If that fails, nothing has changed. */
-  async #writeAtomically(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  async #writeAtomically(
+    path: string,
+    write: (temporary: string) => Promise<void>,
+    finish: (temporary: string) => void = (temporary) => moveIntoPlace(temporary, path),
+  ): Promise<void> {
     const temporary = temporaryPath(path);
     makeDirectory(join(path, ".."));
     removeDatabase(temporary);
     try {
       await write(temporary);
-      moveIntoPlace(temporary, path);
+      finish(temporary);
     } catch (error) {
       removeDatabase(temporary);
       throw error;
@@ -265,6 +287,11 @@ export class DataDirectory implements WorldStorage {
       { migrationsFolder: this.#migrationsFolder },
       omitUndefined({ historyId, originWorld, clock, rewindTo }),
     );
+  }
+
+  /** Removes what is left of a deleted world of this name: the next start would remove the new one with it. */
+  #finishDeletion(world: string): void {
+    if (existsSync(this.#worldFile(world) + DELETED_SUFFIX)) removeDeletedWorld(this.path, world);
   }
 
   /** Without its lock file, the directory may be in use by another process. */

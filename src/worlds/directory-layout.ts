@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { removeDatabase, TEMPORARY_SUFFIX } from "../store/file/atomic-file.ts";
+import { removeDatabase, syncEntry, TEMPORARY_SUFFIX } from "../store/file/atomic-file.ts";
 
 /** Suffix of a deleted world's file until its snapshots are deleted too. */
 export const DELETED_SUFFIX = ".deleted";
@@ -35,7 +35,11 @@ export function databasesIn(folder: string): string[] {
 export function removeDeletedWorld(directory: string, world: string): void {
   const file = worldFilePath(directory, world);
   removeDatabase(file);
-  rmSync(snapshotFolder(directory, world), { recursive: true, force: true });
+  const snapshots = snapshotFolder(directory, world);
+  if (existsSync(snapshots)) {
+    rmSync(snapshots, { recursive: true });
+    syncEntry(snapshots);
+  }
   rmSync(file + DELETED_SUFFIX, { force: true });
 }
 

@@ -21,6 +21,7 @@ import {
   type AdvanceResult,
   type AdvanceTarget,
   type ClockReading,
+  type EventListener,
   type HistoryInfo,
   type PastView,
   type ReportSource,
@@ -85,6 +86,7 @@ export class HostedWorld implements WorldHandle {
     let result: T;
     // Due work, which runs first, may stop halfway as well.
     let mayBeHalfDone = true;
+    let mustCommit = false;
     try {
       const now = live.clock.now();
       enableNewRulesBeforeDue(simulation, now);
@@ -95,6 +97,9 @@ export class HostedWorld implements WorldHandle {
         commit: () => this.#commits.now(),
         onChange: () => {
           mayBeHalfDone = true;
+        },
+        onDurableRow: () => {
+          mustCommit = true;
         },
         onLost: (error) => this.#lifecycle.reportFailure(error),
       });
@@ -113,7 +118,7 @@ export class HostedWorld implements WorldHandle {
       throw failure;
     }
     this.#dueTimer.arm(this.#lifecycle.requireLive());
-    if (simulation.hasUncommittedEvents) return this.#commits.next().then(() => result);
+    if (simulation.hasUncommittedEvents || mustCommit) return this.#commits.next().then(() => result);
     if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
       this.#commits.schedule();
     return result;
@@ -179,7 +184,7 @@ export class HostedWorld implements WorldHandle {
     this.#reports.attach(source);
   }
 
-  subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
+  subscribe(listener: EventListener): () => void {
     return this.#commits.subscribe(listener);
   }
 
@@ -207,6 +212,7 @@ export class HostedWorld implements WorldHandle {
   /** Runs what is due and makes the clock's position durable, so that a copy of the file is current. */
   async flush(): Promise<void> {
     await this.#runDue();
+    await this.#reports.markData(true);
     this.#commits.now();
   }
 
@@ -225,6 +231,7 @@ export class HostedWorld implements WorldHandle {
 
   /** Replaces this history with another one; `swap` runs while neither of them is open. */
   async replace(swap: () => Promise<void>): Promise<void> {
+    await this.#reports.markData(true)?.catch((error) => this.#lifecycle.reportFailure(error));
     await this.#gate.run(async () => {
       try {
         await this.#advancer.runDueUntil(this.now());

@@ -1,3 +1,4 @@
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";
@@ -45,6 +46,11 @@ export class MemoryWorldStorage implements WorldStorage {
 
   info(world: string): StoredWorldInfo {
     return infoOf(this.#stored(world));
+  }
+
+  branchData(world: string, snapshot?: string): readonly BranchData[] {
+    const stored = snapshot === undefined ? this.#stored(world) : this.#storedSnapshot(world, snapshot);
+    return stored.journal.unjournaledRows("branchData") as BranchData[];
   }
 
   writtenAt(): undefined {
@@ -146,7 +152,7 @@ function copyForFork({ journal }: StoredWorld, { historyId, clock, past }: ForkS
     simAnchor: now,
     wallAnchor: clock.wallNow,
   };
-  const copied = journal.copy(past?.head.seq ?? journal.head, { state, now });
+  const copied = journal.copy(past?.head.seq ?? journal.head, { state, now }, past?.world);
   // Lets the fork open without replaying all of its history.
   if (past !== undefined) void copied.storeCheckpoint(takeCheckpoint(past.world));
   return { historyId, journal: copied };

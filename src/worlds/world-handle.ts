@@ -1,3 +1,4 @@
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import type { Command } from "../platform/commands.ts";
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
 import type { World } from "../platform/core/world.ts";
@@ -26,6 +27,8 @@ export type Transaction = WorldView & {
   /** Stores a secret that must be readable later but must not be in history. */
   storeSecret(id: string, value: string): void;
   deleteSecret(id: string): void;
+  /** Stores where the data of a branch or snapshot is. Durable when the transaction resolves. */
+  storeBranchData(row: BranchData): void;
   /** `undefined` if there is none, or if it was encrypted with the key of another data directory. */
   readSecret(id: string): string | undefined;
   /** Records that a key was used now; at most one write per key and second, unless the address changes. */
@@ -106,7 +109,15 @@ export type Report = { readonly at: SimTime; readonly command: Command };
 export interface ReportSource {
   /** Returns the next report that concerns an instant up to `until`, and moves on to the following one. */
   next(until: SimTime): Report | undefined;
+  /**
+   * Stores how far the data of the branches is. Called before the clock is advanced, and before the world is
+   * copied. `undefined` if there is nothing to store.
+   */
+  markData?(isCopied: boolean): Promise<void> | undefined;
 }
+
+/** Callers that wait for the commit of these events also wait for the promise, if there is one. */
+export type EventListener = (events: readonly RecordedEvent[]) => void | Promise<void>;
 
 /** A world in service, as the APIs see it. */
 export interface WorldHandle {
@@ -133,7 +144,7 @@ export interface WorldHandle {
    * Calls the listener with committed events, or with none after a restore or close. Returns a function that
    * unsubscribes.
    */
-  subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void;
+  subscribe(listener: EventListener): () => void;
   /** Calls the listener when requests have been logged, and like `subscribe` after a restore or close. */
   subscribeToRequests(listener: () => void): () => void;
   /** The number of the newest logged request; 0 without one. */
@@ -229,6 +240,11 @@ export interface WorldsHandle {
   list(): readonly WorldInfo[];
   /** Counts since the process began. */
   readonly counts: WorldCounts;
+  /**
+   * Ids of the volumes that worlds and snapshots refer to; `undefined` if one of them cannot be read. Worlds that
+   * are closed are not opened.
+   */
+  volumesInUse(): Promise<ReadonlySet<string> | undefined>;
   /** Prevents that the world is closed or expires until the returned function is called. */
   use(name: string): () => void;
   fork(request: ForkRequest): Promise<Result<WorldInfo>>;

@@ -1,6 +1,7 @@
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
+import { hasOpenData, volumesInUse } from "./data-references.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
@@ -35,8 +36,13 @@ export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
   readonly newId: () => string;
   /** Called with the name of each world that was deleted because it expired. */
   readonly onExpired?: ((world: string) => void) | undefined;
-  /** Called when a history cannot be used any more: its world was deleted, or a restore has replaced it. */
+  /**
+   * Called when a history cannot be used any more: its world or its snapshot was deleted, or a restore has
+   * replaced it.
+   */
   readonly onHistoryEnded?: (() => void) | undefined;
+  /** Called before a world is copied in which the position of some data is not stored: a server was killed. */
+  readonly beforeCopy?: ((world: string) => Promise<void>) | undefined;
   /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
   readonly beforeRestore?: (() => Promise<void>) | undefined;
 };
@@ -92,8 +98,13 @@ export class WorldRegistry implements WorldsHandle {
     return this.#names().map((name) => this.#info(name));
   }
 
+  volumesInUse(): Promise<ReadonlySet<string> | undefined> {
+    const { storage, onFailure } = this.#options;
+    return volumesInUse(storage, this.#open, onFailure);
+  }
+
   fork(request: ForkRequest): Promise<Result<WorldInfo>> {
-    return this.#whileInUse(request.from, () => this.#fork(request));
+    return this.#whileCopied(request.from, () => this.#fork(request));
   }
 
   async #fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
@@ -116,9 +127,9 @@ export class WorldRegistry implements WorldsHandle {
       );
     }
     return whileReserved(this.#changing, name, async () => {
+      await origin.value.flush();
       const past = at === undefined ? undefined : await origin.value.viewAt(at);
       if (past?.ok === false) return prefixRefusal("at", past);
-      if (past === undefined) await origin.value.flush();
       const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
       await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
       this.#uses.begin(name)();
@@ -151,7 +162,7 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   takeSnapshot(world: string, name: string): Promise<Result<SnapshotInfo>> {
-    return this.#whileInUse(world, () => this.#snapshots.take(world, name));
+    return this.#whileCopied(world, () => this.#snapshots.take(world, name));
   }
 
   async restore(
@@ -159,7 +170,7 @@ export class WorldRegistry implements WorldsHandle {
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>> {
     await this.#options.beforeRestore?.();
-    const restored = await this.#whileInUse(world, () =>
+    const restored = await this.#whileCopied(world, () =>
       this.#snapshots.restore(world, name, this.#newFork({})),
     );
     if (!restored.ok) return restored;
@@ -167,12 +178,14 @@ export class WorldRegistry implements WorldsHandle {
     return accept({ previousName: restored.value, info: this.#info(world) });
   }
 
-  removeSnapshot(world: string, name: string): Promise<Result<true>> {
-    return this.#snapshots.remove(world, name);
+  async removeSnapshot(world: string, name: string): Promise<Result<true>> {
+    const removed = await this.#snapshots.remove(world, name);
+    if (removed.ok) this.#options.onHistoryEnded?.();
+    return removed;
   }
 
   backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
-    return this.#whileInUse(world, () => this.#snapshots.backUp(world, maxBackups));
+    return this.#whileCopied(world, () => this.#snapshots.backUp(world, maxBackups));
   }
 
   use(name: string): () => void {
@@ -258,6 +271,20 @@ export class WorldRegistry implements WorldsHandle {
   }: { clock?: NonNullable<ForkRequest["clock"]> } & Pick<ForkSettings, "seed" | "past">): ForkSettings {
     const { newId, hostClock } = this.#options;
     return { historyId: newId(), clock: { ...clock, wallNow: hostClock.now() }, ...rest };
+  }
+
+  /** A world that cannot be read is copied as it is. */
+  async #prepareCopy(name: string): Promise<void> {
+    const world = this.world(name);
+    const { beforeCopy } = this.#options;
+    if (beforeCopy !== undefined && world.ok && (await hasOpenData(world.value))) await beforeCopy(name);
+  }
+
+  async #whileCopied<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return this.#whileInUse(name, async () => {
+      await this.#prepareCopy(name);
+      return work();
+    });
   }
 
   async #whileInUse<T>(name: string, work: () => Promise<T>): Promise<T> {

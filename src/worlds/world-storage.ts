@@ -1,3 +1,4 @@
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import type { World } from "../platform/core/world.ts";
 import type { Journal } from "../simulation/journal.ts";
@@ -42,6 +43,8 @@ export interface WorldStorage {
   history(world: string): OpenHistory;
   /** Summary of a world that is not open. */
   info(world: string): StoredWorldInfo;
+  /** Where the data of the branches is, in a world that is not open or in a snapshot. */
+  branchData(world: string, snapshot?: string): readonly BranchData[];
   /** Wall-clock time of the last write to a world; `undefined` if that is not stored. */
   writtenAt(world: string): number | undefined;
   /** Deletes a world that is not open, and its snapshots. */

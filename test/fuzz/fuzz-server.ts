@@ -1,16 +1,22 @@
 // Serves one fuzzed world after another over a socket, and reports what each request cost and changed.
-import type { Server } from "node:http";
+import { cpSync } from "node:fs";
+import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { START } from "../support/double.ts";
 import { temporaryDirectory } from "../support/process.ts";
-import { createFuzzedWorld, type FuzzedWorld, type ResourceNames } from "../support/requests/fuzzed-world.ts";
+import {
+  createFuzzedWorld,
+  FuzzedApp,
+  type FuzzedWorld,
+  type ResourceNames,
+} from "../support/requests/fuzzed-world.ts";
 import { TestHost } from "../support/test-host.ts";
 import { PROBE_PATH } from "./hang-watch.ts";
-import { CHANGED_HEADER, CPU_HEADER } from "./send.ts";
+import { BUG_HEADER, CHANGED_HEADER, CPU_HEADER } from "./send.ts";
 
-export type FuzzCommand = "next-world" | "stop";
-/** Answer to `next-world`. */
+export type FuzzCommand = "next-world" | "collect-garbage" | "stop";
+/** Answer to `next-world`, and to `collect-garbage`, which begins one as well. */
 export type FuzzReport = {
   readonly port: number;
   readonly names: ResourceNames;
@@ -20,32 +26,61 @@ export type FuzzReport = {
 };
 
 const { gc } = globalThis as { gc?: () => void };
-let current: { world: FuzzedWorld; remove: () => void } | undefined;
+/** CPU time is read at most this often, because reading it takes as long as a part of a request. */
+const READ_CPU_EVERY_MS = 4;
+const fuzzed = new FuzzedApp();
+let current: { world: Omit<FuzzedWorld, "names">; remove: () => void } | undefined;
+let template: { path: string; remove: () => void; names: ResourceNames } | undefined;
+
+/** Requests are handled one after another, so that CPU time and events are those of one request. */
+let previous: Promise<void> = Promise.resolve();
+let cpuReading = { at: performance.now(), usage: process.cpuUsage() };
 
 const server = createAdaptorServer({
   async fetch(request, env) {
     if (request.url.endsWith(PROBE_PATH)) return new Response(null, { status: 204 });
-    const { world } = current as { world: FuzzedWorld };
-    const before = { cpu: process.cpuUsage(), seq: world.seq() };
-    const response = await world.app.fetch(request, env);
-    const { user, system } = process.cpuUsage(before.cpu);
-    const headers = new Headers(response.headers);
-    headers.set(CPU_HEADER, String(user + system));
-    headers.set(CHANGED_HEADER, String(world.seq() - before.seq));
-    if (world.bugs.length > 0) headers.set("x-fuzz-bug", encodeURIComponent(String(world.bugs.splice(0)[0])));
-    return new Response(response.body, { status: response.status, headers });
+    const before = previous;
+    let end: () => void = () => undefined;
+    previous = new Promise((resolve) => {
+      end = resolve;
+    });
+    await before;
+    try {
+      const { world } = current as NonNullable<typeof current>;
+      const seq = world.seq();
+      const response = await world.app.fetch(request, env);
+      const { outgoing } = env as { outgoing: ServerResponse };
+      const cpuUs = cpuSinceReading();
+      if (cpuUs !== undefined) outgoing.setHeader(CPU_HEADER, cpuUs);
+      outgoing.setHeader(CHANGED_HEADER, world.seq() - seq);
+      const [bug] = world.bugs.splice(0);
+      if (bug !== undefined) outgoing.setHeader(BUG_HEADER, encodeURIComponent(String(bug)));
+      return response;
+    } finally {
+      end();
+    }
   },
 }) as Server;
 
+/** CPU time of the last requests together, at least that of the last one; `undefined` if it was short. */
+function cpuSinceReading(): number | undefined {
+  const at = performance.now();
+  if (at - cpuReading.at < READ_CPU_EVERY_MS) return undefined;
+  const { user, system } = process.cpuUsage(cpuReading.usage);
+  cpuReading = { at, usage: process.cpuUsage() };
+  return user + system;
+}
+
 async function nextWorld(): Promise<FuzzReport> {
   await endWorld();
+  template ??= await makeTemplate();
   const directory = temporaryDirectory();
-  const world = await createFuzzedWorld(directory.path, new TestHost(START).clock);
+  cpSync(template.path, directory.path, { recursive: true });
+  const world = await fuzzed.open(directory.path, { hostClock: new TestHost(START).clock });
   current = { world, remove: directory.remove };
-  gc?.();
   return {
     port: (server.address() as AddressInfo).port,
-    names: world.names,
+    names: template.names,
     rssBytes: process.memoryUsage.rss(),
     controlRoutes: [
       ...new Set(
@@ -57,6 +92,13 @@ async function nextWorld(): Promise<FuzzReport> {
   };
 }
 
+async function makeTemplate(): Promise<NonNullable<typeof template>> {
+  const directory = temporaryDirectory();
+  const world = await createFuzzedWorld(directory.path, new TestHost(START).clock);
+  await world.close();
+  return { ...directory, names: world.names };
+}
+
 async function endWorld(): Promise<void> {
   const ending = current;
   current = undefined;
@@ -66,14 +108,14 @@ async function endWorld(): Promise<void> {
 
 server.listen(0, "127.0.0.1", () => {
   process.on("message", async (command: FuzzCommand) => {
-    if (command === "next-world") {
+    if (command !== "stop") {
+      if (command === "collect-garbage") gc?.();
       process.send?.(await nextWorld());
       return;
     }
     await endWorld();
-    server.closeAllConnections();
-    server.close();
-    process.disconnect();
+    template?.remove();
+    process.exit();
   });
   process.send?.("listening");
 });

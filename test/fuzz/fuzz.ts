@@ -5,15 +5,15 @@ import fc from "fast-check";
 import { API_KEY } from "../support/double.ts";
 import type { ResourceNames } from "../support/requests/fuzzed-world.ts";
 import { type RandomRequest, randomRequest } from "../support/requests/random-requests.ts";
+import { Connection, describe, WINDOW } from "./connection.ts";
 import { controlRequest } from "./control-requests.ts";
 import type { FuzzCommand, FuzzReport } from "./fuzz-server.ts";
 import {
+  BUG_HEADER,
   CHANGED_HEADER,
   CPU_HEADER,
   type RawAnswer,
   type RawRequest,
-  type ServerAddress,
-  send,
   sendBytes,
 } from "./send.ts";
 
@@ -21,11 +21,17 @@ import {
 const MAX_CPU_MS = 20;
 const MAX_DEPTH = 64;
 const MAX_KEPT_BYTES = 64 * 1024;
-/** How much the memory of the server may grow after its first worlds. */
+/** How much the memory of the server may grow after its first samples. */
 const MAX_GROWTH_BYTES = 96 * 1024 ** 2;
-const WARM_UP_WORLDS = 10;
-/** Requests to one world; then a new one begins, so that each request meets a small world. */
+const WARM_UP_SAMPLES = 10;
+/** Requests to one world at most; then a new one begins, so that each request meets a small world. */
 const REQUESTS_PER_WORLD = 500;
+/** Memory is sampled after this many worlds. */
+const WORLDS_PER_SAMPLE = 10;
+/** After such a request most others find nothing, or are unauthorized. */
+const ENDS_WORLD = /^(POST \/_sim\/reset|DELETE \/_sim\/api_keys\/1)$/;
+/** Windows that the world continues for after it. */
+const LAST_WINDOWS = 2;
 /** How long a server may take to stop. */
 const STOP_MS = 10_000;
 /** A slow request is repeated, because compilation and garbage collection are not its fault. */
@@ -44,12 +50,17 @@ type FuzzOptions = {
 };
 type FuzzFigures = {
   requests: number;
+  worlds: number;
   skipped: number;
   rejected: number;
+  unauthorized: number;
+  /** The most CPU time of a few requests in a row, which is never less than that of one. */
   maxCpuMs: number;
   maxKeptBytes: number;
   maxDepth: number;
-  rssMb: number[];
+  /** The memory of the server at most, and in the last sample. */
+  maxRssMb: number;
+  rssMb: number;
 };
 
 /** Throws an error with the request and the command that repeats it. */
@@ -58,27 +69,27 @@ export async function fuzz({ requests, seed, budgets, onProgress }: FuzzOptions)
     execArgv: ["--import", "tsx", "--expose-gc"],
   });
   const figures: FuzzFigures = {
-    ...{ requests: 0, skipped: 0, rejected: 0, maxCpuMs: 0, maxKeptBytes: 0, maxDepth: 0 },
-    rssMb: [],
+    ...{ requests: 0, worlds: 0, skipped: 0, rejected: 0, unauthorized: 0 },
+    ...{ maxCpuMs: 0, maxKeptBytes: 0, maxDepth: 0, maxRssMb: 0, rssMb: 0 },
   };
+  const samples: number[] = [];
   const exited = once(server, "exit");
+  let connection: Connection | undefined;
   try {
     await once(server, "message");
-    for (let worldNumber = 0; figures.requests < requests; worldNumber += 1) {
-      const report = await nextWorld(server);
-      checkMemory(figures, report);
+    for (; figures.requests < requests; figures.worlds += 1) {
+      const isSampled = figures.worlds % WORLDS_PER_SAMPLE === 0;
+      const report = await nextWorld(server, isSampled ? "collect-garbage" : "next-world");
+      if (isSampled) checkMemory(samples, figures, report);
+      connection ??= new Connection({ port: report.port, pid: server.pid as number });
       const count = Math.min(REQUESTS_PER_WORLD, requests - figures.requests);
+      const worldSeed = seed + figures.worlds;
+      const before = figures.requests;
       try {
-        await fuzzWorld(report, {
-          seed: seed + worldNumber,
-          count,
-          budgets,
-          figures,
-          pid: server.pid as number,
-        });
+        await fuzzWorld(connection, report, { seed: worldSeed, count, budgets, figures });
         requireRunning(server);
       } catch (error) {
-        const options = `--requests ${count} --seed ${seed + worldNumber}`;
+        const options = `--requests ${figures.requests - before} --seed ${worldSeed}`;
         throw new Error(`repeat with: npm run fuzz -- ${options}\n${(error as Error).message}`, {
           cause: error,
         });
@@ -89,17 +100,18 @@ export async function fuzz({ requests, seed, budgets, onProgress }: FuzzOptions)
   } finally {
     // A server that hangs does not read the command.
     setTimeout(() => server.kill("SIGKILL"), STOP_MS).unref();
+    await connection?.close();
     if (server.connected) server.send("stop" satisfies FuzzCommand);
     await exited;
   }
 }
 
-async function nextWorld(server: ChildProcess): Promise<FuzzReport> {
+async function nextWorld(server: ChildProcess, command: FuzzCommand): Promise<FuzzReport> {
   requireRunning(server);
   const exit = new AbortController();
   const onExit = () => exit.abort();
   server.once("exit", onExit);
-  server.send("next-world" satisfies FuzzCommand);
+  server.send(command);
   const [report] = await once(server, "message", { signal: exit.signal });
   server.off("exit", onExit);
   return report as FuzzReport;
@@ -111,13 +123,14 @@ function requireRunning({ exitCode, signalCode }: ChildProcess): void {
     throw new Error(`the server has exited with ${exitCode ?? signalCode}`);
 }
 
-type WorldRun = { pid: number; seed: number; count: number; budgets: boolean; figures: FuzzFigures };
+type WorldRun = { seed: number; count: number; budgets: boolean; figures: FuzzFigures };
 
 async function fuzzWorld(
+  connection: Connection,
   { port, names, controlRoutes }: FuzzReport,
-  { seed, count, budgets, figures, pid }: WorldRun,
+  { seed, count, budgets, figures }: WorldRun,
 ): Promise<void> {
-  const server = { port, pid };
+  // The first requests of a seed are the same for every count, so a finding is repeated by its prefix.
   const generated = fc.sample(
     fc.oneof(
       { weight: 8, arbitrary: randomRequest },
@@ -126,22 +139,29 @@ async function fuzzWorld(
     { seed, numRuns: count },
   );
   const bytes = fc.sample(fc.uint8Array({ maxLength: 300 }), { seed, numRuns: Math.ceil(count / 50) });
-  for (const [index, template] of generated.entries()) {
-    figures.requests += 1;
-    const request = fill(template, names);
-    if (index % 50 === 0) await sendGarbage(port, request, Buffer.from(bytes[index / 50] ?? []));
-    const answer = await send(server, request).catch((error: unknown) => {
-      throw new Error(`${String(error)}: ${describe(request)}`);
-    });
-    if (answer === undefined) {
-      figures.skipped += 1;
-      continue;
+  let windowsLeft = Number.POSITIVE_INFINITY;
+  for (let start = 0; start < count && windowsLeft > 0; start += WINDOW) {
+    const requests = generated.slice(start, start + WINDOW).map((template) => fill(template, names));
+    const garbage = bytes[start / WINDOW / 3];
+    if (garbage !== undefined) await sendGarbage(port, requests[0] as RawRequest, Buffer.from(garbage));
+    const answers = await connection.sendAll(requests);
+    for (const [index, answer] of answers.entries()) {
+      const request = requests[index] as RawRequest;
+      figures.requests += 1;
+      if (answer === undefined) {
+        figures.skipped += 1;
+        continue;
+      }
+      checkAnswer(request, answer);
+      if (answer.status >= 400) figures.rejected += 1;
+      if (answer.status === 401) figures.unauthorized += 1;
+      if (budgets) await checkCpu(connection, request, answer, figures);
+      const isEnd = answer.status < 300 && ENDS_WORLD.test(`${request.method} ${request.path}`);
+      if (isEnd) windowsLeft = Math.min(windowsLeft, LAST_WINDOWS + 1);
     }
-    checkAnswer(request, answer);
-    if (answer.status >= 400) figures.rejected += 1;
-    if (budgets) await checkCpu(server, request, answer, figures);
+    windowsLeft -= 1;
   }
-  await checkKept(server, figures);
+  await checkKept(connection, figures);
 }
 
 /** Parts of real requests and any bytes, after which the client hangs up. */
@@ -156,7 +176,7 @@ async function sendGarbage(port: number, request: RawRequest, bytes: Buffer): Pr
 }
 
 function checkAnswer(request: RawRequest, { status, headers, text }: RawAnswer): void {
-  const bug = headers["x-fuzz-bug"];
+  const bug = headers[BUG_HEADER];
   const isExpected = status < 500 || status === 501;
   if (!isExpected || bug !== undefined)
     throw new Error(`${status} ${text.slice(0, 500)} ${bug ?? ""}\n${describe(request)}`);
@@ -166,16 +186,17 @@ function checkAnswer(request: RawRequest, { status, headers, text }: RawAnswer):
 }
 
 async function checkCpu(
-  server: ServerAddress,
+  connection: Connection,
   request: RawRequest,
   first: RawAnswer,
   figures: FuzzFigures,
 ): Promise<void> {
   if (UNBUDGETED.test(request.path)) return;
-  let cpuMs = Number(first.headers[CPU_HEADER] ?? 0) / 1_000;
+  const cpuMsOf = ({ headers }: RawAnswer) => Number(headers[CPU_HEADER] ?? 0) / 1_000;
+  let cpuMs = cpuMsOf(first);
   for (let repeats = 0; cpuMs > MAX_CPU_MS && repeats < REPEATS; repeats += 1) {
-    const again = await send(server, request);
-    if (again !== undefined) cpuMs = Math.min(cpuMs, Number(again.headers[CPU_HEADER] ?? 0) / 1_000);
+    const [again] = await connection.sendAll([request]);
+    if (again !== undefined) cpuMs = Math.min(cpuMs, cpuMsOf(again));
   }
   figures.maxCpuMs = Math.max(figures.maxCpuMs, cpuMs);
   if (cpuMs > MAX_CPU_MS)
@@ -183,10 +204,10 @@ async function checkCpu(
 }
 
 /** The newest requests of the log: their size, and how deeply they are nested. */
-async function checkKept(server: ServerAddress, figures: FuzzFigures): Promise<void> {
+async function checkKept(connection: Connection, figures: FuzzFigures): Promise<void> {
   for (let since = 0; ; ) {
     const path = `/_sim/requests?limit=1000&since=${since}`;
-    const answer = await send(server, { method: "GET", path, headers: {}, body: undefined });
+    const [answer] = await connection.sendAll([{ method: "GET", path, headers: {}, body: undefined }]);
     const { requests = [] } = JSON.parse(answer?.text ?? "{}") as { requests?: { number: number }[] };
     for (const entry of requests) {
       const keptBytes = Buffer.byteLength(JSON.stringify(entry));
@@ -210,13 +231,16 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-function checkMemory({ rssMb }: FuzzFigures, { rssBytes }: FuzzReport): void {
-  rssMb.push(Math.round(rssBytes / 1024 ** 2));
-  if (rssMb.length <= 2 * WARM_UP_WORLDS) return;
+function checkMemory(samples: number[], figures: FuzzFigures, { rssBytes }: FuzzReport): void {
+  samples.push(rssBytes / 1024 ** 2);
+  figures.rssMb = Math.round(samples.at(-1) as number);
+  figures.maxRssMb = Math.max(figures.maxRssMb, figures.rssMb);
+  if (samples.length <= 2 * WARM_UP_SAMPLES) return;
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const growth = mean(rssMb.slice(-WARM_UP_WORLDS)) - mean(rssMb.slice(WARM_UP_WORLDS, 2 * WARM_UP_WORLDS));
+  const growth =
+    mean(samples.slice(-WARM_UP_SAMPLES)) - mean(samples.slice(WARM_UP_SAMPLES, 2 * WARM_UP_SAMPLES));
   if (growth * 1024 ** 2 > MAX_GROWTH_BYTES)
-    throw new Error(`memory grew by ${growth} MB: ${rssMb.join(" ")}`);
+    throw new Error(`memory grew by ${growth} MB: ${samples.map(Math.round).join(" ")}`);
 }
 
 function fill({ method, path, query, headers, body }: RandomRequest, names: ResourceNames): RawRequest {
@@ -226,15 +250,7 @@ function fill({ method, path, query, headers, body }: RandomRequest, names: Reso
   return {
     method,
     path: filled(path) + (query === "" ? "" : `?${filled(query)}`),
-    headers: { Connection: "keep-alive", ...headers },
+    headers,
     body: hasBody ? filled(body) : undefined,
   };
-}
-
-function describe(request: RawRequest): string {
-  return JSON.stringify(request, (_, value) =>
-    typeof value === "string" && value.length > 999
-      ? `${value.length} characters: ${value.slice(0, 99)}`
-      : value,
-  );
 }

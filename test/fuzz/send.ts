@@ -5,6 +5,7 @@ import { watchForHang } from "./hang-watch.ts";
 /** Headers that the server under test adds to each answer. */
 export const CPU_HEADER = "x-fuzz-cpu-us";
 export const CHANGED_HEADER = "x-fuzz-changed";
+export const BUG_HEADER = "x-fuzz-bug";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 /** Nearly all answers come sooner, and need no watch. */

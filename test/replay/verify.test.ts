@@ -349,6 +349,7 @@ const MANIPULATIONS: readonly Manipulation[] = [
       what: `a row of ${table}, which no event describes, does not match its checksum`,
       where: tableName(table),
       change: (sqlite) => {
+        if (table === "branchData") addRow(sqlite, table, "br-nobody", { at: 1 });
         const { changes } = sqlite.prepare(`UPDATE ${tableName(table)} SET checksum = checksum + 1`).run();
         expect(changes).toBeGreaterThan(0);
         return /row .* is damaged/;

@@ -12,7 +12,10 @@ export type FuzzedGateway = Awaited<ReturnType<typeof openFuzzedGateway>>;
 
 const NO_ENGINE: Engine = {
   versions: [17],
-  createCluster: async () => {
+  emptyCluster: async () => {
+    throw new EngineError("there is no Postgres in this test");
+  },
+  copyCluster: async () => {
     throw new EngineError("there is no Postgres in this test");
   },
   start: async () => {

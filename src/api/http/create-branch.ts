@@ -2,7 +2,7 @@ import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
-import type { NewServiceRecord } from "../../platform/branch/service-record.ts";
+import type { NewServiceRecord } from "../../platform/branch/services/service-record.ts";
 import { findProject } from "../../platform/lookup.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";

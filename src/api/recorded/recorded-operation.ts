@@ -9,15 +9,15 @@ import {
   findEnabledService,
   findServiceRecord,
   servicesOf,
-} from "../../platform/branch/decide-service-record.ts";
-import { SERVICE_DEFAULTS } from "../../platform/branch/service-defaults.ts";
+} from "../../platform/branch/services/decide-service-record.ts";
+import { SERVICE_DEFAULTS } from "../../platform/branch/services/service-defaults.ts";
 import type {
   ConfigurationKind,
   NewServiceRecord,
   SecretChange,
   ServiceKind,
   ServiceSettings,
-} from "../../platform/branch/service-record.ts";
+} from "../../platform/branch/services/service-record.ts";
 import type { World } from "../../platform/core/world.ts";
 import {
   isServiceRecord,

@@ -15,6 +15,8 @@ export type InProcessPostgres = {
   readonly address: PostgresAddress;
   /** Deletes the data of worlds and branches that do not exist any more. */
   removeLeftovers(): Promise<void>;
+  /** Called before a world is copied whose data may have changed since its position was stored. */
+  prepareCopy(world: string): Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -52,6 +54,7 @@ export async function openInProcessPostgres(
       // URIs with an address need no name resolution, and are the same on every machine but for the port.
       address: { host, port: address.port, hostNamesResolve: false },
       removeLeftovers: () => port.removeLeftovers(),
+      prepareCopy: (world) => port.prepareCopy(world),
       close,
     };
   } catch (error) {

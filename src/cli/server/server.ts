@@ -10,6 +10,7 @@ import {
   openWorlds,
   type PlanLimitOverrides,
   type Populate,
+  type ServerOptions,
   WorldMismatch,
 } from "../../app/open-worlds.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
@@ -61,8 +62,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     const scrubber = new Scrubber(directory.path, (result) => {
       if (worlds !== undefined) reportScrub(result, worlds, log);
     });
-    const onHistoryEnded = () => void postgres?.port.removeLeftovers();
-    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, onHistoryEnded, log);
+    const dataHooks = {
+      onHistoryEnded: () => void postgres?.port.removeLeftovers(),
+      beforeCopy: async (world: string) => postgres?.port.prepareCopy(world),
+    };
+    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, dataHooks, log);
     worlds = opened.worlds;
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
@@ -143,7 +147,7 @@ async function openServedWorlds(
   options: ServeOptions,
   applySeedFile: Populate | undefined,
   scrubber: Scrubber,
-  onHistoryEnded: () => void,
+  dataHooks: Pick<ServerOptions, "onHistoryEnded" | "beforeCopy">,
   log: Log,
 ): Promise<OpenedWorlds> {
   try {
@@ -168,7 +172,7 @@ async function openServedWorlds(
         limits,
         retention,
         beforeRestore: () => scrubber.stop(),
-        onHistoryEnded,
+        ...dataHooks,
         onExpired: (world) =>
           log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
         hostClock: newHostClock(({ byMs }) =>

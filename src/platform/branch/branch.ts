@@ -1,10 +1,11 @@
+import type { DataSource } from "../branch-data/branch-data.ts";
 import type { ComputeOptions, ComputeType } from "../compute/compute.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 import type { BranchRef } from "../object-refs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import type { BranchContent, Database, Role } from "./branch-content.ts";
-import type { NewServiceRecord } from "./service-record.ts";
+import type { NewServiceRecord } from "./services/service-record.ts";
 
 /** A branch of a project's data, with its roles and databases. Clients reach it only through its computes. */
 export type Branch = {
@@ -89,7 +90,12 @@ export type BranchChanges = Partial<Pick<Branch, "name" | "protected" | "restore
 export type BranchCommand = CreateBranch | UpdateBranch | DeleteBranch | SetDefaultBranch;
 
 export type BranchEvent =
-  | (EventBase & { readonly type: "BranchCreated"; readonly branch: Branch })
+  | (EventBase & {
+      readonly type: "BranchCreated";
+      readonly branch: Branch;
+      /** Where its data begins; absent: with that of its parent, at `parentTimestamp`. */
+      readonly dataFrom?: DataSource;
+    })
   | (EventBase & { readonly type: "BranchBecameReady"; readonly branchId: string })
   | (EventBase & {
       readonly type: "BranchUpdated";
@@ -114,6 +120,8 @@ export type BranchEvent =
       readonly parentId: string;
       readonly parentTimestamp: SimTime;
       readonly parentLsn?: string;
+      /** Absent: the data is that of the parent at `parentTimestamp`. */
+      readonly dataFrom?: DataSource;
     })
   | (EventBase & {
       readonly type: "BranchDeleted";

@@ -3,8 +3,8 @@ import type { World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
 import type { Branch } from "./branch.ts";
 import type { BranchContent, Database, DatabaseEvent, Role, RoleEvent } from "./branch-content.ts";
-import { deleteDatabaseServices, renameDatabaseServices } from "./copied-services.ts";
 import { advanceRoleNumber } from "./role.ts";
+import { deleteDatabaseServices, renameDatabaseServices } from "./services/copied-services.ts";
 
 /** The content of a branch at an instant within the project's history retention. */
 export function contentAt(branch: Branch, at: SimTime): BranchContent {

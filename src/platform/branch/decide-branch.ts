@@ -34,11 +34,11 @@ import {
   repeatsExpiration,
 } from "./branch-expiration.ts";
 import { contentAt } from "./content-history.ts";
-import { copiedServices } from "./copied-services.ts";
 import { checkDatabaseName } from "./database.ts";
-import { serviceRecordCreated } from "./decide-service-record.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
 import { checkRoleName, newSecretId, withNewPasswords } from "./role.ts";
+import { copiedServices } from "./services/copied-services.ts";
+import { serviceRecordCreated } from "./services/decide-service-record.ts";
 
 export const branchDeciders = {
   CreateBranch: decideCreateBranch,
@@ -96,7 +96,12 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   // A: a schema contains nothing that services store.
   const copied = isRoot ? [] : copiedServices(world, branch.id, source, context);
   return accept([
-    { type: "BranchCreated", at: now, branch },
+    {
+      type: "BranchCreated",
+      at: now,
+      branch,
+      ...(isRoot ? { dataFrom: { id: parent.value.id, at: parentTimestamp } } : {}),
+    },
     ...copied,
     ...(command.services ?? []).map((record, index) =>
       serviceRecordCreated(world, branch.id, record, context, copied.length + index),

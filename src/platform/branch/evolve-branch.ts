@@ -1,3 +1,5 @@
+import type { DataSource } from "../branch-data/branch-data.ts";
+import { addBranchData, replaceBranchData } from "../branch-data/evolve-branch-data.ts";
 import type { World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
 import { defaultBranchOf } from "../lookup.ts";
@@ -10,11 +12,13 @@ import { withContent } from "./content-history.ts";
 import { advanceRoleNumber } from "./role.ts";
 
 export const branchEvolvers = {
-  BranchCreated(world, { branch }) {
+  BranchCreated(world, { branch, dataFrom = dataSourceOf(branch) }) {
     world.numbers.branch = branch.number;
     world.numbers.database += branch.databases.length;
     advanceRoleNumber(world, branch.roles);
     world.branches.set(branch);
+    if (dataFrom !== undefined)
+      addBranchData(world, branch.id, dataFrom, branch.initSource === "schema-only");
   },
   BranchBecameReady(world, event) {
     const { at } = event;
@@ -43,7 +47,10 @@ export const branchEvolvers = {
   },
   BranchRestored(world, event) {
     const { at, content, parentId, parentTimestamp } = event;
-    const { parentLsn: _, ...rest } = withContent(world, branchOf(world, event), content, at);
+    const { dataFrom = { id: parentId, at: parentTimestamp } } = event;
+    const branch = branchOf(world, event);
+    replaceBranchData(world, branch, dataFrom, at);
+    const { parentLsn: _, ...rest } = withContent(world, branch, content, at);
     const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
     world.branches.set({
       ...rest,
@@ -71,6 +78,7 @@ export const branchEvolvers = {
     const { id } = branchOf(world, event);
     deleteBranchRecords(world, id);
     deleteUsage(world, id);
+    world.branchData.delete(id);
     world.branches.delete(id);
   },
 } satisfies Evolvers<BranchEvent>;
@@ -79,6 +87,7 @@ export const snapshotEvolvers = {
   SnapshotCreated(world, { at, snapshot }) {
     world.numbers.snapshot = snapshot.number;
     world.branchSnapshots.set(snapshot);
+    addBranchData(world, snapshot.id, { id: snapshot.sourceBranchId, at: snapshot.timestamp });
     const branch = snapshot.manual ? undefined : world.branches.get(snapshot.sourceBranchId);
     if (branch?.backupSchedule !== undefined) {
       world.branches.set({ ...branch, backupSchedule: { ...branch.backupSchedule, after: at } });
@@ -90,6 +99,7 @@ export const snapshotEvolvers = {
     world.branchSnapshots.set({ ...snapshot, name, updatedAt: at });
   },
   SnapshotDeleted(world, { snapshotId }) {
+    world.branchData.delete(snapshotId);
     world.branchSnapshots.delete(snapshotId);
   },
   BackupScheduleSet(world, event) {
@@ -105,6 +115,10 @@ function branchOf(
   const branch = world.branches.get(branchId);
   if (branch === undefined) throw new Error(`${type}: there is no branch ${branchId}`);
   return branch;
+}
+
+function dataSourceOf({ parentId, parentTimestamp: at }: Branch): DataSource | undefined {
+  return parentId === undefined || at === undefined ? undefined : { id: parentId, at };
 }
 
 function withoutExpiration({ expiresAt: _, ttlSeconds: __, ...branch }: Branch): Branch {

@@ -14,9 +14,9 @@ import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { expirationSet } from "./branch-expiration.ts";
 import { contentAt } from "./content-history.ts";
-import { copiedServices, restoredServices } from "./copied-services.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
+import { copiedServices, restoredServices } from "./services/copied-services.ts";
 
 export const restoreBranchDeciders = {
   RestoreBranch: decideRestoreBranch,
@@ -96,6 +96,7 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
     parentId: source.id === branch.id && preserved !== undefined ? preserved.id : source.id,
     parentTimestamp: timestamp,
     ...(command.sourceLsn === undefined ? {} : { parentLsn: command.sourceLsn }),
+    ...(source.id === branch.id ? { dataFrom: { id: source.id, at: timestamp } } : {}),
   };
   const current = { branchId: branch.id, at: now, content: branch };
   const preservedServices =
@@ -191,7 +192,7 @@ function buildPreservedBranch(
 function preservedEvents(world: World, branch: Branch, preserved: Branch, at: SimTime): Event[] {
   const children = world.branches.by("parent", branch.id).toArray();
   return [
-    { type: "BranchCreated", at, branch: preserved },
+    { type: "BranchCreated", at, branch: preserved, dataFrom: { id: branch.id, at } },
     ...children.map(
       (child): Event => ({ type: "BranchMoved", at, branchId: child.id, parentId: preserved.id }),
     ),

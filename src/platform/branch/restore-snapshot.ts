@@ -19,9 +19,9 @@ import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
-import { copiedServices } from "./copied-services.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
 import { findSnapshot } from "./decide-snapshot.ts";
+import { copiedServices } from "./services/copied-services.ts";
 
 export type RestoreSnapshotCommand = RestoreSnapshot | FinalizeRestore;
 
@@ -91,7 +91,7 @@ function decideRestoreSnapshot(world: World, command: RestoreSnapshot, context: 
     content: snapshot.content,
   };
   return accept([
-    { type: "BranchCreated", at: now, branch },
+    { type: "BranchCreated", at: now, branch, dataFrom: { id: snapshot.id, at: now } },
     // A: a snapshot does not store them, so they are those that its branch still has.
     ...copiedServices(world, branch.id, source, context),
     ...finalized.events,

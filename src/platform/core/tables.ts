@@ -15,7 +15,7 @@ type TableSpec =
       readonly checkpoint: "rows" | "copied";
     }
   /** Durable, but not described by events. Not in checkpoints; `verify` only checks its checksums. */
-  | { readonly journaled: false; readonly onReset: "kept" };
+  | { readonly journaled: false; readonly onReset: "kept" | "emptied" };
 
 /**
  * Properties of each table. A table of `World` that is missing here does not compile.
@@ -37,6 +37,7 @@ export const TABLES = {
   faults: { journaled: true, onReset: "emptied", checkpoint: "rows" },
   apiKeyUses: { journaled: false, onReset: "kept" },
   secrets: { journaled: false, onReset: "kept" },
+  branchData: { journaled: false, onReset: "emptied" },
 } as const satisfies Readonly<Record<TableName, TableSpec>>;
 
 /** The tables whose specification has these properties. */

@@ -2,6 +2,7 @@ import type { Account } from "../account/account.ts";
 import type { ApiKey, ApiKeyUse } from "../account/api-key.ts";
 import type { Branch } from "../branch/branch.ts";
 import type { BranchSnapshot } from "../branch/branch-snapshot.ts";
+import type { BranchData } from "../branch-data/branch-data.ts";
 import { PROFILES, type Profile } from "../catalog/profile-defaults-and-limits.ts";
 import type { ScheduledActivity } from "../compute/activity.ts";
 import type { Compute } from "../compute/compute.ts";
@@ -56,6 +57,7 @@ export type World = {
   /** Not journaled; `verify` does not compare them. */
   readonly apiKeyUses: Table<ApiKeyUse>;
   readonly secrets: Table<Secret>;
+  readonly branchData: Table<BranchData>;
 };
 
 /** A value that is returned to clients but must not be in the journal: the password of a role. */
@@ -138,6 +140,7 @@ export function emptyWorld(): World {
     faults: new Table("faults", changes, { key: (row) => row.name }),
     apiKeyUses: new Table("apiKeyUses", changes, { key: (row) => String(row.keyId) }),
     secrets: new Table("secrets", changes, { key: (row) => row.id }),
+    branchData: new Table("branchData", changes, { key: (row) => row.id }),
   };
 }
 

@@ -31,7 +31,10 @@ export const projectEvolvers = {
   ProjectRemoved(world, event) {
     const { id } = projectOf(world, event);
     deleteUsage(world, id);
-    for (const snapshot of snapshotsOf(world, id)) world.branchSnapshots.delete(snapshot.id);
+    for (const snapshot of snapshotsOf(world, id)) {
+      world.branchData.delete(snapshot.id);
+      world.branchSnapshots.delete(snapshot.id);
+    }
     world.projects.delete(id);
     deleteProjectRecords(world, id, event.at);
   },

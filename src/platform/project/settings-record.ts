@@ -1,4 +1,8 @@
-import { isServiceKind, type ServiceKind, type ServiceRecordFields } from "../branch/service-record.ts";
+import {
+  isServiceKind,
+  type ServiceKind,
+  type ServiceRecordFields,
+} from "../branch/services/service-record.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 

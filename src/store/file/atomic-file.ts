@@ -72,15 +72,43 @@ export function syncEntry(path: string): void {
   }
 }
 
-/** Links a file under a second name before it is replaced. Does nothing if that name exists. */
-export function preserveAs(path: string, name: string): void {
+/**
+ * Preserves a file under a second name and moves a finished one into its place. `onPreserved` runs in between.
+ * If this fails, the second name is removed again, unless it is unknown which file is on disk.
+ */
+export function replaceAndPreserve(
+  finished: string,
+  path: string,
+  name: string,
+  onPreserved: () => void = () => undefined,
+): void {
+  const isNew = !existsSync(name);
+  try {
+    if (isNew) preserveAs(path, name);
+    onPreserved();
+    moveIntoPlace(finished, path);
+  } catch (error) {
+    // The next start removes a name that cannot be removed now.
+    if (isNew && !(error instanceof OutcomeUnknown)) removeIfPossible(name);
+    throw error;
+  }
+}
+
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The error that is thrown already matters more.
+  }
+}
+
+function preserveAs(path: string, name: string): void {
   makeDirectory(dirname(name));
   try {
     linkSync(path, name);
     syncFile(dirname(name));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS" && code !== "EXDEV") throw error;
     // This file system does not support hard links.
     copyFileSync(path, temporaryPath(name));

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
+import { type BranchData, copyBranchData } from "../../platform/branch-data/branch-data.ts";
+import { hasOwner } from "../../platform/branch-data/evolve-branch-data.ts";
 import type { Change } from "../../platform/core/table.ts";
 import { JOURNALED_TABLES } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
@@ -11,7 +13,7 @@ import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
-import { RowWriter, tableName } from "../tables/stored-tables.ts";
+import { prepareReader, RowWriter, tableName } from "../tables/stored-tables.ts";
 import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open-world.ts";
 import { checkpointAndClose } from "./sqlite-connection.ts";
 
@@ -57,7 +59,17 @@ export async function divergeCopy(
       simAnchor: now,
       wallAnchor: clock.wallNow,
     };
+    const readBranchData = prepareReader<BranchData>(sqlite, "branchData");
+    const writer = new RowWriter(sqlite);
     sqlite.transaction(() => {
+      for (const data of readBranchData()) {
+        const value = rewindTo?.world === undefined || hasOwner(rewindTo.world, data.id) ? data : undefined;
+        writer.write({
+          table: "branchData",
+          key: data.id,
+          value: value && copyBranchData(value, now, rewindTo === undefined),
+        });
+      }
       writeWorldRow(sqlite, { ...rewound, clock: state, now });
       writeHistoryRow(sqlite, { ...history, historyId, origin });
     })();

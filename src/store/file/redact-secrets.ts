@@ -20,7 +20,9 @@ export function redactSecrets(
   const sqlite = connectToCurrent(path, options);
   try {
     sqlite.transaction(() => {
-      sqlite.exec("DELETE FROM secrets; DELETE FROM api_key_uses; DELETE FROM requests");
+      sqlite.exec(
+        "DELETE FROM secrets; DELETE FROM api_key_uses; DELETE FROM branch_data; DELETE FROM requests",
+      );
       sqlite.function("hash_of", { deterministic: true }, (id: unknown) => replacementHash(Number(id)));
       sqlite.exec("UPDATE api_keys SET hash = hash_of(id)");
       redactCheckpoints(sqlite, replacementHash);

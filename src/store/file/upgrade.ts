@@ -7,7 +7,13 @@ import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { rechain } from "../journal/rechain.ts";
 import { FIRST_VERSION, JOURNAL_VERSION, markVersion, schemaVersionOf } from "../tables/format-version.ts";
 import { checkChecksums, rewriteChecksums } from "../tables/stored-tables.ts";
-import { makePrivateFile, moveIntoPlace, preserveAs, removeDatabase, temporaryPath } from "./atomic-file.ts";
+import {
+  makePrivateFile,
+  moveIntoPlace,
+  removeDatabase,
+  replaceAndPreserve,
+  temporaryPath,
+} from "./atomic-file.ts";
 import { checkpointAndClose, checkpointWal, connect } from "./sqlite-connection.ts";
 
 /** Creates the file of an empty world with a new history. It appears at `path` only when it is complete. */
@@ -54,8 +60,8 @@ export function upgradeFile(path: string, migrationsFolder: string, backupPath?:
   } finally {
     checkpointAndClose(sqlite);
   }
-  if (backupPath !== undefined) preserveAs(path, backupPath);
-  moveIntoPlace(copy, path);
+  if (backupPath === undefined) moveIntoPlace(copy, path);
+  else replaceAndPreserve(copy, path, backupPath);
 }
 
 /** From now on the file may contain events that earlier releases would misinterpret, so they must reject it. */

@@ -1,6 +1,8 @@
+import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import { schemaVersionOf } from "../tables/format-version.ts";
+import { prepareReader } from "../tables/stored-tables.ts";
 import { readWorldRow } from "./open-world.ts";
 import { connect, connectReadOnly } from "./sqlite-connection.ts";
 
@@ -42,5 +44,19 @@ export function readFileInfo(path: string): FileInfo {
   } catch (error) {
     const cause = asCorruptFile(error);
     return { ...unknown, error: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+/** The first version of the tables with references to the data of branches. */
+const BRANCH_DATA_VERSION = 5;
+
+/** Where the data of the branches is, in a file that is not open. Throws if the file cannot be read. */
+export function readBranchData(path: string): BranchData[] {
+  const sqlite = connectReadOnly(path);
+  try {
+    if (schemaVersionOf(sqlite) < BRANCH_DATA_VERSION) return [];
+    return prepareReader<BranchData>(sqlite, "branchData")();
+  } finally {
+    sqlite.close();
   }
 }

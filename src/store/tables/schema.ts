@@ -4,6 +4,7 @@ import type { Account } from "../../platform/account/account.ts";
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
 import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
+import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import type { Numbers } from "../../platform/core/world.ts";
@@ -110,6 +111,19 @@ export const apiKeyUses = sqliteTable("api_key_uses", {
 export const secrets = sqliteTable("secrets", {
   id: text().primaryKey(),
   value: text().notNull(),
+  checksum: checksum(),
+});
+
+/** Where the data of branches and of their snapshots is. The data itself is in volumes. */
+export const branchData = sqliteTable("branch_data", {
+  id: text().primaryKey(),
+  volumeId: text(),
+  at: instant().notNull(),
+  lsn: text(),
+  writes: flag(),
+  isOpen: flag(),
+  schemaOnly: flag(),
+  past: text({ mode: "json" }).$type<NonNullable<BranchData["past"]>>(),
   checksum: checksum(),
 });
 

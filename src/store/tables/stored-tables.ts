@@ -16,6 +16,7 @@ const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
   apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
   apiKeyUses: { table: schema.apiKeyUses, key: "keyId", order: "keyId" },
   secrets: { table: schema.secrets, key: "id", order: "id" },
+  branchData: { table: schema.branchData, key: "id", order: "id" },
   projects: { table: schema.projects, key: "id", order: "number" },
   branches: { table: schema.branches, key: "id", order: "number" },
   computes: { table: schema.computes, key: "id", order: "number" },

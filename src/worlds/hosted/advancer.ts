@@ -117,7 +117,9 @@ export class Advancer {
   }
 
   /** An advance that fails after some of its commits states how far it came. */
-  #advanceAlone<T>(work: () => Promise<T>): Promise<T> {
+  async #advanceAlone<T>(work: () => Promise<T>): Promise<T> {
+    const marked = this.#reports.markData(false);
+    if (marked !== undefined) await marked;
     return this.#gate.run(async () => {
       this.#committedAt = undefined;
       try {

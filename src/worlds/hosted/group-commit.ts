@@ -8,7 +8,7 @@ import {
   nextTruncation,
   type Retention,
 } from "../retention.ts";
-import { StoreUnavailable } from "../world-handle.ts";
+import { type EventListener, StoreUnavailable } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";
 import { runInBackground } from "./store-failure.ts";
 import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
@@ -34,7 +34,7 @@ type Deferred = {
 export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;
   readonly #retention: Retention;
-  readonly #listeners = new Set<(events: readonly RecordedEvent[]) => void>();
+  readonly #listeners = new Set<EventListener>();
   readonly #requestListeners = new Set<() => void>();
   #next: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
@@ -79,13 +79,15 @@ export class GroupCommit {
       this.#lifecycle.reportFailure(error);
       throw this.fail(live, error);
     }
-    this.#next?.resolve();
+    const committed = this.#next;
     this.#next = undefined;
     this.#checkpointWhenIdle();
     this.#retainHistory(live);
     if (requests !== undefined) for (const listener of this.#requestListeners) listener();
-    if (events.length === 0) return;
-    for (const listener of this.#listeners) listener(events);
+    const followers = events.length === 0 ? [] : [...this.#listeners].map((listener) => listener(events));
+    const waiting = followers.filter((follower) => follower !== undefined);
+    if (waiting.length === 0) committed?.resolve();
+    else void Promise.allSettled(waiting).then(() => committed?.resolve());
   }
 
   /** Drops the world from memory and rejects all callers that wait for its commit. */
@@ -114,7 +116,7 @@ export class GroupCommit {
     return this.#next !== undefined || this.#listeners.size > 0 || this.#requestListeners.size > 0;
   }
 
-  subscribe(listener: (events: readonly RecordedEvent[]) => void): () => void {
+  subscribe(listener: EventListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -127,7 +129,7 @@ export class GroupCommit {
 
   /** Makes subscribers check the world again after something other than an event has changed it. */
   notify(): void {
-    for (const listener of this.#listeners) listener([]);
+    for (const listener of this.#listeners) void listener([]);
     for (const listener of this.#requestListeners) listener();
   }
 

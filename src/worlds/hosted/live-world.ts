@@ -50,8 +50,9 @@ export function openLiveWorld(
   { previousHistoryId, wallStepMs }: OpeningOptions,
 ): LiveWorld {
   const { name, open, hostClock, initialClock, requestsLimit, retention } = options;
+  let history: History | undefined;
   try {
-    const history = open();
+    history = open();
     const { journal, world, clock } = history;
     const state = clock?.state ?? initialClock;
     const floor = Math.max(clock?.now ?? state.simAnchor, world.at);
@@ -75,11 +76,20 @@ export function openLiveWorld(
       truncationDueAt: worldClock.now(),
     };
   } catch (error) {
+    closeFailed(history);
     const reason =
       error instanceof CorruptFile
         ? describeCorruption(name, error)
         : `world "${name}" cannot be opened: ${messageOf(error)}`;
     throw new StoreUnavailable(reason, { cause: error });
+  }
+}
+
+function closeFailed(history: History | undefined): void {
+  try {
+    history?.close();
+  } catch {
+    // The failure to open it is reported.
   }
 }
 

@@ -12,6 +12,11 @@ export class Reports {
     this.#source = source;
   }
 
+  /** Stores how far the data of the branches is; `undefined` if there is nothing to store. */
+  markData(isCopied: boolean): Promise<void> | undefined {
+    return this.#source?.markData?.(isCopied);
+  }
+
   /**
    * Runs the work that is due and the reports up to and including `until`. Stops after about `maxEvents`
    * events; returns whether everything has run.

@@ -8,6 +8,8 @@ type TransactionHooks = {
   readonly commit: () => void;
   /** Called before the transaction changes anything in the world. */
   readonly onChange: () => void;
+  /** Called after a change outside history that must be durable when the transaction resolves. */
+  readonly onDurableRow: () => void;
   /** Called with the error of a request that could not be logged. */
   readonly onLost: (error: unknown) => void;
 };
@@ -16,7 +18,7 @@ type TransactionHooks = {
 export function transactionAt(
   { simulation, requests, history: { secretBox } }: LiveWorld,
   now: SimTime,
-  { commit, onChange, onLost }: TransactionHooks,
+  { commit, onChange, onDurableRow, onLost }: TransactionHooks,
 ): Transaction {
   const { world, journal } = simulation;
   const commitPending = () => {
@@ -41,6 +43,11 @@ export function transactionAt(
     deleteSecret(id) {
       onChange();
       world.secrets.delete(id);
+    },
+    storeBranchData(row) {
+      onChange();
+      world.branchData.set(row);
+      onDurableRow();
     },
     recordKeyUse(keyId, address) {
       const use = world.apiKeyUses.get(String(keyId));

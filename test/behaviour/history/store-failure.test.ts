@@ -1,9 +1,13 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { emptyWorld } from "../../../src/platform/core/world.ts";
 import { type Batch, MemoryJournal } from "../../../src/simulation/journal.ts";
+import { openLiveWorld } from "../../../src/worlds/hosted/live-world.ts";
+import { SecretBox } from "../../../src/worlds/secret-box.ts";
 import { worldState } from "../../support/compute.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+import { createDouble, createProject, START } from "../../support/double.ts";
 import { createStorageDouble, STORAGE_KINDS } from "../../support/storage-double.ts";
+import { TestHost } from "../../support/test-host.ts";
 
 /** A journal on a disk that can be made full. */
 class FullJournal extends MemoryJournal {
@@ -31,6 +35,29 @@ test("a change that cannot be committed is answered with 503 and has not happene
   journal.full = false;
   expect(await worldState(double)).toBe(before);
   expect((await double.api("GET", path)).body.endpoint).not.toHaveProperty("name");
+});
+
+test("a world that cannot commit while it is opened closes its history", () => {
+  const journal = new FullJournal();
+  journal.full = true;
+  const world = emptyWorld();
+  // Stored without encryption by an older release, so opening the world encrypts it.
+  world.secrets.set({ id: "role", value: "password" });
+  let closings = 0;
+  const close = () => {
+    closings += 1;
+  };
+  const open = () => ({ journal, world, historyId: "id", secretBox: new SecretBox(), close });
+  const options = {
+    ...{ name: "old", open, hostClock: new TestHost(START).clock, requestsLimit: 0 },
+    initialClock: { mode: "manual", factor: 0, simAnchor: START, wallAnchor: START } as const,
+    retention: {},
+    onFailure: () => undefined,
+  };
+  expect(() => openLiveWorld(options, { previousHistoryId: undefined, wallStepMs: 0 })).toThrow(
+    'world "old" cannot be opened: no space left on device',
+  );
+  expect(closings).toBe(1);
 });
 
 test("everything in a failed commit fails together, including reads of the same turn", async () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,7 +7,7 @@ import { importWorld } from "../../../src/cli/history/world-history.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble } from "../../support/double.ts";
 import { temporaryDirectory } from "../../support/process.ts";
-import { createStorageDouble } from "../../support/storage-double.ts";
+import { createStorageDouble, openStorageDouble } from "../../support/storage-double.ts";
 
 async function createInFiles() {
   const made = await createStorageDouble("in files");
@@ -67,6 +67,31 @@ test("a world file replaced under a running server is 503", async () => {
   renameSync(`${file}.copy`, file);
   const refused = await made.double().api("POST", "/projects", { project: {} });
   expect(refused).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+});
+
+test("a world is deleted even if some of its files cannot be removed", async () => {
+  const made = await createInFiles();
+  await made.double().sim("POST", "/worlds", { name: "fork" });
+  // A directory with the name of a journal cannot be removed as a file.
+  mkdirSync(join(made.directory, "worlds", "fork.sqlite-journal"));
+  expect((await made.double().sim("DELETE", "/worlds/fork")).status).toBe(200);
+  const again = await made.double().sim("POST", "/worlds", { name: "fork" });
+  expect(again).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  rmSync(join(made.directory, "worlds", "fork.sqlite-journal"), { recursive: true });
+  expect((await made.double().sim("POST", "/worlds", { name: "fork" })).status).toBe(201);
+});
+
+test("a world with the name of one that was not completely deleted survives a restart", async () => {
+  const scratch = temporaryDirectory();
+  onTestFinished(scratch.remove);
+  const first = await openStorageDouble(scratch.path);
+  writeFileSync(join(scratch.path, "worlds", "fork.sqlite.deleted"), "");
+  await first.double().sim("POST", "/worlds", { name: "fork" });
+  await first.release();
+  const second = await openStorageDouble(scratch.path);
+  const { body } = await second.double().sim("GET", "/worlds");
+  await second.release();
+  expect(body.worlds.map(({ name }: { name: string }) => name)).toEqual(["default", "fork"]);
 });
 
 test.each([

@@ -17,13 +17,13 @@ function countOnDisk(branchId: string): number {
   return readdirSync(volumes)
     .filter((name) => name !== "templates" && name !== "extension")
     .flatMap((history) => readdirSync(join(volumes, history)))
-    .filter((name) => name === branchId).length;
+    .filter((name) => name.startsWith(branchId)).length;
 }
 
 /** Connects, and stores a row. */
 async function storeRow(uri: string): Promise<void> {
   const client = await connect(uri);
-  await client.query("create table stored (id int)");
+  await client.query("create table if not exists stored (id int)");
 }
 
 const WAIT = { timeout: 30_000 };
@@ -40,13 +40,16 @@ test("the data of a deleted world is deleted with it, and that of other worlds s
   expect((await (await connect(uri)).query("select from stored")).rowCount).toBe(0);
 });
 
-test("the data of a history that a restore replaced is deleted", async () => {
+test("the data of a history that a restore replaced is deleted with the snapshot of it", async () => {
+  await server.sim("POST", "/snapshots", { name: "before" });
   const { uri, branchId } = await createBranch(server);
   await storeRow(uri);
-  await server.sim("POST", "/snapshots", { name: "before" });
-  await server.sim("POST", "/snapshots/before/restore", {});
+  const { body } = await server.sim("POST", "/snapshots/before/restore", {});
+  const { body: stays } = await server.sim("GET", "/snapshots");
+  expect(stays.snapshots).toHaveLength(2);
+  expect(countOnDisk(branchId)).toBe(1);
+  expect((await server.sim("DELETE", `/snapshots/${body.former_kept_as}`)).status).toBe(200);
   await expect.poll(() => countOnDisk(branchId), WAIT).toBe(0);
-  await storeRow(uri);
 });
 
 test("the data of a deleted branch stays for the week in which it can be recovered", async () => {

@@ -4,6 +4,7 @@ import { openWorlds } from "../../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import type { HostClock } from "../../../src/simulation/host-clock.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import type { WorldRegistry } from "../../../src/worlds/world-registry.ts";
 import { API_KEY, START } from "../double.ts";
 
 export const FREE_KEY = "f".repeat(64);
@@ -31,27 +32,62 @@ export type FuzzedWorld = {
 
 /** A complete app over SQLite with one of everything in its world. Identical for each call in an empty directory. */
 export async function createFuzzedWorld(path: string, hostClock?: HostClock): Promise<FuzzedWorld> {
-  const bugs: unknown[] = [];
-  const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
-  const { worlds, world } = await openWorlds(
-    directory,
-    {
-      seed: 1,
-      startAt: START,
-      clock: { mode: "manual", factor: 0 },
-      apiKey: API_KEY,
-      ...(hostClock && { hostClock }),
-    },
-    (error) => bugs.push(error),
-  );
-  const app = createApp({
-    worlds,
-    version: "test",
-    rateLimit: false,
-    hosts: [],
-    controlToken: undefined,
-    onBug: (error) => bugs.push(error),
-  });
+  const server = new FuzzedApp();
+  const opened = await server.open(path, { seed: 1, startAt: START, ...(hostClock && { hostClock }) });
+  return { ...opened, names: await createObjects(server.app) };
+}
+
+/** One app for worlds that are opened one after another. */
+export class FuzzedApp {
+  readonly app: Hono;
+  readonly #bugs: unknown[] = [];
+  #worlds: WorldRegistry | undefined;
+
+  constructor() {
+    const worlds = new Proxy({} as WorldRegistry, {
+      get: (_, name) => {
+        const value = Reflect.get(this.#worlds as WorldRegistry, name, this.#worlds);
+        return typeof value === "function" ? value.bind(this.#worlds) : value;
+      },
+    });
+    this.app = createApp({
+      worlds,
+      version: "test",
+      rateLimit: false,
+      hosts: [],
+      controlToken: undefined,
+      onBug: (error) => this.#bugs.push(error),
+    });
+  }
+
+  /** Serves the world of a directory from now on. The previous one must be closed. */
+  async open(
+    path: string,
+    options: Partial<Parameters<typeof openWorlds>[1]>,
+  ): Promise<Omit<FuzzedWorld, "names">> {
+    const { app } = this;
+    const bugs = this.#bugs;
+    const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
+    const { worlds, world } = await openWorlds(
+      directory,
+      { clock: { mode: "manual", factor: 0 }, apiKey: API_KEY, ...options },
+      (error) => bugs.push(error),
+    );
+    this.#worlds = worlds;
+    return {
+      app,
+      bugs,
+      seq: () => world.history().seq,
+      state: async () => (await app.request("http://localhost/_sim/state")).text(),
+      async close() {
+        await worlds.close();
+        directory.release();
+      },
+    };
+  }
+}
+
+async function createObjects(app: Hono): Promise<ResourceNames> {
   const post = async (path: string, body: unknown) => {
     const headers = { Authorization: `Bearer ${API_KEY}`, "Content-Type": "application/json" };
     const response = await app.request(`http://localhost${path}`, {
@@ -72,21 +108,11 @@ export async function createFuzzedWorld(path: string, hostClock?: HostClock): Pr
   await post(`/api/v2/projects/${created.project.id}/branches`, { branch: { name: "dev" } });
   await post("/_sim/clock/advance", { by: "10s" });
   return {
-    app,
-    names: {
-      project: created.project.id,
-      branch: created.branch.id,
-      endpoint: created.endpoints[0].id,
-      replica: replica.endpoint.id,
-      operation: created.operations[0].id,
-      organization: created.project.org_id,
-    },
-    bugs,
-    seq: () => world.history().seq,
-    state: async () => (await app.request("http://localhost/_sim/state")).text(),
-    async close() {
-      await worlds.close();
-      directory.release();
-    },
+    project: created.project.id,
+    branch: created.branch.id,
+    endpoint: created.endpoints[0].id,
+    replica: replica.endpoint.id,
+    operation: created.operations[0].id,
+    organization: created.project.org_id,
   };
 }

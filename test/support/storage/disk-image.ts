@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** One entry of a recording by `storage-shim.c`. */
@@ -13,8 +13,8 @@ export type DiskRecord =
   | { readonly kind: "write"; readonly fd: number; readonly offset: number; readonly data: Buffer }
   | { readonly kind: "truncate"; readonly fd: number; readonly size: number }
   | { readonly kind: "sync"; readonly fd: number; readonly failed: boolean }
-  | { readonly kind: "unlink"; readonly path: string }
-  | { readonly kind: "rename"; readonly path: string; readonly to: string }
+  | { readonly kind: "unlink" | "rmdir"; readonly path: string }
+  | { readonly kind: "rename" | "link"; readonly path: string; readonly to: string }
   | { readonly kind: "marker"; readonly number: number }
   | { readonly kind: "failure"; readonly call: string; readonly errno: number };
 
@@ -39,8 +39,9 @@ export function readRecording(path: string): DiskRecord[] {
     else if (kind === "W") records.push({ kind: "write", fd, offset: number, data });
     else if (kind === "T") records.push({ kind: "truncate", fd, size: number });
     else if (kind === "S") records.push({ kind: "sync", fd, failed: flag !== 0 });
-    else if (kind === "U") records.push({ kind: "unlink", path });
-    else if (kind === "R") records.push({ kind: "rename", path, to: data.toString() });
+    else if (kind === "U" || kind === "D") records.push({ kind: kind === "U" ? "unlink" : "rmdir", path });
+    else if (kind === "R" || kind === "L")
+      records.push({ kind: kind === "R" ? "rename" : "link", path, to: data.toString() });
     else if (kind === "M") records.push({ kind: "marker", number });
     else if (kind === "E") records.push({ kind: "failure", call: String.fromCharCode(flag), errno: number });
     else throw new Error(`the recording is damaged at byte ${at}`);
@@ -53,6 +54,7 @@ export type Draw = (below: number) => number;
 
 type DataChange = { readonly offset: number; readonly data: Buffer } | { readonly size: number };
 type NameChange = {
+  /** A file, or a directory with everything in it. */
   readonly remove?: string;
   readonly add?: { readonly path: string; readonly file: StoredFile };
 };
@@ -138,7 +140,7 @@ export class DiskModel {
   readonly #names = new Map<string, StoredFile>();
   readonly #durableNames = new Map<string, StoredFile>();
   #pendingNames: NameChange[] = [];
-  readonly #open = new Map<number, StoredFile | "directory">();
+  readonly #open = new Map<number, StoredFile | { readonly directory: string }>();
 
   /** The directory as it is now is on disk. */
   constructor(root: string, draw: Draw) {
@@ -158,30 +160,35 @@ export class DiskModel {
     else if (record.kind === "write") this.#fileOf(record.fd)?.change(record);
     else if (record.kind === "truncate") this.#fileOf(record.fd)?.change(record);
     else if (record.kind === "sync") this.#addSync(record);
-    else if (record.kind === "unlink") {
+    else if (record.kind === "unlink" || record.kind === "rmdir") {
       this.#names.delete(record.path);
       this.#pendingNames.push({ remove: record.path });
-    } else if (record.kind === "rename") {
+    } else if (record.kind === "rename" || record.kind === "link") {
       const file = this.#names.get(record.path);
-      if (file === undefined) throw new Error(`${record.path} was renamed but never created`);
-      this.#names.delete(record.path);
+      if (file === undefined) throw new Error(`${record.path} was renamed or linked, but never created`);
       this.#names.set(record.to, file);
-      this.#pendingNames.push({ remove: record.path, add: { path: record.to, file } });
+      const add = { path: record.to, file };
+      if (record.kind === "rename") this.#names.delete(record.path);
+      this.#pendingNames.push(record.kind === "rename" ? { remove: record.path, add } : { add });
     }
   }
 
   /** Writes what the disk may contain after a power cut at this moment. */
   writeAfterPowerCut(target: string): void {
     const names = new Map(this.#durableNames);
-    // File systems write changes of names in order.
+    // File systems write changes of names in order, except for those that a sync of a directory has written.
     for (const change of this.#pendingNames.slice(0, this.#draw(this.#pendingNames.length + 1)))
       applyName(names, change);
     rmSync(target, { recursive: true, force: true });
     mkdirSync(join(target, "worlds"), { recursive: true });
+    const written = new Map<StoredFile, string>();
     for (const [path, file] of names) {
       const copy = join(target, path.slice(this.#root.length));
       mkdirSync(dirname(copy), { recursive: true });
-      writeFileSync(copy, file.afterPowerCut(this.#draw));
+      const linked = written.get(file);
+      if (linked === undefined) writeFileSync(copy, file.afterPowerCut(this.#draw));
+      else linkSync(linked, copy);
+      written.set(file, copy);
     }
   }
 
@@ -192,27 +199,46 @@ export class DiskModel {
       this.#names.set(path, file);
       this.#pendingNames.push({ add: { path, file } });
     } else if (isEmptied) file?.change({ size: 0 });
-    this.#open.set(fd, file ?? "directory");
+    this.#open.set(fd, file ?? { directory: path });
   }
 
   #addSync({ fd, failed }: DiskRecord & { kind: "sync" }): void {
     const file = this.#open.get(fd);
-    if (file === "directory") {
-      // Names of other directories are written with them.
-      if (failed) return;
-      for (const change of this.#pendingNames) applyName(this.#durableNames, change);
-      this.#pendingNames = [];
-    } else if (failed) file?.failSync(this.#draw);
-    else file?.sync();
+    if (file instanceof StoredFile) {
+      if (failed) file.failSync(this.#draw);
+      else file.sync();
+    } else if (file !== undefined && !failed) {
+      // Names in other directories may still be lost.
+      const isHere = (change: NameChange) => dirname(pathOf(change)) === file.directory;
+      const remaining: NameChange[] = [];
+      for (const change of this.#pendingNames)
+        if (isHere(change)) {
+          applyName(this.#durableNames, change);
+          removeBelow(remaining, change.remove);
+        } else remaining.push(change);
+      this.#pendingNames = remaining;
+    }
   }
 
   #fileOf(fd: number): StoredFile | undefined {
     const file = this.#open.get(fd);
-    return file === "directory" ? undefined : file;
+    return file instanceof StoredFile ? file : undefined;
   }
 }
 
+function pathOf({ remove, add }: NameChange): string {
+  return add?.path ?? remove ?? "";
+}
+
+/** What is pending in a directory that is durably removed is removed with it. */
+function removeBelow(changes: NameChange[], folder: string | undefined): void {
+  const others = changes.filter((change) => folder === undefined || !pathOf(change).startsWith(`${folder}/`));
+  changes.splice(0, changes.length, ...others);
+}
+
 function applyName(names: Map<string, StoredFile>, { remove, add }: NameChange): void {
-  if (remove !== undefined) names.delete(remove);
+  if (remove !== undefined)
+    for (const name of [...names.keys()])
+      if (name === remove || name.startsWith(`${remove}/`)) names.delete(name);
   if (add !== undefined) names.set(add.path, add.file);
 }

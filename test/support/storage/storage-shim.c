@@ -20,7 +20,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -129,7 +132,11 @@ int open64(const char *path, int flags, ...) {
   pthread_mutex_lock(&mutex);
   int fd;
   if (strncmp(path, CONTROL, strlen(CONTROL)) == 0) fd = control(path + strlen(CONTROL));
-  else if (!is_below(path)) fd = REAL(open64)(path, flags, mode);
+  else if (!is_below(path)) {
+    fd = REAL(open64)(path, flags, mode);
+    // Node closes some descriptors without calling close().
+    if (fd >= 0 && fd < MAX_FD) tracked[fd] = 0;
+  }
   else if (failure_of('o')) fd = -1;
   else {
     int is_new = (flags & O_CREAT) && access(path, F_OK) != 0;
@@ -228,6 +235,17 @@ int unlink(const char *path) {
   return result;
 }
 
+int rmdir(const char *path) {
+  if (!is_below(path)) return REAL(rmdir)(path);
+  pthread_mutex_lock(&mutex);
+  int result = REAL(rmdir)(path);
+  int code = errno;
+  if (result == 0) record('D', 0, -1, path, 0, NULL, 0);
+  pthread_mutex_unlock(&mutex);
+  errno = code;
+  return result;
+}
+
 int rename(const char *from, const char *to) {
   if (!is_below(from)) return REAL(rename)(from, to);
   pthread_mutex_lock(&mutex);
@@ -237,4 +255,55 @@ int rename(const char *from, const char *to) {
   pthread_mutex_unlock(&mutex);
   errno = code;
   return result;
+}
+
+/** A name for an existing file. */
+int link(const char *from, const char *to) {
+  if (!is_below(from)) return REAL(link)(from, to);
+  pthread_mutex_lock(&mutex);
+  int result = failure_of('u') ? -1 : REAL(link)(from, to);
+  int code = errno;
+  if (result == 0) record('L', 0, -1, from, 0, to, strlen(to));
+  pthread_mutex_unlock(&mutex);
+  errno = code;
+  return result;
+}
+
+// Copies of files: without the calls that copy within the system, sendfile remains.
+
+int ioctl(int fd, unsigned long request, ...) {
+  va_list arguments;
+  va_start(arguments, request);
+  void *argument = va_arg(arguments, void *);
+  va_end(arguments);
+  if (!is_tracked(fd)) return REAL(ioctl)(fd, request, argument);
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+long syscall(long number, ...) {
+  va_list arguments;
+  va_start(arguments, number);
+  long a = va_arg(arguments, long), b = va_arg(arguments, long), c = va_arg(arguments, long);
+  long d = va_arg(arguments, long), e = va_arg(arguments, long), f = va_arg(arguments, long);
+  va_end(arguments);
+  if (number == SYS_copy_file_range && is_tracked(c)) {
+    errno = ENOSYS;
+    return -1;
+  }
+  return REAL(syscall)(number, a, b, c, d, e, f);
+}
+
+ssize_t sendfile64(int to, int from, off64_t *offset, size_t length) {
+  if (!is_tracked(to)) return REAL(sendfile64)(to, from, offset, length);
+  char data[65536];
+  ssize_t (*real_pread)(int, void *, size_t, off64_t) = real("pread64");
+  off64_t at = offset == NULL ? lseek64(from, 0, SEEK_CUR) : *offset;
+  ssize_t count = real_pread(from, data, length < sizeof data ? length : sizeof data, at);
+  if (count <= 0) return count;
+  ssize_t written = write(to, data, count);
+  if (written <= 0) return written;
+  if (offset == NULL) lseek64(from, at + written, SEEK_SET);
+  else *offset = at + written;
+  return written;
 }

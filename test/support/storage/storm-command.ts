@@ -12,8 +12,8 @@ const { totals, failures } = await runStorm(Number(values.first), seeds, (done) 
   if (done % SEEDS_PER_LINE === 0) process.stderr.write(`${done} of ${seeds} seeds\n`);
 });
 for (const failure of failures) process.stdout.write(`${describeStormFailure(failure)}\n\n`);
-const { answers, failed, unknown, failures: calls, powerCuts } = totals;
+const { answers, failed, unknown, failures: calls, powerCuts, copies } = totals;
 process.stdout.write(
-  `${totals.seeds} seeds: ${answers} answers, ${failed} of them 5xx (${unknown} unknown outcomes), ${calls} failed calls, ${powerCuts} power cuts, ${totals.seeds} kills; ${failures.length} seeds failed\n`,
+  `${totals.seeds} seeds: ${answers} answers, ${failed} of them 5xx (${unknown} unknown outcomes), ${calls} failed calls, ${copies} snapshots, restores and forks, ${powerCuts} power cuts, ${totals.seeds} kills; ${failures.length} seeds failed\n`,
 );
 process.exitCode = failures.length === 0 ? 0 : 1;

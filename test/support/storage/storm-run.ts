@@ -27,7 +27,7 @@ export async function runStorm(
 ): Promise<{ readonly totals: StormTotals; readonly failures: readonly StormFailure[] }> {
   const directory = mkdtempSync(join(tmpdir(), "standin-shim-"));
   const shim = join(directory, "storage-shim.so");
-  const totals = { seeds: 0, answers: 0, failed: 0, unknown: 0, failures: 0, powerCuts: 0 };
+  const totals = { seeds: 0, answers: 0, failed: 0, unknown: 0, failures: 0, powerCuts: 0, copies: 0 };
   const failures: StormFailure[] = [];
   try {
     execFileSync("cc", ["-O2", "-shared", "-fPIC", "-o", shim, join(HERE, "storage-shim.c"), "-ldl"]);
@@ -38,7 +38,7 @@ export async function runStorm(
           totals.seeds += 1;
           if ("error" in report) failures.push(report);
           else
-            for (const name of ["answers", "failed", "unknown", "failures", "powerCuts"] as const)
+            for (const name of ["answers", "failed", "unknown", "failures", "powerCuts", "copies"] as const)
               totals[name] += report[name];
           onSeed(totals.seeds);
         }),

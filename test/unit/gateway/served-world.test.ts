@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Engine, EngineError, type RunningEngine } from "../../../src/engine/engine.ts";
+import { BranchVolumes } from "../../../src/gateway/data/branch-volumes.ts";
 import { ConnectionRejected } from "../../../src/gateway/errors.ts";
 import { ServedWorld } from "../../../src/gateway/served-world.ts";
 import { Volumes } from "../../../src/volumes/volumes.ts";
@@ -23,16 +24,19 @@ async function servedWorld() {
   starting.catch(() => undefined);
   const engine: Engine = {
     versions: [17],
-    createCluster: async (dataDirectory) => {
-      mkdirSync(dataDirectory, { recursive: true });
+    emptyCluster: async () => join(path, "template"),
+    copyCluster: async ({ to }) => {
+      mkdirSync(to, { recursive: true });
     },
     start: () => starting,
     stopLeftover: async () => false,
     close: () => undefined,
   };
+  const volumes = new Volumes(join(path, "volumes"), path);
   const served = new ServedWorld(double.world, {
     engine,
-    volumes: new Volumes(join(path, "volumes"), path),
+    volumes,
+    branchVolumes: new BranchVolumes(engine, volumes),
     reserveEngine: async () => () => undefined,
     onError: (error) => {
       throw error;

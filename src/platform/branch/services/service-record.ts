@@ -1,5 +1,5 @@
-import type { SimTime } from "../core/time.ts";
-import type { BranchRef } from "../object-refs.ts";
+import type { SimTime } from "../../core/time.ts";
+import type { BranchRef } from "../../object-refs.ts";
 
 /** The authentication providers of the public document. */
 type AuthProvider = "mock" | "stack" | "better_auth";

@@ -1,10 +1,10 @@
-import type { Context } from "../core/context.ts";
-import type { SimTime } from "../core/time.ts";
-import type { World } from "../core/world.ts";
-import type { Event } from "../events.ts";
-import { recordCreated, recordDeleted } from "../project/evolve-settings-record.ts";
-import type { ServiceRecord } from "../project/settings-record.ts";
-import type { BranchContent } from "./branch-content.ts";
+import type { Context } from "../../core/context.ts";
+import type { SimTime } from "../../core/time.ts";
+import type { World } from "../../core/world.ts";
+import type { Event } from "../../events.ts";
+import { recordCreated, recordDeleted } from "../../project/evolve-settings-record.ts";
+import type { ServiceRecord } from "../../project/settings-record.ts";
+import type { BranchContent } from "../branch-content.ts";
 import { dependentsOf, servicesOf } from "./decide-service-record.ts";
 import { SERVICES } from "./service-record.ts";
 

@@ -1,0 +1,48 @@
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
+import type { HostedWorld } from "./hosted-world.ts";
+import { StoreUnavailable } from "./world-handle.ts";
+import type { WorldStorage } from "./world-storage.ts";
+
+/**
+ * Ids of the volumes that worlds and snapshots refer to; `undefined` if one of them cannot be read. Worlds that
+ * are closed are not opened.
+ */
+export async function volumesInUse(
+  storage: WorldStorage,
+  open: ReadonlyMap<string, HostedWorld>,
+  onFailure: (error: unknown) => void,
+): Promise<ReadonlySet<string> | undefined> {
+  const inUse = new Set<string>();
+  const add = (rows: readonly BranchData[]) => {
+    for (const { volumeId, past = [] } of rows)
+      for (const id of [volumeId, ...past.map((previous) => previous.volumeId)])
+        if (id !== undefined) inUse.add(id);
+  };
+  try {
+    for (const name of storage.worlds()) {
+      const world = open.get(name);
+      if (world === undefined || world.isDormant) add(storage.branchData(name));
+      else add(await world.transact((view) => view.world.branchData.toArray()));
+      for (const snapshot of storage.snapshotNames(name)) add(storage.branchData(name, snapshot));
+    }
+  } catch (error) {
+    onFailure(error);
+    return undefined;
+  }
+  return inUse;
+}
+
+/**
+ * Whether the world has data that may have changed since its position was stored. A world that cannot be opened is
+ * copied as it is.
+ */
+export async function hasOpenData(world: HostedWorld): Promise<boolean> {
+  try {
+    return await world.transact((view) =>
+      view.world.branchData.toArray().some(({ isOpen }) => isOpen === true),
+    );
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false;
+    throw error;
+  }
+}
