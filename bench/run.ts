@@ -6,6 +6,7 @@ import { fork } from "./benchmarks/fork.ts";
 import { idleMemory } from "./benchmarks/idle-memory.ts";
 import { inProcess } from "./benchmarks/in-process.ts";
 import { memoryGrowth } from "./benchmarks/memory-growth.ts";
+import { postgres } from "./benchmarks/postgres.ts";
 import { readLatencyUnderWrites } from "./benchmarks/read-latency-under-writes.ts";
 import { readThroughput } from "./benchmarks/read-throughput.ts";
 import { replay } from "./benchmarks/replay.ts";
@@ -30,6 +31,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   replay,
   fork,
   memoryGrowth,
+  postgres,
   whatifKernels,
   whatifFiles,
 ];

@@ -16,10 +16,11 @@ export type PostgresServer = RunningServer & {
 export async function startPostgresServer(
   args: readonly string[] = ["--operations", "immediate"],
   stoppedServersData?: string,
+  pgPort = 0,
 ): Promise<PostgresServer> {
   const created = stoppedServersData === undefined ? temporaryDirectory() : undefined;
   const data = created?.path ?? stoppedServersData ?? "";
-  const options = ["--pg-port", "0", "--connection-uris", "address", ...args];
+  const options = ["--pg-port", String(pgPort), "--connection-uris", "address", ...args];
   const served = await serve(data, options);
   const { postgres_url: url } = served.ready as unknown as { postgres_url: string };
   return {

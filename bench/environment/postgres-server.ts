@@ -1,0 +1,96 @@
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { type BenchEnvironment, COMMAND } from "./environment.ts";
+import { createPopulatedDirectory } from "./project-fixture.ts";
+import { AUTHORIZATION } from "./servers.ts";
+
+export type PostgresServer = {
+  readonly pid: number;
+  readonly apiUrl: string;
+  call(method: string, path: string, body?: unknown): Promise<any>;
+};
+export type Compute = { readonly path: string; readonly uri: string };
+/** A Postgres process of the server, which trusts its own user. */
+export type RunningEngine = { readonly pid: number; readonly sockets: string };
+
+/** `standin serve` with a port for Postgres clients, as a user starts it. */
+export async function startPostgresServer(environment: BenchEnvironment): Promise<PostgresServer> {
+  const data = await createPopulatedDirectory(environment);
+  // As root, Postgres runs as another user, which must be able to reach its files.
+  chmodSync(dirname(data), 0o711);
+  const args = [
+    "--port",
+    "0",
+    "--pg-port",
+    "0",
+    "--connection-uris",
+    "address",
+    "--start-delay",
+    "0s",
+    "--json",
+  ];
+  const child = await environment.start<{ api_url: string }>([COMMAND, "serve", "--data", data, ...args], {
+    hasChannel: false,
+  });
+  const { api_url: apiUrl } = child.ready;
+  return {
+    pid: child.process.pid ?? 0,
+    apiUrl,
+    async call(method, path, body) {
+      const response = await fetch(apiUrl + path, {
+        method,
+        headers: { ...AUTHORIZATION, "Content-Type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer = await response.json();
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+      return answer;
+    },
+  };
+}
+
+/** A project with one compute of a fixed size. */
+export async function createCompute(server: PostgresServer, sizeCu: number): Promise<Compute> {
+  const { project, endpoints, connection_uris } = await server.call("POST", "/projects", {
+    project: {
+      name: "bench",
+      default_endpoint_settings: { autoscaling_limit_min_cu: sizeCu, autoscaling_limit_max_cu: sizeCu },
+    },
+  });
+  const uri = connection_uris[0].connection_uri.replace("sslmode=require", "sslmode=disable");
+  return {
+    path: `/projects/${project.id}/endpoints/${endpoints[0].id}`,
+    uri: uri.replace(/&channel_binding=\w+/, ""),
+  };
+}
+
+/** The only Postgres process of the server. */
+export function runningEngine(serverPid: number): RunningEngine {
+  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const parent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, "utf8"))?.[1];
+      const args = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
+      if (Number(parent) === serverPid && args.includes("-k"))
+        return { pid: Number(name), sockets: args[args.indexOf("-k") + 1] ?? "" };
+    } catch {
+      // The process has ended meanwhile.
+    }
+  }
+  throw new Error("no Postgres process runs");
+}
+
+/** All Postgres processes of the server. */
+export function enginePids(serverPid: number): number[] {
+  return readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, "utf8").trim().split(" ").map(Number);
+}
+
+/** The share of the process in the memory that it uses, with its child processes. */
+export function proportionalBytes(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  return [String(pid), ...children]
+    .filter((id) => id !== "")
+    .reduce((sum, id) => {
+      const kilobytes = /^Pss:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, "utf8"))?.[1];
+      return sum + Number(kilobytes) * 1024;
+    }, 0);
+}
