@@ -97,7 +97,7 @@ function followEngines(engines: Map<string, RunningEngine>): () => void {
   const { start } = PostgresEngine.prototype;
   PostgresEngine.prototype.start = async function (this: PostgresEngine, request: StartRequest) {
     const engine = await start.call(this, request);
-    const branchId = basename(dirname(request.dataDirectory));
+    const branchId = branchOf(request);
     engines.set(branchId, engine);
     void engine.exited.then(() => {
       if (engines.get(branchId) === engine) engines.delete(branchId);
@@ -107,6 +107,11 @@ function followEngines(engines: Map<string, RunningEngine>): () => void {
   return () => {
     PostgresEngine.prototype.start = start;
   };
+}
+
+/** The name of a volume is the id of its branch and a random part. */
+function branchOf({ dataDirectory }: StartRequest): string {
+  return basename(dirname(dataDirectory)).replace(/-[0-9a-f]{8}$/, "");
 }
 
 /** Which computes must get no work, by the events that the world has published. */

@@ -1,0 +1,40 @@
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { verifyWorld } from "../../src/cli/history/world-history.ts";
+import { walkData } from "../support/data-walk/data-walk.ts";
+import { openInProcessScene } from "../support/postgres-walk/in-process-scene.ts";
+import { temporaryDirectory } from "../support/process.ts";
+
+const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
+const WALKS = Number(process.env["STANDIN_TEST_DATA_WALKS"] ?? 2);
+const STEPS = 30;
+
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeAll(() => {
+  directory = temporaryDirectory();
+  // As root, Postgres runs as another user, which must be able to reach its files.
+  chmodSync(directory.path, 0o711);
+});
+afterAll(() => directory.remove());
+
+const seeds = Array.from({ length: WALKS }, (_, number) => FIRST_SEED + number);
+test.each(seeds)(
+  "seed %i: each branch has the rows that were acknowledged, at each instant",
+  async (seed) => {
+    const data = join(directory.path, `data-${seed}`);
+    const scene = await openInProcessScene(data, join(directory.path, "volumes"), "manual", "immediate");
+    try {
+      await walkData(scene, seed, STEPS);
+    } catch (error) {
+      const repeat = `STANDIN_TEST_SEED=${seed} STANDIN_TEST_DATA_WALKS=1 npx vitest run --project property test/property/data-walk.test.ts`;
+      throw new Error(`${error instanceof Error ? error.message : error}\nto repeat the choices: ${repeat}`, {
+        cause: error,
+      });
+    } finally {
+      await scene.close();
+    }
+    scene.check();
+    expect(await verifyWorld(data, "default")).toMatchObject({ ok: true });
+  },
+);
