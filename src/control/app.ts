@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import * as z from "zod";
 import { respondWithError, unwrap } from "../http/request.ts";
 import { findReachableCompute } from "../platform/compute/decide-activity.ts";
@@ -7,8 +6,9 @@ import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
-import { type HistoryInfo, StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
+import type { HistoryInfo } from "../worlds/world-handle.ts";
 import { controlDocument } from "./document/openapi.ts";
+import { ENTRIES_PER_CHUNK, followEntries } from "./http/follow-entries.ts";
 import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
 import { formatInstant, renderObject } from "./http/render-object.ts";
 import { strict } from "./http/strict-fields.ts";
@@ -30,8 +30,6 @@ import { worldRoutes } from "./routes/worlds.ts";
 
 const MAX_EVENTS = 10_000;
 const DEFAULT_EVENTS = 1_000;
-const EVENTS_PER_CHUNK = 500;
-const KEEP_ALIVE_MS = 15_000;
 
 const sequence = z
   .string()
@@ -122,7 +120,18 @@ export function createControl(options: ControlOptions): Hono {
   app.get(
     "/events/stream",
     handler(options, { query: strict({ since: sequence.optional() }) }, ({ world, query }, context) =>
-      streamEvents(context, world, options, query.since),
+      followEntries(context, world, options, {
+        head: () => runTransaction(world, (transaction) => transaction.world.seq),
+        newest: () => world.history().seq,
+        since: query.since,
+        subscribe: (listener) => world.subscribe(listener),
+        read: async (since) =>
+          (await world.events(since, ENTRIES_PER_CHUNK)).map((event) => ({
+            number: event.seq,
+            name: event.type,
+            entry: renderObject(event),
+          })),
+      }),
     ),
   );
 
@@ -230,55 +239,4 @@ export function createControl(options: ControlOptions): Hono {
 
 function renderHistory({ id, seq, forgottenSeq }: HistoryInfo) {
   return { id, seq, forgotten_seq: forgottenSeq };
-}
-
-/**
- * Streams events after `since` (exclusive) as they become durable. A slow reader needs no buffer: events are
- * read from the journal.
- */
-function streamEvents(
-  context: Parameters<typeof streamSSE>[0],
-  world: WorldHandle,
-  { onBug }: Pick<ControlOptions, "onBug">,
-  since: number | undefined,
-) {
-  const resumed = Number(context.req.header("last-event-id"));
-  // A HEAD request gets no stream.
-  if (context.req.method === "HEAD") return context.body(null, 200, { "Content-Type": "text/event-stream" });
-  const follow = async (stream: SSEStreamingApi) => {
-    const head = await runTransaction(world, (transaction) => transaction.world.seq);
-    // The last id of a reader that followed another history may be beyond this head.
-    let position = Math.min(head, Number.isInteger(resumed) && resumed > 0 ? resumed : (since ?? head));
-    let wake = () => {};
-    const unsubscribe = world.subscribe(() => wake());
-    stream.onAbort(() => {
-      unsubscribe();
-      wake();
-    });
-    const { id } = world.history();
-    // When the history is replaced, the stream ends; a reader that reconnects follows the new one.
-    while (!stream.aborted && !world.isShuttingDown && world.history().id === id) {
-      const committed = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      const events = await world.events(position, EVENTS_PER_CHUNK);
-      for (const event of events) {
-        await stream.writeSSE({
-          id: String(event.seq),
-          event: event.type,
-          data: JSON.stringify(renderObject(event)),
-        });
-        position = event.seq;
-      }
-      if (events.length > 0) continue;
-      const ping = setTimeout(() => wake(), KEEP_ALIVE_MS);
-      await committed;
-      clearTimeout(ping);
-      await stream.write(": \n\n");
-    }
-  };
-  // A closed world ends its streams; that is not a bug.
-  return streamSSE(context, follow, async (error) => {
-    if (!(error instanceof StoreUnavailable)) onBug(error);
-  });
 }

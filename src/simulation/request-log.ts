@@ -57,6 +57,11 @@ export class PendingRequests {
     this.#newest = newest;
   }
 
+  /** The number of the newest request. */
+  get newest(): number {
+    return this.#newest;
+  }
+
   get isEmpty(): boolean {
     return this.#pending.length === 0;
   }

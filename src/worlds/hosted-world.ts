@@ -173,6 +173,7 @@ export class HostedWorld implements WorldHandle {
     try {
       simulation.journal.clearRequests();
       requests?.clear();
+      this.#commits.notify();
     } catch (error) {
       this.#lifecycle.reportFailure(error);
       throw storeUnavailable(`the request log of world "${this.name}" could not be cleared`, error);
@@ -185,6 +186,14 @@ export class HostedWorld implements WorldHandle {
 
   subscribe(listener: EventListener): () => void {
     return this.#commits.subscribe(listener);
+  }
+
+  subscribeToRequests(listener: () => void): () => void {
+    return this.#commits.subscribeToRequests(listener);
+  }
+
+  newestRequest(): number {
+    return this.#lifecycle.requireLive().requests?.newest ?? 0;
   }
 
   sizeBytes(): number {

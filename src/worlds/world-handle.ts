@@ -145,6 +145,10 @@ export interface WorldHandle {
    * unsubscribes.
    */
   subscribe(listener: EventListener): () => void;
+  /** Calls the listener when requests have been logged, and like `subscribe` after a restore or close. */
+  subscribeToRequests(listener: () => void): () => void;
+  /** The number of the newest logged request; 0 without one. */
+  newestRequest(): number;
   /** Reports of this source are executed before all work that is due later. There is at most one source. */
   attachReports(source: ReportSource): void;
   /** The world as it was at a point of its history. */

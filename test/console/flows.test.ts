@@ -138,6 +138,9 @@ test("requests and events are listed, filtered and unfolded while they happen", 
   await addProject(server, "shop");
   await page.getByText("POST /projects").click();
   await page.getByText('"operation": "createProject"').waitFor();
+  // A read, which is no event.
+  await server.api("GET", "/projects?limit=7");
+  await page.getByText("GET /projects?limit=7").waitFor();
   await page.getByRole("tab", { name: "Events" }).click();
   await page.getByText("Compute created").waitFor();
   await page.getByLabel("Filter events by text or id").fill("role");

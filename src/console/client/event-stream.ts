@@ -1,25 +1,30 @@
 import { authorization, WORLD_BASE } from "./request.ts";
-import type { WorldEvent } from "./types.ts";
 
 const RETRY_MS = 1_000;
 
-export type StreamListener = {
+export type StreamListener<T> = {
   /** The stream is open; what happened before may have been missed. */
   readonly onOpen: () => void;
-  readonly onEvents: (events: readonly WorldEvent[]) => void;
-  /** The server is gone, or rejected the request with a status. */
+  readonly onEntries: (entries: readonly T[]) => void;
+  /** The server is gone, or rejected the request with a status. It is tried again. */
   readonly onLost: (status: number | undefined) => void;
 };
 
 /**
- * Follows the events of the world, and connects again when the stream ends. A reader of the answer's body
- * instead of `EventSource`, which cannot send a control token.
+ * Follows a list of the world, and connects again when the stream ends. A reader of the answer's body instead
+ * of `EventSource`, which cannot send a control token. Returns a function that ends it.
  */
-export function followEvents(listener: StreamListener): void {
+export function followStream<T>(
+  path: "/events/stream" | "/requests/stream",
+  numberOf: (entry: T) => number,
+  listener: StreamListener<T>,
+): () => void {
+  const ending = new AbortController();
+  const { signal } = ending;
   let last: number | undefined;
   const follow = async () => {
     const query = last === undefined ? "" : `?since=${last}`;
-    const response = await fetch(`${WORLD_BASE}/_sim/events/stream${query}`, { headers: authorization() });
+    const response = await fetch(`${WORLD_BASE}/_sim${path}${query}`, { headers: authorization(), signal });
     if (!response.ok || response.body === null) return listener.onLost(response.status);
     listener.onOpen();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -29,30 +34,32 @@ export function followEvents(listener: StreamListener): void {
       if (done) return listener.onLost(undefined);
       const messages = (rest + value).split("\n\n");
       rest = messages.pop() ?? "";
-      const events = messages.flatMap((message) => parse(message) ?? []);
-      if (events.length === 0) continue;
-      last = events.at(-1)?.seq;
-      listener.onEvents(events);
+      const entries = messages.flatMap((message) => parse<T>(message) ?? []);
+      const newest = entries.at(-1);
+      if (newest === undefined) continue;
+      last = numberOf(newest);
+      listener.onEntries(entries);
     }
   };
   const keepFollowing = async () => {
-    for (;;) {
+    while (!signal.aborted) {
       try {
         await follow();
       } catch {
-        listener.onLost(undefined);
+        if (!signal.aborted) listener.onLost(undefined);
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   };
   void keepFollowing();
+  return () => ending.abort();
 }
 
-function parse(message: string): WorldEvent | undefined {
+function parse<T>(message: string): T | undefined {
   const data = message
     .split("\n")
     .filter((line) => line.startsWith("data:"))
     .map((line) => line.slice("data:".length).trim())
     .join("\n");
-  return data === "" ? undefined : (JSON.parse(data) as WorldEvent);
+  return data === "" ? undefined : (JSON.parse(data) as T);
 }

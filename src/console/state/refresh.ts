@@ -1,5 +1,5 @@
 import { batch, effect } from "@preact/signals";
-import { followEvents } from "../client/event-stream.ts";
+import { followStream } from "../client/event-stream.ts";
 import { get, RequestFailed, ServerUnreachable } from "../client/request.ts";
 import type { Clock, ComputeList, WorldEvent, WorldState } from "../client/types.ts";
 import { at, changes, clock, connection, recentEvents, stats, tick, world } from "./world.ts";
@@ -92,12 +92,12 @@ function onEvents(events: readonly WorldEvent[]): void {
 
 /** Connects to the server, and keeps the state of the page current. */
 export function begin(): void {
-  followEvents({
+  followStream<WorldEvent>("/events/stream", ({ seq }) => seq, {
     onOpen: () => {
       connection.value = "live";
       refreshAll();
     },
-    onEvents,
+    onEntries: onEvents,
     onLost: (status) => {
       connection.value = status === 401 ? "needs_token" : "unreachable";
     },

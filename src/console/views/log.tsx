@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { get } from "../client/request.ts";
-import type { LoggedRequest, RequestList, WorldEvent } from "../client/types.ts";
+import type { LoggedRequest, WorldEvent } from "../client/types.ts";
 import { words } from "../parts/format.ts";
 import { Instant } from "../parts/instant.tsx";
 import { Table } from "../parts/table.tsx";
 import { useReading } from "../state/reading.ts";
+import { useRequestLog } from "../state/request-log.ts";
 import { recentEvents, world } from "../state/world.ts";
 import { EventLine } from "./event-line.tsx";
 
@@ -51,11 +52,7 @@ export function Events() {
 /** The newest requests to the platform API, newest first. */
 export function Requests() {
   const filter = useSignal("");
-  const log = useReading("requests", async () => {
-    const { count } = await get<{ count: number }>("/requests?count=true");
-    const newest = await get<RequestList>(`/requests?since=${Math.max(0, count - SHOWN)}`);
-    return newest.requests;
-  });
+  const log = useRequestLog(SHOWN);
   const wanted = filter.value.trim().toLowerCase();
   const shown = (log.value ?? [])
     .filter(

@@ -136,6 +136,7 @@ export const CONTROL_ANSWERS = {
     "Lists events",
     z.strictObject({ events: z.array(event), next_since: seq, forgotten_seq: seq.optional() }),
   ),
+  "GET /requests/stream": answer("Streams requests as server-sent events", "text/event-stream"),
   "GET /events/stream": answer("Streams events as server-sent events", "text/event-stream"),
   "GET /coverage": answer("How each operation of the imitated API is covered", z.unknown()),
   "GET /invariants": answer(

@@ -4,6 +4,7 @@ import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { clockInstant } from "../http/control-fields.ts";
+import { ENTRIES_PER_CHUNK, followEntries } from "../http/follow-entries.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { strict, unknownName } from "../http/strict-fields.ts";
@@ -22,7 +23,8 @@ const yesOrNo = z.enum(["true", "false"]).transform((text) => text === "true");
 
 const requestsQuery = (operationIds: readonly string[]) =>
   strict({
-    since: wholeNumber(Number.MAX_SAFE_INTEGER).default(0),
+    since: wholeNumber(Number.MAX_SAFE_INTEGER).optional(),
+    newest: wholeNumber(MAX_REQUESTS).optional(),
     limit: wholeNumber(MAX_REQUESTS)
       .refine((limit) => limit >= 1, `must be a whole number from 1 to ${MAX_REQUESTS}`)
       .default(DEFAULT_REQUESTS),
@@ -64,7 +66,11 @@ export function requestRoutes(options: ControlOptions): Hono {
     handler(options, { query }, async ({ world, query }) => {
       const matching: RequestLogEntry[] = [];
       let count = 0;
-      for await (const request of requestsOf(world, query.since)) {
+      const since =
+        query.newest === undefined
+          ? (query.since ?? 0)
+          : Math.max(query.since ?? 0, world.newestRequest() - query.newest);
+      for await (const request of requestsOf(world, since)) {
         if (!matchesFilter(request, query)) continue;
         count += 1;
         if (query.count) continue;
@@ -72,8 +78,29 @@ export function requestRoutes(options: ControlOptions): Hono {
         if (count === query.limit) break;
       }
       if (query.count) return { count };
-      return { requests: matching.map(renderRequest), next_since: matching.at(-1)?.number ?? query.since };
+      return { requests: matching.map(renderRequest), next_since: matching.at(-1)?.number ?? since };
     }),
+  );
+
+  app.get(
+    "/requests/stream",
+    handler(
+      options,
+      { query: strict({ since: wholeNumber(Number.MAX_SAFE_INTEGER).optional() }) },
+      ({ world, query }, context) =>
+        followEntries(context, world, options, {
+          head: () => world.newestRequest(),
+          newest: () => world.newestRequest(),
+          since: query.since,
+          subscribe: (listener) => world.subscribeToRequests(listener),
+          read: async (since) =>
+            (await world.requests(since, ENTRIES_PER_CHUNK)).map((request) => ({
+              number: request.number,
+              name: "request",
+              entry: renderRequest(request),
+            })),
+        }),
+    ),
   );
 
   app.delete(

@@ -151,7 +151,11 @@ export class CurveAnswer {
         this.#reading.longGaps,
       ),
       ...this.#computeSummaries(heldOut, constraints.maxWaitP99Ms),
-      limits: curveLimits(this.#question, withClients?.clients ?? []),
+      limits: curveLimits(
+        this.#question,
+        withClients?.clients ?? [],
+        this.#reading.computes.length > 0 && this.#reading.computes.length < curve.firstStarts,
+      ),
     });
   }
 

@@ -1,9 +1,14 @@
 import type { ReportLimits } from "../report/page-layout.ts";
 import { isInstant, type Question, sizeSentence } from "../report/question.ts";
 import { AFTER_TRACE_END } from "../trace/traffic-summary.ts";
+import { MAX_COMPUTES_LISTED } from "./compute-ranking.ts";
 
-/** `clients`: those that are simulated, if any. */
-export function curveLimits({ latency, costs }: Question, clients: readonly string[]): ReportLimits {
+/** `clients`: those that are simulated, if any. `isListCut`: not all computes are listed. */
+export function curveLimits(
+  { latency, costs }: Question,
+  clients: readonly string[],
+  isListCut = false,
+): ReportLimits {
   const hasClients = clients.length > 0;
   return {
     exact: [
@@ -28,6 +33,11 @@ export function curveLimits({ latency, costs }: Question, clients: readonly stri
     ],
     left_out: [
       `${hasClients ? "In the curve: clients" : "Clients that reconnect after a suspend or wait for responses"}, queries slowed by a cold cache, quotas, and start limits. With these, the gaps would depend on the delay.`,
+      ...(isListCut
+        ? [
+            `The list of computes: only the ${MAX_COMPUTES_LISTED.toLocaleString("en")} that gain most from a delay of their own.`,
+          ]
+        : []),
       "Every compute is suspended before its first request of the period. That start counts as a first start, under every delay.",
       `${sizeSentence(costs)} Storage, history and transfer are not included in the cost.`,
       AFTER_TRACE_END,

@@ -3,6 +3,7 @@ import { eachPart } from "../../recordings/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { LongGapReader, type LongGaps, mergeLongGaps } from "../trace/long-gaps.ts";
+import { addRanked, listedComputes } from "./compute-ranking.ts";
 import { type Costs, sizeOf, startWorthS } from "./costs.ts";
 import {
   type CurvePoint,
@@ -26,7 +27,7 @@ export type CurveReading = {
   readonly bound?: ComputeTotals | undefined;
   /** Undefined if there are too many, or if they were not requested. */
   readonly longGaps?: LongGaps | undefined;
-  /** In order of the computes, without those that have no requests; empty unless `byCompute`. */
+  /** Those that are listed, in order of the computes, without those that have no requests; empty unless `byCompute`. */
   readonly computes: readonly ComputeReading[];
 };
 
@@ -111,7 +112,7 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
       const cu = sizeOf(costs, number);
       const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);
       if (byCompute && own.computes > 0)
-        computes.push({
+        addRanked(computes, {
           number,
           ...computeReading(
             traffic.computes[number] ?? "",
@@ -136,7 +137,14 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
     yield number + 1 - from;
   }
   const longGaps = dayReader?.result();
-  return { gaps: fleet, cuWeighted, own: ownTotals, bound: boundTotals, longGaps, computes };
+  return {
+    gaps: fleet,
+    cuWeighted,
+    own: ownTotals,
+    bound: boundTotals,
+    longGaps,
+    computes: listedComputes(computes),
+  };
 }
 
 const NO_STARTS = { starts: 0, startWaitMs: 0 };
@@ -156,7 +164,7 @@ export function mergeReadings(readings: readonly CurveReading[]): CurveReading {
   return {
     ...first,
     longGaps: mergeLongGaps(readings.map(({ longGaps }) => longGaps)),
-    computes: readings.flatMap(({ computes }) => computes),
+    computes: listedComputes(readings.flatMap(({ computes }) => computes)),
   };
 }
 

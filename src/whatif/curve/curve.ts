@@ -48,30 +48,45 @@ export function curveOf(gaps: Gaps): Curve {
 
 /** A few points without the arrays of a curve, for each compute of a large fleet. */
 export function pointsOf(gaps: Gaps, delays: readonly SuspendDelay[]): CurvePoint[] {
-  const limits = delays.map((delay) => (delay === "never" ? Number.POSITIVE_INFINITY : delay));
-  const [coldStarts, idleMs] = [limits.map(() => 0), limits.map(() => 0)];
-  let endedMs = 0;
-  const addBin = (seconds: number, count: number, sumMs: number, coldStartCount: number) => {
-    for (const [index, limitS] of limits.entries()) {
-      const isLonger = seconds > limitS;
-      if (isLonger) coldStarts[index] = (coldStarts[index] as number) + coldStartCount;
-      idleMs[index] = (idleMs[index] as number) + (isLonger ? count * limitS * SECOND : sumMs);
-    }
-  };
-  eachBin(gaps.ended, (seconds, count, sumMs) => {
-    endedMs += sumMs;
-    addBin(seconds, count, sumMs, count);
-  });
-  eachBin(gaps.tails, (seconds, count, sumMs) => addBin(seconds, count, sumMs, 0));
+  const limits = Float64Array.from(delays, (delay) => (delay === "never" ? Number.POSITIVE_INFINITY : delay));
+  const byLength = [...limits.keys()].sort((a, b) =>
+    (limits[a] as number) < (limits[b] as number) ? -1 : 1,
+  );
+  const [ended, tails] = [upToLimits(gaps.ended, limits, byLength), upToLimits(gaps.tails, limits, byLength)];
   return delays.map((delay, index) => {
-    const coldStartCount = coldStarts[index] as number;
+    const limitMs = (limits[index] as number) * SECOND;
+    const coldStarts = ended.count - (ended.counts[index] as number);
+    const longer = coldStarts + tails.count - (tails.counts[index] as number);
+    const shorterMs = (ended.sumsMs[index] as number) + (tails.sumsMs[index] as number);
     return {
       delay,
-      coldStarts: coldStartCount,
-      activeMs: gaps.spanMs - endedMs + (idleMs[index] as number),
-      coldStartsPerDay: (coldStartCount * DAY) / gaps.periodMs,
+      coldStarts,
+      activeMs: gaps.spanMs - ended.sumMs + shorterMs + (longer === 0 ? 0 : longer * limitMs),
+      coldStartsPerDay: (coldStarts * DAY) / gaps.periodMs,
     };
   });
+}
+
+/** Gaps up to each limit, and all gaps. `byLength`: the indices of the limits in ascending order. */
+function upToLimits(histogram: GapHistogram, limits: Float64Array, byLength: readonly number[]) {
+  const [counts, sumsMs] = [new Float64Array(limits.length), new Float64Array(limits.length)];
+  let [next, count, sumMs] = [0, 0, 0];
+  const endLimits = (below: number) => {
+    for (let index = byLength[next]; index !== undefined; index = byLength[next]) {
+      if ((limits[index] as number) >= below) return;
+      counts[index] = count;
+      sumsMs[index] = sumMs;
+      next += 1;
+    }
+  };
+  eachBin(histogram, (seconds, binCount, binSumMs) => {
+    endLimits(seconds);
+    count += binCount;
+    sumMs += binSumMs;
+  });
+  // Beyond every limit, never included.
+  for (const index of byLength.slice(next)) [counts[index], sumsMs[index]] = [count, sumMs];
+  return { count, sumMs, counts, sumsMs };
 }
 
 export function pointOf(gaps: Gaps, delay: SuspendDelay): CurvePoint {

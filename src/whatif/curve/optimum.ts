@@ -40,30 +40,47 @@ export function bestDelay(
  * avoids nothing, so only the shortest delay, the gap lengths and never can be the best.
  */
 export function bestDelayOf(gaps: Gaps, coldStartS: number): SuspendDelay {
-  const bins: GapLengthBin[] = [{ seconds: SHORTEST_DELAY_S, ended: 0, gaps: 0, sumMs: 0 }];
-  eachBin(gaps.ended, (seconds, count, sumMs) => bins.push({ seconds, ended: count, gaps: count, sumMs }));
-  eachBin(gaps.tails, (seconds, count, sumMs) => bins.push({ seconds, ended: 0, gaps: count, sumMs }));
-  bins.sort((a, b) => a.seconds - b.seconds);
-  let coldStarts = sumOf(bins, ({ ended }) => ended);
-  let longer = sumOf(bins, ({ gaps }) => gaps);
-  let [shorterMs, best, lowestCost]: [number, SuspendDelay, number] = [
-    0,
-    "never",
-    sumOf(bins, ({ sumMs }) => sumMs),
-  ];
-  for (const { seconds, ended, gaps, sumMs } of bins) {
+  // Without arrivals at their end, and the shortest delay, which counts as a length.
+  const others: GapLengthBin[] = [{ seconds: SHORTEST_DELAY_S, gaps: 0, sumMs: 0 }];
+  let [coldStarts, longer, neverMs] = [0, 0, 0];
+  eachBin(gaps.ended, (_, count, sumMs) => {
+    coldStarts += count;
+    neverMs += sumMs;
+  });
+  longer = coldStarts;
+  eachBin(gaps.tails, (seconds, count, sumMs) => {
+    others.push({ seconds, gaps: count, sumMs });
+    longer += count;
+    neverMs += sumMs;
+  });
+  others.sort((a, b) => a.seconds - b.seconds);
+  let [best, lowestCost]: [SuspendDelay, number] = ["never", neverMs];
+  let [current, shorterMs, nextOther] = [0, 0, 0];
+  const consider = () => {
+    if (current < SHORTEST_DELAY_S || current > LONGEST_DELAY_S) return;
+    const cost = shorterMs + longer * current * SECOND + coldStarts * coldStartS * SECOND;
+    if (cost < lowestCost || (cost === lowestCost && best === "never")) [best, lowestCost] = [current, cost];
+  };
+  const add = (seconds: number, count: number, sumMs: number, ended: number) => {
+    // A length decides only when all gaps of it are counted.
+    if (seconds !== current) consider();
+    current = seconds;
     coldStarts -= ended;
-    longer -= gaps;
+    longer -= count;
     shorterMs += sumMs;
-    if (seconds < SHORTEST_DELAY_S || seconds > LONGEST_DELAY_S) continue;
-    // Of bins of equal length only the last one decides: until it is counted, the cost is too high.
-    const weightedCost = weightedCostMs(
-      { activeMs: shorterMs + longer * seconds * SECOND, coldStarts },
-      coldStartS,
-    );
-    if (weightedCost < lowestCost || (weightedCost === lowestCost && best === "never"))
-      [best, lowestCost] = [seconds, weightedCost];
-  }
+  };
+  const addOthers = (below: number) => {
+    for (let bin = others[nextOther]; bin !== undefined && bin.seconds < below; bin = others[nextOther]) {
+      nextOther += 1;
+      add(bin.seconds, bin.gaps, bin.sumMs, 0);
+    }
+  };
+  eachBin(gaps.ended, (seconds, count, sumMs) => {
+    addOthers(seconds);
+    add(seconds, count, sumMs, count);
+  });
+  addOthers(Number.POSITIVE_INFINITY);
+  consider();
   return best;
 }
 
@@ -101,14 +118,4 @@ export function* cheapestWithin(
 /** The largest number of delays that `cheapestWithin` yields. */
 export const MAX_DELAYS_TRIED = 2 + Math.ceil(Math.log2(LONGEST_DELAY_S - SHORTEST_DELAY_S + 2));
 
-/** Gaps of one length. `ended`: those that an arrival ended. */
-type GapLengthBin = {
-  readonly seconds: number;
-  readonly ended: number;
-  readonly gaps: number;
-  readonly sumMs: DurationMs;
-};
-
-function sumOf(bins: readonly GapLengthBin[], weightOf: (bin: GapLengthBin) => number): number {
-  return bins.reduce((sum, bin) => sum + weightOf(bin), 0);
-}
+type GapLengthBin = { readonly seconds: number; readonly gaps: number; readonly sumMs: DurationMs };

@@ -5,7 +5,8 @@ import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DaySplit } from "./day-split.ts";
 import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
 import { type ComputeCosts, FleetGapMemory, fleetGapsOfDays } from "./fleet-gaps.ts";
-import { crossValidated, dayMask, delaysByPseudoGaps, PSEUDO_GAPS } from "./shrinkage.ts";
+import { crossValidated, dayMask, delaysByPseudoGaps, foldOfDay, PSEUDO_GAPS } from "./shrinkage.ts";
+import { SortedGaps } from "./sorted-gaps.ts";
 
 export type HeldOutInput = {
   readonly gaps: LongGaps;
@@ -73,8 +74,9 @@ export function trainedDelays(
 ): TrainedDelays {
   const costs = computeCosts(all);
   const memory = new FleetGapMemory();
-  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, days), costs, memory);
-  const shrunk = crossValidated(gaps, days, costs, memory);
+  const sorted = new SortedGaps(gaps, foldOfDay(days));
+  const shrunk = crossValidated(gaps, sorted, days, costs, memory);
+  const chosen = delaysByPseudoGaps(sorted, fleetGapsOfDays(gaps, dayMask(gaps, days), costs, memory), costs);
   return {
     pseudoGaps: PSEUDO_GAPS[shrunk] as number,
     fleet: chosen[PSEUDO_GAPS.length - 1]?.[0] ?? "never",
@@ -97,7 +99,9 @@ export function shrunkDelays(
   days: readonly number[],
   pseudoGaps: number,
 ): readonly SuspendDelay[] {
-  const chosen = delaysByPseudoGaps(gaps, dayMask(gaps, days), computeCosts(all), new FleetGapMemory());
+  const costs = computeCosts(all);
+  const fleet = fleetGapsOfDays(gaps, dayMask(gaps, days), costs, new FleetGapMemory());
+  const chosen = delaysByPseudoGaps(new SortedGaps(gaps, foldOfDay(days)), fleet, costs);
   return chosen[PSEUDO_GAPS.indexOf(pseudoGaps)] as readonly SuspendDelay[];
 }
 

@@ -11,6 +11,7 @@ import {
   fleetGapsOfDays,
   NEVER_INDEX,
 } from "./fleet-gaps.ts";
+import type { GapGroups, SortedGaps } from "./sorted-gaps.ts";
 
 /**
  * The number of gaps of the fleet that are added to a compute's own before its delay is chosen (empirical
@@ -38,43 +39,53 @@ const MAX_FOLDS = 5;
 /** The delay of each compute for each number of pseudo-gaps, chosen on some days. */
 export type ChosenByPseudoGaps = readonly (readonly SuspendDelay[])[];
 
-/** `isUsed` selects days. The result has the order of `PSEUDO_GAPS`. */
+/** `fleet`: of the same days. The result has the order of `PSEUDO_GAPS`. */
 export function delaysByPseudoGaps(
-  gaps: LongGaps,
-  isUsed: Uint8Array,
+  sorted: SortedGaps,
+  fleet: FleetGaps,
   costs: ComputeCosts,
-  memory: FleetGapMemory,
+  groups: GapGroups = {},
 ): ChosenByPseudoGaps {
-  const fleet = fleetGapsOfDays(gaps, isUsed, costs, memory);
   const chosen = PSEUDO_GAPS.map((): SuspendDelay[] => []);
-  for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
-    const delays = delaysOfCompute(usedGaps(gaps, compute, isUsed), fleet, costs, compute);
-    for (const [index, delay] of delays.entries()) chosen[index]?.push(delay);
+  const spread = fleet.best === "never" ? SPREAD_DELAYS : spreadWith(fleet.best);
+  for (let compute = 0; compute < sorted.computes; compute += 1) {
+    const delays = delaysOfCompute(sorted.ofCompute(compute, groups), fleet, spread, costs, compute);
+    for (let index = 0; index < delays.length; index += 1) chosen[index]?.push(delays[index] as SuspendDelay);
   }
   return chosen;
 }
 
+/** Days in turns, as groups for the cross-validation. */
+export function foldOfDay(days: readonly number[]): ReadonlyMap<number, number> {
+  return new Map(days.map((day, index) => [day, index % foldCount(days)]));
+}
+
+function foldCount(days: readonly number[]): number {
+  return Math.min(days.length, MAX_FOLDS);
+}
+
 /**
  * The index in `PSEUDO_GAPS` of the lowest cost on days that the delays were not chosen on, by cross-validation
- * over the given days, of which it needs two. Of equals, the one closest to the fleet.
+ * over the given days, of which it needs two. Of equals, the one closest to the fleet. `sorted` has the groups of
+ * `foldOfDay`.
  */
 export function crossValidated(
   gaps: LongGaps,
+  sorted: SortedGaps,
   days: readonly number[],
   costs: ComputeCosts,
   memory: FleetGapMemory,
 ): number {
-  const folds = Math.min(days.length, MAX_FOLDS);
+  const folds = foldOfDay(days);
   const total = PSEUDO_GAPS.map(() => 0);
-  for (let fold = 0; fold < folds; fold += 1) {
-    const isLeftOut = (_: number, index: number) => index % folds === fold;
+  for (let fold = 0; fold < foldCount(days); fold += 1) {
     const used = dayMask(
       gaps,
-      days.filter((day, index) => !isLeftOut(day, index)),
+      days.filter((day) => folds.get(day) !== fold),
     );
-    const leftOut = dayMask(gaps, days.filter(isLeftOut));
-    for (const [index, delays] of delaysByPseudoGaps(gaps, used, costs, memory).entries())
-      total[index] = (total[index] as number) + gapCost(gaps, leftOut, costs, delays);
+    const fleet = fleetGapsOfDays(gaps, used, costs, memory);
+    const delays = delaysByPseudoGaps(sorted, fleet, costs, { without: fold });
+    addGapCosts(total, sorted, fold, costs, delays);
   }
   return total.lastIndexOf(Math.min(...total));
 }
@@ -86,46 +97,39 @@ export function dayMask(gaps: LongGaps, days: readonly number[]): Uint8Array {
   return mask;
 }
 
-/** The weighted cost of long gaps on some days, with one delay for each compute. */
-function gapCost(
-  gaps: LongGaps,
-  isUsed: Uint8Array,
+/** Adds the weighted cost of the gaps of a fold for each number of pseudo-gaps. */
+function addGapCosts(
+  total: number[],
+  sorted: SortedGaps,
+  fold: number,
   costs: ComputeCosts,
-  delays: readonly SuspendDelay[],
-): number {
-  let total = 0;
-  for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
-    const limitMs = delayMs(delays[compute] as SuspendDelay);
-    const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
-    let [idleMs, cold] = [0, 0];
-    for (let i = from; i < to; i += 1) {
-      if (isUsed[gaps.day[i] as number] === 0) continue;
-      const gapMs = gaps.gapMs[i] as number;
-      idleMs += Math.min(gapMs, limitMs);
-      if (gapMs > limitMs) cold += 1;
+  delays: ChosenByPseudoGaps,
+): void {
+  const byLength = PSEUDO_GAPS.map((_, index) => index);
+  const limitsMs = new Float64Array(PSEUDO_GAPS.length);
+  for (let compute = 0; compute < sorted.computes; compute += 1) {
+    const gapsMs = sorted.ofCompute(compute, { only: fold });
+    const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
+    for (const [index, chosen] of delays.entries())
+      limitsMs[index] = delayMs(chosen[compute] as SuspendDelay);
+    byLength.sort((a, b) => ((limitsMs[a] as number) < (limitsMs[b] as number) ? -1 : 1));
+    let [next, shorterMs] = [0, 0];
+    for (const index of byLength) {
+      const limitMs = limitsMs[index] as number;
+      for (; next < gapsMs.length && (gapsMs[next] as number) <= limitMs; next += 1)
+        shorterMs += gapsMs[next] as number;
+      const cold = gapsMs.length - next;
+      const idleMs = cold === 0 ? shorterMs : shorterMs + cold * limitMs;
+      total[index] = (total[index] as number) + idleMs * active + cold * coldStart;
     }
-    total += idleMs * costs.active(compute) + cold * costs.coldStart(compute);
   }
-  return total;
 }
 
-/** Ascending. */
-function usedGaps(gaps: LongGaps, compute: number, isUsed: Uint8Array): Float64Array {
-  const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
-  const own = new Float64Array(to - from);
-  let count = 0;
-  for (let i = from; i < to; i += 1) {
-    if (isUsed[gaps.day[i] as number] === 0) continue;
-    own[count] = gaps.gapMs[i] as number;
-    count += 1;
-  }
-  return own.subarray(0, count).sort();
-}
-
-/** One pass over the candidates for all numbers of pseudo-gaps. */
+/** One pass over the candidates for all numbers of pseudo-gaps. `spread`: delays to try besides own gaps. */
 function delaysOfCompute(
   own: Float64Array,
   fleet: FleetGaps,
+  spread: readonly number[],
   costs: ComputeCosts,
   compute: number,
 ): SuspendDelay[] {
@@ -142,10 +146,15 @@ function delaysOfCompute(
       if (cost < (lowest[i] as number)) [chosen[i], lowest[i]] = [delay, cost];
     }
   };
-  let [next, shorterMs] = [0, 0];
-  for (const delay of candidatesOf(own, fleet.best)) {
+  // Candidates in ascending order: the lengths of own gaps, and delays that are 5 % apart for those of the fleet.
+  let [next, shorterMs, at] = [0, 0, 0];
+  for (;;) {
+    const ownS = next < own.length ? Math.ceil((own[next] as number) / SECOND) : Number.POSITIVE_INFINITY;
+    const delay = Math.min(ownS, (spread[at] as number | undefined) ?? Number.POSITIVE_INFINITY);
+    if (delay > LONGEST_DELAY_S) break;
     const limitMs = delay * SECOND;
     for (; next < own.length && (own[next] as number) <= limitMs; next += 1) shorterMs += own[next] as number;
+    if (spread[at] === delay) at += 1;
     const longer = own.length - next;
     consider(delay, active * (shorterMs + longer * limitMs) + coldStart * longer);
   }
@@ -154,19 +163,11 @@ function delaysOfCompute(
   return chosen;
 }
 
-/** Ascending: the lengths of own gaps, and delays that are 5 % apart for the gaps of the fleet. */
-function candidatesOf(own: Float64Array, fleetBest: SuspendDelay): Float64Array {
-  const candidates = fleetBest === "never" ? [...SPREAD_DELAYS] : [...SPREAD_DELAYS, fleetBest];
-  let last = 0;
-  for (const gapMs of own) {
-    const seconds = Math.ceil(gapMs / SECOND);
-    if (seconds > LONGEST_DELAY_S) break;
-    if (seconds !== last) candidates.push(seconds);
-    last = seconds;
-  }
-  return Float64Array.from(candidates).sort();
+function spreadWith(delay: number): readonly number[] {
+  return SPREAD_DELAYS.includes(delay) ? SPREAD_DELAYS : [...SPREAD_DELAYS, delay].sort((a, b) => a - b);
 }
 
+/** Ascending. */
 const SPREAD_DELAYS: readonly number[] = Array.from(
   { length: 1 + Math.ceil(Math.log(LONGEST_DELAY_S / SHORTEST_DELAY_S) / Math.log(1.05)) },
   (_, step) => Math.min(LONGEST_DELAY_S, Math.round(SHORTEST_DELAY_S * 1.05 ** step)),

@@ -5,6 +5,9 @@ export const LONGEST_DELAY_S = 604_800;
 const OVERFLOW = LONGEST_DELAY_S + 1;
 const BINS = OVERFLOW + 1;
 const BLOCK_BITS = 8;
+/** 64 blocks are an area: a compute with few gaps uses few of the 37. */
+const AREA_BITS = 14;
+const AREA_BLOCKS = 1 << (AREA_BITS - BLOCK_BITS);
 
 /**
  * Gaps by whole seconds, rounded up: bin `s` has those in (s − 1, s] seconds, so "longer than a delay of
@@ -16,15 +19,18 @@ export type GapHistogram = {
   readonly bins: Float64Array;
   /** 1 for each block of 256 bins that is not empty: makes reading and clearing a sparse histogram fast. */
   readonly blocks: Uint8Array;
+  /** The same for each area of 16,384 bins. */
+  readonly areas: Uint8Array;
 };
 
 export function emptyHistogram(): GapHistogram {
   // Shared memory: worker threads pass it on without copying 10 MB for a few hundred used bins.
-  const [bins, blocks] = [
+  const [bins, blocks, areas] = [
     new SharedArrayBuffer(2 * BINS * 8),
     new SharedArrayBuffer((BINS >>> BLOCK_BITS) + 1),
+    new SharedArrayBuffer((BINS >>> AREA_BITS) + 1),
   ];
-  return { bins: new Float64Array(bins), blocks: new Uint8Array(blocks) };
+  return { bins: new Float64Array(bins), blocks: new Uint8Array(blocks), areas: new Uint8Array(areas) };
 }
 
 /**
@@ -32,14 +38,19 @@ export function emptyHistogram(): GapHistogram {
  * the last one, to continue with the next part. A gap ends with an arrival and has a positive length.
  */
 export function addGaps(
-  { bins, blocks }: GapHistogram,
+  { bins, blocks, areas }: GapHistogram,
   at: Float64Array,
   durationMs: Float64Array,
   busyUntil: number,
 ): number {
   // Local copies: a module constant is looked up each time. The product below tells V8 that the value is a
   // double; otherwise it allocates a heap number in each iteration.
-  const [longestMs, overflow, blockBits] = [LONGEST_DELAY_S * 1_000, OVERFLOW, BLOCK_BITS];
+  const [longestMs, overflow, blockBits, areaBits] = [
+    LONGEST_DELAY_S * 1_000,
+    OVERFLOW,
+    BLOCK_BITS,
+    AREA_BITS,
+  ];
   const count = at.length;
   let busyEnd = busyUntil * 1;
   for (let i = 0; i < count; i += 1) {
@@ -55,19 +66,23 @@ export function addGaps(
       const before = bins[slot] as number;
       bins[slot] = before + 1;
       bins[slot | 1] = (bins[slot | 1] as number) + gap;
-      if (before === 0) blocks[bin >>> blockBits] = 1;
+      if (before === 0) {
+        blocks[bin >>> blockBits] = 1;
+        areas[bin >>> areaBits] = 1;
+      }
     }
   }
   return busyEnd;
 }
 
 /** Adds a gap that no arrival ends: the tail of a compute. */
-export function addGap({ bins, blocks }: GapHistogram, gapMs: number): void {
+export function addGap({ bins, blocks, areas }: GapHistogram, gapMs: number): void {
   if (gapMs <= 0) return;
   const bin = Math.min(Math.ceil(gapMs / 1_000), OVERFLOW);
   bins[2 * bin] = (bins[2 * bin] ?? 0) + 1;
   bins[2 * bin + 1] = (bins[2 * bin + 1] ?? 0) + gapMs;
   blocks[bin >>> BLOCK_BITS] = 1;
+  areas[bin >>> AREA_BITS] = 1;
 }
 
 /** Adds `part` to `into`, counted `times` times. */
@@ -76,12 +91,17 @@ export function mergeHistogram(into: GapHistogram, part: GapHistogram, times: nu
     for (let slot = 2 * from; slot < 2 * to; slot += 1)
       into.bins[slot] = (into.bins[slot] ?? 0) + times * (part.bins[slot] ?? 0);
     into.blocks[block] = 1;
+    into.areas[from >>> AREA_BITS] = 1;
   });
 }
 
-export function clearHistogram({ bins, blocks }: GapHistogram): void {
-  eachBlock({ bins, blocks }, (from, to) => bins.fill(0, 2 * from, 2 * to));
-  blocks.fill(0);
+export function clearHistogram(histogram: GapHistogram): void {
+  const { bins, blocks, areas } = histogram;
+  eachBlock(histogram, (from, to, block) => {
+    bins.fill(0, 2 * from, 2 * to);
+    blocks[block] = 0;
+  });
+  areas.fill(0);
 }
 
 /**
@@ -101,8 +121,14 @@ export function eachBin(
   });
 }
 
-function eachBlock({ blocks }: GapHistogram, visit: (from: number, to: number, block: number) => void): void {
-  for (let block = 0; block < blocks.length; block += 1) {
-    if (blocks[block] === 1) visit(block << BLOCK_BITS, Math.min((block + 1) << BLOCK_BITS, BINS), block);
+function eachBlock(
+  { blocks, areas }: GapHistogram,
+  visit: (from: number, to: number, block: number) => void,
+): void {
+  for (let area = 0; area < areas.length; area += 1) {
+    if (areas[area] === 0) continue;
+    const end = Math.min((area + 1) * AREA_BLOCKS, blocks.length);
+    for (let block = area * AREA_BLOCKS; block < end; block += 1)
+      if (blocks[block] === 1) visit(block << BLOCK_BITS, Math.min((block + 1) << BLOCK_BITS, BINS), block);
   }
 }

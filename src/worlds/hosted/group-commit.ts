@@ -35,6 +35,7 @@ export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;
   readonly #retention: Retention;
   readonly #listeners = new Set<EventListener>();
+  readonly #requestListeners = new Set<() => void>();
   #next: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -69,8 +70,9 @@ export class GroupCommit {
       return;
     }
     let events: readonly RecordedEvent[];
+    const requests = live.requests?.take();
     try {
-      events = live.simulation.commit(live.clock.state(), live.clock.now(), live.requests?.take(), (lost) =>
+      events = live.simulation.commit(live.clock.state(), live.clock.now(), requests, (lost) =>
         this.#lifecycle.reportFailure(lost),
       );
     } catch (error) {
@@ -81,6 +83,7 @@ export class GroupCommit {
     this.#next = undefined;
     this.#checkpointWhenIdle();
     this.#retainHistory(live);
+    if (requests !== undefined) for (const listener of this.#requestListeners) listener();
     const followers = events.length === 0 ? [] : [...this.#listeners].map((listener) => listener(events));
     const waiting = followers.filter((follower) => follower !== undefined);
     if (waiting.length === 0) committed?.resolve();
@@ -110,7 +113,7 @@ export class GroupCommit {
 
   /** Whether a request waits for the next commit, or somebody follows the events. */
   get isInUse(): boolean {
-    return this.#next !== undefined || this.#listeners.size > 0;
+    return this.#next !== undefined || this.#listeners.size > 0 || this.#requestListeners.size > 0;
   }
 
   subscribe(listener: EventListener): () => void {
@@ -118,9 +121,16 @@ export class GroupCommit {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Calls the listener when requests have been logged. */
+  subscribeToRequests(listener: () => void): () => void {
+    this.#requestListeners.add(listener);
+    return () => this.#requestListeners.delete(listener);
+  }
+
   /** Makes subscribers check the world again after something other than an event has changed it. */
   notify(): void {
     for (const listener of this.#listeners) void listener([]);
+    for (const listener of this.#requestListeners) listener();
   }
 
   #reject(failure: StoreUnavailable): void {

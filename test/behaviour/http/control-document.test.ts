@@ -103,6 +103,7 @@ test("every route is in the document, and answers as the document says", async (
     await call("POST /reset");
     // A stream does not end.
     called.add("GET /events/stream");
+    called.add("GET /requests/stream");
     expect(problems).toEqual([]);
     expect([...called].sort()).toEqual(Object.keys(CONTROL_ANSWERS).sort());
     const { body: unknownPath } = await double.sim("GET", "/nothing");

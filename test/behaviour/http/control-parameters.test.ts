@@ -9,6 +9,7 @@ test.each([
     "/state",
     "/events",
     "/events/stream",
+    "/requests/stream",
     "/invariants",
     "/accounts",
     "/api_keys",

@@ -25,6 +25,42 @@ async function requestsOf(double: Double, query = ""): Promise<any[]> {
 }
 
 describe.each(STORAGE_KINDS)("%s", (kind) => {
+  test("newest starts with the newest requests, also of a log that has dropped older ones", async () => {
+    const double = (await shelved(kind, { requestsLimit: 5 })).double();
+    for (let limit = 1; limit <= 9; limit += 1) await double.api("GET", `/projects?limit=${limit}`);
+    const paths = async (query: string) =>
+      (await requestsOf(double, query)).map(({ path }) => path.replace("/api/v2/projects?limit=", ""));
+    expect(await paths("?newest=2")).toEqual(["8", "9"]);
+    expect(await paths("?newest=100")).toEqual(["5", "6", "7", "8", "9"]);
+    expect(await paths("?newest=3&since=8")).toEqual(["9"]);
+    expect(await paths("?newest=0")).toEqual([]);
+    expect((await double.sim("GET", "/requests?newest=-1")).status).toBe(400);
+  });
+
+  test("the stream gives each request when it is answered, and goes on when the log is cleared", async () => {
+    const double = (await shelved(kind)).double();
+    await double.api("GET", "/projects");
+    const response = await double.fetch(new Request("http://localhost/_sim/requests/stream"));
+    const reader = (response.body as ReadableStream<Uint8Array>)
+      .pipeThrough(new TextDecoderStream())
+      .getReader();
+    onTestFinished(() => reader.cancel());
+    const next = async () => {
+      for (let text = ""; ; ) {
+        const [, data] = /^data: (.*)$/m.exec(text) ?? [];
+        if (data !== undefined) return JSON.parse(data).path;
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`the stream ended: ${text}`);
+        text += value;
+      }
+    };
+    await double.api("GET", "/projects?limit=1");
+    expect(await next()).toBe("/api/v2/projects?limit=1");
+    await double.sim("DELETE", "/requests");
+    await double.api("GET", "/projects?limit=2");
+    expect(await next()).toBe("/api/v2/projects?limit=2");
+  });
+
   test("every request is logged in order, with its caller, operation and status", async () => {
     const double = (await shelved(kind)).double();
     await double.api("GET", "/projects?limit=5");

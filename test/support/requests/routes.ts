@@ -116,6 +116,7 @@ export const ROUTES: readonly Route[] = [
     "state",
     "events",
     "events/stream",
+    "requests/stream",
     "invariants",
     "endpoints",
     "endpoints/{endpoint}/stats",

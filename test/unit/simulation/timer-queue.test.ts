@@ -134,3 +134,29 @@ test("10,000 timers, scheduled, moved and taken at random, fire in order and onc
   expect(drain(timers)).toHaveLength(expected.size);
   expect(seen.length).toBeGreaterThan(1_000);
 });
+
+test("work is scheduled by the instant of its timer, inclusive, and only for its own kind and id", () => {
+  const timers = new TimerQueue();
+  timers.schedule(operation("o"), 1, 10);
+  expect([9, 10, 11].map((at) => timers.isScheduledBy("operation", "o", at))).toEqual([false, true, true]);
+  expect(timers.isScheduledBy("operation", "other", 10)).toBe(false);
+  expect(timers.isScheduledBy("autosuspend", "o", 10)).toBe(false);
+  timers.take();
+  expect(timers.isScheduledBy("operation", "o", 10)).toBe(false);
+});
+
+test("scheduling the same work for the same instant again adds no entry", () => {
+  const timers = new TimerQueue();
+  timers.schedule(operation("o"), 1, 10);
+  timers.schedule(operation("o"), 1, 10);
+  expect(timers.size).toBe(1);
+});
+
+test("a cleared queue is empty, and the same work can be scheduled again", () => {
+  const timers = new TimerQueue();
+  timers.schedule(operation("o"), 1, 10);
+  timers.clear();
+  expect([timers.size, timers.isScheduledBy("operation", "o", 10)]).toEqual([0, false]);
+  timers.schedule(operation("o"), 1, 20);
+  expect(drain(timers)).toEqual(["20 operation o"]);
+});
