@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
 import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
+import { makeSparse } from "../../volumes/sparse-log.ts";
 import { MissingVolume, type Volume, type Volumes } from "../../volumes/volumes.ts";
 
 /** An engine that is started only to find out where the log ends. */
@@ -56,7 +57,13 @@ export class BranchVolumes {
   /** The engine has ended. `isClean`: after its last mark, nothing has changed. */
   close(volume: Volume, isClean: boolean): void {
     this.#running.delete(volume.id);
-    if (isClean) volume.setOpen(false);
+    if (!isClean) return;
+    volume.setOpen(false);
+    const unpin = this.#volumes.pin(volume.id);
+    // What is not shortened now is shortened after the next end.
+    void makeSparse(volume.logDirectory)
+      .catch(() => undefined)
+      .finally(unpin);
   }
 
   /** Marks the current state of a volume, and returns its position. */
