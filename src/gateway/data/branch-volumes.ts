@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
 import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
 import { makeSparse } from "../../volumes/sparse-log.ts";
@@ -6,6 +7,14 @@ import { MissingVolume, type Volume, type Volumes } from "../../volumes/volumes.
 
 /** An engine that is started only to find out where the log ends. */
 const SINGLE_CONNECTION = { maxConnections: 1, logicalReplication: false };
+
+/** A killed Postgres closes its sessions just before its exit is noticed. */
+const EXIT_WAIT_MS = 1_000;
+
+/** Postgres was killed. The end of its log is found when it is started again. */
+export class EngineGone extends Error {
+  override readonly name = "EngineGone";
+}
 
 /** The volume that a branch writes to, and what the world stored about the branch's data before. */
 export type OpenedData = {
@@ -66,9 +75,12 @@ export class BranchVolumes {
       .finally(unpin);
   }
 
-  /** Marks the current state of a volume, and returns its position. */
+  /** Marks the current state of a volume, and returns its position. Throws `EngineGone` if Postgres was killed. */
   async mark(volume: Volume, engine: RunningEngine, now: () => number): Promise<string> {
-    const lsn = await engine.logPosition();
+    const lsn = await engine.logPosition().catch(async (error: unknown) => {
+      const isGone = await Promise.race([engine.exited.then(() => true), sleep(EXIT_WAIT_MS, false)]);
+      throw isGone ? new EngineGone("Postgres has exited", { cause: error }) : error;
+    });
     volume.marks.append({ at: Math.max(now(), volume.marks.last?.at ?? 0), lsn });
     return lsn;
   }
