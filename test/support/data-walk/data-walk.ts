@@ -1,7 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { expect } from "vitest";
 import type { InProcessScene } from "../postgres-walk/in-process-scene.ts";
+
+const CONNECT_TRIES = 5;
+const CONNECT_PAUSE_MS = 100;
+const KILLED = /Couldn't connect to compute node|terminating connection/;
 
 /** What a branch must contain: the numbers that were acknowledged. */
 type ModelBranch = {
@@ -95,7 +100,7 @@ async function restore(
   branch.rows = point.rows;
 }
 
-/** Acknowledged when it resolves. A killed engine is started again by the next connection. */
+/** Acknowledged when it resolves. */
 async function write({ uri }: ModelBranch, sql: string): Promise<void> {
   await withClient(uri, (client) => client.query(sql));
 }
@@ -107,10 +112,23 @@ function read({ uri }: ModelBranch): Promise<number[]> {
   });
 }
 
+/** While the server has not noticed that Postgres was killed, it rejects a connection. */
+async function connected(uri: string): Promise<pg.Client> {
+  for (let tries = 1; ; tries += 1) {
+    const client = new pg.Client(uri.replace("sslmode=disable", ""));
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (tries === CONNECT_TRIES || !KILLED.test(String(error))) throw error;
+      await sleep(tries * CONNECT_PAUSE_MS);
+    }
+  }
+}
+
 async function withClient<T>(uri: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(uri.replace("sslmode=disable", ""));
-  client.on("error", () => undefined);
-  await client.connect();
+  const client = await connected(uri);
   try {
     return await work(client);
   } finally {
