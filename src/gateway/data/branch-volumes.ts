@@ -12,8 +12,8 @@ const SINGLE_CONNECTION = { maxConnections: 1, logicalReplication: false };
 const EXIT_WAIT_MS = 1_000;
 
 /** Postgres was killed. The end of its log is found when it is started again. */
-export class EngineGone extends Error {
-  override readonly name = "EngineGone";
+export class EngineExited extends Error {
+  override readonly name = "EngineExited";
 }
 
 /** The volume that a branch writes to, and what the world stored about the branch's data before. */
@@ -75,11 +75,11 @@ export class BranchVolumes {
       .finally(unpin);
   }
 
-  /** Marks the current state of a volume, and returns its position. Throws `EngineGone` if Postgres was killed. */
+  /** Marks the current state of a volume, and returns its position. Throws `EngineExited` if Postgres was killed. */
   async mark(volume: Volume, engine: RunningEngine, now: () => number): Promise<string> {
     const lsn = await engine.logPosition().catch(async (error: unknown) => {
-      const isGone = await Promise.race([engine.exited.then(() => true), sleep(EXIT_WAIT_MS, false)]);
-      throw isGone ? new EngineGone("Postgres has exited", { cause: error }) : error;
+      const hasExited = await Promise.race([engine.exited.then(() => true), sleep(EXIT_WAIT_MS, false)]);
+      throw hasExited ? new EngineExited("Postgres has exited", { cause: error }) : error;
     });
     volume.marks.append({ at: Math.max(now(), volume.marks.last?.at ?? 0), lsn });
     return lsn;

@@ -4,7 +4,7 @@ import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { Volume, Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
-import { type BranchVolumes, EngineGone, type OpenedData } from "./branch-volumes.ts";
+import { type BranchVolumes, EngineExited, type OpenedData } from "./branch-volumes.ts";
 
 export type BranchToOpen = {
   readonly historyId: string;
@@ -67,7 +67,7 @@ export class WorldData {
     if (running === undefined) return;
     await this.#branchVolumes
       .mark(running.volume, engine, () => idleSince() ?? this.#world.now())
-      .catch(unlessGone);
+      .catch(unlessExited);
   }
 
   /** The engine has no clients any more and is about to be stopped. */
@@ -104,7 +104,7 @@ export class WorldData {
         world.branchData.toArray().some((row) => isPending(row)),
       );
       if (!isNeeded) continue;
-      const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now()).catch(unlessGone);
+      const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now()).catch(unlessExited);
       if (lsn === undefined) continue;
       await this.#world.transact((transaction) => {
         for (const row of transaction.world.branchData.toArray())
@@ -122,7 +122,7 @@ export class WorldData {
 
   /** Stores the position of all data that changes, so that a copy of the world refers to what is there now. */
   async storeAll(): Promise<void> {
-    for (const [engine, running] of this.#running) await this.#store(engine, running, true).catch(unlessGone);
+    for (const [engine, running] of this.#running) await this.#store(engine, running, true).catch(unlessExited);
     const running = new Set([...this.#running.values()].map(({ volume }) => volume.id));
     const left = await this.#world.transact(({ world }) =>
       world.branchData.toArray().filter((row) => row.isOpen === true && !running.has(row.volumeId ?? "")),
@@ -149,8 +149,8 @@ export class WorldData {
   }
 }
 
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof EngineGone)) throw error;
+function unlessExited(error: unknown): undefined {
+  if (!(error instanceof EngineExited)) throw error;
 }
 
 function isUnresolved({ volumeId, lsn, writes }: BranchData, volume: Volume): boolean {
