@@ -20,6 +20,8 @@ export class EngineExited extends Error {
 export type OpenedData = {
   readonly volume: Volume;
   readonly previous: BranchData | undefined;
+  /** Rows may have been committed after the last mark. */
+  readonly wasKilled: boolean;
   /** Allows that the volume is removed. Called once the world refers to it. */
   readonly release: () => void;
 };
@@ -55,8 +57,9 @@ export class BranchVolumes {
       await this.#settling.get(volume.id);
       this.#running.add(volume.id);
       await this.#engine.stopLeftover(volume.dataDirectory);
+      const wasKilled = volume.isOpen();
       volume.setOpen(true);
-      return { volume, previous, release };
+      return { volume, previous, wasKilled, release };
     } catch (error) {
       if (error instanceof MissingVolume) throw new EngineError(error.message);
       throw error;
@@ -83,6 +86,11 @@ export class BranchVolumes {
     });
     volume.marks.append({ at: Math.max(now(), volume.marks.last?.at ?? 0), lsn });
     return lsn;
+  }
+
+  /** After a kill: nothing was written since then, and an earlier instant than now may be asked for. */
+  markAtLast(volume: Volume, engine: RunningEngine): Promise<string> {
+    return this.mark(volume, engine, () => 0);
   }
 
   /** The position of the end of a volume; `undefined` if an engine starts on it, which finds it. */
@@ -151,8 +159,7 @@ export class BranchVolumes {
     await this.#engine.stopLeftover(dataDirectory);
     const engine = await this.#engine.start({ dataDirectory, ...SINGLE_CONNECTION });
     try {
-      // At the instant of the last mark: nothing was written after the kill, and references may be older than now.
-      await this.mark(volume, engine, () => 0);
+      await this.markAtLast(volume, engine);
     } finally {
       await engine.stop();
     }

@@ -39,10 +39,15 @@ export class WorldData {
    * An engine runs, and its clients are admitted afterwards. From now on the branch writes to the volume. Throws
    * if the branch has got other data meanwhile.
    */
-  async began(branchId: string, { volume, previous }: OpenedData, engine: RunningEngine): Promise<void> {
+  async began(
+    branchId: string,
+    { volume, previous, wasKilled }: OpenedData,
+    engine: RunningEngine,
+  ): Promise<void> {
     if (previous?.schemaOnly === true) await deleteRows(engine);
     // After a kill, the last mark may be older than references to what was the current state then.
     const markedAt = volume.marks.last?.at ?? 0;
+    if (wasKilled) await this.#branchVolumes.markAtLast(volume, engine);
     const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now());
     if (previous?.schemaOnly === true) this.#volumes.setOrigin(volume.id, lsn);
     const isCurrent = await this.#world.transact((transaction) => {
@@ -122,7 +127,8 @@ export class WorldData {
 
   /** Stores the position of all data that changes, so that a copy of the world refers to what is there now. */
   async storeAll(): Promise<void> {
-    for (const [engine, running] of this.#running) await this.#store(engine, running, true).catch(unlessExited);
+    for (const [engine, running] of this.#running)
+      await this.#store(engine, running, true).catch(unlessExited);
     const running = new Set([...this.#running.values()].map(({ volume }) => volume.id));
     const left = await this.#world.transact(({ world }) =>
       world.branchData.toArray().filter((row) => row.isOpen === true && !running.has(row.volumeId ?? "")),
