@@ -16,8 +16,6 @@ import type { Refusal } from "../platform/refusal-codes.ts";
 import { isRestoreCall } from "../scenario/check/times.ts";
 import { Labels } from "../scenario/file/labels.ts";
 import type { Scenario } from "../scenario/file/scenario-schema.ts";
-import { everyStep } from "../scenario/file/step-schema.ts";
-import { isClosedLoop } from "../scenario/file/traffic-schema.ts";
 import { accountDescriptions } from "../scenario/file/world-description.ts";
 import type { WorldDescription } from "../scenario/file/world-schema.ts";
 import {
@@ -29,6 +27,7 @@ import {
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import { HttpConnection, type RemoteServer } from "./http-connection.ts";
 import { HttpLayout } from "./http-layout.ts";
+import { rejectUnsupported } from "./unsupported-on-servers.ts";
 
 type SubmittedArrival = { readonly activity: Activity; readonly at: SimTime };
 /** Outcomes of arrivals. The outcome of a scheduled arrival comes later, as an event. */
@@ -52,25 +51,6 @@ export async function openHttpTarget(scenario: Scenario, server: RemoteServer): 
   rejectUnsupported(scenario);
   await httpTarget.open(scenario.world);
   return httpTarget;
-}
-
-function rejectUnsupported({ steps, traffic, world, state }: Scenario): void {
-  if (world.file !== undefined)
-    throw new CannotRunError(
-      `world.file: a scenario that begins with the world of ${world.file} cannot run on a server, which has its own world`,
-    );
-  if (state !== undefined)
-    throw new CannotRunError(
-      "state: the end state cannot be compared on a server, whose world has other content too",
-    );
-  if ([...everyStep(steps)].some(({ restart }) => restart !== undefined))
-    throw new CannotRunError("steps: restart cannot be done on a server from outside");
-  const closedLoop = traffic.find((source) => isClosedLoop(source));
-  if (closedLoop !== undefined) {
-    throw new CannotRunError(
-      `traffic: the closed-loop source ${closedLoop.name} reacts within an instant, which is not possible over HTTP`,
-    );
-  }
 }
 
 class HttpTarget implements ScenarioTarget {

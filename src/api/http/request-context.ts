@@ -38,6 +38,7 @@ import {
   type RouteResult,
   respond,
 } from "./incoming-request.ts";
+import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
 import { RateLimiter } from "./rate-limit.ts";
 
 /** One request, authenticated and parsed, in its transaction. */
@@ -82,15 +83,6 @@ export type ApiOptions = {
   /** Counts a request without a valid key; returns the error if it exceeds a limit. */
   readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
   readonly onBug: (error: unknown) => void;
-};
-
-/** How a user of a manual clock must advance it before a retry can succeed, by status. */
-const HINTS: Readonly<Record<number, { readonly header: string; readonly text: string }>> = {
-  423: {
-    header: 'advance {"next":true}',
-    text: "the clock is manual: run standin clock advance --next, or start the server with --settle",
-  },
-  429: { header: 'advance {"by":"1s"}', text: "the clock is manual: run standin clock advance 1s" },
 };
 
 /** The schema of input that a route does not use. */
@@ -265,7 +257,7 @@ export class RouteHandlers {
     }
     Object.assign(headers, response.headers);
     // Only its user advances a manual clock, so a client that retries would wait forever.
-    const hint = HINTS[response.status];
+    const hint = MANUAL_CLOCK_HINTS[response.status];
     if (hint === undefined || world === undefined || (await world.clock()).mode !== "manual")
       return context.body(errorBody(requestId, response), response.status as 400, headers);
     headers["X-Standin-Hint"] = hint.header;

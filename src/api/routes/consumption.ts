@@ -2,13 +2,10 @@ import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import { errorResponseOf } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
-import { timestamp } from "../../http/timestamps.ts";
 import { canRead, type Principal } from "../../platform/account/access.ts";
 import { type Account, planOf } from "../../platform/account/account.ts";
 import { refuseWithoutConsumptionHistory } from "../../platform/catalog/plan.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
-import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
-import { uuidOf } from "../../platform/core/ids.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import { computesOnBranch } from "../../platform/lookup.ts";
@@ -24,18 +21,15 @@ import {
   accountQuery,
   branchesV2Query,
   LIST_PARAMETERS,
-  OPTIONAL_METRICS,
-  PROJECT_METRICS,
   projectsQuery,
   projectsV2Query,
 } from "../http/consumption-query.ts";
 import { encodeCursor } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
+import { billingPeriods, renderFrame, renderV1Frame, sumByStart } from "../render/render-consumption.ts";
 
 // S, unless a comment says otherwise. Compute usage is metered to the millisecond. There is no data and no
 // network, so their metrics are 0.
-
-type RenderedFrame = Omit<Timeframe, "use">;
 
 /** None of these calls starts a compute. Ids that name nothing in this account are ignored (A). */
 export function consumptionRoutes(handlers: RouteHandlers): Hono {
@@ -242,79 +236,12 @@ function timeframesOf(
   );
 }
 
-/**
- * S: consumption by billing period. A: a period is a calendar month in UTC. The current period has no end.
- */
-function billingPeriods<F extends { readonly start: SimTime }, T>(
-  account: Account,
-  consumerId: string,
-  frames: readonly F[],
-  now: SimTime,
-  render: (frame: F) => T,
-) {
-  const byMonth = new Map<SimTime, T[]>();
-  for (const frame of frames) {
-    const month = monthStart(frame.start);
-    const consumption = byMonth.get(month);
-    if (consumption === undefined) byMonth.set(month, [render(frame)]);
-    else consumption.push(render(frame));
-  }
-  return [...byMonth].map(([start, consumption]) => ({
-    period_id: uuidOf(`${consumerId}/${start}`),
-    period_plan: planOf(account).subscriptionType,
-    period_start: timestamp(start),
-    ...(nextMonthStart(start) > now ? {} : { period_end: timestamp(nextMonthStart(start)) }),
-    consumption,
-  }));
-}
-
-/** The usage of several projects together, oldest first. */
-function sumByStart(byProject: readonly (readonly Timeframe[])[]): RenderedFrame[] {
-  const sums = new Map<SimTime, RenderedFrame>();
-  for (const { start, end, activeSeconds, computeSeconds } of byProject.flat()) {
-    const sum = sums.get(start);
-    sums.set(start, {
-      start,
-      end,
-      activeSeconds: (sum?.activeSeconds ?? 0) + activeSeconds,
-      computeSeconds: (sum?.computeSeconds ?? 0) + computeSeconds,
-    });
-  }
-  return [...sums.values()].sort((a, b) => a.start - b.start);
-}
-
 /** The optional metrics of the first version. The metrics that the document requires are always present. */
 function requestedMetrics(query: {
   readonly metrics?: readonly string[] | undefined;
   readonly include_v1_metrics?: boolean | undefined;
 }): readonly string[] {
   return query.metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
-}
-
-function renderV1Frame(frame: RenderedFrame, optionalMetrics: readonly string[]) {
-  return {
-    timeframe_start: timestamp(frame.start),
-    timeframe_end: timestamp(frame.end),
-    active_time_seconds: frame.activeSeconds,
-    compute_time_seconds: frame.computeSeconds,
-    written_data_bytes: 0,
-    synthetic_storage_size_bytes: 0,
-    ...Object.fromEntries(
-      OPTIONAL_METRICS.filter((name) => optionalMetrics.includes(name)).map((name) => [name, 0]),
-    ),
-  };
-}
-
-/** Metrics in the order of the document, each once. */
-function renderFrame({ start, end, computeSeconds }: Timeframe, metrics: readonly string[]) {
-  return {
-    timeframe_start: timestamp(start),
-    timeframe_end: timestamp(end),
-    metrics: PROJECT_METRICS.filter((name) => metrics.includes(name)).map((name) => ({
-      metric_name: name,
-      value: name === "compute_unit_seconds" ? computeSeconds : 0,
-    })),
-  } satisfies public_.ConsumptionHistoryPerTimeframeV2;
 }
 
 /** An account sees only its own organization. */

@@ -4,24 +4,14 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
-import {
-  newHostClock,
-  type OpenedWorlds,
-  openWorlds,
-  type PlanLimitOverrides,
-  type Populate,
-  type ServerOptions,
-  WorldMismatch,
-} from "../../app/open-worlds.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { OpenedWorlds, Populate } from "../../app/open-worlds.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
-import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
 import { wrapFileErrors } from "../history/world-database.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createLog, type Log } from "./log.ts";
+import { openServedWorlds } from "./open-served-worlds.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
 import {
@@ -135,74 +125,6 @@ async function readSeedFile(path: string): Promise<Populate> {
   };
   const file = wrapSeedFileErrors("use", () => parseSeedText(text, path));
   return (target) => wrapSeedFileErrors("apply", () => applySeedFile(file, target));
-}
-
-/** `undefined` for `forever`: retention is off. */
-function retentionLimit(duration: DurationMs): DurationMs | undefined {
-  return Number.isFinite(duration) ? duration : undefined;
-}
-
-async function openServedWorlds(
-  directory: DataDirectory,
-  options: ServeOptions,
-  applySeedFile: Populate | undefined,
-  scrubber: Scrubber,
-  dataHooks: Pick<ServerOptions, "onHistoryEnded" | "beforeCopy">,
-  log: Log,
-): Promise<OpenedWorlds> {
-  try {
-    const limits = {
-      maxWorlds: options.maxWorlds,
-      maxWorldBytes: options.maxWorldSize,
-      maxAutomaticSnapshots: options.keepAutomatic,
-      closeIdleAfterMs: options.closeIdle,
-      expireAfterMs: options.expireWorlds,
-    };
-    const retention = {
-      history: retentionLimit(options.keepHistory),
-      operations: retentionLimit(options.keepOperations),
-      minimumEvents: options.keepEvents,
-    };
-    return await openWorlds(
-      directory,
-      {
-        ...options,
-        planLimits: planLimits(options),
-        populate: applySeedFile,
-        limits,
-        retention,
-        beforeRestore: () => scrubber.stop(),
-        ...dataHooks,
-        onExpired: (world) =>
-          log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
-        hostClock: newHostClock(({ byMs }) =>
-          log.warn(
-            `the clock of the host was set by ${byMs / 1000} s; the clocks of the worlds go on as before`,
-          ),
-        ),
-      },
-      (error) => log.error(error, "commit failed; reopening the world from its file"),
-    );
-  } catch (error) {
-    if (error instanceof WorldMismatch || error instanceof StoreUnavailable)
-      throw new CliError(error.message);
-    throw error;
-  }
-}
-
-function planLimits({
-  projectsLimit,
-  branchesLimit,
-  endpointsLimit,
-  snapshotsLimit,
-}: ServeOptions): PlanLimitOverrides | undefined {
-  const limits = omitUndefined({
-    projects: projectsLimit,
-    branches: branchesLimit,
-    endpoints: endpointsLimit,
-    snapshots: snapshotsLimit,
-  });
-  return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
 type AppFetch = ReturnType<typeof createApp>["fetch"];
