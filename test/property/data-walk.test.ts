@@ -5,9 +5,11 @@ import { verifyWorld } from "../../src/cli/history/world-history.ts";
 import { walkData } from "../support/data-walk/data-walk.ts";
 import { openInProcessScene } from "../support/postgres-walk/in-process-scene.ts";
 import { temporaryDirectory } from "../support/process.ts";
+import { repeatableWalk } from "../support/repeatable-walk.ts";
 
 const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
-const WALKS = Number(process.env["STANDIN_TEST_DATA_WALKS"] ?? 1);
+const VARIABLE = "STANDIN_TEST_DATA_WALKS";
+const WALKS = Number(process.env[VARIABLE] ?? 1);
 /** Seeds that have found a defect. */
 const FOUND = process.env["STANDIN_TEST_SEED"] === undefined ? [20260102, 20260203] : [];
 const STEPS = 30;
@@ -27,12 +29,9 @@ test.each(seeds)(
     const data = join(directory.path, `data-${seed}`);
     const scene = await openInProcessScene(data, join(directory.path, "volumes"), "manual", "immediate");
     try {
-      await walkData(scene, seed, STEPS);
-    } catch (error) {
-      const repeat = `STANDIN_TEST_SEED=${seed} STANDIN_TEST_DATA_WALKS=1 npx vitest run --project property test/property/data-walk.test.ts`;
-      throw new Error(`${error instanceof Error ? error.message : error}\nto repeat the choices: ${repeat}`, {
-        cause: error,
-      });
+      await repeatableWalk({ seed, variable: VARIABLE, file: "test/property/data-walk.test.ts" }, () =>
+        walkData(scene, seed, STEPS),
+      );
     } finally {
       await scene.close();
     }

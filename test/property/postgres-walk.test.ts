@@ -5,9 +5,11 @@ import { verifyWorld } from "../../src/cli/history/world-history.ts";
 import { openInProcessScene } from "../support/postgres-walk/in-process-scene.ts";
 import { walk } from "../support/postgres-walk/walk.ts";
 import { temporaryDirectory } from "../support/process.ts";
+import { repeatableWalk } from "../support/repeatable-walk.ts";
 
 const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
-const WALKS = Number(process.env["STANDIN_TEST_POSTGRES_WALKS"] ?? 2);
+const VARIABLE = "STANDIN_TEST_POSTGRES_WALKS";
+const WALKS = Number(process.env[VARIABLE] ?? 2);
 const STEPS = 30;
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -26,12 +28,9 @@ test.each(seeds)("seed %i: connections, queries and suspends at random break no 
   // All walks share the directory of volumes, and with it one new cluster to copy from.
   const scene = await openInProcessScene(data, join(directory.path, "volumes"), clock, operations);
   try {
-    await walk(scene, seed, STEPS);
-  } catch (error) {
-    const repeat = `STANDIN_TEST_SEED=${seed} STANDIN_TEST_POSTGRES_WALKS=1 npx vitest run --project property test/property/postgres-walk.test.ts`;
-    throw new Error(`${error instanceof Error ? error.message : error}\nto repeat the choices: ${repeat}`, {
-      cause: error,
-    });
+    await repeatableWalk({ seed, variable: VARIABLE, file: "test/property/postgres-walk.test.ts" }, () =>
+      walk(scene, seed, STEPS),
+    );
   } finally {
     await scene.close();
   }
