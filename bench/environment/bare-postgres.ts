@@ -10,6 +10,7 @@ import { PostgresEngine } from "../../src/engine/postgres-engine.ts";
 
 const VERSION = 17;
 const MAX_CONNECTIONS = 112;
+const MAX_LOG_BYTES = 32 * 1024 ** 2;
 
 /** Postgres without a server: copies a cluster, starts it and connects to it. */
 export async function bareWake(directory: string) {
@@ -20,6 +21,7 @@ export async function bareWake(directory: string) {
     templateDirectory: join(directory, "templates"),
     extension: writeExtension(directory, "platform"),
     user,
+    maxLogBytes: MAX_LOG_BYTES,
   });
   let clusters = 0;
   const measure = async (): Promise<number> => {

@@ -21,6 +21,8 @@ export type PostgresOptions = {
   /** The directory of `postgres` and `initdb`; absent: they are searched for. */
   readonly engineBin?: string | undefined;
   readonly maxEngines: number;
+  /** Log that each branch retains, in bytes. */
+  readonly maxBranchHistory: number;
   readonly requireTls: boolean;
   /** The directory of the certificate authority, which is used without `tlsFiles`. */
   readonly tlsDirectory: string;
@@ -28,6 +30,8 @@ export type PostgresOptions = {
   /** The name of the extension with the statistics of a compute. */
   readonly extensionName: string;
 };
+
+export const DEFAULT_MAX_BRANCH_HISTORY = 256 * 1024 ** 2;
 
 type Log = (error: unknown, message: string) => void;
 
@@ -163,9 +167,13 @@ async function loadGateway(
     tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
     requireTls: options.requireTls,
     maxEngines: options.maxEngines,
+    maxBranchHistory: options.maxBranchHistory,
     onError,
   });
 }
+
+/** A log is cut at a checkpoint, so there are several in half of its limit. */
+const CHECKPOINTS_PER_HISTORY = 8;
 
 async function openEngine(options: PostgresOptions, volumes: Volumes): Promise<Engine> {
   const { engineUser } = await import("../engine/os-user.ts");
@@ -184,6 +192,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes): Promise<E
     templateDirectory: join(root, TEMPLATES),
     extension: writeExtension(extensionDirectory, options.extensionName),
     user,
+    maxLogBytes: options.maxBranchHistory / CHECKPOINTS_PER_HISTORY,
   });
   for (const dataDirectory of volumes.dataDirectories()) await engine.stopLeftover(dataDirectory);
   return engine;

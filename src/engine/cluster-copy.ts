@@ -2,12 +2,11 @@ import { constants, existsSync, linkSync, readdirSync, writeFileSync } from "nod
 import { copyFile, cp, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { CopyRequest } from "./engine.ts";
+import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { isTimelineHistory, parsePosition, SEGMENT_BYTES, segmentNumber, segmentOf } from "./log-position.ts";
 
-/** The directory of the log within a cluster. */
-const LOG_DIRECTORY = "pg_wal";
 /** Makes Postgres replay the whole log that it finds, and then begin a timeline of its own. */
-const RECOVERY_SIGNAL = "recovery.signal";
+export const RECOVERY_SIGNAL = "recovery.signal";
 
 /**
  * Copies a cluster that was stopped cleanly, with the log up to a position. Postgres replays the log when it
@@ -17,7 +16,8 @@ export async function copyWithLog({ base, to, log, archive }: CopyRequest): Prom
   await cp(base, to, { recursive: true, mode: constants.COPYFILE_FICLONE });
   if (log === undefined) return;
   const target = join(to, LOG_DIRECTORY);
-  const first = await removeSegments(target);
+  const first = firstSegment(base);
+  await removeSegments(target);
   const end = parsePosition(log.until);
   const current = join(log.dataDirectory, LOG_DIRECTORY);
   // Postgres may move a segment to the archive meanwhile.
@@ -30,7 +30,7 @@ export async function copyWithLog({ base, to, log, archive }: CopyRequest): Prom
 type LogCopy = {
   readonly directory: string;
   readonly target: string;
-  readonly archive: string;
+  readonly archive: string | undefined;
   readonly first: number;
   readonly end: number;
 };
@@ -42,14 +42,14 @@ async function copyLogFile(name: string, { directory, target, archive, first, en
   if (existsSync(copy) || !existsSync(source)) return;
   if (isTimelineHistory(name)) {
     await copyFile(source, copy);
-    await copyFile(source, join(archive, name));
+    if (archive !== undefined) await copyFile(source, join(archive, name));
     return;
   }
   if (number === undefined || number < first || number > segmentOf(end)) return;
   if (number < segmentOf(end)) {
     // Postgres neither changes nor reuses complete segments (`wal_recycle`), so all copies share them.
     link(source, copy);
-    link(source, join(archive, name));
+    if (archive !== undefined) link(source, join(archive, name));
     return;
   }
   await copyFile(source, copy, constants.COPYFILE_FICLONE);
@@ -75,14 +75,7 @@ async function clearFrom(path: string, offset: number): Promise<void> {
   }
 }
 
-/** Removes all segments; returns the number of the first one. */
-async function removeSegments(directory: string): Promise<number> {
-  let first = Number.POSITIVE_INFINITY;
-  for (const name of readdirSync(directory)) {
-    const number = segmentNumber(name);
-    if (number === undefined) continue;
-    first = Math.min(first, number);
-    await rm(join(directory, name));
-  }
-  return first;
+async function removeSegments(directory: string): Promise<void> {
+  for (const name of readdirSync(directory))
+    if (segmentNumber(name) !== undefined) await rm(join(directory, name));
 }

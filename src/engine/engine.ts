@@ -6,6 +6,12 @@ export interface Engine {
   emptyCluster(version: number): Promise<string>;
   /** Copies a cluster into a directory that does not exist yet. */
   copyCluster(request: CopyRequest): Promise<void>;
+  /** The same, but replays the copied log up to `position`, as far as the log can still be continued. */
+  advanceCluster(request: AdvanceRequest): Promise<void>;
+  /** Where the log that belongs to a cluster begins, in bytes. The cluster was stopped. */
+  logStart(base: string): number;
+  /** Deletes the complete segments of a log that no cluster needs. */
+  trimLog(archive: string, needed: readonly NeededLog[]): Promise<void>;
   /** Starts the cluster. Resolves when it accepts connections. */
   start(request: StartRequest): Promise<RunningEngine>;
   /** Stops a process that another server left running on this directory. Returns whether there was one. */
@@ -18,8 +24,8 @@ export type CopyRequest = {
   /** A cluster that was stopped cleanly. */
   readonly base: string;
   readonly to: string;
-  /** A directory for the complete segments of the copied log. */
-  readonly archive: string;
+  /** A directory for the complete segments of the copied log; absent: the copy gets them only. */
+  readonly archive?: string;
   /** The log since the base, up to a position; absent: the copy is the base itself. */
   readonly log?: {
     /** Complete segments. */
@@ -29,6 +35,14 @@ export type CopyRequest = {
     readonly until: string;
   };
 };
+
+export type AdvanceRequest = Required<Pick<CopyRequest, "base" | "to" | "log">> & {
+  /** Before the end of the copied log. */
+  readonly position: string;
+};
+
+/** The log that follows a cluster, up to a position in bytes, which may be infinite. */
+export type NeededLog = { readonly base: string; readonly until: number };
 
 export type StartRequest = {
   readonly dataDirectory: string;

@@ -14,11 +14,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
-import { copyWithLog } from "./cluster-copy.ts";
+import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
 import {
+  type AdvanceRequest,
   type CopyRequest,
   type Engine,
   EngineError,
+  type NeededLog,
   type RunningEngine,
   type StartRequest,
   SUPERUSER,
@@ -27,8 +29,10 @@ import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
 import { chooseInstallation } from "./installation.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
+import { firstSegment, trimLog } from "./log-files.ts";
+import { SEGMENT_BYTES } from "./log-position.ts";
 import { type OsUser, spawnAs } from "./os-user.ts";
-import { lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
+import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 
 const run = promisify(execFile);
 
@@ -38,10 +42,28 @@ export type PostgresEngineOptions = {
   readonly templateDirectory: string;
   readonly extension: ExtensionFiles;
   readonly user: OsUser | undefined;
+  /** Postgres writes a checkpoint at the latest after this amount of log. */
+  readonly maxLogBytes: number;
 };
 
 /** The archive is beside the data directory, which is the working directory. */
 const ARCHIVE_COMMAND = "test -f ../wal/%f || ln %p ../wal/%f";
+
+const SETTINGS = {
+  listen_addresses: "",
+  port: SOCKET_PORT,
+  unix_socket_permissions: "0700",
+  log_destination: "stderr",
+  logging_collector: "off",
+  // Segments that are linked into copies are not reused.
+  wal_recycle: "off",
+  wal_init_zero: "off",
+  // A copy of a cluster has all of the log that it replays.
+  restore_command: "false",
+  hot_standby: "off",
+  // The platform's default.
+  jit: "off",
+};
 
 /** Runs the stock Postgres of an installation, one process per cluster. */
 export class PostgresEngine implements Engine {
@@ -78,49 +100,59 @@ export class PostgresEngine implements Engine {
   async copyCluster(request: CopyRequest): Promise<void> {
     await copyWithLog(request);
     await this.#own(request.to);
-    await this.#own(request.archive);
+    if (request.archive !== undefined) await this.#own(request.archive);
+  }
+
+  async advanceCluster({ position, ...request }: AdvanceRequest): Promise<void> {
+    await this.copyCluster(request);
+    const socketDirectory = this.#newSocketDirectory();
+    const { installation, child } = this.#spawn(request.to, {
+      ...SETTINGS,
+      unix_socket_directories: socketDirectory,
+      archive_mode: "off",
+      recovery_target_lsn: position,
+      recovery_target_inclusive: "off",
+      // In contrast to a promotion, the log can be continued.
+      recovery_target_action: "shutdown",
+    });
+    try {
+      const log = await exitOf(child);
+      if (child.exitCode !== 0) throw new EngineError(`Postgres did not replay the log: ${lastLine(log)}`);
+    } finally {
+      rmSync(socketDirectory, { recursive: true, force: true });
+    }
+    rmSync(join(request.to, RECOVERY_SIGNAL), { force: true });
+    // The log that it replaces will be deleted.
+    await run(join(installation.binDirectory, "initdb"), ["--sync-only", "-D", request.to], {
+      ...this.#spawnOptions(),
+      cwd: request.to,
+    });
+  }
+
+  logStart(base: string): number {
+    return firstSegment(base) * SEGMENT_BYTES;
+  }
+
+  trimLog(archive: string, needed: readonly NeededLog[]): Promise<void> {
+    return trimLog(archive, needed);
   }
 
   async start({ dataDirectory, maxConnections, logicalReplication }: StartRequest): Promise<RunningEngine> {
-    const version = Number(readFileSync(join(dataDirectory, "PG_VERSION"), "utf8"));
-    const installation = this.#options.installations.find((candidate) => candidate.version === version);
-    if (installation === undefined)
-      throw new EngineError(
-        `${dataDirectory} was created by Postgres ${version}, which is no longer available; available are ${this.versions.join(", ")}`,
-      );
-    const socketDirectory = this.#newSocketDirectory();
-    const { program, args } = programWithExtension(installation, this.#options.extension);
     const startedAt = performance.now();
-    const child = spawn(
-      program,
-      [
-        ...["-D", dataDirectory, "-k", socketDirectory],
-        ...settings({
-          listen_addresses: "",
-          port: SOCKET_PORT,
-          unix_socket_permissions: "0700",
-          max_connections: maxConnections,
-          superuser_reserved_connections: 0,
-          wal_level: logicalReplication ? "logical" : "replica",
-          log_destination: "stderr",
-          logging_collector: "off",
-          // Complete segments are linked into the archive, and into copies of the cluster.
-          archive_mode: "on",
-          archive_command: ARCHIVE_COMMAND,
-          wal_recycle: "off",
-          wal_init_zero: "off",
-          // A copy of a cluster has all of the log that it replays.
-          restore_command: "false",
-          hot_standby: "off",
-          // The platform's default.
-          jit: "off",
-        }),
-        ...args,
-      ],
-      { ...this.#spawnOptions(), cwd: dataDirectory, stdio: ["ignore", "ignore", "pipe"] },
-    );
-    this.#processes.add(child);
-    child.once("close", () => this.#processes.delete(child));
+    const socketDirectory = this.#newSocketDirectory();
+    const { child } = this.#spawn(dataDirectory, {
+      ...SETTINGS,
+      unix_socket_directories: socketDirectory,
+      max_connections: maxConnections,
+      superuser_reserved_connections: 0,
+      wal_level: logicalReplication ? "logical" : "replica",
+      // Complete segments are linked into the archive, and into copies of the cluster.
+      archive_mode: "on",
+      archive_command: ARCHIVE_COMMAND,
+      // Two segments at least.
+      max_wal_size: `${Math.max(2, Math.floor(this.#options.maxLogBytes / SEGMENT_BYTES))}MB`,
+      min_wal_size: "2MB",
+    });
     return PostgresProcess.ready(child, socketDirectory, startedAt);
   }
 
@@ -134,6 +166,24 @@ export class PostgresEngine implements Engine {
     process.off("exit", this.#onExit);
     if (this.#socketRoot !== undefined) rmSync(this.#socketRoot, { recursive: true, force: true });
     this.#socketRoot = undefined;
+  }
+
+  #spawn(dataDirectory: string, values: Readonly<Record<string, string | number>>) {
+    const version = Number(readFileSync(join(dataDirectory, "PG_VERSION"), "utf8"));
+    const installation = this.#options.installations.find((candidate) => candidate.version === version);
+    if (installation === undefined)
+      throw new EngineError(
+        `${dataDirectory} was created by Postgres ${version}, which is no longer available; available are ${this.versions.join(", ")}`,
+      );
+    const { program, args } = programWithExtension(installation, this.#options.extension);
+    const child = spawn(program, ["-D", dataDirectory, ...settings(values), ...args], {
+      ...this.#spawnOptions(),
+      cwd: dataDirectory,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#processes.add(child);
+    child.once("close", () => this.#processes.delete(child));
+    return { installation, child };
   }
 
   #installationFor(version: number): Installation {

@@ -109,6 +109,16 @@ export class PostgresProcess implements RunningEngine {
   }
 }
 
+/** Resolves when the process has exited, with its log. */
+export async function exitOf(child: ChildProcess): Promise<string> {
+  let log = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    log = (log + text).slice(-10_000);
+  });
+  await new Promise((resolve) => child.once("close", resolve).once("error", resolve));
+  return log;
+}
+
 export function lastLine(text: string): string {
   return text.trim().split("\n").at(-1) ?? text;
 }

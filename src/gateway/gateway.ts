@@ -4,6 +4,7 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 import { serveClient } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
+import { LogRetention } from "./data/log-retention.ts";
 import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
@@ -24,6 +25,8 @@ export type GatewayOptions = {
   readonly requireTls: boolean;
   /** Postgres processes that may run at the same time. */
   readonly maxEngines: number;
+  /** Log that each branch retains, in bytes. */
+  readonly maxBranchHistory: number;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -48,6 +51,7 @@ export class Gateway {
   #connections = 0;
   #runningEngines = 0;
   #branchVolumes: BranchVolumes | undefined;
+  #logRetention: LogRetention | undefined;
   #isClosing = false;
   #removal: Promise<void> = Promise.resolve();
 
@@ -66,7 +70,11 @@ export class Gateway {
    * first.
    */
   removeUnusedVolumes(): Promise<void> {
-    const removed = this.#removal.then(() => this.#removeUnusedVolumes());
+    return this.#afterRemoval(() => this.#removeUnusedVolumes());
+  }
+
+  #afterRemoval(remove: () => Promise<void>): Promise<void> {
+    const removed = this.#removal.then(remove);
     this.#removal = removed.catch(() => undefined);
     return removed;
   }
@@ -125,6 +133,23 @@ export class Gateway {
       for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
       await volumes.remove(unused);
     }
+    await this.#shortenLogs();
+  }
+
+  /** Deletes the log that no world needs any more. */
+  async #shortenLogs(): Promise<void> {
+    const engine = this.#engine;
+    if (engine === undefined || this.#isClosing) return;
+    const retention = this.#retention(engine);
+    for (const { world } of await this.#servedWorlds()) await retention.advanceBases(world);
+    const data = await this.#options.worlds.branchData();
+    if (data !== undefined) await retention.deleteUnneeded(data);
+  }
+
+  #retention(engine: Engine): LogRetention {
+    const { volumes, maxBranchHistory } = this.#options;
+    this.#logRetention ??= new LogRetention(engine, volumes, maxBranchHistory);
+    return this.#logRetention;
   }
 
   /** A world that was deleted and created again is another one. */
@@ -153,6 +178,12 @@ export class Gateway {
       engine,
       volumes,
       branchVolumes: this.#branchVolumes,
+      isTooLong: (volume, lsn) => this.#retention(engine).isTooLong(volume, lsn),
+      shortenLogs: () => {
+        this.#afterRemoval(() => this.#shortenLogs()).catch((error) =>
+          onError(error, "the log of a branch could not be shortened; it is tried again"),
+        );
+      },
       onError,
       reserveEngine: () => this.#reserveEngine(),
     });

@@ -86,6 +86,7 @@ export type RefusalCode =
   | "SNAPSHOT_EXISTS"
   | "POINT_NOT_REACHED"
   | "HISTORY_FORGOTTEN"
+  | "DATA_DELETED"
   | "FAULT_NOT_FOUND"
   // the clock
   | "NOT_DUE"

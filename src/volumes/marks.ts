@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 
 /** The position that the log of a volume had at an instant of the world's clock. */
 export type Mark = { readonly at: number; readonly lsn: string };
 
+const UNFINISHED = ".unfinished";
 const LINE = /^(\d+) ([0-9A-F]+\/[0-9A-F]+)$/;
 
 /** The marks of a volume, in the order of time. Lines of a file, which is only appended to. */
@@ -12,7 +13,7 @@ export class Marks {
 
   constructor(path: string) {
     this.#path = path;
-    this.#last = this.#read().at(-1);
+    this.#last = this.all().at(-1);
   }
 
   get last(): Mark | undefined {
@@ -28,16 +29,21 @@ export class Marks {
 
   /** The newest mark at or before an instant; `undefined` if all are later. */
   find(at: number): Mark | undefined {
-    return this.#read().findLast((mark) => mark.at <= at);
+    return this.all().findLast((mark) => mark.at <= at);
   }
 
-  /** The first mark whose position is at least this one; `undefined` if the log did not reach it. */
-  firstAfter(isReached: (lsn: string) => boolean): Mark | undefined {
-    return this.#read().find(({ lsn }) => isReached(lsn));
+  /** Deletes the marks that tell nothing about this instant and later ones. */
+  deleteBefore(at: number): void {
+    const marks = this.all();
+    const first = marks.findLastIndex((mark) => mark.at <= at);
+    if (first <= 0) return;
+    const lines = marks.slice(first).map((mark) => `${mark.at} ${mark.lsn}\n`);
+    writeFileSync(`${this.#path}${UNFINISHED}`, lines.join(""));
+    renameSync(`${this.#path}${UNFINISHED}`, this.#path);
   }
 
   /** Without a last line that a kill has cut. */
-  #read(): Mark[] {
+  all(): Mark[] {
     if (!existsSync(this.#path)) return [];
     const marks: Mark[] = [];
     for (const line of readFileSync(this.#path, "utf8").split("\n")) {

@@ -3,34 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { rm, rmdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { Marks } from "./marks.ts";
-
-/** The data of one branch on disk: a base that never changes, the log since then, and the current state. */
-export type Volume = {
-  /** `<history id>/<name>`. Never used again, also after the volume is deleted. */
-  readonly id: string;
-  /** The current state, which Postgres works on. */
-  readonly dataDirectory: string;
-  /** Completed segments of the log since the base, also of the time before the volume was created. */
-  readonly logDirectory: string;
-  /** Absolute path of the cluster that the log begins with. */
-  readonly base: string;
-  /** The position at which the volume began to differ from others; absent: that of its base. */
-  readonly origin?: string;
-  readonly marks: Marks;
-  /** An engine has been started on it, and its last mark may be older than its current state. */
-  isOpen(): boolean;
-  setOpen(isOpen: boolean): void;
-};
-
-/** What `create` fills in. */
-export type NewVolume = Pick<Volume, "dataDirectory" | "logDirectory">;
-export type VolumeOrigin = { readonly base: string; readonly origin?: string | undefined };
+import type { NewVolume, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
 
 const DATA = "data";
 const LOG = "wal";
 const MARKS = "marks";
 const OPEN = "open";
 const ORIGIN = "origin.json";
+const BASE = "base";
 const UNFINISHED = ".unfinished";
 /** In the directory of a history: the relative path of the data directory whose worlds it belongs to. */
 const OWNER = "owner";
@@ -40,6 +20,7 @@ export class Volumes {
   readonly root: string;
   readonly #owner: string;
   readonly #open = new Map<string, Volume>();
+  readonly #origins = new Map<string, VolumeOrigin>();
   /** Volumes that no world refers to yet, or that are being copied. */
   readonly #pins = new Map<string, number>();
 
@@ -70,31 +51,61 @@ export class Volumes {
     branchId: string,
     fill: (volume: NewVolume) => Promise<VolumeOrigin>,
   ): Promise<{ readonly volume: Volume; readonly release: () => void }> {
-    const id = `${historyId}/${branchId}-${randomBytes(4).toString("hex")}`;
+    const { created: volume, release } = await this.#createDirectory(historyId, branchId, async (id) => {
+      const directory = join(this.root, id);
+      const logDirectory = join(directory, LOG);
+      mkdirSync(logDirectory, { mode: 0o711 });
+      this.#writeOrigin(id, await fill({ dataDirectory: join(directory, DATA), logDirectory }));
+      return this.volume(id);
+    });
+    return { volume, release };
+  }
+
+  /** A directory for a base: it is used while a volume has the base, or until `release` is called. */
+  async createBase(
+    historyId: string,
+    fill: (path: string) => Promise<void>,
+  ): Promise<{ readonly path: string; readonly release: () => void }> {
+    const { created: path, release } = await this.#createDirectory(historyId, BASE, async (id) => {
+      await fill(this.dataDirectory(id));
+      return this.dataDirectory(id);
+    });
+    return { path, release };
+  }
+
+  /** The stored directories that the volume cannot do without. */
+  directoriesOf(id: string): string[] {
+    const bases = this.has(id) ? this.volume(id).bases : [];
+    return [id, ...bases.map(({ path }) => relative(this.root, join(path, "..")))];
+  }
+
+  /** The volume differs from others from this position on only. */
+  setOrigin(id: string, origin: string): void {
+    this.#writeOrigin(id, { bases: this.volume(id).bases, origin });
+  }
+
+  setBases(id: string, bases: readonly VolumeBase[]): void {
+    this.#writeOrigin(id, { bases, origin: this.volume(id).origin });
+  }
+
+  async #createDirectory<T>(
+    historyId: string,
+    prefix: string,
+    fill: (id: string) => Promise<T>,
+  ): Promise<{ readonly created: T; readonly release: () => void }> {
+    const id = `${historyId}/${prefix}-${randomBytes(4).toString("hex")}`;
     const directory = join(this.root, id);
     const release = this.pin(id);
     try {
-      mkdirSync(join(directory, LOG), { recursive: true, mode: 0o711 });
+      mkdirSync(directory, { recursive: true, mode: 0o711 });
       const ownerFile = join(this.root, historyId, OWNER);
       if (!existsSync(ownerFile)) writeFileSync(ownerFile, this.#owner);
-      const { base, origin } = await fill({
-        dataDirectory: join(directory, DATA),
-        logDirectory: join(directory, LOG),
-      });
-      this.#writeOrigin(id, base, origin);
-      return { volume: this.volume(id), release };
+      return { created: await fill(id), release };
     } catch (error) {
       rmSync(directory, { recursive: true, force: true });
       release();
       throw error;
     }
-  }
-
-  /** The volume differs from others from this position on only. */
-  setOrigin(id: string, origin: string): Volume {
-    this.#writeOrigin(id, this.volume(id).base, origin);
-    this.#open.delete(id);
-    return this.volume(id);
   }
 
   /** Prevents that a volume is removed until the returned function is called. */
@@ -131,6 +142,7 @@ export class Volumes {
   /** Deletes a volume that no process uses, and the directory of its history if it was the last one. */
   async remove(id: string): Promise<void> {
     this.#open.delete(id);
+    this.#origins.delete(id);
     const directory = join(this.root, id);
     const history = join(directory, "..");
     await rm(directory, { recursive: true, force: true });
@@ -152,23 +164,36 @@ export class Volumes {
     return this.dataDirectories().some((directory) => existsSync(join(directory, "postmaster.pid")));
   }
 
-  #writeOrigin(id: string, base: string, origin: string | undefined): void {
+  #writeOrigin(id: string, { bases, origin }: VolumeOrigin): void {
     const file = join(this.root, id, ORIGIN);
-    writeFileSync(`${file}${UNFINISHED}`, JSON.stringify({ base: relative(this.root, base), origin }));
+    const stored = bases.map(({ path, lsn }) => ({ path: relative(this.root, path), lsn }));
+    writeFileSync(`${file}${UNFINISHED}`, JSON.stringify({ bases: stored, origin }));
     renameSync(`${file}${UNFINISHED}`, file);
+    this.#origins.set(id, { bases, origin });
+  }
+
+  #readOrigin(id: string): VolumeOrigin {
+    const directory = join(this.root, id);
+    const text = readText(join(directory, ORIGIN));
+    if (text === undefined) throw new MissingVolume(`the data in ${directory} is missing`);
+    const { bases, origin } = JSON.parse(text) as VolumeOrigin;
+    return { bases: bases.map(({ path, ...rest }) => ({ path: resolve(this.root, path), ...rest })), origin };
   }
 
   #read(id: string): Volume {
     const directory = join(this.root, id);
-    const text = readText(join(directory, ORIGIN));
-    if (text === undefined) throw new MissingVolume(`the data in ${directory} is missing`);
-    const { base, origin } = JSON.parse(text) as { base: string; origin?: string };
+    this.#origins.set(id, this.#readOrigin(id));
+    const origin = () => this.#origins.get(id) as VolumeOrigin;
     return {
       id,
       dataDirectory: join(directory, DATA),
       logDirectory: join(directory, LOG),
-      base: resolve(this.root, base),
-      ...(origin === undefined ? {} : { origin }),
+      get bases() {
+        return origin().bases;
+      },
+      get origin() {
+        return origin().origin;
+      },
       marks: new Marks(join(directory, MARKS)),
       isOpen: () => existsSync(join(directory, OPEN)),
       setOpen(isOpen) {

@@ -4,32 +4,27 @@ import { StoreUnavailable } from "./world-handle.ts";
 import type { WorldStorage } from "./world-storage.ts";
 
 /**
- * Ids of the volumes that worlds and snapshots refer to; `undefined` if one of them cannot be read. Worlds that
- * are closed are not opened.
+ * What all worlds and snapshots of worlds refer to; `undefined` if one of them cannot be read. Worlds that are
+ * closed are not opened.
  */
-export async function volumesInUse(
+export async function allBranchData(
   storage: WorldStorage,
   open: ReadonlyMap<string, HostedWorld>,
   onFailure: (error: unknown) => void,
-): Promise<ReadonlySet<string> | undefined> {
-  const inUse = new Set<string>();
-  const add = (rows: readonly BranchData[]) => {
-    for (const { volumeId, past = [] } of rows)
-      for (const id of [volumeId, ...past.map((previous) => previous.volumeId)])
-        if (id !== undefined) inUse.add(id);
-  };
+): Promise<readonly BranchData[] | undefined> {
+  const found: BranchData[] = [];
   try {
     for (const name of storage.worlds()) {
       const world = open.get(name);
-      if (world === undefined || world.isDormant) add(storage.branchData(name));
-      else add(await world.transact((view) => view.world.branchData.toArray()));
-      for (const snapshot of storage.snapshotNames(name)) add(storage.branchData(name, snapshot));
+      if (world === undefined || world.isDormant) found.push(...storage.branchData(name));
+      else found.push(...(await world.transact((view) => view.world.branchData.toArray())));
+      for (const snapshot of storage.snapshotNames(name)) found.push(...storage.branchData(name, snapshot));
     }
   } catch (error) {
     onFailure(error);
     return undefined;
   }
-  return inUse;
+  return found;
 }
 
 /**

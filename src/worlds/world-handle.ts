@@ -241,10 +241,10 @@ export interface WorldsHandle {
   /** Counts since the process began. */
   readonly counts: WorldCounts;
   /**
-   * Ids of the volumes that worlds and snapshots refer to; `undefined` if one of them cannot be read. Worlds that
-   * are closed are not opened.
+   * What all worlds and snapshots of worlds refer to; `undefined` if one of them cannot be read. Worlds that are
+   * closed are not opened.
    */
-  volumesInUse(): Promise<ReadonlySet<string> | undefined>;
+  branchData(): Promise<readonly BranchData[] | undefined>;
   /** Prevents that the world is closed or expires until the returned function is called. */
   use(name: string): () => void;
   fork(request: ForkRequest): Promise<Result<WorldInfo>>;

@@ -1,7 +1,9 @@
+import { checkPastData } from "../platform/branch-data/available-data.ts";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./data-directory.ts";
-import { hasOpenData, volumesInUse } from "./data-references.ts";
+import { allBranchData, hasOpenData } from "./data-references.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
@@ -98,9 +100,9 @@ export class WorldRegistry implements WorldsHandle {
     return this.#names().map((name) => this.#info(name));
   }
 
-  volumesInUse(): Promise<ReadonlySet<string> | undefined> {
+  branchData(): Promise<readonly BranchData[] | undefined> {
     const { storage, onFailure } = this.#options;
-    return volumesInUse(storage, this.#open, onFailure);
+    return allBranchData(storage, this.#open, onFailure);
   }
 
   fork(request: ForkRequest): Promise<Result<WorldInfo>> {
@@ -130,6 +132,11 @@ export class WorldRegistry implements WorldsHandle {
       await origin.value.flush();
       const past = at === undefined ? undefined : await origin.value.viewAt(at);
       if (past?.ok === false) return prefixRefusal("at", past);
+      if (past !== undefined) {
+        const { world, now } = past.value;
+        const isAvailable = await origin.value.transact((view) => checkPastData(view.world, world, now));
+        if (!isAvailable.ok) return prefixRefusal("at", isAvailable);
+      }
       const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
       await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
       this.#uses.begin(name)();

@@ -18,6 +18,11 @@ const NO_ENGINE: Engine = {
   copyCluster: async () => {
     throw new EngineError("there is no Postgres in this test");
   },
+  advanceCluster: async () => {
+    throw new EngineError("there is no Postgres in this test");
+  },
+  logStart: () => 0,
+  trimLog: async () => undefined,
   start: async () => {
     throw new EngineError("there is no Postgres in this test");
   },
@@ -39,6 +44,7 @@ export async function openFuzzedGateway() {
     tls: new TlsIdentity(join(path, "tls")),
     requireTls: false,
     maxEngines: 1,
+    maxBranchHistory: 2 ** 28,
     onError: (error) => bugs.push(error),
   });
   const server = createServer((socket) => gateway.accept(socket)).listen(0, "127.0.0.1");

@@ -2,7 +2,8 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Marks } from "../../src/volumes/marks.ts";
-import { MissingVolume, type Volume, Volumes } from "../../src/volumes/volumes.ts";
+import type { Volume } from "../../src/volumes/volume.ts";
+import { MissingVolume, Volumes } from "../../src/volumes/volumes.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
 function newDirectory(): string {
@@ -15,7 +16,7 @@ async function createData(volumes: Volumes, historyId: string, branchId: string)
   const { volume, release } = await volumes.create(historyId, branchId, async ({ dataDirectory }) => {
     mkdirSync(dataDirectory);
     writeFileSync(join(dataDirectory, "row"), "1");
-    return { base: join(volumes.root, "templates", "18"), origin: "0/16B3748" };
+    return { bases: [{ path: join(volumes.root, "templates", "18") }], origin: "0/16B3748" };
   });
   release();
   return volume;
@@ -25,7 +26,7 @@ test("a volume is found again by its id", async () => {
   const [root, data] = [join(newDirectory(), "volumes"), newDirectory()];
   const { id } = await createData(new Volumes(root, data), "history", "br-1");
   expect(new Volumes(root, data).volume(id)).toMatchObject({
-    base: join(root, "templates", "18"),
+    bases: [{ path: join(root, "templates", "18") }],
     origin: "0/16B3748",
   });
 });
@@ -79,7 +80,7 @@ test("volumes can be moved together with their data directory", async () => {
   renameSync(before, after);
   const moved = new Volumes(join(after, "volumes"), after);
   expect(moved.stored()).toEqual([id]);
-  expect(moved.volume(id).base).toBe(join(after, "volumes", "templates", "18"));
+  expect(moved.volume(id).bases).toEqual([{ path: join(after, "volumes", "templates", "18") }]);
 });
 
 test("the last volume of a history leaves no directory", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { EngineError } from "../../engine/engine.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
-import { PostgresPort } from "../open-gateway.ts";
+import { DEFAULT_MAX_BRANCH_HISTORY, PostgresPort } from "../open-gateway.ts";
 import type { StandinPostgresOptions } from "./create-options.ts";
 import { StandinError } from "./standin-world.ts";
 
@@ -37,6 +37,7 @@ export async function openInProcessPostgres(
     tlsDirectory: join(directory, "tls"),
     engineBin,
     maxEngines: MAX_ENGINES,
+    maxBranchHistory: DEFAULT_MAX_BRANCH_HISTORY,
     requireTls: false,
     extensionName: EXTENSION_NAME,
   };

@@ -4,15 +4,16 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
-import { hostNamesResolve, PostgresPort } from "../../app/open-gateway.ts";
+import { DEFAULT_MAX_BRANCH_HISTORY, hostNamesResolve, PostgresPort } from "../../app/open-gateway.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { integerParser } from "../terminal/option-parsers.ts";
+import { integerParser, parseBytesOption } from "../terminal/option-parsers.ts";
 import { envOption } from "../terminal/options.ts";
 import type { Log } from "./log.ts";
 
 const DEFAULT_PORT = 4621;
 const DEFAULT_MAX_ENGINES = 32;
+const MIN_BRANCH_HISTORY = 16 * 1024 ** 2;
 const EXTENSION_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 const HIGHEST_PORT = 65_535;
 
@@ -21,6 +22,7 @@ export type PostgresServeOptions = {
   engineBin?: string;
   volumes?: string;
   maxEngines: number;
+  maxBranchHistory: number;
   requireTls?: boolean;
   tlsCert?: string;
   tlsKey?: string;
@@ -49,6 +51,14 @@ export function addPostgresOptions(command: Command): Command {
         .argParser(integerParser(1, 10_000))
         .default(DEFAULT_MAX_ENGINES),
     )
+    .addOption(
+      envOption(
+        "--max-branch-history <size>",
+        "log of each branch that is retained for points in time within history_retention_seconds, such as 1GiB; at least 16MiB (default: 256MiB)",
+      )
+        .argParser(parseBranchHistory)
+        .default(DEFAULT_MAX_BRANCH_HISTORY, "256MiB"),
+    )
     .addOption(envOption("--require-tls", "reject Postgres connections without TLS"))
     .addOption(
       envOption(
@@ -72,6 +82,12 @@ export function addPostgresOptions(command: Command): Command {
     );
 }
 
+function parseBranchHistory(text: string): number {
+  const bytes = parseBytesOption(text);
+  if (bytes >= MIN_BRANCH_HISTORY) return bytes;
+  throw new InvalidArgumentError("must be at least 16MiB");
+}
+
 function parseExtensionName(text: string): string {
   if (EXTENSION_NAME.test(text)) return text;
   throw new InvalidArgumentError("must be 1 to 40 of a-z, 0-9 and _, and must not begin with a digit");
@@ -92,7 +108,8 @@ export async function openPostgresPort(
   log: Log,
 ): Promise<OpenPostgresPort | undefined> {
   if (options.pgPort === "none") return undefined;
-  const { data, volumes = join(data, "volumes"), engineBin, maxEngines, requireTls = false } = options;
+  const { data, volumes = join(data, "volumes"), engineBin, requireTls = false } = options;
+  const { maxEngines, maxBranchHistory } = options;
   const tlsDirectory = resolve(data, "tls");
   const tlsFiles = readTlsFiles(options);
   const port = new PostgresPort(
@@ -103,6 +120,7 @@ export async function openPostgresPort(
       volumes,
       engineBin,
       maxEngines,
+      maxBranchHistory,
       requireTls,
       tlsFiles,
       extensionName: options.extensionName,

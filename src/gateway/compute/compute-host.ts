@@ -16,7 +16,7 @@ import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../../engine/ex
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { BlockCounts } from "../../platform/compute/cache.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Volume } from "../../volumes/volumes.ts";
+import type { Volume } from "../../volumes/volume.ts";
 import type { WorldData } from "../data/world-data.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../errors.ts";
 import { BlockStatistics } from "./block-statistics.ts";

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
+import { parsePosition } from "../../engine/log-position.ts";
 import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
 import { makeSparse } from "../../volumes/sparse-log.ts";
-import { MissingVolume, type Volume, type Volumes } from "../../volumes/volumes.ts";
+import type { Volume, VolumeBase } from "../../volumes/volume.ts";
+import { MissingVolume, type Volumes } from "../../volumes/volumes.ts";
 
 /** An engine that is started only to find out where the log ends. */
 const SINGLE_CONNECTION = { maxConnections: 1, logicalReplication: false };
@@ -25,6 +27,14 @@ export type OpenedData = {
   /** Allows that the volume is removed. Called once the world refers to it. */
   readonly release: () => void;
 };
+
+/** The cluster that is replayed to a position; `undefined`: the beginning of the volume. */
+export function baseFor({ id, bases }: Volume, position: string | undefined): VolumeBase {
+  const reached = position === undefined ? Number.NEGATIVE_INFINITY : parsePosition(position);
+  const base = bases.findLast(({ lsn }) => lsn === undefined || parsePosition(lsn) <= reached);
+  if (base === undefined) throw new MissingVolume(`the data of ${id} at ${position} is deleted`);
+  return base;
+}
 
 /** Finds and creates the volumes of branches. All worlds of a server share it, because forks share data. */
 export class BranchVolumes {
@@ -121,23 +131,23 @@ export class BranchVolumes {
       return this.#volumes.create(historyId, branchId, async ({ dataDirectory, logDirectory }) => {
         const base = await this.#engine.emptyCluster(pgVersion);
         await this.#engine.copyCluster({ base, to: dataDirectory, archive: logDirectory });
-        return { base };
+        return { bases: [{ path: base }] };
       });
     const unpin = this.#volumes.pin(volumeId);
     try {
       const origin = await this.position(reference);
       const source = this.#volumes.volume(volumeId);
-      const { base } = source;
-      if (!existsSync(base)) throw new MissingVolume(`the data in ${base} is missing`);
+      const base = baseFor(source, origin);
+      if (!existsSync(base.path)) throw new MissingVolume(`the data in ${base.path} is missing`);
       return await this.#volumes.create(historyId, branchId, async ({ dataDirectory, logDirectory }) => {
         const log = origin && {
           archive: source.logDirectory,
           dataDirectory: source.dataDirectory,
           until: origin,
         };
-        const copy = { base, to: dataDirectory, archive: logDirectory };
+        const copy = { base: base.path, to: dataDirectory, archive: logDirectory };
         await this.#engine.copyCluster(log ? { ...copy, log } : copy);
-        return { base, origin };
+        return { bases: [base], origin };
       });
     } finally {
       unpin();

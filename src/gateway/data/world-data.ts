@@ -2,7 +2,8 @@ import { deleteRows } from "../../engine/content.ts";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Volume, Volumes } from "../../volumes/volumes.ts";
+import type { Volume } from "../../volumes/volume.ts";
+import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { type BranchVolumes, EngineExited, type OpenedData } from "./branch-volumes.ts";
 
@@ -13,6 +14,15 @@ export type BranchToOpen = {
   readonly data: BranchData | undefined;
 };
 
+export type WorldDataOptions = {
+  readonly volumes: Volumes;
+  readonly branchVolumes: BranchVolumes;
+  /** Whether the log of a volume, which ends at this position, has exceeded its limit. */
+  readonly isTooLong: (volume: Volume, lsn: string) => boolean;
+  /** Begins to delete the log that is not needed. */
+  readonly shortenLogs: () => void;
+};
+
 /** An engine of this world, the volume that it works on, and the branch whose data that is. */
 type RunningBranch = { readonly volume: Volume; readonly branchId: string };
 
@@ -21,14 +31,18 @@ export class WorldData {
   readonly #world: WorldHandle;
   readonly #volumes: Volumes;
   readonly #branchVolumes: BranchVolumes;
+  readonly #isTooLong: WorldDataOptions["isTooLong"];
+  readonly #shortenLogs: () => void;
   readonly #running = new Map<RunningEngine, RunningBranch>();
   /** Volumes whose engine stops, and whose current state is marked. */
   readonly #clean = new Set<string>();
 
-  constructor(world: WorldHandle, volumes: Volumes, branchVolumes: BranchVolumes) {
+  constructor(world: WorldHandle, { volumes, branchVolumes, isTooLong, shortenLogs }: WorldDataOptions) {
     this.#world = world;
     this.#volumes = volumes;
     this.#branchVolumes = branchVolumes;
+    this.#isTooLong = isTooLong;
+    this.#shortenLogs = shortenLogs;
   }
 
   open({ historyId, branchId, pgVersion, data }: BranchToOpen): Promise<OpenedData> {
@@ -55,8 +69,9 @@ export class WorldData {
       const row = world.branchData.get(branchId);
       if (!isSame(row, previous) || world.branches.get(branchId) === undefined) return false;
       const past = row?.past === undefined ? {} : { past: row.past };
+      const since = row?.volumeId !== volume.id || row.since === undefined ? {} : { since: row.since };
       const written = { volumeId: volume.id, at, lsn, writes: true, isOpen: true };
-      transaction.storeBranchData({ id: branchId, ...written, ...past });
+      transaction.storeBranchData({ id: branchId, ...written, ...since, ...past });
       for (const reference of world.branchData.toArray())
         if (isUnresolved(reference, volume) && reference.at >= markedAt)
           transaction.storeBranchData({ ...reference, lsn });
@@ -70,9 +85,11 @@ export class WorldData {
   async mark(engine: RunningEngine, idleSince: () => SimTime | undefined): Promise<void> {
     const running = this.#running.get(engine);
     if (running === undefined) return;
-    await this.#branchVolumes
-      .mark(running.volume, engine, () => idleSince() ?? this.#world.now())
+    const { volume } = running;
+    const lsn = await this.#branchVolumes
+      .mark(volume, engine, () => idleSince() ?? this.#world.now())
       .catch(unlessExited);
+    if (lsn !== undefined && this.#isTooLong(volume, lsn)) this.#shortenLogs();
   }
 
   /** The engine has no clients any more and is about to be stopped. */

@@ -4,12 +4,10 @@ import { waitUntil } from "../../http/world-clock-wait.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
 import { findConnection } from "../../platform/compute/open-connections.ts";
-import type { Volumes } from "../../volumes/volumes.ts";
 import type { Verifier } from "../../worlds/scram-verifier.ts";
 import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
 import { enginePlan, learnContent, verifierOfRole } from "../compute/branch-content.ts";
-import type { BranchVolumes } from "../data/branch-volumes.ts";
-import { WorldData } from "../data/world-data.ts";
+import { WorldData, type WorldDataOptions } from "../data/world-data.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.ts";
 import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
@@ -19,10 +17,8 @@ import { type Admitted, connect, disconnect } from "./world-connections.ts";
 import { WorldEvents } from "./world-events.ts";
 import { WorldSubscription } from "./world-subscription.ts";
 
-export type ServedWorldOptions = {
+export type ServedWorldOptions = WorldDataOptions & {
   readonly engine: Engine;
-  readonly volumes: Volumes;
-  readonly branchVolumes: BranchVolumes;
   readonly reserveEngine: () => Promise<() => void>;
   readonly onError: (error: unknown, message: string) => void;
 };
@@ -42,8 +38,8 @@ export class ServedWorld {
   constructor(world: WorldHandle, options: ServedWorldOptions) {
     this.world = world;
     this.#options = options;
-    const { volumes, branchVolumes, onError } = options;
-    this.#data = new WorldData(world, volumes, branchVolumes);
+    const { onError } = options;
+    this.#data = new WorldData(world, options);
     const events = new WorldEvents({
       computes: this.#computes,
       changes: this.#changes,

@@ -25,13 +25,25 @@ export type DataReference = {
   readonly writes?: boolean;
   /** An engine has been started on the volume since `lsn` was stored, and its clean end is not stored yet. */
   readonly isOpen?: boolean;
+  /** Instants before are not available: the log of the volume before was deleted. Absent: all are. */
+  readonly since?: SimTime;
   /** The data is the schema only: its rows are deleted before the first use. */
   readonly schemaOnly?: boolean;
 };
 
+/** Whether the volumes still have the data of `row` at an instant. */
+export function hasDataAt(row: BranchData | undefined, at: SimTime): boolean {
+  const { since = at } = row === undefined ? {} : sourceAt(row, at);
+  return at >= since;
+}
+
+function sourceAt(row: BranchData, at: SimTime): DataReference {
+  return row.past?.find(({ until }) => until > at) ?? row;
+}
+
 /** The data of `row` at an instant, for an object that only refers to it. */
 export function dataAt(row: BranchData, at: SimTime): DataReference {
-  const { volumeId, writes, isOpen, ...reference } = row.past?.find(({ until }) => until > at) ?? row;
+  const { volumeId, writes, isOpen, ...reference } = sourceAt(row, at);
   const schemaOnly = reference.schemaOnly === true ? { schemaOnly: true } : {};
   if (volumeId === undefined) return { at };
   if (writes !== true) {

@@ -1,5 +1,6 @@
 import { type Account, planOf } from "../account/account.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
+import { checkDataAvailable } from "../branch-data/available-data.ts";
 import type { Plan } from "../catalog/plan.ts";
 import type { Compute } from "../compute/compute.ts";
 import { buildCompute, checkComputeLimit, startRequests } from "../compute/decide-compute.ts";
@@ -55,6 +56,12 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   const { parentTimestamp: timestamp, parentLsn: lsn } = command;
   const point = resolvePointInTime(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
   if (!point.ok) return point;
+  const isAvailable = checkDataAvailable(world, parent.value.id, {
+    prefix: "parent_",
+    isLsn: lsn !== undefined,
+    at: point.value,
+  });
+  if (!isAvailable.ok) return isAvailable;
   const account = findAccount(world, command.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);

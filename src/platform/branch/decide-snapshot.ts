@@ -1,5 +1,6 @@
 import { planOf } from "../account/account.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
+import { checkDataAvailable } from "../branch-data/available-data.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
@@ -44,6 +45,12 @@ function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Co
   const { timestamp, lsn, expiresAt } = command;
   const point = resolvePointInTime(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
   if (!point.ok) return point;
+  const isAvailable = checkDataAvailable(world, branch.value.id, {
+    prefix: "",
+    isLsn: lsn !== undefined,
+    at: point.value,
+  });
+  if (!isAvailable.ok) return isAvailable;
   if (expiresAt !== undefined && expiresAt <= now)
     return refuse("SNAPSHOT_EXPIRATION_NOT_ALLOWED", "expires_at must lie in the future");
   const limitCheck = checkSnapshotLimit(world, project.value);

@@ -1,3 +1,4 @@
+import { checkDataAvailable } from "../branch-data/available-data.ts";
 import type { Context } from "../core/context.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
 import { SECOND, type SimTime } from "../core/time.ts";
@@ -162,6 +163,12 @@ function resolveRestore(world: World, command: RestoreBranch, now: SimTime): Res
     now,
   );
   if (!point.ok) return point;
+  const isAvailable = checkDataAvailable(world, source.value.id, {
+    prefix: "source_",
+    isLsn: sourceLsn !== undefined,
+    at: point.value,
+  });
+  if (!isAvailable.ok) return isAvailable;
   return accept({
     project: project.value,
     branch: branch.value,

@@ -122,6 +122,7 @@ export const branchData = sqliteTable("branch_data", {
   lsn: text(),
   writes: flag(),
   isOpen: flag(),
+  since: instant(),
   schemaOnly: flag(),
   past: text({ mode: "json" }).$type<NonNullable<BranchData["past"]>>(),
   checksum: checksum(),

@@ -28,6 +28,7 @@ export async function openInProcessScene(
   volumes: string,
   clock: "manual" | "scaled",
   operations: "timed" | "immediate",
+  maxBranchHistory = 2 ** 28,
 ): Promise<InProcessScene> {
   const storage = new DataDirectory(data, MIGRATIONS_FOLDER);
   const double = await createDouble({
@@ -43,6 +44,7 @@ export async function openInProcessScene(
       volumes,
       tlsDirectory: join(volumes, "..", "tls"),
       maxEngines: 32,
+      maxBranchHistory,
       requireTls: false,
       extensionName: "platform",
     },

@@ -28,6 +28,9 @@ async function servedWorld() {
     copyCluster: async ({ to }) => {
       mkdirSync(to, { recursive: true });
     },
+    advanceCluster: async () => undefined,
+    logStart: () => 0,
+    trimLog: async () => undefined,
     start: () => starting,
     stopLeftover: async () => false,
     close: () => undefined,
@@ -37,6 +40,8 @@ async function servedWorld() {
     engine,
     volumes,
     branchVolumes: new BranchVolumes(engine, volumes),
+    isTooLong: () => false,
+    shortenLogs: () => undefined,
     reserveEngine: async () => () => undefined,
     onError: (error) => {
       throw error;

@@ -13,7 +13,7 @@ async function projectWithData() {
   const path = testDirectory();
   const volumes = new Volumes(join(path, "volumes"), path);
   const { volume, release } = await volumes.create(double.world.history().id, branchId, async () => ({
-    base: join(volumes.root, "templates", "18"),
+    bases: [{ path: join(volumes.root, "templates", "18") }],
   }));
   await double.world.transact((transaction) =>
     transaction.storeBranchData({
@@ -55,7 +55,7 @@ test("a volume is used until its branch is removed, and while it is pinned", asy
   const child = await double.api("POST", `/projects/${projectId}/branches`, { branch: { name: "side" } });
   const sideId: string = child.body.branch.id;
   const { volume, release } = await volumes.create(double.world.history().id, sideId, async () => ({
-    base: join(volumes.root, "templates", "18"),
+    bases: [{ path: join(volumes.root, "templates", "18") }],
   }));
   expect(await findUnusedVolumes(volumes, double.worlds)).toEqual([]);
   await double.world.transact((transaction) =>

@@ -1,0 +1,80 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
+import { forkWorldOn } from "../../support/worlds.ts";
+
+const LIMIT_MIB = 16;
+/** Text that Postgres does not compress: about 1 MiB for 20 rows. */
+const INSERT =
+  "insert into written select $1, string_agg(md5(random()::text), '') from generate_series(1, 1600), generate_series(1, 20) as part group by part";
+const WAIT = { timeout: 60_000, interval: 200 };
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgresServer([
+    ...["--operations", "immediate", "--clock", "manual"],
+    ...["--max-branch-history", `${LIMIT_MIB}MiB`],
+  ]);
+});
+afterAll(() => server.end());
+
+function segmentsOf(branchId: string): number {
+  const volumes = join(server.data, "volumes");
+  return readdirSync(volumes, { recursive: true, encoding: "utf8" }).filter(
+    (path) => path.includes(`/${branchId}-`) && /\/wal\/[0-9A-F]{24}$/.test(path),
+  ).length;
+}
+
+async function createChild(projectId: string, branch: Record<string, unknown>) {
+  return server.api("POST", `/projects/${projectId}/branches`, {
+    branch,
+    endpoints: [{ type: "read_write" }],
+  });
+}
+
+async function lastRound(uri: string): Promise<number> {
+  const client = await connect(uri);
+  const { rows } = await client.query("select max(round) as round, count(*) as count from written");
+  expect(Number(rows[0].count)).toBe(20 * rows[0].round);
+  return rows[0].round;
+}
+
+test("a log that is too long is shortened, and the instants that are left have their rows", async () => {
+  const { uri, projectId, branchId } = await createBranch(server);
+  const client = await connect(uri);
+  await client.query("create table written (round int, filler text)");
+  await client.query("alter table written alter filler set storage external");
+  await client.query(INSERT, [1]);
+  const { body: pinned } = await createChild(projectId, { parent_id: branchId });
+  await forkWorldOn(server, { name: "early" });
+  const instants: string[] = [];
+  for (let round = 2; round <= 60; round += 1) {
+    await server.sim("POST", "/clock/advance", { by: "1s" });
+    await client.query(INSERT, [round]);
+    // The mark of an instant is stored before the clock moves on.
+    await server.sim("POST", "/clock/advance", { by: "1s" });
+    instants.push((await server.sim("GET", "/clock")).body.now);
+  }
+  await expect.poll(() => segmentsOf(branchId), WAIT).toBeLessThanOrEqual(LIMIT_MIB + 2);
+
+  const refused = await createChild(projectId, { parent_id: branchId, parent_timestamp: instants[0] });
+  expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("--max-branch-history") } });
+  const restore = await server.api("POST", `/projects/${projectId}/branches/${branchId}/restore`, {
+    source_branch_id: branchId,
+    source_timestamp: instants[0],
+    preserve_under_name: "previous",
+  });
+  expect(restore.status).toBe(422);
+  const fork = await server.sim("POST", "/worlds", { name: "late", at: instants[0] });
+  expect(fork).toMatchObject({ status: 422, body: { message: expect.stringContaining("--max-branch-history") } });
+
+  const recent = await createChild(projectId, { parent_id: branchId, parent_timestamp: instants.at(-3) });
+  expect(recent.status, JSON.stringify(recent.body)).toBe(201);
+  expect(await lastRound(recent.body.connection_uris[0].connection_uri)).toBe(58);
+  // What a branch or another world refers to stays.
+  expect(await lastRound(pinned.connection_uris[0].connection_uri)).toBe(1);
+  expect(await lastRound(uri.replace("options=", "options=-cstandin.world%3Dearly%20"))).toBe(1);
+  expect(await lastRound(uri)).toBe(60);
+}, 120_000);
