@@ -14,7 +14,7 @@ import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.
 import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
 import { ComputeChanges } from "./compute-changes.ts";
-import { ServedCompute } from "./served-compute.ts";
+import { ServedCompute, type ServedSession } from "./served-compute.ts";
 import { type Admitted, connect, disconnect } from "./world-connections.ts";
 import { WorldEvents } from "./world-events.ts";
 import { WorldSubscription } from "./world-subscription.ts";
@@ -101,10 +101,10 @@ export class ServedWorld {
     }
   }
 
-  /** The engine's host of a compute. `close` is called when the world ends the session. */
-  attach({ endpointId, connectionId }: Admitted, close: (error: ClientError) => void): ServedCompute {
+  /** The compute of an admitted client. The world may end the session from now on. */
+  attach({ endpointId, connectionId }: Admitted, session: ServedSession): ServedCompute {
     const served = this.#serve(endpointId);
-    served.attach(connectionId, close);
+    served.attach(connectionId, session);
     return served;
   }
 
