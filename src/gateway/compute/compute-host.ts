@@ -45,6 +45,7 @@ export type ComputeHostOptions = {
   readonly learn: (changes: LearnedChanges) => Promise<Content>;
   /** Rejects if too many engines run. The function that it returns frees the place. */
   readonly reserve: () => Promise<() => void>;
+  readonly onStarted: (engine: RunningEngine) => void;
   readonly onUnexpectedExit: (log: string) => void;
 };
 
@@ -193,6 +194,7 @@ export class ComputeHost {
       this.publishCacheStatistics(cacheStatistics);
       const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
       isStarted = true;
+      this.#options.onStarted(engine);
       let hasExited = false;
       engine.exited.then((log) => {
         hasExited = true;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine, RunningEngine } from "../../engine/engine.ts";
 import { waitUntil } from "../../http/world-clock-wait.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
@@ -24,6 +24,7 @@ export type ServedWorldOptions = {
   readonly volumes: Volumes;
   readonly branchVolumes: BranchVolumes;
   readonly reserveEngine: () => Promise<() => void>;
+  readonly onEngineStarted: (engine: RunningEngine) => void;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -151,7 +152,7 @@ export class ServedWorld {
   #serve(endpointId: string): ServedCompute {
     const known = this.#computes.get(endpointId);
     if (known !== undefined) return known;
-    const { engine, onError } = this.#options;
+    const { engine, onEngineStarted, onError } = this.#options;
     const served = new ServedCompute(this.world, endpointId, {
       engine,
       data: this.#data,
@@ -165,6 +166,7 @@ export class ServedWorld {
         return content;
       },
       reserve: () => this.#reserveEngine(),
+      onStarted: onEngineStarted,
       onError,
     });
     this.#computes.set(endpointId, served);

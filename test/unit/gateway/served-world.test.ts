@@ -38,6 +38,7 @@ async function servedWorld() {
     volumes,
     branchVolumes: new BranchVolumes(engine, volumes),
     reserveEngine: async () => () => undefined,
+    onEngineStarted: () => undefined,
     onError: (error) => {
       throw error;
     },
