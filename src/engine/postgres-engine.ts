@@ -44,6 +44,8 @@ export type PostgresEngineOptions = {
   readonly user: OsUser | undefined;
   /** Postgres writes a checkpoint at the latest after this amount of log. */
   readonly maxLogBytes: number;
+  /** Called once per version that is not installed. */
+  readonly onSubstitute?: (wanted: number, chosen: number) => void;
 };
 
 /** The archive is beside the data directory, which is the working directory. */
@@ -76,6 +78,7 @@ export class PostgresEngine implements Engine {
     for (const child of this.#processes) child.kill("SIGQUIT");
     this.close();
   };
+  readonly #substituted = new Set<number>();
   #socketRoot: string | undefined;
   #sockets = 0;
 
@@ -189,6 +192,10 @@ export class PostgresEngine implements Engine {
   #installationFor(version: number): Installation {
     const installation = chooseInstallation(this.#options.installations, version);
     if (installation === undefined) throw new EngineError("no Postgres is installed");
+    if (installation.version !== version && !this.#substituted.has(version)) {
+      this.#substituted.add(version);
+      this.#options.onSubstitute?.(version, installation.version);
+    }
     return installation;
   }
 

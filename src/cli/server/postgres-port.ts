@@ -19,6 +19,7 @@ const HIGHEST_PORT = 65_535;
 
 export type PostgresServeOptions = {
   pgPort?: number | "none";
+  engine: "auto" | "none";
   engineBin?: string;
   volumes?: string;
   maxEngines: number;
@@ -38,6 +39,14 @@ export function addPostgresOptions(command: Command): Command {
         "--pg-port <n>",
         `port for Postgres clients; 0 selects a free port, none opens none (default: ${DEFAULT_PORT} if it is free, else a free port)`,
       ).argParser((text) => (text === "none" ? "none" : integerParser(0, HIGHEST_PORT)(text))),
+    )
+    .addOption(
+      envOption(
+        "--engine <name>",
+        "auto: run Postgres for clients; none: run no Postgres, and reject clients",
+      )
+        .choices(["auto", "none"])
+        .default("auto"),
     )
     .addOption(
       envOption(
@@ -107,8 +116,11 @@ export async function openPostgresPort(
   options: PostgresServeOptions & { readonly data: string; readonly host: string },
   log: Log,
 ): Promise<OpenPostgresPort | undefined> {
+  const { engine, engineBin } = options;
+  if (engine === "none" && engineBin !== undefined)
+    throw new CliError("--engine-bin cannot be combined with --engine none", true);
   if (options.pgPort === "none") return undefined;
-  const { data, volumes = join(data, "volumes"), engineBin, requireTls = false } = options;
+  const { data, volumes = join(data, "volumes"), requireTls = false } = options;
   const { maxEngines, maxBranchHistory } = options;
   const tlsDirectory = resolve(data, "tls");
   const tlsFiles = readTlsFiles(options);
@@ -118,6 +130,7 @@ export async function openPostgresPort(
       tlsDirectory,
       dataDirectory: data,
       volumes,
+      engine,
       engineBin,
       maxEngines,
       maxBranchHistory,
@@ -125,7 +138,7 @@ export async function openPostgresPort(
       tlsFiles,
       extensionName: options.extensionName,
     },
-    (error, message) => log.error(error, message),
+    log,
   );
   const address = await listen(port, options);
   void port.removeLeftovers();

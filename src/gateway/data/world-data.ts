@@ -5,7 +5,8 @@ import type { SimTime } from "../../platform/core/time.ts";
 import type { Volume } from "../../volumes/volume.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
-import { type BranchVolumes, EngineExited, type OpenedData } from "./branch-volumes.ts";
+import { EngineExited } from "../compute/engine-exit.ts";
+import type { BranchVolumes, OpenedData } from "./branch-volumes.ts";
 
 export type BranchToOpen = {
   readonly historyId: string;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine, RunningEngine } from "../../engine/engine.ts";
 import { waitUntil } from "../../http/world-clock-wait.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
@@ -12,7 +12,7 @@ import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.
 import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
 import { ComputeChanges } from "./compute-changes.ts";
-import { ServedCompute } from "./served-compute.ts";
+import { ServedCompute, type ServedSession } from "./served-compute.ts";
 import { type Admitted, connect, disconnect } from "./world-connections.ts";
 import { WorldEvents } from "./world-events.ts";
 import { WorldSubscription } from "./world-subscription.ts";
@@ -20,6 +20,7 @@ import { WorldSubscription } from "./world-subscription.ts";
 export type ServedWorldOptions = WorldDataOptions & {
   readonly engine: Engine;
   readonly reserveEngine: () => Promise<() => void>;
+  readonly onEngineStarted: (engine: RunningEngine) => void;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -97,10 +98,10 @@ export class ServedWorld {
     }
   }
 
-  /** The engine's host of a compute. `close` is called when the world ends the session. */
-  attach({ endpointId, connectionId }: Admitted, close: (error: ClientError) => void): ServedCompute {
+  /** The compute of an admitted client. The world may end the session from now on. */
+  attach({ endpointId, connectionId }: Admitted, session: ServedSession): ServedCompute {
     const served = this.#serve(endpointId);
-    served.attach(connectionId, close);
+    served.attach(connectionId, session);
     return served;
   }
 
@@ -147,7 +148,7 @@ export class ServedWorld {
   #serve(endpointId: string): ServedCompute {
     const known = this.#computes.get(endpointId);
     if (known !== undefined) return known;
-    const { engine, onError } = this.#options;
+    const { engine, onEngineStarted, onError } = this.#options;
     const served = new ServedCompute(this.world, endpointId, {
       engine,
       data: this.#data,
@@ -161,6 +162,7 @@ export class ServedWorld {
         return content;
       },
       reserve: () => this.#reserveEngine(),
+      onStarted: onEngineStarted,
       onError,
     });
     this.#computes.set(endpointId, served);
