@@ -24,3 +24,8 @@ export function engineUser(): OsUser | undefined {
 export function spawnAs(user: OsUser | undefined): { uid?: number; gid?: number } {
   return user === undefined ? {} : { uid: user.uid, gid: user.gid };
 }
+
+/** For programs of Postgres, whose output must not depend on the environment of the server. */
+export function spawnOptions(user: OsUser | undefined) {
+  return { ...spawnAs(user), env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" } };
+}

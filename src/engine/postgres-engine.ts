@@ -1,20 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
+import { createEmptyCluster, type EmptyClusterOptions } from "./empty-cluster.ts";
 import {
   type AdvanceRequest,
   type CopyRequest,
@@ -23,7 +14,6 @@ import {
   type NeededLog,
   type RunningEngine,
   type StartRequest,
-  SUPERUSER,
 } from "./engine.ts";
 import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
@@ -31,17 +21,14 @@ import { chooseInstallation } from "./installation.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
 import { firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
-import { type OsUser, spawnAs } from "./os-user.ts";
+import { spawnOptions } from "./os-user.ts";
 import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 
 const run = promisify(execFile);
 
-export type PostgresEngineOptions = {
+export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly installations: readonly Installation[];
-  /** Absolute. Holds one empty cluster per version, which new clusters are copied from. */
-  readonly templateDirectory: string;
   readonly extension: ExtensionFiles;
-  readonly user: OsUser | undefined;
   /** Postgres writes a checkpoint at the latest after this amount of log. */
   readonly maxLogBytes: number;
   /** Called once per version that is not installed. */
@@ -93,7 +80,7 @@ export class PostgresEngine implements Engine {
     const { version: chosen } = installation;
     let template = this.#templates.get(chosen);
     if (template === undefined) {
-      template = this.#createTemplate(installation);
+      template = createEmptyCluster(installation, this.#options);
       this.#templates.set(chosen, template);
       template.catch(() => this.#templates.delete(chosen));
     }
@@ -127,7 +114,7 @@ export class PostgresEngine implements Engine {
     rmSync(join(request.to, RECOVERY_SIGNAL), { force: true });
     // The log that it replaces will be deleted.
     await run(join(installation.binDirectory, "initdb"), ["--sync-only", "-D", request.to], {
-      ...this.#spawnOptions(),
+      ...spawnOptions(this.#options.user),
       cwd: request.to,
     });
   }
@@ -180,7 +167,7 @@ export class PostgresEngine implements Engine {
       );
     const { program, args } = programWithExtension(installation, this.#options.extension);
     const child = spawn(program, ["-D", dataDirectory, ...settings(values), ...args], {
-      ...this.#spawnOptions(),
+      ...spawnOptions(this.#options.user),
       cwd: dataDirectory,
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -197,36 +184,6 @@ export class PostgresEngine implements Engine {
       this.#options.onSubstitute?.(version, installation.version);
     }
     return installation;
-  }
-
-  async #createTemplate({ version, binDirectory }: Installation): Promise<string> {
-    const { templateDirectory, user } = this.#options;
-    const template = join(templateDirectory, String(version));
-    if (existsSync(template)) return template;
-    mkdirSync(templateDirectory, { recursive: true, mode: 0o700 });
-    if (user !== undefined) chownSync(templateDirectory, user.uid, user.gid);
-    // Two servers may share the directory: each creates its own, and the first one stays.
-    const unfinished = `${template}.${randomBytes(4).toString("hex")}.unfinished`;
-    const locale =
-      version >= 17
-        ? ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
-        : ["--locale=C"];
-    try {
-      await run(
-        join(binDirectory, "initdb"),
-        [
-          ...["-D", unfinished, "-U", SUPERUSER, "--encoding=UTF8", ...locale],
-          ...["--auth=trust", "--wal-segsize=1", "--data-checksums", "--no-sync"],
-        ],
-        { ...this.#spawnOptions(), cwd: templateDirectory },
-      );
-      renameSync(unfinished, template);
-    } catch (error) {
-      rmSync(unfinished, { recursive: true, force: true });
-      if (existsSync(template)) return template;
-      throw new EngineError(`initdb of Postgres ${version} failed: ${lastLine((error as Error).message)}`);
-    }
-    return template;
   }
 
   /** As root, gives the files to the user that Postgres runs as. */
@@ -248,10 +205,6 @@ export class PostgresEngine implements Engine {
     const { user } = this.#options;
     if (user !== undefined) chownSync(directory, user.uid, user.gid);
     return directory;
-  }
-
-  #spawnOptions() {
-    return { ...spawnAs(this.#options.user), env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" } };
   }
 }
 

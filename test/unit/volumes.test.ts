@@ -128,3 +128,24 @@ test("marks are read again, without a last line that a kill has cut", () => {
   rmSync(path);
   expect(new Marks(path).last).toBeUndefined();
 });
+
+test("marks before an instant are deleted, except the one that counts at it", () => {
+  const path = join(newDirectory(), "marks");
+  const marks = new Marks(path);
+  for (const at of [10, 20, 30]) marks.append({ at, lsn: `0/${at}` });
+  marks.deleteBefore(25);
+  expect(marks.all().map(({ at }) => at)).toEqual([20, 30]);
+  marks.append({ at: 40, lsn: "0/40" });
+  expect(new Marks(path).all().map(({ at }) => at)).toEqual([20, 30, 40]);
+});
+
+test("a base is stored as long as a volume has it", async () => {
+  const volumes = new Volumes(join(newDirectory(), "volumes"), newDirectory());
+  const { id } = await createData(volumes, "history", "br-1");
+  const { path, release } = await volumes.createBase("history", async (to) => void mkdirSync(to));
+  volumes.setBases(id, [{ path, lsn: "0/5" }]);
+  release();
+  const used = new Set(volumes.directoriesOf(id));
+  expect(volumes.stored().every((directory) => used.has(directory))).toBe(true);
+  expect(new Volumes(volumes.root, volumes.root).volume(id).bases).toEqual([{ path, lsn: "0/5" }]);
+});

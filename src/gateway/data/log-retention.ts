@@ -69,7 +69,8 @@ export class LogRetention {
         );
     });
     for (const { id, volumeId, oldest } of written)
-      if (this.#volumes.has(volumeId)) await this.#advanceBase(world, id, this.#volumes.volume(volumeId), oldest);
+      if (this.#volumes.has(volumeId))
+        await this.#advanceBase(world, id, this.#volumes.volume(volumeId), oldest);
   }
 
   async #advanceBase(world: WorldHandle, branchId: string, volume: Volume, oldest: SimTime): Promise<void> {
@@ -111,7 +112,8 @@ export class LogRetention {
   async deleteUnneeded(data: readonly BranchData[]): Promise<void> {
     const references = data.flatMap(({ past = [], ...current }) => [current, ...past]);
     for (const volumeId of new Set(references.map((reference) => reference.volumeId))) {
-      if (volumeId === undefined || !this.#volumes.has(volumeId) || this.#volumes.isPinned(volumeId)) continue;
+      if (volumeId === undefined || !this.#volumes.has(volumeId) || this.#volumes.isPinned(volumeId))
+        continue;
       const volume = this.#volumes.volume(volumeId);
       if (volume.bases.length === 1 && volume.bases[0]?.lsn === undefined) continue;
       const needs = references
