@@ -37,6 +37,7 @@ export type AppOptions = {
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
+  readonly describeBranchData?: ControlOptions["describeBranchData"];
   readonly recordScenario?: ControlOptions["recordScenario"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
@@ -93,6 +94,7 @@ function createSurfaces(
     controlToken,
     postgres,
     postgresFigures,
+    describeBranchData,
     recordScenario,
     onBug,
   }: AppOptions,
@@ -125,6 +127,7 @@ function createSurfaces(
       askWhatIf: lazyWhatIf,
       controlToken,
       postgresFigures,
+      describeBranchData,
       recordScenario,
       onBug,
     }),

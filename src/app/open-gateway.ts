@@ -7,7 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
+import type { DataDescription } from "../gateway/data/describe-data.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
@@ -89,6 +91,12 @@ export class PostgresPort {
 
   figures(): GatewayFigures {
     return this.#opened?.figures() ?? NO_FIGURES;
+  }
+
+  /** What is stored of a branch's data; `undefined` if nothing is. */
+  async describeData(row: BranchData): Promise<DataDescription | undefined> {
+    const { describeData } = await import("../gateway/data/describe-data.ts");
+    return describeData(this.#volumes, row);
   }
 
   /** Reports what to install if no Postgres is found. Clients can connect as soon as it is installed. */

@@ -14,6 +14,7 @@ import { formatInstant, renderObject } from "./http/render-object.ts";
 import { strict } from "./http/strict-fields.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
+import { branchDataRoutes } from "./routes/branch-data.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { EventLoopMeter } from "./routes/event-loop-delay.ts";
 import { faultRoutes } from "./routes/faults.ts";
@@ -102,6 +103,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", faultRoutes(options));
   app.route("/", requestRoutes(options));
   app.route("/", timelineRoutes(options));
+  app.route("/", branchDataRoutes(options));
   app.route("/", scenarioRoutes(options));
   app.route("/", whatIfRoutes(options));
 

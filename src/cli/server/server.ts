@@ -170,6 +170,7 @@ function createServedApp(
     controlToken: options.controlToken,
     postgres: postgres?.address,
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
+    describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
     recordScenario: scenarioRecorder(options.data),
     onBug: (error) => log.error(error, "internal error in a request"),
   });

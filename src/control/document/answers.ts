@@ -160,6 +160,17 @@ export const CONTROL_ANSWERS = {
   "POST /reset": answer("Deletes everything in the world", z.strictObject({ now: instant, seq })),
   "GET /endpoints": answer("Lists computes", z.strictObject({ now: instant, endpoints: z.array(endpoint) })),
   "GET /endpoints/:endpoint_id/stats": answer("Statistics of a compute", endpoint),
+  "GET /branches/:branch_id/data": answer(
+    "What is stored of a branch's data",
+    z.strictObject({
+      engine: z.string().nullable(),
+      as_of: instant.nullable(),
+      exact: z.boolean(),
+      size_bytes: bytes,
+      points: z.int(),
+      available_since: instant.nullable(),
+    }),
+  ),
   "GET /metrics": answer("Metrics in the format of Prometheus", "text/plain"),
 } as const;
 

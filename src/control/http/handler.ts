@@ -12,6 +12,7 @@ import {
 } from "../../http/request.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { PostgresFigures } from "../routes/metrics.ts";
+import type { DescribeBranchData } from "./branch-data-fields.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
 import { strict } from "./strict-fields.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
@@ -31,6 +32,8 @@ export type ControlOptions = {
   readonly controlToken: string | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly postgresFigures?: (() => PostgresFigures) | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly describeBranchData?: DescribeBranchData | undefined;
   readonly onBug: (error: unknown) => void;
 };
 

@@ -1,6 +1,7 @@
-import { readdirSync } from "node:fs";
+import { openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { verifyData } from "../../../src/cli/history/verify-data.ts";
 import { connect, createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
 import { forkWorldOn } from "../../support/worlds.ts";
 
@@ -84,3 +85,35 @@ test("a log that is too long is shortened, and the instants that are left have t
   expect(await lastRound(uri.replace("options=", "options=-cstandin.world%3Dearly%20"))).toBe(1);
   expect(await lastRound(uri)).toBe(40);
 }, 120_000);
+
+test("the stored data of a branch is described and verified", async () => {
+  const { uri, branchId } = await createBranch(server);
+  const describe = () => server.sim("GET", `/branches/${branchId}/data`);
+  expect((await describe()).body).toEqual({
+    engine: null,
+    as_of: null,
+    exact: true,
+    size_bytes: 0,
+    points: 0,
+    available_since: null,
+  });
+  const client = await connect(uri);
+  await client.query("create table written (round int)");
+  await server.sim("POST", "/clock/advance", { by: "1s" });
+  const { body } = await describe();
+  expect(body).toMatchObject({ engine: expect.stringMatching(/^postgres \d+$/), available_since: null });
+  expect(body.size_bytes).toBeGreaterThan(10 * 1024 ** 2);
+  expect(body.points).toBeGreaterThan(0);
+  expect((await server.sim("GET", "/branches/br-none/data")).status).toBe(404);
+
+  const [world, volumes] = [join(server.data, "worlds", "default.sqlite"), join(server.data, "volumes")];
+  const whole = await verifyData(world, volumes);
+  expect(whole.differences).toEqual([]);
+  expect(whole.pages).toBeGreaterThan(1_000);
+  const [version = ""] = readdirSync(join(volumes, "templates"));
+  // A byte of the second page of pg_proc.
+  const relation = join(volumes, "templates", version, "base", "1", "1255");
+  writeSync(openSync(relation, "r+"), Buffer.from([0xff]), 0, 1, 8_192 + 4_000);
+  const damaged = await verifyData(world, volumes);
+  expect(damaged.differences.map(({ message }) => message)).toEqual(["page 1 of base/1/1255 is damaged"]);
+});

@@ -4,7 +4,14 @@ import { type BranchData, hasDataAt } from "../../../../src/platform/branch-data
 import { emptyWorld } from "../../../../src/platform/core/world.ts";
 
 /** The log before 100 was deleted. */
-const SHORTENED: BranchData = { id: "br-1", volumeId: "h/v1", at: 200, lsn: "0/200", writes: true, since: 100 };
+const SHORTENED: BranchData = {
+  id: "br-1",
+  volumeId: "h/v1",
+  at: 200,
+  lsn: "0/200",
+  writes: true,
+  since: 100,
+};
 
 function worldWith(row: BranchData) {
   const world = emptyWorld();
