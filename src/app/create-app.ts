@@ -37,6 +37,7 @@ export type AppOptions = {
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
+  readonly recordScenario?: ControlOptions["recordScenario"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -84,7 +85,17 @@ export function createApp(options: AppOptions): Hono {
 }
 
 function createSurfaces(
-  { worlds, version, rateLimit, hosts, controlToken, postgres, postgresFigures, onBug }: AppOptions,
+  {
+    worlds,
+    version,
+    rateLimit,
+    hosts,
+    controlToken,
+    postgres,
+    postgresFigures,
+    recordScenario,
+    onBug,
+  }: AppOptions,
   base: string,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
@@ -114,6 +125,7 @@ function createSurfaces(
       askWhatIf: lazyWhatIf,
       controlToken,
       postgresFigures,
+      recordScenario,
       onBug,
     }),
   );

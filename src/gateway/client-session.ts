@@ -1,17 +1,17 @@
 import type { Socket } from "node:net";
-import type { CancelKeys } from "./cancel-keys.ts";
-import type { ComputeHost } from "./compute-host.ts";
-import { EngineRefused, type EngineSession, logIn } from "./engine-login.ts";
+import type { ComputeHost } from "./compute/compute-host.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
 import { authenticate } from "./login/authentication.ts";
 import { negotiate } from "./login/negotiation.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { type ClientError, errorResponse } from "./messages.ts";
 import { ConnectionClosed } from "./packet-reader.ts";
-import { Relay } from "./relay.ts";
+import type { CancelKeys } from "./relay/cancel-keys.ts";
+import { EngineRefused, type EngineSession, logIn } from "./relay/engine-login.ts";
+import { Relay } from "./relay/relay.ts";
 import { routeOf } from "./route.ts";
-import type { ServedWorld } from "./served-world.ts";
-import type { Admitted } from "./world-connections.ts";
+import type { ServedWorld } from "./world/served-world.ts";
+import type { Admitted } from "./world/world-connections.ts";
 
 /** As `authentication_timeout` of Postgres, in wall-clock time. */
 const LOGIN_TIMEOUT_MS = 60_000;

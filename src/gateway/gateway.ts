@@ -2,14 +2,14 @@ import type { Socket } from "node:net";
 import { type Engine, EngineError } from "../engine/engine.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
-import { CancelKeys } from "./cancel-keys.ts";
 import { serveClient } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
 import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
-import { ServedWorld } from "./served-world.ts";
+import { CancelKeys } from "./relay/cancel-keys.ts";
+import { ServedWorld } from "./world/served-world.ts";
 
 export type GatewayOptions = {
   readonly worlds: WorldsHandle;

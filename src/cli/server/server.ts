@@ -14,6 +14,7 @@ import { createLog, type Log } from "./log.ts";
 import { openServedWorlds } from "./open-served-worlds.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
+import { scenarioRecorder } from "./scenario-recorder.ts";
 import {
   reportScrub,
   scheduleBackups,
@@ -169,6 +170,7 @@ function createServedApp(
     controlToken: options.controlToken,
     postgres: postgres?.address,
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
+    recordScenario: scenarioRecorder(options.data),
     onBug: (error) => log.error(error, "internal error in a request"),
   });
   return log.requests(reportStalledClients(app.fetch, log));

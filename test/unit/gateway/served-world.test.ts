@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Engine, EngineError, type RunningEngine } from "../../../src/engine/engine.ts";
 import { BranchVolumes } from "../../../src/gateway/data/branch-volumes.ts";
 import { ConnectionRejected } from "../../../src/gateway/errors.ts";
-import { ServedWorld } from "../../../src/gateway/served-world.ts";
+import { ServedWorld } from "../../../src/gateway/world/served-world.ts";
 import { Volumes } from "../../../src/volumes/volumes.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
 import { createDouble, createProject } from "../../support/double.ts";

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createConnection } from "node:net";
-import type { EngineAddress } from "../engine/engine.ts";
+import type { EngineAddress } from "../../engine/engine.ts";
 
 const CANCEL_REQUEST = 80_877_102;
 const MAX_INT32 = 2 ** 31 - 1;

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
-import type { EngineAddress } from "../engine/engine.ts";
+import type { EngineAddress } from "../../engine/engine.ts";
+import { CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
+import { startupMessage } from "../messages.ts";
+import { PacketReader } from "../packet-reader.ts";
 import type { CancelKeys } from "./cancel-keys.ts";
-import { CLIENT_ERRORS, ConnectionRejected } from "./errors.ts";
-import { startupMessage } from "./messages.ts";
-import { PacketReader } from "./packet-reader.ts";
 
 /** Longest message of the engine before the session begins: an error with all its fields. */
 const MAX_LOGIN_BYTES = 65_536;
