@@ -20,13 +20,13 @@ export function active(from: string, sizeCu = 1): Compute {
 
 export const idle = { projectId: "shop", branchId: "br-main", phase: { state: "idle" } } as Compute;
 
-/** A world with hourly usage unless `false`, and usage of the branch "br-main" from one instant to another. */
+/** A world with hourly usage unless it is `false`, and usage of the branch "br-main" from one instant to another. */
 export function worldWith(
   spans: readonly (readonly [from: string, to: string, sizeCu?: number])[],
   hourlyUsage = true,
 ): World {
   const world = emptyWorld();
-  world.settings = { ...world.settings, hourlyUsage };
+  if (hourlyUsage) world.settings = { ...world.settings, hourlyUsage };
   for (const [from, to, sizeCu] of spans) meter(world, active(from, sizeCu), at(to));
   return world;
 }
