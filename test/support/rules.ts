@@ -135,6 +135,8 @@ class Scene {
   record(events: readonly Event[]): void {
     const decision = this.world.seq + 1;
     for (const event of events) {
+      // A replay reads the same event: no field is `undefined`.
+      expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
       this.#learnId(event);
       evolve(this.world, { ...event, seq: this.world.seq + 1, decision });
     }

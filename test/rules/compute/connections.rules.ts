@@ -213,7 +213,10 @@ describe("what waits for a start", () => {
 
   test("has the highest load, whichever comes first", () => {
     const waiting = (...loads: readonly (number | undefined)[]) =>
-      mainCompute(idle, ...loads.map((load) => activity({ load, durationMs: SECOND }))).waiting;
+      mainCompute(
+        idle,
+        ...loads.map((load) => activity({ durationMs: SECOND, ...(load === undefined ? {} : { load }) })),
+      ).waiting;
     expect(waiting(1, 2)?.load).toBe(2);
     expect(waiting(2, 1)?.load).toBe(2);
     expect(waiting(undefined, 1)?.load).toBe(1);
