@@ -40,6 +40,7 @@ await esbuild.build({
     "whatif-worker": "src/cli/whatif/whatif-worker.ts",
     "recording-worker": "src/cli/run/recording-worker.ts",
     "scrub-worker": "src/cli/server/scrub-worker.ts",
+    "record-worker": "src/cli/server/record-worker.ts",
     "import-worker": "src/cli/whatif/import-worker.ts",
   },
   outdir: aside,

@@ -40,6 +40,7 @@ export type AppOptions = {
   /** Runs SQL over HTTP; absent if the server accepts no Postgres clients. */
   readonly runSql?: RunSql | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
+  readonly recordScenario?: ControlOptions["recordScenario"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -87,7 +88,18 @@ export function createApp(options: AppOptions): Hono {
 }
 
 function createSurfaces(
-  { worlds, version, rateLimit, hosts, controlToken, postgres, runSql, postgresFigures, onBug }: AppOptions,
+  {
+    worlds,
+    version,
+    rateLimit,
+    hosts,
+    controlToken,
+    postgres,
+    runSql,
+    postgresFigures,
+    recordScenario,
+    onBug,
+  }: AppOptions,
   base: string,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
@@ -118,6 +130,7 @@ function createSurfaces(
       askWhatIf: lazyWhatIf,
       controlToken,
       postgresFigures,
+      recordScenario,
       onBug,
     }),
   );

@@ -21,6 +21,7 @@ import { historyRoutes } from "./routes/history.ts";
 import { renderMetrics } from "./routes/metrics.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
+import { scenarioRoutes } from "./routes/scenario.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { computeStats, consoleStatus } from "./routes/stats.ts";
 import { timelineRoutes } from "./routes/timeline.ts";
@@ -101,6 +102,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", faultRoutes(options));
   app.route("/", requestRoutes(options));
   app.route("/", timelineRoutes(options));
+  app.route("/", scenarioRoutes(options));
   app.route("/", whatIfRoutes(options));
 
   app.get(

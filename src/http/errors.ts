@@ -103,6 +103,7 @@ const BOUNDARY_CODES = [
   "FORBIDDEN",
   "TIMED_OUT",
   "NOTHING_DUE",
+  "NOT_RECORDABLE",
 ] as const;
 type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 

@@ -1,5 +1,8 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { addProject, openConsole } from "../support/browser.ts";
+import { runStandin } from "../support/in-process-command.ts";
+import { testDirectory } from "../support/running-server.ts";
 
 const MINUTE = 60_000;
 
@@ -145,6 +148,40 @@ test("requests and events are listed, filtered and unfolded while they happen", 
   await page.getByText("Compute created").waitFor();
   await page.getByLabel("Filter events by text or id").fill("role");
   await page.getByText("Compute created").waitFor({ state: "detached" });
+});
+
+test("a selection of the log or of the timeline becomes a scenario that runs green", async () => {
+  const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
+  await server.sim("POST", "/clock/advance", { by: "10m" });
+  await addProject(server, "second");
+  await server.api("PATCH", "/projects/unknown", { project: { name: "x" } });
+  await page.getByRole("checkbox", { name: "Select request 2" }).click();
+  expect(await page.getByRole("checkbox", { name: "Select request 1" }).isChecked()).toBe(false);
+  await page.getByRole("checkbox", { name: "Select request 3" }).click();
+  await page.getByRole("button", { name: "Make scenario" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("2 steps repeat the requests").waitFor();
+  const download = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Download" }).click();
+  const path = join(testDirectory(), (await download).suggestedFilename());
+  await (await download).saveAs(path);
+  const { stdout } = await runStandin(["run", path, "--json"]);
+  expect(JSON.parse(stdout).runs).toMatchObject([{ verdict: "passed", failures: [] }]);
+
+  await page.getByRole("button", { name: "Clear selection" }).click();
+  const box = await page.getByRole("application").boundingBox();
+  if (box === null) throw new Error("the timeline has no drawing");
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 60);
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.getByText("Selected: 2026-03-02").waitFor();
+  await page.getByRole("button", { name: "Clear selection" }).click();
+  await page.getByRole("application").focus();
+  await page.keyboard.press("b");
+  await page.getByText("Selected: 2026-03-02").waitFor();
 });
 
 test("a fault is set from an example, counts its hits and is removed", async () => {

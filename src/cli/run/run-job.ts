@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { FAULT_CODES } from "../../api/http/fault-middleware.ts";
 import { OPERATION_IDS } from "../../app/create-app.ts";
@@ -19,6 +19,7 @@ import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts
 import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 
 /**
  * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.
@@ -130,14 +131,32 @@ async function openTarget(
   temporary: string | undefined,
 ): Promise<ScenarioTarget> {
   if (target !== undefined) return openHttpTarget(scenario, target);
-  const { file: worldFile } = scenario.world;
-  const path = worldFile === undefined ? undefined : resolve(dirname(file), worldFile);
-  if (path !== undefined && !existsSync(path)) throw new CannotRunError(`world.file: ${path} does not exist`);
   if (keep !== undefined && existsSync(keep)) {
     if (!statSync(keep).isDirectory()) throw new CannotRunError(`--keep ${keep}: not a directory`);
     if (readdirSync(keep).length > 0) throw new CannotRunError(`--keep ${keep}: the directory is not empty`);
   }
-  return openInProcessTarget(scenario, keep ?? temporary, path);
+  const world = initialWorldFile(scenario, file);
+  try {
+    return await openInProcessTarget(scenario, keep ?? temporary, world?.path);
+  } finally {
+    world?.remove();
+  }
+}
+
+/** The file of the world to start from, if there is one; a world in the scenario becomes a temporary file. */
+function initialWorldFile({ world }: Scenario, scenarioFile: string) {
+  if (world.file === undefined) return undefined;
+  if (!isEmbeddedWorld(world.file)) {
+    const path = resolve(dirname(scenarioFile), world.file);
+    if (!existsSync(path)) throw new CannotRunError(`world.file: ${path} does not exist`);
+    return { path, remove: () => undefined };
+  }
+  const { path, remove } = temporaryDirectory();
+  mkdirSync(path);
+  const extracted = join(path, "world.sqlite");
+  if (extractWorld(world.file, extracted)) return { path: extracted, remove };
+  remove();
+  throw new CannotRunError("world.file: the embedded world is damaged; record the scenario again");
 }
 
 function withSeed(scenario: Scenario, seed: number | undefined): Scenario {

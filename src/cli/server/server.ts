@@ -15,6 +15,7 @@ import { createLog, type Log } from "./log.ts";
 import { openServedWorlds } from "./open-served-worlds.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
+import { scenarioRecorder } from "./scenario-recorder.ts";
 import {
   reportScrub,
   scheduleBackups,
@@ -175,6 +176,7 @@ function createServedApp(
     postgres: postgres?.address,
     runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
+    recordScenario: scenarioRecorder(options.data),
     onBug: (error) => log.error(error, "internal error in a request"),
   });
   return log.requests(reportStalledClients(app.fetch, log));

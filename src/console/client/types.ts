@@ -15,6 +15,8 @@ export type ComputeStats = ComputeList["endpoints"][number];
 export type Explanation = ControlAnswer<"GET /explain/endpoints/:endpoint_id">;
 export type WorldEvent = ControlAnswer<"GET /events">["events"][number];
 
+export type RecordedScenario = ControlAnswer<"GET /scenario">;
+
 export type Timeline = ControlAnswer<"GET /timeline">;
 export type TimelineLane = Timeline["endpoints"][number];
 export type TimelineSpan = TimelineLane["spans"][number];

@@ -89,7 +89,7 @@ export function Timeline() {
           class="drawing"
           style={{ height: `${size.value.height}px` }}
           role="application"
-          aria-label="Drawing of the timeline. Arrow keys move, plus and minus zoom, brackets move the playhead, f follows the clock."
+          aria-label="Drawing of the timeline. Arrow keys move, plus and minus zoom, brackets move the playhead, b and e select the period from and to it, f follows the clock."
           // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
           tabIndex={0}
           {...handlers}

@@ -9,6 +9,7 @@ import { Header } from "./header.tsx";
 import { Keys } from "./keys.tsx";
 import { Events, Requests } from "./log.tsx";
 import { Login } from "./login.tsx";
+import { PeriodBar } from "./period-bar.tsx";
 import { Tree } from "./tree.tsx";
 import { WhatIf } from "./what-if.tsx";
 import { Snapshots, Worlds } from "./worlds.tsx";
@@ -79,6 +80,7 @@ function Tabs() {
           </button>
         ))}
       </div>
+      <PeriodBar />
       <div class="tab-content" id="tab-content" role="tabpanel" aria-labelledby={`tab-${current.value}`}>
         <View />
       </div>

@@ -119,6 +119,15 @@ export const CONTROL_ANSWERS = {
     z.strictObject({ requests: z.array(request).max(0), next_since: z.literal(0) }),
   ),
   "POST /whatif": answer("Replays the traffic under other policies", z.looseObject({})),
+  "GET /scenario": answer(
+    "Makes a scenario file of a part of history",
+    z.strictObject({
+      scenario: z.string(),
+      steps: z.int(),
+      state: z.string().nullable(),
+      omitted: z.array(z.string()),
+    }),
+  ),
   "GET /timeline": answer(
     "What computes did over a period",
     z.strictObject({

@@ -12,6 +12,7 @@ import {
 } from "../../http/request.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { PostgresFigures } from "../routes/metrics.ts";
+import type { RecordScenario } from "./scenario-fields.ts";
 import { strict } from "./strict-fields.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
 
@@ -25,6 +26,8 @@ export type ControlOptions = {
   /** All operations of the public API. */
   readonly operationIds: readonly string[];
   readonly askWhatIf: AskWhatIf;
+  /** Absent if worlds are not in files. */
+  readonly recordScenario?: RecordScenario | undefined;
   readonly controlToken: string | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly postgresFigures?: (() => PostgresFigures) | undefined;
