@@ -27,6 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.end());
 
+type Answer = { readonly message: string; readonly rows: unknown };
+
 /** A request without the driver. */
 async function post(body: unknown, headers: Record<string, string> = {}) {
   const response = await fetch(`${origin}/sql`, {
@@ -34,7 +36,7 @@ async function post(body: unknown, headers: Record<string, string> = {}) {
     headers: { "Neon-Connection-String": branch.uri, ...headers },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Answer };
 }
 
 test("neon() wakes the compute, sends parameters, and parses the values of all types", async () => {
@@ -258,7 +260,7 @@ test("a fork has its own data at /w/<name>/sql and /w/<name>/v2", async () => {
     headers: { "Neon-Connection-String": branch.uri },
     body: JSON.stringify(counted),
   });
-  expect((await response.json()).rows).toEqual([{ rows: 0 }]);
+  expect(((await response.json()) as Answer).rows).toEqual([{ rows: 0 }]);
   expect((await post(counted)).body.rows).toEqual([{ rows: 1 }]);
   const client = new Client(branch.uri);
   client.neonConfig.wsProxy = `${new URL(origin).host}/w/other/v2`;
