@@ -122,13 +122,23 @@ class ClientSession {
     const { cancelKeys } = this.#options;
     let relay: Relay | undefined;
     let isEnded = false;
-    const compute = served.attach(admitted, (error) => {
-      isEnded = true;
-      this.#end(error);
-      relay?.close();
+    const compute = served.attach(admitted, {
+      isRelaying: () => relay !== undefined,
+      end: (error) => {
+        isEnded = true;
+        this.#end(error);
+        relay?.close();
+      },
     });
     try {
-      const session = await openEngineSession(compute.host, served, admitted, parameters, cancelKeys);
+      const session = await openEngineSession(
+        compute.host,
+        served,
+        admitted,
+        parameters,
+        cancelKeys,
+        () => this.#stream.writableEnded,
+      );
       try {
         await new Promise<void>((resolve) => {
           relay = new Relay(this.#stream, session.socket, {

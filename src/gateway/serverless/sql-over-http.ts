@@ -1,7 +1,8 @@
-import { authenticationFailed, ConnectionRejected } from "../errors.ts";
+import { EngineExited } from "../compute/engine-exit.ts";
+import { authenticationFailed, CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
 import type { KnownPasswords } from "../login/known-passwords.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
-import { EngineRefused } from "../relay/engine-login.ts";
+import { EngineRefused, EngineUnreachable } from "../relay/engine-login.ts";
 import type { ServedWorld } from "../world/served-world.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
 import { DEFERRABLE, ISOLATION_LEVEL, parseLogin, parseWork, READ_ONLY } from "./sql-request.ts";
@@ -74,8 +75,9 @@ export class SqlOverHttp {
   #sqlErrorOf(error: unknown): SqlError {
     if (error instanceof SqlError) return error;
     if (error instanceof EngineRefused) return errorOfMessage(error.answer.subarray(5));
-    if (!(error instanceof ConnectionRejected)) throw error;
-    const { severity, code, message } = error.clientError;
+    const isLost = error instanceof EngineExited || error instanceof EngineUnreachable;
+    if (!isLost && !(error instanceof ConnectionRejected)) throw error;
+    const { severity, code, message } = isLost ? CLIENT_ERRORS.computeFailed : error.clientError;
     this.#options.onClientError(code);
     return new SqlError(message, SERVER_CODES.has(code) ? INTERNAL_SERVER_ERROR : undefined, {
       severity,

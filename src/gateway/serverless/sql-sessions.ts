@@ -70,9 +70,12 @@ export class SqlSessions {
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
     let session: SqlSession | undefined;
     let isEnded = false;
-    const compute = served.attach(admitted, (error) => {
-      isEnded = true;
-      session?.close(error);
+    const compute = served.attach(admitted, {
+      isRelaying: () => session !== undefined,
+      end: (error) => {
+        isEnded = true;
+        session?.close(error);
+      },
     });
     try {
       const parameters = new Map([
@@ -88,6 +91,7 @@ export class SqlSessions {
         admitted,
         parameters,
         this.#cancelKeys,
+        () => isEnded,
       );
       compute.host.release();
       session = new SqlSession(socket);
