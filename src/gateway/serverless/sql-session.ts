@@ -8,7 +8,7 @@ import { SqlResult } from "./sql-result.ts";
 import { type Json, parameterText } from "./sql-values.ts";
 
 /** D: the limit of a response. */
-export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const INSUFFICIENT_STORAGE = 507;
 /** Clears everything that a request may have left in its session. */
 const RESET = query("DISCARD ALL");
