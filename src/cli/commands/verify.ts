@@ -28,37 +28,39 @@ Examples:
   $ standin verify .standin --world pull-request-7 --json
   $ standin verify .standin/snapshots/default/before.sqlite`,
     )
-    .action(async (pathArgument: string | undefined, { world, volumes, json }: VerifyOptions, command: Command) => {
-      const { verifyWorld } = await import("../history/world-history.ts");
-      const { verifyData } = await import("../history/verify-data.ts");
-      const { worldDatabasePath } = await import("../history/world-database.ts");
-      const path = dataPathOf(pathArgument, command);
-      const history = await verifyWorld(path, world);
-      const file = worldDatabasePath(path, world);
-      const directory = volumes ?? (file === resolve(path) ? undefined : join(path, "volumes"));
-      const data = directory === undefined ? undefined : await verifyData(file, directory);
-      const verification = {
-        ...history,
-        ok: history.ok && (data?.differences.length ?? 0) === 0,
-        differences: [...history.differences, ...(data?.differences ?? [])],
-        ...(data === undefined ? {} : { data: { ...data, differences: undefined } }),
-      };
-      const { ok, from, to, rows, checkpoints, invariants, differences } = verification;
-      if (json === true) print(`${JSON.stringify(verification)}\n`);
-      else {
-        for (const { where, message } of differences) print(`${where}: ${message}\n`);
-        const begins = from === 0 ? "the beginning" : `the checkpoint at event ${from}`;
-        print(
-          `replayed ${to - from} events from ${begins}; checked ${rows} rows, ${checkpoints} checkpoints, ${invariants} invariants\n`,
-        );
-        if (data !== undefined && data.references > 0)
+    .action(
+      async (pathArgument: string | undefined, { world, volumes, json }: VerifyOptions, command: Command) => {
+        const { verifyWorld } = await import("../history/world-history.ts");
+        const { verifyData } = await import("../history/verify-data.ts");
+        const { worldDatabasePath } = await import("../history/world-database.ts");
+        const path = dataPathOf(pathArgument, command);
+        const history = await verifyWorld(path, world);
+        const file = worldDatabasePath(path, world);
+        const directory = volumes ?? (file === resolve(path) ? undefined : join(path, "volumes"));
+        const data = directory === undefined ? undefined : await verifyData(file, directory);
+        const verification = {
+          ...history,
+          ok: history.ok && (data?.differences.length ?? 0) === 0,
+          differences: [...history.differences, ...(data?.differences ?? [])],
+          ...(data === undefined ? {} : { data: { ...data, differences: undefined } }),
+        };
+        const { ok, from, to, rows, checkpoints, invariants, differences } = verification;
+        if (json === true) print(`${JSON.stringify(verification)}\n`);
+        else {
+          for (const { where, message } of differences) print(`${where}: ${message}\n`);
+          const begins = from === 0 ? "the beginning" : `the checkpoint at event ${from}`;
           print(
-            `checked the data of ${plural(data.references, "reference")}: ${data.pages} pages in ${plural(data.clusters, "cluster")}\n`,
+            `replayed ${to - from} events from ${begins}; checked ${rows} rows, ${checkpoints} checkpoints, ${invariants} invariants\n`,
           );
-      }
-      if (!ok)
-        throw new CliError(
-          `${plural(differences.length, "difference")}: ${history.ok ? "the data of the branches is not complete" : "the stored world does not match its journal"}`,
-        );
-    });
+          if (data !== undefined && data.references > 0)
+            print(
+              `checked the data of ${plural(data.references, "reference")}: ${data.pages} pages in ${plural(data.clusters, "cluster")}\n`,
+            );
+        }
+        if (!ok)
+          throw new CliError(
+            `${plural(differences.length, "difference")}: ${history.ok ? "the data of the branches is not complete" : "the stored world does not match its journal"}`,
+          );
+      },
+    );
 }
