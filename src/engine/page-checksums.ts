@@ -22,8 +22,10 @@ const SEEDS = Int32Array.of(
   ...[0xe58f764b, 0x187636bc, 0x5d7b3bb1, 0xe73de7de, 0x92bec979, 0xcca6c0b2, 0x304a0979, 0x85aa43d4],
   ...[0x783125bb, 0x6ca8eaa2, 0xe407eac6, 0x4b5cfc3e, 0x9fbf8c76, 0x15ca20be, 0xf2ca9fd3, 0x959bd756],
 );
-const SUMS = SEEDS.length;
 const FINAL_ROUNDS = 2;
+/** The page that is computed, as bytes and as words. */
+const WORK = new Uint8Array(PAGE_BYTES);
+const WORDS = new Int32Array(WORK.buffer);
 
 export type CheckedCluster = { readonly pages: number; readonly damaged: readonly string[] };
 
@@ -56,17 +58,16 @@ function isWhole(page: Buffer, number: number): boolean {
 
 /** The checksum counts as 0 in its own computation, and the number of the page is part of it. */
 function checksumOf(page: Buffer, number: number): number {
-  const content = Buffer.from(page);
-  content.writeUInt16LE(0, CHECKSUM_OFFSET);
-  const words = new Int32Array(content.buffer, content.byteOffset, PAGE_BYTES / 4);
-  const sums = SEEDS.slice();
-  for (let index = 0; index < words.length; index += 1)
-    sums[index % SUMS] = combine(sums[index % SUMS] ?? 0, words[index] ?? 0);
+  WORK.set(page);
+  WORK[CHECKSUM_OFFSET] = 0;
+  WORK[CHECKSUM_OFFSET + 1] = 0;
   let result = 0;
-  for (const sum of sums) {
-    let last = sum;
-    for (let round = 0; round < FINAL_ROUNDS; round += 1) last = combine(last, 0);
-    result ^= last;
+  for (let lane = 0; lane < SEEDS.length; lane += 1) {
+    let sum = SEEDS[lane] ?? 0;
+    for (let index = lane; index < WORDS.length; index += SEEDS.length)
+      sum = combine(sum, WORDS[index] as number);
+    for (let round = 0; round < FINAL_ROUNDS; round += 1) sum = combine(sum, 0);
+    result ^= sum;
   }
   return (((result ^ number) >>> 0) % 65_535) + 1;
 }
