@@ -1,8 +1,10 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { respondWithError, unwrap } from "../http/request.ts";
+import type { Compute } from "../platform/compute/compute.ts";
 import { findReachableCompute } from "../platform/compute/decide-activity.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import type { World } from "../platform/core/world.ts";
 import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
@@ -21,6 +23,7 @@ import { historyRoutes } from "./routes/history.ts";
 import { renderMetrics } from "./routes/metrics.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
+import { runRoutes } from "./routes/run.ts";
 import { scenarioRoutes } from "./routes/scenario.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
 import { computeStats, consoleStatus } from "./routes/stats.ts";
@@ -44,6 +47,18 @@ const eventsQuery = strict({
     .transform(Number)
     .refine((limit) => limit >= 1 && limit <= MAX_EVENTS, `must be a whole number from 1 to ${MAX_EVENTS}`)
     .default(DEFAULT_EVENTS),
+});
+
+const MAX_LISTED_COMPUTES = 100;
+const endpointsQuery = strict({
+  endpoint_id: z
+    .string()
+    .transform((text) => text.split(","))
+    .refine(
+      (ids) => ids.length <= MAX_LISTED_COMPUTES,
+      `must be at most ${MAX_LISTED_COMPUTES} ids, separated by commas`,
+    )
+    .optional(),
 });
 
 const challenge = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 hexadecimal digits");
@@ -103,6 +118,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", requestRoutes(options));
   app.route("/", timelineRoutes(options));
   app.route("/", scenarioRoutes(options));
+  app.route("/", runRoutes(options));
   app.route("/", whatIfRoutes(options));
 
   app.get(
@@ -173,10 +189,10 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/endpoints",
-    handler(options, {}, ({ world }) =>
+    handler(options, { query: endpointsQuery }, ({ world, query }) =>
       runTransaction(world, (transaction) => ({
         now: formatInstant(transaction.now),
-        endpoints: [...transaction.world.computes.values()]
+        endpoints: computesOf(transaction.world, query.endpoint_id)
           .filter((compute) => isComputeVisible(transaction.world, compute))
           .map((compute) => ({
             ...computeStats(transaction.world, compute, transaction.now),
@@ -237,6 +253,11 @@ export function createControl(options: ControlOptions): Hono {
     });
   });
   return app;
+}
+
+/** All computes, or those with these ids that exist. */
+function computesOf({ computes }: World, ids: readonly string[] | undefined): Compute[] {
+  return ids === undefined ? [...computes.values()] : ids.flatMap((id) => computes.get(id) ?? []);
 }
 
 function renderHistory({ id, seq, forgottenSeq }: HistoryInfo) {

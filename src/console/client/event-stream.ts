@@ -15,7 +15,7 @@ export type StreamListener<T> = {
  * of `EventSource`, which cannot send a control token. Returns a function that ends it.
  */
 export function followStream<T>(
-  path: "/events/stream" | "/requests/stream",
+  path: "/events/stream" | "/requests/stream" | "/run/stream",
   numberOf: (entry: T) => number,
   listener: StreamListener<T>,
 ): () => void {
