@@ -1,11 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { respondWithError, unwrap } from "../http/request.ts";
-import type { Compute } from "../platform/compute/compute.ts";
-import { findReachableCompute } from "../platform/compute/decide-activity.ts";
+import { respondWithError } from "../http/request.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import type { World } from "../platform/core/world.ts";
-import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
 import type { HistoryInfo } from "../worlds/world-handle.ts";
@@ -17,6 +13,7 @@ import { strict } from "./http/strict-fields.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
 import { EventLoopMeter } from "./routes/event-loop-delay.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { historyRoutes } from "./routes/history.ts";
@@ -26,7 +23,6 @@ import { requestRoutes } from "./routes/requests.ts";
 import { runRoutes } from "./routes/run.ts";
 import { scenarioRoutes } from "./routes/scenario.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
-import { computeStats, consoleStatus } from "./routes/stats.ts";
 import { timelineRoutes } from "./routes/timeline.ts";
 import { advanceUntil, waitBody, waitUntil } from "./routes/wait.ts";
 import { whatIfRoutes } from "./routes/whatif.ts";
@@ -47,18 +43,6 @@ const eventsQuery = strict({
     .transform(Number)
     .refine((limit) => limit >= 1 && limit <= MAX_EVENTS, `must be a whole number from 1 to ${MAX_EVENTS}`)
     .default(DEFAULT_EVENTS),
-});
-
-const MAX_LISTED_COMPUTES = 100;
-const endpointsQuery = strict({
-  endpoint_id: z
-    .string()
-    .transform((text) => text.split(","))
-    .refine(
-      (ids) => ids.length <= MAX_LISTED_COMPUTES,
-      `must be at most ${MAX_LISTED_COMPUTES} ids, separated by commas`,
-    )
-    .optional(),
 });
 
 const challenge = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 hexadecimal digits");
@@ -109,6 +93,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.route("/", clockRoutes(options));
   app.route("/", activityRoutes(options));
+  app.route("/", endpointRoutes(options));
   app.route("/", accountRoutes(options));
   app.route("/", organizationRoutes(options));
   app.route("/", historyRoutes(options));
@@ -188,34 +173,6 @@ export function createControl(options: ControlOptions): Hono {
   );
 
   app.get(
-    "/endpoints",
-    handler(options, { query: endpointsQuery }, ({ world, query }) =>
-      runTransaction(world, (transaction) => ({
-        now: formatInstant(transaction.now),
-        endpoints: computesOf(transaction.world, query.endpoint_id)
-          .filter((compute) => isComputeVisible(transaction.world, compute))
-          .map((compute) => ({
-            ...computeStats(transaction.world, compute, transaction.now),
-            status: consoleStatus(compute),
-          })),
-      })),
-    ),
-  );
-
-  app.get(
-    "/endpoints/:endpoint_id/stats",
-    handler(options, {}, ({ world, params }) =>
-      runTransaction(world, (transaction) => {
-        return computeStats(
-          transaction.world,
-          unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? "")),
-          transaction.now,
-        );
-      }),
-    ),
-  );
-
-  app.get(
     "/metrics",
     handler(options, {}, async ({ world }, context) => {
       const clock = await world.clock();
@@ -253,11 +210,6 @@ export function createControl(options: ControlOptions): Hono {
     });
   });
   return app;
-}
-
-/** All computes, or those with these ids that exist. */
-function computesOf({ computes }: World, ids: readonly string[] | undefined): Compute[] {
-  return ids === undefined ? [...computes.values()] : ids.flatMap((id) => computes.get(id) ?? []);
 }
 
 function renderHistory({ id, seq, forgottenSeq }: HistoryInfo) {

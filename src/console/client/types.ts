@@ -38,7 +38,15 @@ export type NewKey = ControlAnswer<"POST /api_keys">;
 export type PolicyFigures = {
   readonly policy: string;
   readonly figures: Readonly<
-    Record<string, { readonly value: number | null; readonly difference: number | null }>
+    Record<
+      string,
+      {
+        readonly value: number;
+        readonly difference: number;
+        /** Half the width of the 95 % interval; absent if nothing is random. */
+        readonly plus_minus?: number;
+      } | null
+    >
   >;
 };
 export type WhatIfAnswer = {
