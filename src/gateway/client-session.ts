@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { ComputeHost } from "./compute/compute-host.ts";
+import { EngineExited, hasExited } from "./compute/engine-exit.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
 import { authenticate } from "./login/authentication.ts";
 import { negotiate } from "./login/negotiation.ts";
@@ -7,7 +8,7 @@ import type { TlsIdentity } from "./login/tls-identity.ts";
 import { type ClientError, errorResponse } from "./messages.ts";
 import { ConnectionClosed } from "./packet-reader.ts";
 import type { CancelKeys } from "./relay/cancel-keys.ts";
-import { EngineRefused, type EngineSession, logIn } from "./relay/engine-login.ts";
+import { EngineRefused, type EngineSession, EngineUnreachable, logIn } from "./relay/engine-login.ts";
 import { Relay } from "./relay/relay.ts";
 import { routeOf } from "./route.ts";
 import type { ServedWorld } from "./world/served-world.ts";
@@ -103,10 +104,13 @@ class ClientSession {
     const { cancelKeys } = this.#options;
     let relay: Relay | undefined;
     let isEnded = false;
-    const compute = served.attach(admitted, (error) => {
-      isEnded = true;
-      this.#end(error);
-      relay?.close();
+    const compute = served.attach(admitted, {
+      isRelaying: () => relay !== undefined,
+      end: (error) => {
+        isEnded = true;
+        this.#end(error);
+        relay?.close();
+      },
     });
     try {
       const session = await this.#openEngineSession(compute.host, served, admitted, parameters);
@@ -140,15 +144,24 @@ class ClientSession {
   ): Promise<EngineSession> {
     if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
     try {
-      const engine = await host.acquire();
-      try {
-        return await logIn(engine.address, parameters, this.#options.cancelKeys);
-      } catch (error) {
-        host.release();
-        throw error;
-      }
+      return await this.#logIn(host, parameters).catch((error: unknown) => {
+        // One that was killed is started again, unless the world has ended the session meanwhile.
+        if (!(error instanceof EngineExited) || this.#stream.writableEnded) throw error;
+        return this.#logIn(host, parameters);
+      });
     } finally {
       served.endWork(admitted);
+    }
+  }
+
+  async #logIn(host: ComputeHost, parameters: ReadonlyMap<string, string>): Promise<EngineSession> {
+    const engine = await host.acquire();
+    try {
+      return await logIn(engine.address, parameters, this.#options.cancelKeys);
+    } catch (error) {
+      host.release();
+      const isLost = error instanceof EngineUnreachable && (await hasExited(engine));
+      throw isLost ? new EngineExited("Postgres has exited", { cause: error }) : error;
     }
   }
 

@@ -33,6 +33,9 @@ export type GatewayFigures = {
   readonly errors: ReadonlyMap<string, number>;
   /** Postgres processes that run. */
   readonly engines: number;
+  readonly engineStarts: number;
+  /** Time until the started processes accepted connections, in milliseconds of wall-clock time. */
+  readonly engineStartMs: number;
 };
 
 type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<ServedWorld> };
@@ -47,6 +50,8 @@ export class Gateway {
   readonly #errors = new Map<string, number>();
   #connections = 0;
   #runningEngines = 0;
+  #engineStarts = 0;
+  #engineStartMs = 0;
   #branchVolumes: BranchVolumes | undefined;
   #isClosing = false;
   #removal: Promise<void> = Promise.resolve();
@@ -88,7 +93,13 @@ export class Gateway {
   }
 
   figures(): GatewayFigures {
-    return { connections: this.#connections, errors: this.#errors, engines: this.#runningEngines };
+    return {
+      connections: this.#connections,
+      errors: this.#errors,
+      engines: this.#runningEngines,
+      engineStarts: this.#engineStarts,
+      engineStartMs: this.#engineStartMs,
+    };
   }
 
   /** Serves the connection of a client until its end. */
@@ -155,6 +166,10 @@ export class Gateway {
       branchVolumes: this.#branchVolumes,
       onError,
       reserveEngine: () => this.#reserveEngine(),
+      onEngineStarted: ({ startMs }) => {
+        this.#engineStarts += 1;
+        this.#engineStartMs += startMs;
+      },
     });
   }
 

@@ -35,14 +35,17 @@ export async function openInProcessPostgres(
     dataDirectory: directory,
     volumes: join(directory, "volumes"),
     tlsDirectory: join(directory, "tls"),
+    engine: "auto" as const,
     engineBin,
     maxEngines: MAX_ENGINES,
     requireTls: false,
     extensionName: EXTENSION_NAME,
   };
-  const port = new PostgresPort(worlds, options, (error, message) =>
-    process.emitWarning(`standin: ${message}: ${error instanceof Error ? error.message : String(error)}`),
-  );
+  const warn = (message: string) => process.emitWarning(`standin: ${message}`);
+  const port = new PostgresPort(worlds, options, {
+    error: (error, message) => warn(`${message}: ${error instanceof Error ? error.message : String(error)}`),
+    warn,
+  });
   const close = async () => {
     await port.close();
     if (data === undefined) rmSync(directory, { recursive: true, force: true });

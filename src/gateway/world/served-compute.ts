@@ -14,6 +14,13 @@ export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit"> 
   readonly onError: (error: unknown, message: string) => void;
 };
 
+/** A client's session, from its admission. */
+export type ServedSession = {
+  /** Whether it has a session of the engine. */
+  isRelaying(): boolean;
+  end(error: ClientError): void;
+};
+
 /** One compute of a world: its engine, the sessions of its clients, and their work. */
 export class ServedCompute {
   readonly host: ComputeHost;
@@ -22,8 +29,8 @@ export class ServedCompute {
   readonly #endpointId: string;
   readonly #onError: (error: unknown, message: string) => void;
   readonly #marks: MarkSchedule;
-  /** How to end each session, by its connection. */
-  readonly #sessions = new Map<string, (error: ClientError) => void>();
+  /** By their connections. */
+  readonly #sessions = new Map<string, ServedSession>();
   #sampling: NodeJS.Timeout | undefined;
 
   constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {
@@ -35,14 +42,15 @@ export class ServedCompute {
       ...options,
       onUnexpectedExit: (log) => {
         options.onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
-        this.endSessions(CLIENT_ERRORS.terminated);
+        // One that is still connecting does so again.
+        this.#endSessions((session) => session.isRelaying(), CLIENT_ERRORS.terminated);
       },
     });
     this.#marks = new MarkSchedule(() => this.host.mark(() => this.spans.idleSince));
   }
 
-  attach(connectionId: string, close: (error: ClientError) => void): void {
-    this.#sessions.set(connectionId, close);
+  attach(connectionId: string, session: ServedSession): void {
+    this.#sessions.set(connectionId, session);
   }
 
   detach(connectionId: string): void {
@@ -105,8 +113,12 @@ export class ServedCompute {
   }
 
   endSessions(error: ClientError): void {
-    const closes = [...this.#sessions.values()];
-    this.#sessions.clear();
-    for (const close of closes) close(error);
+    this.#endSessions(() => true, error);
+  }
+
+  #endSessions(isEnded: (session: ServedSession) => boolean, error: ClientError): void {
+    const ended = [...this.#sessions].filter(([, session]) => isEnded(session));
+    for (const [connectionId] of ended) this.#sessions.delete(connectionId);
+    for (const [, session] of ended) session.end(error);
   }
 }

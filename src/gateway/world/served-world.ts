@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine, RunningEngine } from "../../engine/engine.ts";
 import { waitUntil } from "../../http/world-clock-wait.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
@@ -14,7 +14,7 @@ import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.
 import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
 import { ComputeChanges } from "./compute-changes.ts";
-import { ServedCompute } from "./served-compute.ts";
+import { ServedCompute, type ServedSession } from "./served-compute.ts";
 import { type Admitted, connect, disconnect } from "./world-connections.ts";
 import { WorldEvents } from "./world-events.ts";
 import { WorldSubscription } from "./world-subscription.ts";
@@ -24,6 +24,7 @@ export type ServedWorldOptions = {
   readonly volumes: Volumes;
   readonly branchVolumes: BranchVolumes;
   readonly reserveEngine: () => Promise<() => void>;
+  readonly onEngineStarted: (engine: RunningEngine) => void;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -101,10 +102,10 @@ export class ServedWorld {
     }
   }
 
-  /** The engine's host of a compute. `close` is called when the world ends the session. */
-  attach({ endpointId, connectionId }: Admitted, close: (error: ClientError) => void): ServedCompute {
+  /** The compute of an admitted client. The world may end the session from now on. */
+  attach({ endpointId, connectionId }: Admitted, session: ServedSession): ServedCompute {
     const served = this.#serve(endpointId);
-    served.attach(connectionId, close);
+    served.attach(connectionId, session);
     return served;
   }
 
@@ -151,7 +152,7 @@ export class ServedWorld {
   #serve(endpointId: string): ServedCompute {
     const known = this.#computes.get(endpointId);
     if (known !== undefined) return known;
-    const { engine, onError } = this.#options;
+    const { engine, onEngineStarted, onError } = this.#options;
     const served = new ServedCompute(this.world, endpointId, {
       engine,
       data: this.#data,
@@ -165,6 +166,7 @@ export class ServedWorld {
         return content;
       },
       reserve: () => this.#reserveEngine(),
+      onStarted: onEngineStarted,
       onError,
     });
     this.#computes.set(endpointId, served);
