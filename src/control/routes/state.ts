@@ -57,7 +57,7 @@ const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
 /** The fields of the state that a reader can leave out. */
 export const STATE_FIELDS = ["world", "numbers", ...LIST_NAMES] as const;
-export type StateField = (typeof STATE_FIELDS)[number];
+type StateField = (typeof STATE_FIELDS)[number];
 
 const ROWS_PER_PIECE = 200;
 
