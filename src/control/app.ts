@@ -6,6 +6,7 @@ import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
 import type { HistoryInfo } from "../worlds/world-handle.ts";
 import { controlDocument } from "./document/openapi.ts";
+import { onClockMoved } from "./http/clock-moves.ts";
 import { ENTRIES_PER_CHUNK, followEntries } from "./http/follow-entries.ts";
 import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
 import { formatInstant, renderObject } from "./http/render-object.ts";
@@ -127,7 +128,10 @@ export function createControl(options: ControlOptions): Hono {
         head: () => runTransaction(world, (transaction) => transaction.world.seq),
         newest: () => world.history().seq,
         since: query.since,
-        subscribe: (listener) => world.subscribe(listener),
+        subscribe: (listener) => {
+          const unsubscribe = [world.subscribe(listener), onClockMoved(world, listener)];
+          return () => unsubscribe.forEach((each) => each());
+        },
         read: async (since) =>
           (await world.events(since, ENTRIES_PER_CHUNK)).map((event) => ({
             number: event.seq,

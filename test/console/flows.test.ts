@@ -36,6 +36,16 @@ test("the clock is advanced by buttons, to the next event, by a text, and played
   expect(await face.textContent()).toContain("2026-03-02");
 });
 
+test("the page follows a clock that another client moves, also without an event", async () => {
+  const { page, server } = await openConsole();
+  await page.locator("time.face", { hasText: "08:00:00" }).waitFor();
+  await server.sim("POST", "/clock/advance", { by: "7s" });
+  await page.locator("time.face", { hasText: "08:00:07" }).waitFor();
+  await server.sim("PUT", "/clock", { mode: "scaled", factor: 60 });
+  await page.getByText("plays at 60×").waitFor({ state: "attached" });
+  await expect.poll(() => page.getByLabel("Clock mode").inputValue()).toBe("60x");
+});
+
 test("a wrong duration is answered in the server's words, and the dialog stays open", async () => {
   const { page } = await openConsole();
   await page.getByRole("button", { name: "Advance by or to …" }).click();

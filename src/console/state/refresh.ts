@@ -145,6 +145,7 @@ export function begin(): void {
       refreshAll();
     },
     onEntries: onEvents,
+    onComment: refreshClock,
     onLost: (status) => {
       connection.value = status === 401 ? "needs_token" : "unreachable";
     },

@@ -49,7 +49,7 @@ export function BranchGraph({ branches }: { readonly branches: readonly Branch[]
                 x={Math.min(left + 4, WIDTH - 110)}
                 y={bottom - 6}
                 role="button"
-                tabIndex={0}
+                tabindex={0}
                 aria-label={`${branch.name}, ${pointText(branch)}`}
                 onClick={() => select(branch)}
                 onKeyDown={({ key }) => key === "Enter" && select(branch)}
