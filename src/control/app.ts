@@ -129,8 +129,10 @@ export function createControl(options: ControlOptions): Hono {
         newest: () => world.history().seq,
         since: query.since,
         subscribe: (listener) => {
-          const unsubscribe = [world.subscribe(listener), onClockMoved(world, listener)];
-          return () => unsubscribe.forEach((each) => each());
+          const ends = [world.subscribe(listener), onClockMoved(world, listener)];
+          return () => {
+            for (const end of ends) end();
+          };
         },
         read: async (since) =>
           (await world.events(since, ENTRIES_PER_CHUNK)).map((event) => ({
