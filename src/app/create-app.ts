@@ -33,7 +33,7 @@ export type AppOptions = {
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
   /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
-  readonly console?: ConsoleMode;
+  readonly console?: ConsoleMode | "run";
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
@@ -42,6 +42,7 @@ export type AppOptions = {
   readonly postgresFigures?: ControlOptions["postgresFigures"];
   readonly describeBranchData?: ControlOptions["describeBranchData"];
   readonly recordScenario?: ControlOptions["recordScenario"];
+  readonly run?: ControlOptions["run"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -66,7 +67,7 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized };
   const app = createSurfaces(options, "", defaultWorld, shared);
-  if (options.console === "on" || options.console === "read-only")
+  if (options.console !== undefined && options.console !== "off")
     app.route("/", consolePages(options.console));
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
@@ -100,6 +101,7 @@ function createSurfaces(
     postgresFigures,
     describeBranchData,
     recordScenario,
+    run,
     onBug,
   }: AppOptions,
   base: string,
@@ -134,6 +136,7 @@ function createSurfaces(
       postgresFigures,
       describeBranchData,
       recordScenario,
+      run,
       onBug,
     }),
   );

@@ -23,9 +23,6 @@ const SEEDS = Int32Array.of(
   ...[0x783125bb, 0x6ca8eaa2, 0xe407eac6, 0x4b5cfc3e, 0x9fbf8c76, 0x15ca20be, 0xf2ca9fd3, 0x959bd756],
 );
 const FINAL_ROUNDS = 2;
-/** The page that is computed, as bytes and as words. */
-const WORK = new Uint8Array(PAGE_BYTES);
-const WORDS = new Int32Array(WORK.buffer);
 
 export type CheckedCluster = { readonly pages: number; readonly damaged: readonly string[] };
 
@@ -33,13 +30,14 @@ export type CheckedCluster = { readonly pages: number; readonly damaged: readonl
 export async function checkPages(cluster: string): Promise<CheckedCluster> {
   const names = (await readdir(cluster, { recursive: true })).filter((name) => PAGED.test(name)).sort();
   let pages = 0;
+  const copy = new Int32Array(PAGE_BYTES / 4);
   const damaged: string[] = [];
   for (const name of names) {
     let page = Number(PAGED.exec(name)?.[1] ?? 0) * PAGES_PER_FILE;
     const content = createReadStream(join(cluster, name), { highWaterMark: PAGES_PER_READ * PAGE_BYTES });
     for await (const chunk of content as AsyncIterable<Buffer>) {
       for (let offset = 0; offset < chunk.length; offset += PAGE_BYTES) {
-        if (!isWhole(chunk.subarray(offset, offset + PAGE_BYTES), page))
+        if (!isWhole(chunk.subarray(offset, offset + PAGE_BYTES), page, copy))
           damaged.push(`page ${page} of ${name}`);
         page += 1;
         pages += 1;
@@ -49,23 +47,23 @@ export async function checkPages(cluster: string): Promise<CheckedCluster> {
   return { pages, damaged };
 }
 
-function isWhole(page: Buffer, number: number): boolean {
+function isWhole(page: Buffer, number: number, copy: Int32Array): boolean {
   if (page.length < PAGE_BYTES) return false;
   // A page without content, which has no checksum.
   if (page.readUInt16LE(UPPER_OFFSET) === 0) return true;
-  return page.readUInt16LE(CHECKSUM_OFFSET) === checksumOf(page, number);
+  return page.readUInt16LE(CHECKSUM_OFFSET) === checksumOf(page, number, copy);
 }
 
 /** The checksum counts as 0 in its own computation, and the number of the page is part of it. */
-function checksumOf(page: Buffer, number: number): number {
-  WORK.set(page);
-  WORK[CHECKSUM_OFFSET] = 0;
-  WORK[CHECKSUM_OFFSET + 1] = 0;
+function checksumOf(page: Buffer, number: number, words: Int32Array): number {
+  const bytes = new Uint8Array(words.buffer);
+  bytes.set(page);
+  bytes.fill(0, CHECKSUM_OFFSET, CHECKSUM_OFFSET + 2);
   let result = 0;
   for (let lane = 0; lane < SEEDS.length; lane += 1) {
     let sum = SEEDS[lane] ?? 0;
-    for (let index = lane; index < WORDS.length; index += SEEDS.length)
-      sum = combine(sum, WORDS[index] as number);
+    for (let index = lane; index < words.length; index += SEEDS.length)
+      sum = combine(sum, words[index] as number);
     for (let round = 0; round < FINAL_ROUNDS; round += 1) sum = combine(sum, 0);
     result ^= sum;
   }
