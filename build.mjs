@@ -40,6 +40,7 @@ await esbuild.build({
     "whatif-worker": "src/cli/whatif/whatif-worker.ts",
     "recording-worker": "src/cli/run/recording-worker.ts",
     "scrub-worker": "src/cli/server/scrub-worker.ts",
+    "record-worker": "src/cli/server/record-worker.ts",
     "import-worker": "src/cli/whatif/import-worker.ts",
   },
   outdir: aside,
@@ -76,6 +77,7 @@ await esbuild.build({
 await esbuild.build({
   entryPoints: ["src/console/console.css"],
   outdir: `${aside}/console`,
+  bundle: true,
   minify: true,
   target: "chrome123",
   logLevel: "warning",

@@ -25,6 +25,7 @@ import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
+import { type RunSql, sqlRoute } from "./sql-route.ts";
 
 export type AppOptions = {
   readonly worlds: WorldsHandle;
@@ -32,11 +33,15 @@ export type AppOptions = {
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
   /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
-  readonly console?: ConsoleMode;
+  readonly console?: ConsoleMode | "run";
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
+  /** Runs SQL over HTTP; absent if the server accepts no Postgres clients. */
+  readonly runSql?: RunSql | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
+  readonly recordScenario?: ControlOptions["recordScenario"];
+  readonly run?: ControlOptions["run"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -61,7 +66,7 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized };
   const app = createSurfaces(options, "", defaultWorld, shared);
-  if (options.console === "on" || options.console === "read-only")
+  if (options.console !== undefined && options.console !== "off")
     app.route("/", consolePages(options.console));
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
@@ -84,7 +89,19 @@ export function createApp(options: AppOptions): Hono {
 }
 
 function createSurfaces(
-  { worlds, version, rateLimit, hosts, controlToken, postgres, postgresFigures, onBug }: AppOptions,
+  {
+    worlds,
+    version,
+    rateLimit,
+    hosts,
+    controlToken,
+    postgres,
+    runSql,
+    postgresFigures,
+    recordScenario,
+    run,
+    onBug,
+  }: AppOptions,
   base: string,
   worldOf: WorldResolver,
   { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
@@ -97,6 +114,7 @@ function createSurfaces(
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
   const app = new Hono().onError(onError);
   app.route(`${base}/api/v2`, api);
+  app.route(`${base}/`, sqlRoute(runSql));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;
@@ -114,6 +132,8 @@ function createSurfaces(
       askWhatIf: lazyWhatIf,
       controlToken,
       postgresFigures,
+      recordScenario,
+      run,
       onBug,
     }),
   );

@@ -3,11 +3,14 @@ import { lookup } from "node:dns/promises";
 import { chmodSync, mkdirSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join, resolve } from "node:path";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
+import type { WebSocketRequest } from "../gateway/client-session.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
+import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
@@ -18,6 +21,8 @@ export type PostgresOptions = {
   readonly dataDirectory: string;
   /** The directory of the branches' data. */
   readonly volumes: string;
+  /** `none`: Postgres is not run, and clients are rejected. */
+  readonly engine: "auto" | "none";
   /** The directory of `postgres` and `initdb`; absent: they are searched for. */
   readonly engineBin?: string | undefined;
   readonly maxEngines: number;
@@ -29,38 +34,59 @@ export type PostgresOptions = {
   readonly extensionName: string;
 };
 
-type Log = (error: unknown, message: string) => void;
+export type PostgresLog = {
+  error(error: unknown, message: string): void;
+  warn(message: string): void;
+};
 
-const NO_FIGURES: GatewayFigures = { connections: 0, errors: new Map(), engines: 0 };
+const NO_FIGURES: GatewayFigures = {
+  connections: 0,
+  errors: new Map(),
+  engines: 0,
+  engineStarts: 0,
+  engineStartMs: 0,
+};
 
 /** The port for Postgres clients. What only they need is loaded when the first one connects. */
 export class PostgresPort {
   readonly #server: Server;
   readonly #load: () => Promise<Gateway>;
   readonly #volumes: Volumes;
-  readonly #onError: Log;
-  readonly #engineBin: string | undefined;
+  readonly #log: PostgresLog;
+  readonly #options: PostgresOptions;
   #gateway: Promise<Gateway> | undefined;
   #opened: Gateway | undefined;
   #isClosed = false;
 
-  constructor(worlds: WorldsHandle, options: PostgresOptions, onError: Log) {
+  constructor(worlds: WorldsHandle, options: PostgresOptions, log: PostgresLog) {
     this.#volumes = new Volumes(options.volumes, options.dataDirectory);
     this.#load = async () => {
-      this.#opened = await loadGateway(worlds, this.#volumes, options, onError);
+      this.#opened = await loadGateway(worlds, this.#volumes, options, log);
       return this.#opened;
     };
-    this.#onError = onError;
-    this.#engineBin = options.engineBin;
-    this.#server = createServer((socket) => {
-      this.#loaded().then(
-        (gateway) => gateway.accept(socket),
-        (error) => {
-          onError(error, "Postgres connections cannot be served");
-          socket.destroy();
-        },
-      );
-    });
+    this.#log = log;
+    this.#options = options;
+    this.#server = createServer({ noDelay: true }, (socket) => this.accept(socket));
+  }
+
+  /** Serves the connection of a client. `webSocket`: the connection is within one. */
+  accept(stream: Duplex, webSocket?: WebSocketRequest): void {
+    this.#loaded().then(
+      (gateway) => gateway.accept(stream, webSocket),
+      (error) => {
+        this.#log.error(error, "Postgres connections cannot be served");
+        stream.destroy();
+      },
+    );
+  }
+
+  /** Answers a request of SQL over HTTP. */
+  async sql(request: SqlRequest): Promise<SqlResponse> {
+    return (await this.#loaded()).sql(request);
+  }
+
+  get #isWithoutEngine(): boolean {
+    return this.#isClosed || this.#options.engine === "none";
   }
 
   #loaded(): Promise<Gateway> {
@@ -74,12 +100,13 @@ export class PostgresPort {
 
   /** Reports what to install if no Postgres is found. Clients can connect as soon as it is installed. */
   async checkInstallation(): Promise<void> {
+    if (this.#options.engine === "none") return;
     const { engineUser } = await import("../engine/os-user.ts");
     const { findInstallations } = await import("../engine/installation.ts");
     try {
-      await findInstallations(this.#engineBin, engineUser());
+      await findInstallations(this.#options.engineBin, engineUser());
     } catch (error) {
-      this.#onError(error, "Postgres clients will be rejected");
+      this.#log.error(error, "Postgres clients will be rejected");
     }
   }
 
@@ -88,17 +115,20 @@ export class PostgresPort {
    * do not exist any more.
    */
   async removeLeftovers(): Promise<void> {
-    if (this.#isClosed || this.#volumes.stored().length === 0) return;
+    if (this.#isWithoutEngine || this.#volumes.stored().length === 0) return;
     try {
       await (await this.#loaded()).removeUnusedVolumes();
     } catch (error) {
-      this.#onError(error, "the data of deleted worlds and branches could not be removed; it is tried again");
+      this.#log.error(
+        error,
+        "the data of deleted worlds and branches could not be removed; it is tried again",
+      );
     }
   }
 
   /** Called before a world is copied whose data may have changed since its position was stored. */
   async prepareCopy(world: string): Promise<void> {
-    if (!this.#isClosed) await (await this.#loaded()).prepareCopy(world);
+    if (!this.#isWithoutEngine) await (await this.#loaded()).prepareCopy(world);
   }
 
   /** Finds Postgres before the first client connects. Rejects with an `EngineError` if none is installed. */
@@ -143,7 +173,7 @@ async function loadGateway(
   worlds: WorldsHandle,
   volumes: Volumes,
   options: PostgresOptions,
-  onError: Log,
+  log: PostgresLog,
 ): Promise<Gateway> {
   const { Gateway } = await import("../gateway/gateway.ts");
   const { TlsIdentity } = await import("../gateway/login/tls-identity.ts");
@@ -152,7 +182,7 @@ async function loadGateway(
     worlds,
     defaultWorld: DEFAULT_WORLD,
     openEngine: () => {
-      opened ??= openEngine(options, volumes);
+      opened ??= openEngine(options, volumes, log);
       // What was missing may be installed meanwhile.
       opened.catch(() => {
         opened = undefined;
@@ -163,11 +193,15 @@ async function loadGateway(
     tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
     requireTls: options.requireTls,
     maxEngines: options.maxEngines,
-    onError,
+    onError: (error, message) => log.error(error, message),
   });
 }
 
-async function openEngine(options: PostgresOptions, volumes: Volumes): Promise<Engine> {
+async function openEngine(options: PostgresOptions, volumes: Volumes, log: PostgresLog): Promise<Engine> {
+  if (options.engine === "none") {
+    const { EngineError } = await import("../engine/engine.ts");
+    throw new EngineError("this server runs no Postgres (--engine none)");
+  }
   const { engineUser } = await import("../engine/os-user.ts");
   const { findInstallations } = await import("../engine/installation.ts");
   const { writeExtension } = await import("../engine/extension.ts");
@@ -184,6 +218,10 @@ async function openEngine(options: PostgresOptions, volumes: Volumes): Promise<E
     templateDirectory: join(root, TEMPLATES),
     extension: writeExtension(extensionDirectory, options.extensionName),
     user,
+    onSubstitute: (wanted, chosen) =>
+      log.warn(
+        `Postgres ${wanted} is not installed, so computes of projects with pg_version ${wanted} run Postgres ${chosen}`,
+      ),
   });
   for (const dataDirectory of volumes.dataDirectories()) await engine.stopLeftover(dataDirectory);
   return engine;

@@ -7,7 +7,7 @@ import { CannotRunError } from "../scenario/run/target.ts";
 export function rejectUnsupported({ steps, traffic, world, state }: Scenario): void {
   if (world.file !== undefined)
     throw new CannotRunError(
-      `world.file: a scenario that begins with the world of ${world.file} cannot run on a server, which has its own world`,
+      "world.file: a scenario that begins with a recorded world cannot run on a server, which has its own world",
     );
   if (state !== undefined)
     throw new CannotRunError(

@@ -38,6 +38,8 @@ export type PostgresEngineOptions = {
   readonly templateDirectory: string;
   readonly extension: ExtensionFiles;
   readonly user: OsUser | undefined;
+  /** Called once per version that is not installed. */
+  readonly onSubstitute?: (wanted: number, chosen: number) => void;
 };
 
 /** The archive is beside the data directory, which is the working directory. */
@@ -54,6 +56,7 @@ export class PostgresEngine implements Engine {
     for (const child of this.#processes) child.kill("SIGQUIT");
     this.close();
   };
+  readonly #substituted = new Set<number>();
   #socketRoot: string | undefined;
   #sockets = 0;
 
@@ -139,6 +142,10 @@ export class PostgresEngine implements Engine {
   #installationFor(version: number): Installation {
     const installation = chooseInstallation(this.#options.installations, version);
     if (installation === undefined) throw new EngineError("no Postgres is installed");
+    if (installation.version !== version && !this.#substituted.has(version)) {
+      this.#substituted.add(version);
+      this.#options.onSubstitute?.(version, installation.version);
+    }
     return installation;
   }
 

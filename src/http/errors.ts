@@ -103,6 +103,8 @@ const BOUNDARY_CODES = [
   "FORBIDDEN",
   "TIMED_OUT",
   "NOTHING_DUE",
+  "NOT_RECORDABLE",
+  "NO_RUN",
 ] as const;
 type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 

@@ -116,6 +116,28 @@ test.runIf(onLinux)(
   },
 );
 
+test.runIf(onLinux)(
+  "a client that logs in while Postgres is killed is connected to the next one",
+  async () => {
+    const server = await start();
+    const branch = await createBranch(server);
+    const first = await connect(branch.uri);
+    await first.query("create table numbers (number int)");
+    const killed = enginePid(server);
+    // It accepts the connection, but does not answer before it is killed.
+    process.kill(killed, "SIGSTOP");
+    const second = connect(branch.uri);
+    await expect
+      .poll(async () => (await server.sim("GET", "/state")).body.connections.length, { timeout: 30_000 })
+      .toBe(2);
+    await sleep(100);
+    process.kill(killed, "SIGKILL");
+    const { rows } = await (await second).query("select count(*) from numbers");
+    expect(rows).toEqual([{ count: "0" }]);
+    expect(enginePid(server)).not.toBe(killed);
+  },
+);
+
 /** Of this many wakes on, memory is compared, too: fewer do not reach a steady state. */
 const WAKES_TO_COMPARE_MEMORY = 200;
 const WAKES = Number(process.env["STANDIN_TEST_POSTGRES_WAKES"] ?? 20);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runStandin } from "../support/in-process-command.ts";
@@ -231,4 +231,50 @@ test("an effect that a fault delayed is delayed again, and the run ends in the s
   expect([recorded.code, recorded.stderr]).toEqual([0, ""]);
   const played = await runStandin(["run", out, "--json"]);
   expect(JSON.parse(played.stdout).runs).toMatchObject([{ verdict: "passed", failures: [] }]);
+});
+
+test("a running server makes one file of a part of its history, which runs green", async () => {
+  const server = await startServer(testDirectory(), MANUAL);
+  const { projectId, endpointId } = await createProjectOn(server, { name: "shop" });
+  await server.api("GET", "/projects");
+  const from = (await advance(server, "1h")).body.now;
+  await server.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 5_000 });
+  await advance(server, "2s");
+  const branch = { branch: { name: "preview" }, endpoints: [{ type: "read_write" }] };
+  const statuses = [
+    (await server.api("POST", `/projects/${projectId}/branches`, branch)).status,
+    (await server.api("POST", `/projects/${projectId}/branches`, branch)).status,
+  ];
+  expect(statuses).toEqual([201, 409]);
+  const to = (await advance(server, "10m")).body.now;
+  await server.api("PATCH", `/projects/${projectId}`, { project: { name: "later" } });
+
+  const { status, body } = await server.sim("GET", `/scenario?from=${from}&to=${to}`);
+  expect([status, body.steps, body.omitted]).toEqual([200, 3, []]);
+  expect(body.scenario.includes("a-key-that-nobody-guesses")).toBe(false);
+  expect(body.scenario.length).toBeLessThan(50_000);
+  const file = join(testDirectory(), "selection.yaml");
+  writeFileSync(file, body.scenario);
+  const played = await runStandin(["run", file, "--json"]);
+  expect(JSON.parse(played.stdout).runs).toMatchObject([
+    { verdict: "passed", started_at: from, ended_at: to, state: body.state },
+  ]);
+
+  writeFileSync(file, body.scenario.replace(/base64,\n(\s*)..../, "base64,\n$1AAAA"));
+  const damaged = await runStandin(["run", file]);
+  expect([damaged.code, damaged.stderr]).toEqual([
+    2,
+    expect.stringContaining("world.file: the embedded world is damaged"),
+  ]);
+  for (const [query, message] of [
+    ["from=2027-01-01T00:00:00Z", "from"],
+    [`from=${to}&to=${from}`, "to is before from"],
+    ["from=soon", "from"],
+  ] as const) {
+    const refused = await server.sim("GET", `/scenario?${query}`);
+    expect([refused.status >= 400 && refused.status < 500, refused.body.message]).toEqual([
+      true,
+      expect.stringContaining(message),
+    ]);
+  }
 });

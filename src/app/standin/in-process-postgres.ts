@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { EngineError } from "../../engine/engine.ts";
+import type { WebSocketRequest } from "../../gateway/client-session.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 import { PostgresPort } from "../open-gateway.ts";
+import type { RunSql } from "../sql-route.ts";
 import type { StandinPostgresOptions } from "./create-options.ts";
 import { StandinError } from "./standin-world.ts";
 
@@ -13,6 +16,9 @@ const EXTENSION_NAME = "platform";
 
 export type InProcessPostgres = {
   readonly address: PostgresAddress;
+  readonly runSql: RunSql;
+  /** Serves a connection that is within a WebSocket. */
+  readonly acceptStream: (stream: Duplex, request: WebSocketRequest) => void;
   /** Deletes the data of worlds and branches that do not exist any more. */
   removeLeftovers(): Promise<void>;
   /** Called before a world is copied whose data may have changed since its position was stored. */
@@ -35,14 +41,17 @@ export async function openInProcessPostgres(
     dataDirectory: directory,
     volumes: join(directory, "volumes"),
     tlsDirectory: join(directory, "tls"),
+    engine: "auto" as const,
     engineBin,
     maxEngines: MAX_ENGINES,
     requireTls: false,
     extensionName: EXTENSION_NAME,
   };
-  const port = new PostgresPort(worlds, options, (error, message) =>
-    process.emitWarning(`standin: ${message}: ${error instanceof Error ? error.message : String(error)}`),
-  );
+  const warn = (message: string) => process.emitWarning(`standin: ${message}`);
+  const port = new PostgresPort(worlds, options, {
+    error: (error, message) => warn(`${message}: ${error instanceof Error ? error.message : String(error)}`),
+    warn,
+  });
   const close = async () => {
     await port.close();
     if (data === undefined) rmSync(directory, { recursive: true, force: true });
@@ -53,6 +62,8 @@ export async function openInProcessPostgres(
     return {
       // URIs with an address need no name resolution, and are the same on every machine but for the port.
       address: { host, port: address.port, hostNamesResolve: false },
+      runSql: (request) => port.sql(request),
+      acceptStream: (stream, request) => port.accept(stream, request),
       removeLeftovers: () => port.removeLeftovers(),
       prepareCopy: (world) => port.prepareCopy(world),
       close,

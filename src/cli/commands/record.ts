@@ -47,7 +47,7 @@ Examples:
     )
     .action(async ({ json, ...options }: RecordOptions) => {
       const { recordWorld } = await import("../history/record-world.ts");
-      const { steps, state, omitted, worldFile } = await recordWorld(options);
+      const { steps, state, omitted, worldFile = null } = await recordWorld(options);
       if (json === true)
         print(`${JSON.stringify({ file: options.out, world_file: worldFile, steps, state, omitted })}\n`);
       else

@@ -1,34 +1,39 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { stringify } from "yaml";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { placeholderKey } from "../../app/scenario-world.ts";
 import { worldDigest } from "../../app/world-digest.ts";
 import { renderFault } from "../../control/http/fault-fields.ts";
 import { renderObject as shownAs } from "../../control/http/render-object.ts";
+import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { escapePlaceholders } from "../../scenario/file/matrix.ts";
 import type { ControlRenderers } from "../../scenario/record/control-calls.ts";
 import { recordSteps, setupEnd } from "../../scenario/record/record-steps.ts";
+import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import { type HistoryPoint, type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 import { divergeCopy } from "../../store/file/diverge-copy.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
-import { readWorldRow } from "../../store/file/open-world.ts";
+import { type OpenOptions, openStore, readWorldRow } from "../../store/file/open-world.ts";
 import { redactSecrets } from "../../store/file/redact-secrets.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { newFilePath } from "../terminal/new-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
+import { embedWorld, MAX_EMBEDDED_BYTES } from "./embedded-world.ts";
 import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
 
 export type RecordResult = {
   readonly steps: number;
   readonly state: string | null;
   readonly omitted: readonly string[];
-  readonly worldFile: string;
+  /** `undefined` if the scenario contains its initial world. */
+  readonly worldFile: string | undefined;
 };
 type RecordInput = {
   readonly data: string;
@@ -36,6 +41,8 @@ type RecordInput = {
   readonly from?: PointSelector;
   readonly to?: PointSelector;
   readonly out: string;
+  /** Puts the initial world into the scenario file instead of a file next to it. */
+  readonly embedsWorld?: boolean;
 };
 type RecordingWindow = {
   readonly from: HistoryPoint;
@@ -57,10 +64,16 @@ const CONTROL_RENDERERS: ControlRenderers = {
 };
 
 /**
- * Writes a scenario and, next to it, the initial world. Throws `CliError` if the history does not reach back
- * far enough.
+ * Writes a scenario and its initial world. Throws `CliError` if the history does not reach back far enough.
  */
-export async function recordWorld({ data, world: name, from, to, out }: RecordInput): Promise<RecordResult> {
+export async function recordWorld({
+  data,
+  world: name,
+  from,
+  to,
+  out,
+  embedsWorld = false,
+}: RecordInput): Promise<RecordResult> {
   const file = worldDatabasePath(data, name);
   const scenarioPath = newFilePath(out);
   const worldFile = newFilePath(
@@ -87,18 +100,30 @@ export async function recordWorld({ data, world: name, from, to, out }: RecordIn
       placeholderKey,
     );
     wrapFileErrors(scenarioPath, () => mkdirSync(dirname(scenarioPath), { recursive: true }));
-    await writeWorld(file, worldFile, { at: recordingWindow.from.at, world: initialWorld }, name);
+    await writeWorld(file, worldFile, {
+      rewindTo: { at: recordingWindow.from.at, world: initialWorld },
+      originWorld: name,
+      // A text should be short.
+      withoutHistory: embedsWorld,
+    });
     const scenario = {
       version: 1,
       about: `What happened in the world "${name}" from ${isoOf(recordingWindow.from.at)} to ${isoOf(recordingWindow.to.at)}.`,
-      world: { file: basename(worldFile) },
+      ...(embedsWorld ? {} : { world: { file: basename(worldFile) } }),
       steps,
       length: `${recordingWindow.to.at - recordingWindow.from.at}ms`,
       // The final state may depend on what could not be reproduced.
       ...(omitted.length === 0 ? { state } : {}),
+      // At the end, because it is long.
+      ...(embedsWorld ? { world: { file: takeEmbedded(worldFile) } } : {}),
     };
     writeFileSync(scenarioPath, stringify(escapePlaceholders(scenario), { lineWidth: 140 }), { flag: "wx" });
-    return { steps: steps.length, state: omitted.length === 0 ? state : null, omitted, worldFile };
+    return {
+      steps: steps.length,
+      state: omitted.length === 0 ? state : null,
+      omitted,
+      worldFile: embedsWorld ? undefined : worldFile,
+    };
   } catch (error) {
     throw toFileError(file, error);
   } finally {
@@ -113,16 +138,16 @@ function resolveWindow(
   from: PointSelector | undefined,
   to: PointSelector | undefined,
 ): RecordingWindow {
-  const resolve = (point: PointSelector) => {
+  const resolve = (option: string, point: PointSelector) => {
     const resolved = resolvePoint(journal, point, head);
-    if (!resolved.ok) throw new CliError(resolved.refusal.message);
+    if (!resolved.ok) throw new CliError(`${option}: ${resolved.refusal.message}`);
     return resolved.value;
   };
   const startPoint = from ?? setupEnd(journal.events(0, ROWS_PER_BATCH));
   if (startPoint === undefined)
     throw new CliError("the beginning of this history has been deleted; choose a starting point with --from");
-  const first = resolve(startPoint);
-  const last = to === undefined ? head : resolve(to);
+  const first = resolve("--from", startPoint);
+  const last = to === undefined ? head : resolve("--to", to);
   if (last.seq < first.seq || last.at < first.at) throw new CliError("--to is before --from");
   if (last.seq - first.seq > MAX_EVENTS)
     throw new CliError(
@@ -154,12 +179,17 @@ function requestsBetween(journal: SqliteJournal, from: HistoryPoint, to: History
   }
 }
 
+type InitialWorld = {
+  readonly rewindTo: { readonly at: number; readonly world: World };
+  readonly originWorld: string;
+  readonly withoutHistory: boolean;
+};
+
 /** Writes the world as of a point in its history, without secrets. */
 async function writeWorld(
   file: string,
   target: string,
-  truncateAt: { readonly at: number; readonly world: Parameters<typeof worldDigest>[0] },
-  name: string,
+  { rewindTo, originWorld, withoutHistory }: InitialWorld,
 ): Promise<void> {
   const copy = temporaryPath(target);
   const options = { migrationsFolder: MIGRATIONS_FOLDER };
@@ -168,10 +198,11 @@ async function writeWorld(
     wrapFileErrors(target, () => vacuumCopy(file, copy));
     await divergeCopy(copy, options, {
       historyId: randomUUID(),
-      originWorld: name,
+      originWorld,
       clock: { mode: "manual", factor: 0, wallNow: Date.now() },
-      rewindTo: truncateAt,
+      rewindTo,
     });
+    if (withoutHistory) await deleteHistory(copy, options);
     wrapFileErrors(target, () => {
       redactSecrets(copy, options);
       moveIntoPlace(copy, target);
@@ -179,6 +210,26 @@ async function writeWorld(
   } finally {
     removeDatabase(copy);
   }
+}
+
+async function deleteHistory(copy: string, options: OpenOptions): Promise<void> {
+  const { journal, world, close } = openStore(copy, options);
+  try {
+    await journal.storeCheckpoint(takeCheckpoint(world));
+    journal.truncate({ eventsUpTo: world.seq, operationsBefore: 0 });
+    while (!journal.prune()) await nextTurn();
+  } finally {
+    close();
+  }
+}
+
+function takeEmbedded(worldFile: string): string {
+  const embedded = embedWorld(worldFile);
+  removeDatabase(worldFile);
+  if (embedded !== undefined) return embedded;
+  throw new CliError(
+    `the initial world is larger than ${MAX_EMBEDDED_BYTES / 2 ** 20} MiB; write it to a file of its own with: standin record`,
+  );
 }
 
 function isoOf(at: number): string {

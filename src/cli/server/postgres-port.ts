@@ -18,6 +18,7 @@ const HIGHEST_PORT = 65_535;
 
 export type PostgresServeOptions = {
   pgPort?: number | "none";
+  engine: "auto" | "none";
   engineBin?: string;
   volumes?: string;
   maxEngines: number;
@@ -36,6 +37,14 @@ export function addPostgresOptions(command: Command): Command {
         "--pg-port <n>",
         `port for Postgres clients; 0 selects a free port, none opens none (default: ${DEFAULT_PORT} if it is free, else a free port)`,
       ).argParser((text) => (text === "none" ? "none" : integerParser(0, HIGHEST_PORT)(text))),
+    )
+    .addOption(
+      envOption(
+        "--engine <name>",
+        "auto: run Postgres for clients; none: run no Postgres, and reject clients",
+      )
+        .choices(["auto", "none"])
+        .default("auto"),
     )
     .addOption(
       envOption(
@@ -91,8 +100,11 @@ export async function openPostgresPort(
   options: PostgresServeOptions & { readonly data: string; readonly host: string },
   log: Log,
 ): Promise<OpenPostgresPort | undefined> {
+  const { engine, engineBin } = options;
+  if (engine === "none" && engineBin !== undefined)
+    throw new CliError("--engine-bin cannot be combined with --engine none", true);
   if (options.pgPort === "none") return undefined;
-  const { data, volumes = join(data, "volumes"), engineBin, maxEngines, requireTls = false } = options;
+  const { data, volumes = join(data, "volumes"), maxEngines, requireTls = false } = options;
   const tlsDirectory = resolve(data, "tls");
   const tlsFiles = readTlsFiles(options);
   const port = new PostgresPort(
@@ -101,13 +113,14 @@ export async function openPostgresPort(
       tlsDirectory,
       dataDirectory: data,
       volumes,
+      engine,
       engineBin,
       maxEngines,
       requireTls,
       tlsFiles,
       extensionName: options.extensionName,
     },
-    (error, message) => log.error(error, message),
+    log,
   );
   const address = await listen(port, options);
   void port.removeLeftovers();

@@ -5,6 +5,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import type { OpenedWorlds, Populate } from "../../app/open-worlds.ts";
+import { acceptWebSockets } from "../../app/web-sockets.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -14,6 +15,7 @@ import { createLog, type Log } from "./log.ts";
 import { openServedWorlds } from "./open-served-worlds.ts";
 import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
 import { printReadyLine } from "./ready-line.ts";
+import { scenarioRecorder } from "./scenario-recorder.ts";
 import {
   reportScrub,
   scheduleBackups,
@@ -61,6 +63,10 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
     listening.setHandler(createServedApp(opened, options, log, postgres));
+    if (postgres !== undefined) {
+      const { port } = postgres;
+      acceptWebSockets(listening.server, (stream, request) => port.accept(stream, request));
+    }
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
     wrapFileErrors(directory.path, () =>
       writeServerFile(directory.path, {
@@ -168,7 +174,9 @@ function createServedApp(
     hosts: [options.host],
     controlToken: options.controlToken,
     postgres: postgres?.address,
+    runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
+    recordScenario: scenarioRecorder(options.data),
     onBug: (error) => log.error(error, "internal error in a request"),
   });
   return log.requests(reportStalledClients(app.fetch, log));

@@ -2,8 +2,24 @@ import { useSignal } from "@preact/signals";
 
 const SHOWN_MS = 1_500;
 
+type CopyProps = {
+  readonly text: string;
+  readonly label: string;
+  /** The text of the button. */
+  readonly caption?: string;
+};
+
 /** A text with a button that copies it. */
-export function CopyText({ text, label }: { readonly text: string; readonly label: string }) {
+export function CopyText({ text, label }: Omit<CopyProps, "caption">) {
+  return (
+    <span class="copy">
+      <code>{text}</code>
+      <CopyButton text={text} label={label} />
+    </span>
+  );
+}
+
+export function CopyButton({ text, label, caption = "Copy" }: CopyProps) {
   const isCopied = useSignal(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -13,11 +29,13 @@ export function CopyText({ text, label }: { readonly text: string; readonly labe
     }, SHOWN_MS);
   };
   return (
-    <span class="copy">
-      <code>{text}</code>
-      <button type="button" class="quiet" aria-label={`Copy ${label}`} onClick={copy}>
-        {isCopied.value ? "Copied" : "Copy"}
-      </button>
-    </span>
+    <button
+      type="button"
+      class="quiet"
+      aria-label={caption === "Copy" ? `Copy ${label}` : undefined}
+      onClick={copy}
+    >
+      {isCopied.value ? "Copied" : caption}
+    </button>
   );
 }

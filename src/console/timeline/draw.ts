@@ -1,4 +1,5 @@
 import type { Timeline, TimelineLane, TimelineSpan } from "../client/types.ts";
+import type { Period } from "../state/period.ts";
 import { ticks } from "./axis.ts";
 import type { Colors } from "./colors.ts";
 
@@ -14,6 +15,7 @@ export type Scene = {
   /** The instant in the past that the page shows. */
   readonly at: number | undefined;
   readonly hoveredAt: number | undefined;
+  readonly period: Period | undefined;
   readonly rows: readonly SceneRow[];
   readonly timeline: Timeline | undefined;
   /** Up to when the newest state of a lane lasts. */
@@ -55,6 +57,7 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, color
   for (const row of scene.rows) drawRow(pen, scene, row, begin ?? from);
   context.restore();
   if (scene.timeline !== undefined) drawMarks(pen, scene, scene.timeline);
+  if (scene.period !== undefined) drawPeriod(pen, scene, scene.period);
   // What has not happened yet is veiled.
   context.fillStyle = colors.past;
   const present = Math.max(0, x(at ?? now));
@@ -202,6 +205,16 @@ function drawLine({ context, x }: Pen, scene: Scene, at: number, color: string, 
   const left = Math.round(x(at));
   context.fillStyle = color;
   context.fillRect(left - width / 2, AXIS_HEIGHT - 6, width, scene.height - AXIS_HEIGHT + 6);
+}
+
+function drawPeriod({ context, colors, x }: Pen, scene: Scene, period: Period): void {
+  const left = x(period.from);
+  const width = Math.max(2, x(period.to) - left);
+  context.fillStyle = colors.accent;
+  context.globalAlpha = 0.14;
+  context.fillRect(left, AXIS_HEIGHT, width, scene.height - AXIS_HEIGHT);
+  context.globalAlpha = 1;
+  context.fillRect(left, AXIS_HEIGHT - 4, width, 4);
 }
 
 function drawPlayhead(pen: Pen, scene: Scene, at: number): void {

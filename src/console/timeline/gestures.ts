@@ -1,4 +1,5 @@
 import type { Compute } from "../client/types.ts";
+import { clearPeriod, period, selectPeriod } from "../state/period.ts";
 import { at, computes, now, selection } from "../state/world.ts";
 import { AXIS_HEIGHT } from "./draw.ts";
 import { beginOfHistory, type TimelineView } from "./view.ts";
@@ -30,12 +31,14 @@ export function gesturesOf({ canvas, answer, size, laneHeight }: TimelineView) {
     const target = event.currentTarget as HTMLElement;
     const start = positionOf(event);
     const scrubs = start.y < AXIS_HEIGHT;
+    const selects = !scrubs && event.shiftKey;
     let [last, moved] = [start.x, false];
     target.setPointerCapture(event.pointerId);
     if (scrubs) scrubTo(start.x);
     const move = (next: PointerEvent) => {
       const { x } = positionOf(next);
       if (scrubs) scrubTo(x);
+      else if (selects) selectPeriod(instantAt(start.x), instantAt(x));
       else if (moved || Math.abs(x - start.x) > DRAG_FROM) {
         moved = true;
         pan((-(x - last) / Math.max(1, size.value.width)) * spanMs.value);
@@ -46,7 +49,7 @@ export function gesturesOf({ canvas, answer, size, laneHeight }: TimelineView) {
       target.removeEventListener("pointermove", move);
       target.removeEventListener("pointerup", end);
       target.removeEventListener("pointercancel", end);
-      if (scrubs || moved || next.type === "pointercancel") return;
+      if (scrubs || selects || moved || next.type === "pointercancel") return;
       const compute = laneAt(start.y);
       if (compute !== undefined) selection.value = { kind: "compute", id: compute.id };
     };
@@ -78,9 +81,12 @@ export function gesturesOf({ canvas, answer, size, laneHeight }: TimelineView) {
         const next = middle + spanMs.value / 100;
         at.value = at.value === undefined || next >= (now.value ?? 0) ? undefined : next;
       },
+      b: () => selectPeriod(middle, period.value?.to ?? middle),
+      e: () => selectPeriod(period.value?.from ?? middle, middle),
       f: follow,
       Escape: () => {
         at.value = undefined;
+        clearPeriod();
       },
     };
     const action = actions[event.key];

@@ -1,6 +1,7 @@
 import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Timeline as TimelineAnswer } from "../client/types.ts";
+import { period } from "../state/period.ts";
 import { at, computes, now, selection, stats } from "../state/world.ts";
 import { readColors } from "./colors.ts";
 import { AXIS_HEIGHT, drawScene, type SceneRow } from "./draw.ts";
@@ -47,6 +48,7 @@ export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight 
           to: end,
           now: now.peek() ?? end,
           at: at.peek(),
+          period: period.peek(),
           hoveredAt: pointer === undefined ? undefined : begin + (pointer.x / width) * (end - begin),
           rows,
           timeline: answer.peek(),
@@ -77,6 +79,7 @@ export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight 
       from.value;
       to.value;
       at.value;
+      period.value;
       now.value;
       request();
     });

@@ -1,12 +1,20 @@
 import type { WorldEvent } from "../client/types.ts";
 import { formatInstant, words } from "../parts/format.ts";
+import { isInPeriod } from "../state/period.ts";
 import { at, now } from "../state/world.ts";
 import { reveal } from "../timeline/viewport.ts";
+import { PeriodBox } from "./period-box.tsx";
 
 const SHOWN_ELSEWHERE = new Set(["seq", "at", "type", "decision"]);
 
 /** An event, with its fields to unfold. Its instant leads to the timeline. */
-export function EventLine({ event }: { readonly event: WorldEvent }) {
+export function EventLine({
+  event,
+  isSelectable = false,
+}: {
+  readonly event: WorldEvent;
+  readonly isSelectable?: boolean;
+}) {
   const fields = Object.fromEntries(Object.entries(event).filter(([name]) => !SHOWN_ELSEWHERE.has(name)));
   const show = () => {
     const instant = Date.parse(event.at);
@@ -14,7 +22,8 @@ export function EventLine({ event }: { readonly event: WorldEvent }) {
     reveal(instant);
   };
   return (
-    <li>
+    <li class={isSelectable && isInPeriod(Date.parse(event.at)) ? "selected" : ""}>
+      {isSelectable && <PeriodBox at={event.at} label={`event ${event.seq}`} />}
       <details>
         <summary>
           <span class="seq">{event.seq}</span> <span class="what">{words(event.type)}</span>

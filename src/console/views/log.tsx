@@ -4,10 +4,12 @@ import type { LoggedRequest, WorldEvent } from "../client/types.ts";
 import { words } from "../parts/format.ts";
 import { Instant } from "../parts/instant.tsx";
 import { Table } from "../parts/table.tsx";
+import { isInPeriod } from "../state/period.ts";
 import { useReading } from "../state/reading.ts";
 import { useRequestLog } from "../state/request-log.ts";
 import { recentEvents, world } from "../state/world.ts";
 import { EventLine } from "./event-line.tsx";
+import { PeriodBox } from "./period-box.tsx";
 
 const SHOWN = 200;
 
@@ -41,7 +43,7 @@ export function Events() {
       ) : (
         <ol class="events">
           {shown.map((event) => (
-            <EventLine key={event.seq} event={event} />
+            <EventLine key={event.seq} event={event} isSelectable />
           ))}
         </ol>
       )}
@@ -85,7 +87,13 @@ export function Requests() {
           class="requests"
           rows={shown}
           keyOf={({ number }) => number}
+          isSelected={({ at }) => isInPeriod(Date.parse(at))}
           columns={[
+            {
+              title: "Select",
+              kind: "actions",
+              cell: ({ at, number }) => <PeriodBox at={at} label={`request ${number}`} />,
+            },
             { title: "#", kind: "number", cell: ({ number }) => number },
             { title: "At", cell: ({ at }) => <Instant at={at} /> },
             {

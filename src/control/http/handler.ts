@@ -12,7 +12,9 @@ import {
 } from "../../http/request.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { PostgresFigures } from "../routes/metrics.ts";
+import type { RecordScenario } from "./scenario-fields.ts";
 import { strict } from "./strict-fields.ts";
+import type { WatchedRun } from "./watched-run.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
 
 /** The dependencies of the control API. */
@@ -25,6 +27,10 @@ export type ControlOptions = {
   /** All operations of the public API. */
   readonly operationIds: readonly string[];
   readonly askWhatIf: AskWhatIf;
+  /** Absent if the server shows no scenario run. */
+  readonly run?: WatchedRun | undefined;
+  /** Absent if worlds are not in files. */
+  readonly recordScenario?: RecordScenario | undefined;
   readonly controlToken: string | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly postgresFigures?: (() => PostgresFigures) | undefined;

@@ -18,6 +18,9 @@ export type PostgresFigures = {
   readonly errors: ReadonlyMap<string, number>;
   /** Postgres processes that run. */
   readonly engines: number;
+  readonly engineStarts: number;
+  /** Time until the started processes accepted connections, in milliseconds of wall-clock time. */
+  readonly engineStartMs: number;
 };
 
 /** Metrics of a world in the Prometheus text format. */
@@ -101,6 +104,15 @@ export function renderMetrics(
       Object.fromEntries([...postgres.errors].map(([code, count]) => [`,code="${code}"`, count])),
     );
     metric("postgres_engines", "gauge", "Postgres processes that run.", { "": postgres.engines });
+    metric("postgres_engine_starts_total", "counter", "Postgres processes that were started.", {
+      "": postgres.engineStarts,
+    });
+    metric(
+      "postgres_engine_start_seconds_total",
+      "counter",
+      "Time until the started Postgres processes accepted connections.",
+      { "": postgres.engineStartMs / 1_000 },
+    );
   }
   metric("resident_memory_bytes", "gauge", "Memory of the process.", { "": process.memoryUsage.rss() });
   return `${lines.join("\n")}\n`;

@@ -1,20 +1,12 @@
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
 import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
 import { makeSparse } from "../../volumes/sparse-log.ts";
 import { MissingVolume, type Volume, type Volumes } from "../../volumes/volumes.ts";
+import { EngineExited, hasExited } from "../compute/engine-exit.ts";
 
 /** An engine that is started only to find out where the log ends. */
 const SINGLE_CONNECTION = { maxConnections: 1, logicalReplication: false };
-
-/** A killed Postgres closes its sessions just before its exit is noticed. */
-const EXIT_WAIT_MS = 1_000;
-
-/** Postgres was killed. The end of its log is found when it is started again. */
-export class EngineExited extends Error {
-  override readonly name = "EngineExited";
-}
 
 /** The volume that a branch writes to, and what the world stored about the branch's data before. */
 export type OpenedData = {
@@ -81,8 +73,8 @@ export class BranchVolumes {
   /** Marks the current state of a volume, and returns its position. Throws `EngineExited` if Postgres was killed. */
   async mark(volume: Volume, engine: RunningEngine, now: () => number): Promise<string> {
     const lsn = await engine.logPosition().catch(async (error: unknown) => {
-      const hasExited = await Promise.race([engine.exited.then(() => true), sleep(EXIT_WAIT_MS, false)]);
-      throw hasExited ? new EngineExited("Postgres has exited", { cause: error }) : error;
+      // The end of its log is found when it is started again.
+      throw (await hasExited(engine)) ? new EngineExited("Postgres has exited", { cause: error }) : error;
     });
     volume.marks.append({ at: Math.max(now(), volume.marks.last?.at ?? 0), lsn });
     return lsn;

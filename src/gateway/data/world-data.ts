@@ -4,7 +4,8 @@ import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { Volume, Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
-import { type BranchVolumes, EngineExited, type OpenedData } from "./branch-volumes.ts";
+import { EngineExited } from "../compute/engine-exit.ts";
+import type { BranchVolumes, OpenedData } from "./branch-volumes.ts";
 
 export type BranchToOpen = {
   readonly historyId: string;

@@ -102,7 +102,7 @@ export const world = strictObject({
     .optional()
     .meta(
       documented(
-        "a world file to start from, relative to this file, as standin record or standin export writes it",
+        "a world file to start from, relative to this file, as standin record or standin export writes it; or a world in this file, as the console writes it: data:application/gzip;base64, and the compressed file",
         "recorded.sqlite",
       ),
     ),

@@ -42,12 +42,16 @@ export async function openInProcessScene(
       dataDirectory: data,
       volumes,
       tlsDirectory: join(volumes, "..", "tls"),
+      engine: "auto",
       maxEngines: 32,
       requireTls: false,
       extensionName: "platform",
     },
-    (error, message) => {
-      if (!message.endsWith("has exited")) errors.push(new Error(message, { cause: error }));
+    {
+      error: (error, message) => {
+        if (!message.endsWith("has exited")) errors.push(new Error(message, { cause: error }));
+      },
+      warn: () => undefined,
     },
   );
   const engines = new Map<string, RunningEngine>();

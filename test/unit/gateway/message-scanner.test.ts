@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MessageScanner } from "../../../src/gateway/message-scanner.ts";
+import { MessageScanner } from "../../../src/gateway/relay/message-scanner.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 const message = fc.record({

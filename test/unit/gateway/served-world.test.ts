@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Engine, EngineError, type RunningEngine } from "../../../src/engine/engine.ts";
 import { BranchVolumes } from "../../../src/gateway/data/branch-volumes.ts";
 import { ConnectionRejected } from "../../../src/gateway/errors.ts";
-import { ServedWorld } from "../../../src/gateway/served-world.ts";
+import { ServedWorld } from "../../../src/gateway/world/served-world.ts";
 import { Volumes } from "../../../src/volumes/volumes.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
 import { createDouble, createProject } from "../../support/double.ts";
@@ -38,6 +38,7 @@ async function servedWorld() {
     volumes,
     branchVolumes: new BranchVolumes(engine, volumes),
     reserveEngine: async () => () => undefined,
+    onEngineStarted: () => undefined,
     onError: (error) => {
       throw error;
     },
@@ -71,7 +72,7 @@ test("a client that is rejected does not leave the world in use", async () => {
 test("a world is in use while an engine runs, also without a client", async () => {
   const { served, endpointId, world, failStart } = await servedWorld();
   const admitted = await served.admit(endpointId, "neondb", false, "test");
-  const { host } = served.attach(admitted, () => undefined);
+  const { host } = served.attach(admitted, { isRelaying: () => false, end: () => undefined });
   const acquired = host.acquire();
   acquired.catch(() => undefined);
   await served.leave(admitted);

@@ -1,6 +1,6 @@
-import type { SimTime } from "../platform/core/time.ts";
-import type { Transaction } from "../worlds/world-handle.ts";
-import { ConnectionRejected, refusedConnection } from "./errors.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import { ConnectionRejected, refusedConnection } from "../errors.ts";
 
 /** A session of a client, as the world sees it. */
 export type Admitted = {

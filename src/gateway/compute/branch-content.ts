@@ -1,17 +1,17 @@
-import type { Content, LearnedChanges } from "../engine/content.ts";
-import type { FileCacheStatistics } from "../engine/extension.ts";
-import type { Role } from "../platform/branch/branch-content.ts";
-import { findRole } from "../platform/branch/role.ts";
-import { verifierId } from "../platform/branch/secret-references.ts";
-import { maxConnections } from "../platform/catalog/sizes.ts";
-import { EMPTY_CACHE } from "../platform/compute/cache.ts";
-import type { Compute } from "../platform/compute/compute.ts";
-import { effectiveRange } from "../platform/compute/open-connections.ts";
-import { profileOfWorld } from "../platform/core/world.ts";
-import { formatVerifier, newVerifier, parseVerifier, type Verifier } from "../worlds/scram-verifier.ts";
-import type { Transaction } from "../worlds/world-handle.ts";
+import type { Content, LearnedChanges } from "../../engine/content.ts";
+import type { FileCacheStatistics } from "../../engine/extension.ts";
+import type { Role } from "../../platform/branch/branch-content.ts";
+import { findRole } from "../../platform/branch/role.ts";
+import { verifierId } from "../../platform/branch/secret-references.ts";
+import { maxConnections } from "../../platform/catalog/sizes.ts";
+import { EMPTY_CACHE } from "../../platform/compute/cache.ts";
+import type { Compute } from "../../platform/compute/compute.ts";
+import { effectiveRange } from "../../platform/compute/open-connections.ts";
+import { profileOfWorld } from "../../platform/core/world.ts";
+import { formatVerifier, newVerifier, parseVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import { CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
 import type { EnginePlan } from "./compute-host.ts";
-import { CLIENT_ERRORS, ConnectionRejected } from "./errors.ts";
 
 /** `undefined` if the branch has no such role, or if the role cannot log in. */
 export function verifierOfRole(

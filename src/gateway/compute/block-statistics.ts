@@ -1,5 +1,5 @@
-import type { RunningEngine } from "../engine/engine.ts";
-import type { BlockCounts } from "../platform/compute/cache.ts";
+import type { RunningEngine } from "../../engine/engine.ts";
+import type { BlockCounts } from "../../platform/compute/cache.ts";
 
 const READ_STATISTICS = `SELECT sum(blks_read)::bigint AS read, sum(pg_database_size(datid) / 8192)::bigint AS size
   FROM pg_stat_database WHERE datid <> 0`;

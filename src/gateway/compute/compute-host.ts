@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Content, LearnedChanges } from "../engine/content.ts";
+import type { Content, LearnedChanges } from "../../engine/content.ts";
 import {
   applyContent,
   hasChanges,
@@ -10,16 +10,17 @@ import {
   readAppliedContent,
   readContent,
   writeAppliedContent,
-} from "../engine/content.ts";
-import { type Engine, EngineError, type RunningEngine } from "../engine/engine.ts";
-import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../engine/extension.ts";
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import type { BlockCounts } from "../platform/compute/cache.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import type { Volume } from "../volumes/volumes.ts";
+} from "../../engine/content.ts";
+import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
+import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../../engine/extension.ts";
+import type { BranchData } from "../../platform/branch-data/branch-data.ts";
+import type { BlockCounts } from "../../platform/compute/cache.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { Volume } from "../../volumes/volumes.ts";
+import type { WorldData } from "../data/world-data.ts";
+import { ConnectionRejected, engineUnavailable } from "../errors.ts";
 import { BlockStatistics } from "./block-statistics.ts";
-import type { WorldData } from "./data/world-data.ts";
-import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "./errors.ts";
+import { EngineExited } from "./engine-exit.ts";
 
 /** How long an engine without sessions stays up, in wall-clock time: a compute's next client comes soon. */
 const IDLE_ENGINE_MS = 60_000;
@@ -44,6 +45,7 @@ export type ComputeHostOptions = {
   readonly learn: (changes: LearnedChanges) => Promise<Content>;
   /** Rejects if too many engines run. The function that it returns frees the place. */
   readonly reserve: () => Promise<() => void>;
+  readonly onStarted: (engine: RunningEngine) => void;
   readonly onUnexpectedExit: (log: string) => void;
 };
 
@@ -192,6 +194,7 @@ export class ComputeHost {
       this.publishCacheStatistics(cacheStatistics);
       const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
       isStarted = true;
+      this.#options.onStarted(engine);
       let hasExited = false;
       engine.exited.then((log) => {
         hasExited = true;
@@ -211,7 +214,7 @@ export class ComputeHost {
       } catch (error) {
         await engine.stop();
         // Its exit was reported.
-        throw hasExited ? new ConnectionRejected(CLIENT_ERRORS.computeFailed) : error;
+        throw hasExited ? new EngineExited("Postgres has exited", { cause: error }) : error;
       }
       return engine;
     } finally {

@@ -1,6 +1,6 @@
-import type { BlockCounts } from "../platform/compute/cache.ts";
-import { MINUTE, SECOND, type SimTime } from "../platform/core/time.ts";
-import type { Report, Transaction, WorldHandle } from "../worlds/world-handle.ts";
+import type { BlockCounts } from "../../platform/compute/cache.ts";
+import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 
 /** A span ends after this time without work, so that not every query is an event. */
 const SILENCE_MS = SECOND;

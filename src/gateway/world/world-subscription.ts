@@ -1,4 +1,4 @@
-import type { EventListener, WorldHandle } from "../worlds/world-handle.ts";
+import type { EventListener, WorldHandle } from "../../worlds/world-handle.ts";
 
 /** A subscription to the events of a world, while it has users. Without users, the world may close or expire. */
 export class WorldSubscription {

@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { createConnection, type Socket } from "node:net";
-import type { EngineAddress } from "../engine/engine.ts";
+import type { EngineAddress } from "../../engine/engine.ts";
+import { startupMessage } from "../messages.ts";
+import { ConnectionClosed, PacketReader } from "../packet-reader.ts";
 import type { CancelKeys } from "./cancel-keys.ts";
-import { CLIENT_ERRORS, ConnectionRejected } from "./errors.ts";
-import { startupMessage } from "./messages.ts";
-import { PacketReader } from "./packet-reader.ts";
 
 /** Longest message of the engine before the session begins: an error with all its fields. */
 const MAX_LOGIN_BYTES = 65_536;
@@ -29,8 +28,8 @@ export async function logIn(
   const socket = createConnection(address.path);
   try {
     await once(socket, "connect");
-  } catch {
-    throw new ConnectionRejected(CLIENT_ERRORS.computeFailed);
+  } catch (error) {
+    throw new EngineUnreachable("the engine accepts no connection", { cause: error });
   }
   socket.on("error", () => undefined);
   socket.setNoDelay(true);
@@ -54,9 +53,18 @@ export async function logIn(
       }
       if (type === "Z") return { socket, greeting: Buffer.concat(greeting), cancelPid };
     }
+  } catch (error) {
+    if (cancelPid !== undefined) cancelKeys.forget(cancelPid);
+    if (!(error instanceof ConnectionClosed)) throw error;
+    throw new EngineUnreachable("the engine closed the connection", { cause: error });
   } finally {
     reader.release();
   }
+}
+
+/** The engine was lost before the session began. */
+export class EngineUnreachable extends Error {
+  override readonly name = "EngineUnreachable";
 }
 
 /** The engine rejected the session; `answer` is what it sent, for the client. */

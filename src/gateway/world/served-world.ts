@@ -1,0 +1,211 @@
+import { randomBytes } from "node:crypto";
+import type { Engine, RunningEngine } from "../../engine/engine.ts";
+import { waitUntil } from "../../http/world-clock-wait.ts";
+import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
+import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
+import { findConnection } from "../../platform/compute/open-connections.ts";
+import type { Volumes } from "../../volumes/volumes.ts";
+import type { Verifier } from "../../worlds/scram-verifier.ts";
+import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
+import { enginePlan, learnContent, verifierOfRole } from "../compute/branch-content.ts";
+import type { BranchVolumes } from "../data/branch-volumes.ts";
+import { WorldData } from "../data/world-data.ts";
+import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.ts";
+import { mockVerifier } from "../login/scram.ts";
+import type { ClientError } from "../messages.ts";
+import { ComputeChanges } from "./compute-changes.ts";
+import { ServedCompute, type ServedSession } from "./served-compute.ts";
+import { type Admitted, connect, disconnect } from "./world-connections.ts";
+import { WorldEvents } from "./world-events.ts";
+import { WorldSubscription } from "./world-subscription.ts";
+
+export type ServedWorldOptions = {
+  readonly engine: Engine;
+  readonly volumes: Volumes;
+  readonly branchVolumes: BranchVolumes;
+  readonly reserveEngine: () => Promise<() => void>;
+  readonly onEngineStarted: (engine: RunningEngine) => void;
+  readonly onError: (error: unknown, message: string) => void;
+};
+
+/** Connects the sessions of clients with the rules of one world: admission, starts, work, and suspends. */
+export class ServedWorld {
+  readonly world: WorldHandle;
+  readonly #options: ServedWorldOptions;
+  readonly #computes = new Map<string, ServedCompute>();
+  readonly #mockSecret = randomBytes(32);
+  readonly #changes = new ComputeChanges();
+  /** Its users are connections and engines. */
+  readonly #subscription: WorldSubscription;
+  readonly #data: WorldData;
+  #lastConnection = 0;
+
+  constructor(world: WorldHandle, options: ServedWorldOptions) {
+    this.world = world;
+    this.#options = options;
+    const { volumes, branchVolumes, onError } = options;
+    this.#data = new WorldData(world, volumes, branchVolumes);
+    const events = new WorldEvents({
+      computes: this.#computes,
+      changes: this.#changes,
+      data: this.#data,
+      onError,
+    });
+    this.#subscription = new WorldSubscription(world, (recorded) => events.follow(recorded));
+    world.attachReports({
+      next: (until) => this.#nextReport(until),
+      markData: (isCopied) => (isCopied ? this.#data.storeAll() : this.#data.markAll()),
+    });
+  }
+
+  /** The verifier of a role's password, or one that no password fits if there is no such role. */
+  async verifierOf(endpointId: string, role: string): Promise<Verifier> {
+    await this.#computes.get(endpointId)?.host.contentIsKnown();
+    const verifier = await this.world.transact((transaction) => {
+      const compute = findReachableCompute(transaction.world, endpointId);
+      if (!compute.ok) throw new ConnectionRejected(refusedConnection(compute.refusal, ""));
+      return verifierOfRole(transaction, compute.value.branchId, role);
+    });
+    return verifier ?? mockVerifier(this.#mockSecret, role);
+  }
+
+  /**
+   * Admits a client: its connection counts in the world, and starts the compute if it is idle. Resolves when
+   * the compute is active.
+   */
+  async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
+    this.#lastConnection += 1;
+    const connectionId = `${CLIENT_CONNECTION_PREFIX}${this.#lastConnection}`;
+    const admitted = { endpointId, connectionId };
+    this.#subscription.begin(connectionId);
+    try {
+      await this.#computes.get(endpointId)?.host.contentIsKnown();
+      const readyAt = await this.world.transact((transaction) =>
+        connect(transaction, admitted, { database, pooled, source }),
+      );
+      if (readyAt instanceof ConnectionRejected) throw readyAt;
+      await this.#untilActive(admitted, readyAt);
+    } catch (error) {
+      await this.leave(admitted);
+      throw error;
+    }
+    return admitted;
+  }
+
+  /** The client has closed its connection. */
+  async leave({ endpointId, connectionId }: Admitted): Promise<void> {
+    this.#computes.get(endpointId)?.detach(connectionId);
+    try {
+      await this.world.transact((transaction) => disconnect(transaction, endpointId, connectionId));
+    } finally {
+      this.#subscription.end(connectionId);
+    }
+  }
+
+  /** The compute of an admitted client. The world may end the session from now on. */
+  attach({ endpointId, connectionId }: Admitted, session: ServedSession): ServedCompute {
+    const served = this.#serve(endpointId);
+    served.attach(connectionId, session);
+    return served;
+  }
+
+  /**
+   * Whether the session may send work to its engine now: all work that is due by now has been done, and its
+   * compute is still active. Begins a span if none is open.
+   */
+  beginWork({ endpointId, connectionId }: Admitted): boolean | Promise<boolean> {
+    return this.world.transact((transaction) => this.#serve(endpointId).beginWork(transaction, connectionId));
+  }
+
+  endWork({ endpointId, connectionId }: Admitted): void {
+    this.#serve(endpointId).endWork(connectionId);
+  }
+
+  /** Stops one engine that no session uses; `undefined` if there is none. */
+  stopUnusedEngine(): Promise<void> | undefined {
+    for (const { host } of this.#computes.values()) {
+      const stopped = host.stopIfUnused();
+      if (stopped !== undefined) return stopped;
+    }
+    return undefined;
+  }
+
+  /** Stops the engine that uses a volume, if there is one. Its compute was deleted. */
+  async stopEngineOn(volumeId: string): Promise<void> {
+    for (const { host } of this.#computes.values()) if (host.volume?.id === volumeId) await host.stop();
+  }
+
+  /** Ends all sessions and stops all engines. */
+  async close(error: ClientError): Promise<void> {
+    this.#subscription.close();
+    for (const compute of this.#computes.values()) compute.endSessions(error);
+    try {
+      await this.world.transact((transaction) => {
+        for (const { spans } of this.#computes.values()) spans.endNow(transaction);
+      });
+    } catch {
+      // A world that was closed or deleted first; its work ends when it is opened again.
+    }
+    await Promise.all([...this.#computes.values()].map(({ host }) => host.stop()));
+  }
+
+  #serve(endpointId: string): ServedCompute {
+    const known = this.#computes.get(endpointId);
+    if (known !== undefined) return known;
+    const { engine, onEngineStarted, onError } = this.#options;
+    const served = new ServedCompute(this.world, endpointId, {
+      engine,
+      data: this.#data,
+      plan: async () =>
+        this.world.transact((transaction) => enginePlan(transaction, this.world.history().id, endpointId)),
+      learn: async (changes) => {
+        const content = await this.world.transact((transaction) =>
+          learnContent(transaction, endpointId, changes),
+        );
+        if (content instanceof Error) throw content;
+        return content;
+      },
+      reserve: () => this.#reserveEngine(),
+      onStarted: onEngineStarted,
+      onError,
+    });
+    this.#computes.set(endpointId, served);
+    return served;
+  }
+
+  async #reserveEngine(): Promise<() => void> {
+    const free = await this.#options.reserveEngine();
+    this.#subscription.begin(free);
+    return () => {
+      free();
+      this.#subscription.end(free);
+    };
+  }
+
+  #nextReport(until: number) {
+    let first: Report | undefined;
+    for (const { spans } of this.#computes.values()) {
+      const report = spans.nextReport(until);
+      if (report !== undefined && (first === undefined || report.at < first.at)) first = report;
+    }
+    return first;
+  }
+
+  async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {
+    for (;;) {
+      const changed = this.#changes.next(endpointId);
+      const state = await this.world.transact(({ world, now }) => {
+        const compute = world.computes.get(endpointId);
+        if (compute === undefined) return "gone";
+        if (findConnection(world, endpointId, connectionId, now) === undefined) return "failed";
+        return compute.phase.state === "active" && !compute.phase.suspending ? "active" : "starting";
+      });
+      if (state === "active") return;
+      if (state === "gone") throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
+      if (state === "failed") throw new ConnectionRejected(CLIENT_ERRORS.computeFailed);
+      const { mode } = await this.world.clock();
+      if (mode === "manual" && this.world.now() < readyAt) await waitUntil(this.world, readyAt);
+      else await changed;
+    }
+  }
+}
