@@ -17,7 +17,7 @@ import type { GapGroups, SortedGaps } from "./sorted-gaps.ts";
  * The number of gaps of the fleet that are added to a compute's own before its delay is chosen (empirical
  * Bayes). 0: only its own gaps count. Infinite: each compute gets the delay that is best for the fleet.
  */
-export const PSEUDO_GAPS: readonly number[] = [
+const PSEUDO_GAPS: readonly number[] = [
   0,
   1,
   2,
