@@ -195,6 +195,9 @@ test("requests and events are listed, filtered and unfolded while they happen", 
   await addProject(server, "shop");
   await page.getByText("POST /projects").click();
   await page.getByText('"operation": "createProject"').waitFor();
+  const events = page.getByRole("list", { name: "Events of this request" });
+  await events.getByText("Project created").waitFor();
+  await events.getByText("Operation scheduled").first().waitFor();
   // A read, which is no event.
   await server.api("GET", "/projects?limit=7");
   await page.getByText("GET /projects?limit=7").waitFor();
