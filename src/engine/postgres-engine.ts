@@ -45,6 +45,10 @@ export type PostgresEngineOptions = {
 /** The archive is beside the data directory, which is the working directory. */
 const ARCHIVE_COMMAND = "test -f ../wal/%f || ln %p ../wal/%f";
 
+const SHARED_BUFFERS = "32MB";
+/** The first version of Postgres with asynchronous reads. */
+const IO_METHOD_SINCE = 18;
+
 /** Runs the stock Postgres of an installation, one process per cluster. */
 export class PostgresEngine implements Engine {
   readonly versions: readonly number[];
@@ -117,6 +121,10 @@ export class PostgresEngine implements Engine {
           hot_standby: "off",
           // The platform's default.
           jit: "off",
+          // Many computes share the memory of one machine, whose file cache has the rest.
+          shared_buffers: SHARED_BUFFERS,
+          // Worker processes for reads cost more memory than they save time with a local disk.
+          ...(version >= IO_METHOD_SINCE ? { io_method: "sync" } : {}),
         }),
         ...args,
       ],
