@@ -1,5 +1,5 @@
 import type { RunningEngine } from "./engine.ts";
-import { SUPERUSER } from "./engine.ts";
+import { SPARE_DATABASE, SUPERUSER } from "./engine.ts";
 
 /** The roles and databases of a cluster, without those that every cluster has. */
 export type Content = {
@@ -48,9 +48,6 @@ BEGIN
   PERFORM lo_unlink(oid) FROM pg_largeobject_metadata;
 END $$`;
 
-/** The first version of Postgres with a choice of how a database is copied. */
-const FILE_COPY_SINCE = 150_000;
-
 /** A group with the privileges that roles created by the platform have. */
 const PLATFORM_GROUP = "platform_superuser";
 
@@ -96,7 +93,7 @@ export async function readContent(engine: RunningEngine): Promise<EngineContent>
   );
   const databases = await engine.query(
     `SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database
-     WHERE NOT datistemplate AND datname <> 'postgres' ORDER BY datname`,
+     WHERE NOT datistemplate AND datname NOT IN ('postgres', ${literal(SPARE_DATABASE)}) ORDER BY datname`,
   );
   return {
     roles: roles.map(({ rolname, verifier }) => ({ name: rolname ?? "", verifier: verifier ?? undefined })),
@@ -145,10 +142,7 @@ export async function applyContent(engine: RunningEngine, applied: Content, want
     if (!wantedIds.has(id)) await engine.query(`DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE)`);
   for (const { id, name, owner } of wanted.databases) {
     const before = databaseBefore.get(id);
-    if (before === undefined)
-      await engine.query(
-        `CREATE DATABASE ${identifier(name)} OWNER ${identifier(owner)}${await copyStrategy(engine)}`,
-      );
+    if (before === undefined) await createDatabase(engine, name, owner);
     else if (before.name !== name)
       await engine.query(`ALTER DATABASE ${identifier(before.name)} RENAME TO ${identifier(name)}`);
     if (before !== undefined && before.owner !== owner)
@@ -159,10 +153,16 @@ export async function applyContent(engine: RunningEngine, applied: Content, want
     if (!wantedRoles.has(name)) await dropRole(engine, name, wanted.databases);
 }
 
-/** Copies the files of the template: page by page, the log and the shared memory would grow by 7 MB. */
-async function copyStrategy(engine: RunningEngine): Promise<string> {
-  const [version] = await engine.query("SHOW server_version_num");
-  return Number(version?.["server_version_num"]) >= FILE_COPY_SINCE ? " STRATEGY FILE_COPY" : "";
+async function createDatabase(engine: RunningEngine, name: string, owner: string): Promise<void> {
+  const [spare] = await engine.query(`SELECT 1 FROM pg_database WHERE datname = ${literal(SPARE_DATABASE)}`);
+  if (spare === undefined) {
+    await engine.query(`CREATE DATABASE ${identifier(name)} OWNER ${identifier(owner)}`);
+    return;
+  }
+  await engine.query(
+    `ALTER DATABASE ${SPARE_DATABASE} RENAME TO ${identifier(name)};` +
+      `ALTER DATABASE ${identifier(name)} OWNER TO ${identifier(owner)}`,
+  );
 }
 
 function createRole({ name, verifier }: ContentRole): string {

@@ -77,6 +77,9 @@ export class ScriptError extends Error {
 /** The superuser of every cluster. It is not a role of the platform, and no client can log in as it. */
 export const SUPERUSER = "cloud_admin";
 
+/** A database of an empty cluster, which becomes its first database. */
+export const SPARE_DATABASE = "standin_spare";
+
 /** Postgres could not be found, started or stopped. The message is for the operator. */
 export class EngineError extends Error {
   override readonly name = "EngineError";

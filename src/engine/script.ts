@@ -1,9 +1,10 @@
 import pg from "pg";
 import { ScriptError } from "./engine.ts";
+import { localSession } from "./local-session.ts";
 
 /** Runs statements as one query, which is one transaction unless they say otherwise. */
-export async function runScript(connection: pg.ClientConfig, sql: string): Promise<void> {
-  const client = new pg.Client(connection);
+export async function runScript(target: Parameters<typeof localSession>[0], sql: string): Promise<void> {
+  const client = new pg.Client(localSession(target));
   client.on("error", () => undefined);
   await client.connect();
   try {

@@ -118,7 +118,7 @@ test("roles and databases that SQL creates appear in the API, and those of the A
   expect((await reader.query("select current_user")).rows).toEqual([{ current_user: "reader" }]);
   await server.api("POST", `${path}/databases`, { database: { name: "sales", owner_name: "neondb_owner" } });
   const listed = "select datname from pg_database where datname = 'sales'";
-  await expect.poll(async () => (await client.query(listed)).rowCount).toBe(1);
+  await expect.poll(async () => (await client.query(listed)).rowCount, { timeout: 30_000 }).toBe(1);
 });
 
 test("a role logs in with its current password, also in a project that does not store passwords", async () => {
