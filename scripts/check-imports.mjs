@@ -42,7 +42,7 @@ const ROOMS = {
   volumes: { rooms: [], packages: [], node: true },
   gateway: {
     rooms: ["engine", "volumes", "http", "worlds", "simulation", "platform"],
-    packages: ["selfsigned"],
+    packages: ["selfsigned", "postgres-array"],
     node: true,
   },
   // Browser code: it knows the server by its answers only, whose types the document of the control API states.

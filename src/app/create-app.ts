@@ -25,6 +25,7 @@ import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
+import { type RunSql, sqlRoute } from "./sql-route.ts";
 
 export type AppOptions = {
   readonly worlds: WorldsHandle;
@@ -36,6 +37,8 @@ export type AppOptions = {
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
+  /** Runs SQL over HTTP; absent if the server accepts no Postgres clients. */
+  readonly runSql?: RunSql | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
   readonly recordScenario?: ControlOptions["recordScenario"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
@@ -92,6 +95,7 @@ function createSurfaces(
     hosts,
     controlToken,
     postgres,
+    runSql,
     postgresFigures,
     recordScenario,
     onBug,
@@ -108,6 +112,7 @@ function createSurfaces(
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
   const app = new Hono().onError(onError);
   app.route(`${base}/api/v2`, api);
+  app.route(`${base}/`, sqlRoute(runSql));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;

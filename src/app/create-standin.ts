@@ -1,3 +1,4 @@
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
@@ -10,6 +11,7 @@ import type { InProcessPostgres } from "./standin/in-process-postgres.ts";
 import { InProcessStandin } from "./standin/in-process-standin.ts";
 import { type Standin, StandinError } from "./standin/standin-world.ts";
 import { parseStandinOptions } from "./standin-options.ts";
+import { acceptWebSockets } from "./web-sockets.ts";
 
 export type { StandinOptions, StandinPostgresOptions } from "./standin/create-options.ts";
 export type {
@@ -85,6 +87,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       hosts: [new URL(IN_PROCESS_ORIGIN).hostname],
       controlToken: undefined,
       postgres: postgres?.address,
+      runSql: postgres?.runSql,
       onBug: (error) => bugs.push(error),
     });
     const fetchInProcess = async (request: Request): Promise<Response> => {
@@ -96,6 +99,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     let origin = IN_PROCESS_ORIGIN;
     if (port !== false) {
       const server = createAdaptorServer({ fetch: app.fetch });
+      if (postgres !== undefined) acceptWebSockets(server as Server, postgres.acceptStream);
       await new Promise<void>((listening, failed) =>
         server.once("error", failed).listen(port, HOST, listening),
       );

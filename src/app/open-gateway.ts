@@ -3,12 +3,15 @@ import { lookup } from "node:dns/promises";
 import { chmodSync, mkdirSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join, resolve } from "node:path";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
+import type { WebSocketRequest } from "../gateway/client-session.ts";
 import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
+import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
@@ -64,15 +67,23 @@ export class PostgresPort {
     };
     this.#log = log;
     this.#options = options;
-    this.#server = createServer((socket) => {
-      this.#loaded().then(
-        (gateway) => gateway.accept(socket),
-        (error) => {
-          log.error(error, "Postgres connections cannot be served");
-          socket.destroy();
-        },
-      );
-    });
+    this.#server = createServer({ noDelay: true }, (socket) => this.accept(socket));
+  }
+
+  /** Serves the connection of a client. `webSocket`: the connection is within one. */
+  accept(stream: Duplex, webSocket?: WebSocketRequest): void {
+    this.#loaded().then(
+      (gateway) => gateway.accept(stream, webSocket),
+      (error) => {
+        this.#log.error(error, "Postgres connections cannot be served");
+        stream.destroy();
+      },
+    );
+  }
+
+  /** Answers a request of SQL over HTTP. */
+  async sql(request: SqlRequest): Promise<SqlResponse> {
+    return (await this.#loaded()).sql(request);
   }
 
   /** False for `--engine none`. */

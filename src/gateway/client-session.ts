@@ -1,16 +1,17 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { ComputeHost } from "./compute/compute-host.ts";
-import { EngineExited, hasExited } from "./compute/engine-exit.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
-import { authenticate } from "./login/authentication.ts";
+import { authenticate, authenticateByPassword } from "./login/authentication.ts";
+import type { KnownPasswords } from "./login/known-passwords.ts";
 import { negotiate } from "./login/negotiation.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { type ClientError, errorResponse } from "./messages.ts";
 import { ConnectionClosed } from "./packet-reader.ts";
 import type { CancelKeys } from "./relay/cancel-keys.ts";
-import { EngineRefused, type EngineSession, EngineUnreachable, logIn } from "./relay/engine-login.ts";
+import { EngineRefused } from "./relay/engine-login.ts";
 import { Relay } from "./relay/relay.ts";
 import { routeOf } from "./route.ts";
+import { openEngineSession } from "./world/open-engine-session.ts";
 import type { ServedWorld } from "./world/served-world.ts";
 import type { Admitted } from "./world/world-connections.ts";
 
@@ -23,6 +24,7 @@ export type SessionOptions = {
   readonly tls: TlsIdentity;
   readonly requireTls: boolean;
   readonly cancelKeys: CancelKeys;
+  readonly passwords: KnownPasswords;
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
   /** The connection ends with an error of this SQLSTATE. */
@@ -30,9 +32,21 @@ export type SessionOptions = {
   readonly onError: (error: unknown, message: string) => void;
 };
 
+/** What the request for a WebSocket says about the connection within it. */
+export type WebSocketRequest = {
+  /** The host that the client wants to reach. */
+  readonly serverName: string | undefined;
+  /** The world of the path, if it names one. */
+  readonly world: string | undefined;
+};
+
 /** Serves one connection of a client, from its first byte to its end. Never rejects. */
-export async function serveClient(socket: Socket, options: SessionOptions): Promise<void> {
-  const session = new ClientSession(socket, options);
+export async function serveClient(
+  stream: Duplex,
+  options: SessionOptions,
+  webSocket?: WebSocketRequest,
+): Promise<void> {
+  const session = new ClientSession(stream, options, webSocket);
   try {
     await session.run();
   } catch (error) {
@@ -42,19 +56,21 @@ export async function serveClient(socket: Socket, options: SessionOptions): Prom
 
 class ClientSession {
   readonly #options: SessionOptions;
+  readonly #webSocket: WebSocketRequest | undefined;
   /** The innermost stream: within TLS if there is any. */
-  #stream: Socket;
+  #stream: Duplex;
   readonly #loginTimer: NodeJS.Timeout;
 
-  constructor(socket: Socket, options: SessionOptions) {
+  constructor(stream: Duplex, options: SessionOptions, webSocket: WebSocketRequest | undefined) {
     this.#options = options;
-    this.#stream = socket;
-    socket.setNoDelay(true).on("error", () => undefined);
+    this.#webSocket = webSocket;
+    this.#stream = stream;
+    stream.on("error", () => undefined);
     this.#loginTimer = setTimeout(() => this.#end(CLIENT_ERRORS.loginTimeout), LOGIN_TIMEOUT_MS);
   }
 
   async run(): Promise<void> {
-    const { tls, requireTls, cancelKeys, servedWorld } = this.#options;
+    const { tls, requireTls, cancelKeys, passwords, servedWorld } = this.#options;
     const negotiated = await negotiate(this.#stream, tls, requireTls, (stream) => {
       this.#stream = stream;
       stream.on("error", () => undefined);
@@ -70,10 +86,12 @@ class ClientSession {
     if (role === "")
       throw new ConnectionRejected(protocolViolation("no PostgreSQL user name specified in startup packet"));
     const database = parameters.get("database") ?? role;
-    const route = routeOf(serverName, parameters);
-    const served = await servedWorld(route.world);
+    const route = routeOf(serverName ?? this.#webSocket?.serverName, parameters);
+    const served = await servedWorld(this.#webSocket?.world ?? route.world);
     const verifier = await served.verifierOf(route.endpointId, role);
-    await authenticate(this.#stream, role, verifier, certificateHash);
+    // D: the driver sends the password before it is asked, which only works with a password as text.
+    if (this.#webSocket === undefined) await authenticate(this.#stream, role, verifier, certificateHash);
+    else await authenticateByPassword(this.#stream, role, verifier, passwords);
     clearTimeout(this.#loginTimer);
     const source = parameters.get("application_name") || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
@@ -113,7 +131,14 @@ class ClientSession {
       },
     });
     try {
-      const session = await this.#openEngineSession(compute.host, served, admitted, parameters);
+      const session = await openEngineSession(
+        compute.host,
+        served,
+        admitted,
+        parameters,
+        cancelKeys,
+        () => this.#stream.writableEnded,
+      );
       try {
         await new Promise<void>((resolve) => {
           relay = new Relay(this.#stream, session.socket, {
@@ -132,36 +157,6 @@ class ClientSession {
       }
     } finally {
       await served.leave(admitted);
-    }
-  }
-
-  /** Starts the engine if necessary. The client works meanwhile, so that its compute does not suspend. */
-  async #openEngineSession(
-    host: ComputeHost,
-    served: ServedWorld,
-    admitted: Admitted,
-    parameters: ReadonlyMap<string, string>,
-  ): Promise<EngineSession> {
-    if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
-    try {
-      return await this.#logIn(host, parameters).catch((error: unknown) => {
-        // One that was killed is started again, unless the world has ended the session meanwhile.
-        if (!(error instanceof EngineExited) || this.#stream.writableEnded) throw error;
-        return this.#logIn(host, parameters);
-      });
-    } finally {
-      served.endWork(admitted);
-    }
-  }
-
-  async #logIn(host: ComputeHost, parameters: ReadonlyMap<string, string>): Promise<EngineSession> {
-    const engine = await host.acquire();
-    try {
-      return await logIn(engine.address, parameters, this.#options.cancelKeys);
-    } catch (error) {
-      host.release();
-      const isLost = error instanceof EngineUnreachable && (await hasExited(engine));
-      throw isLost ? new EngineExited("Postgres has exited", { cause: error }) : error;
     }
   }
 

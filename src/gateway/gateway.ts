@@ -1,15 +1,17 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { type Engine, EngineError } from "../engine/engine.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
-import { serveClient } from "./client-session.ts";
+import { serveClient, type WebSocketRequest } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
 import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
 import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
+import { KnownPasswords } from "./login/known-passwords.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { CancelKeys } from "./relay/cancel-keys.ts";
+import { SqlOverHttp, type SqlRequest, type SqlResponse } from "./serverless/sql-over-http.ts";
 import { ServedWorld } from "./world/served-world.ts";
 
 export type GatewayOptions = {
@@ -44,9 +46,11 @@ type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<Serve
 /** Accepts connections of Postgres clients, and relays them to the engines of their computes. */
 export class Gateway {
   readonly #options: GatewayOptions;
-  readonly #sockets = new Set<Socket>();
+  readonly #streams = new Set<Duplex>();
+  readonly #passwords = new KnownPasswords();
   readonly #worlds = new Map<string, OpenedWorld>();
   readonly #cancelKeys = new CancelKeys();
+  readonly #sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
   readonly #errors = new Map<string, number>();
   #connections = 0;
@@ -59,6 +63,7 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#sqlOverHttp = new SqlOverHttp(this.#clientOptions());
   }
 
   /** Finds Postgres, and stops the processes of a killed server. Rejects with an `EngineError`. */
@@ -96,7 +101,7 @@ export class Gateway {
     await Promise.all(
       (await this.#servedWorlds()).map((served) => served.close(CLIENT_ERRORS.serverStopping)),
     );
-    for (const socket of this.#sockets) socket.destroy();
+    for (const stream of this.#streams) stream.destroy();
     this.#engine?.close();
   }
 
@@ -110,24 +115,34 @@ export class Gateway {
     };
   }
 
-  /** Serves the connection of a client until its end. */
-  accept(socket: Socket): void {
+  /** Serves the connection of a client until its end. `webSocket`: the connection is within one. */
+  accept(stream: Duplex, webSocket?: WebSocketRequest): void {
     this.#connections += 1;
     if (this.#isClosing) {
-      socket.end(errorResponse(CLIENT_ERRORS.serverStopping));
+      stream.end(errorResponse(CLIENT_ERRORS.serverStopping));
       return;
     }
-    this.#sockets.add(socket);
-    socket.once("close", () => this.#sockets.delete(socket));
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
     const { tls, requireTls, onError } = this.#options;
-    void serveClient(socket, {
-      tls,
-      requireTls,
-      onError,
-      onClientError: (code) => this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1),
+    void serveClient(stream, { ...this.#clientOptions(), tls, requireTls, onError }, webSocket);
+  }
+
+  /** Answers a request of SQL over HTTP. Rejects only because of a bug. */
+  sql(request: SqlRequest): Promise<SqlResponse> {
+    return this.#sqlOverHttp.respond(request);
+  }
+
+  #clientOptions() {
+    return {
+      onClientError: (code: string) => this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1),
       cancelKeys: this.#cancelKeys,
-      servedWorld: (name) => this.#servedWorld(name ?? this.#options.defaultWorld),
-    });
+      passwords: this.#passwords,
+      servedWorld: async (name: string | undefined) => {
+        if (this.#isClosing) throw new ConnectionRejected(CLIENT_ERRORS.serverStopping);
+        return this.#servedWorld(name ?? this.#options.defaultWorld);
+      },
+    };
   }
 
   async #removeUnusedVolumes(): Promise<void> {

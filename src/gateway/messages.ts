@@ -17,6 +17,11 @@ export function errorResponse({ severity, code, message }: ClientError): Buffer 
   return encode("E", Buffer.from(`${fields.join("\0")}\0\0`));
 }
 
+/** Asks for the password as text. */
+export function authenticationCleartextPassword(): Buffer {
+  return authentication(3, Buffer.alloc(0));
+}
+
 /** Offers these mechanisms, the preferred one first. */
 export function authenticationSasl(mechanisms: readonly string[]): Buffer {
   return authentication(10, Buffer.from(`${mechanisms.join("\0")}\0\0`));
@@ -46,6 +51,31 @@ export function startupMessage(parameters: ReadonlyMap<string, string>): Buffer 
   head.writeInt32BE(8 + body.length, 0);
   head.writeInt32BE(PROTOCOL_3_0, 4);
   return Buffer.concat([head, body]);
+}
+
+/** A simple query. */
+export function query(text: string): Buffer {
+  return encode("Q", Buffer.from(`${text}\0`));
+}
+
+/** Executes one statement, with parameters and results as text, up to the Sync. `null`: NULL. */
+export function unnamedStatement(text: string, parameters: readonly (string | null)[]): Buffer {
+  const values = parameters.map((value) => {
+    const bytes = value === null ? undefined : Buffer.from(value);
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(bytes?.length ?? -1);
+    return bytes === undefined ? length : Buffer.concat([length, bytes]);
+  });
+  const count = Buffer.alloc(2);
+  count.writeUInt16BE(parameters.length);
+  const none = Buffer.alloc(2);
+  return Buffer.concat([
+    encode("P", Buffer.concat([Buffer.from(`\0${text}\0`), none])),
+    encode("B", Buffer.concat([Buffer.from("\0\0"), none, count, ...values, none])),
+    encode("D", Buffer.from("P\0")),
+    encode("E", Buffer.alloc(5)),
+    encode("S", none.subarray(0, 0)),
+  ]);
 }
 
 function authentication(kind: number, data: Buffer): Buffer {

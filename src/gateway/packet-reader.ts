@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 /** The client closed its connection. */
 export class ConnectionClosed extends Error {
@@ -7,7 +7,7 @@ export class ConnectionClosed extends Error {
 
 /** Reads packets from a socket one by one, before its stream is handed over. */
 export class PacketReader {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #maxBytes: number;
   #data: Buffer = Buffer.alloc(0);
   #isClosed = false;
@@ -23,7 +23,7 @@ export class PacketReader {
     this.#wake();
   };
 
-  constructor(socket: Socket, maxBytes: number) {
+  constructor(socket: Duplex, maxBytes: number) {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
     socket.on("data", this.#onData).once("close", this.#onClose).once("end", this.#onClose);

@@ -47,20 +47,20 @@ export type RequestBody = {
 };
 
 /** Reads the body up to its limit. `parseJsonBody` reports a body that is too large, after authentication. */
-export async function readBody(context: Context): Promise<RequestBody> {
+export async function readBody(context: Context, maxBytes = MAX_BODY_BYTES): Promise<RequestBody> {
   try {
-    return await readWholeBody(context);
+    return await readWholeBody(context, maxBytes);
   } catch {
     // The client has closed the connection, so this response rarely arrives.
     return fail(badRequest("the request body ended before it was complete"));
   }
 }
 
-async function readWholeBody(context: Context): Promise<RequestBody> {
+async function readWholeBody(context: Context, maxBytes: number): Promise<RequestBody> {
   const contentType = context.req.header("content-type");
   const declared = context.req.header("content-length");
   if (declared !== undefined) {
-    const tooLarge = Number(declared) > MAX_BODY_BYTES;
+    const tooLarge = Number(declared) > maxBytes;
     return tooLarge
       ? { text: "", contentType, tooLarge }
       : decodeBody(Buffer.from(await context.req.arrayBuffer()), contentType);
@@ -69,7 +69,7 @@ async function readWholeBody(context: Context): Promise<RequestBody> {
   let size = 0;
   for await (const chunk of context.req.raw.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) return { text: "", contentType, tooLarge: true };
+    if (size > maxBytes) return { text: "", contentType, tooLarge: true };
     chunks.push(chunk);
   }
   return decodeBody(Buffer.concat(chunks), contentType);

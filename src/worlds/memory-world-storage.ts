@@ -17,16 +17,22 @@ type StoredSnapshot = StoredWorld & { readonly createdAt: number };
 export class MemoryWorldStorage implements WorldStorage {
   readonly #wallClock: () => number;
   readonly #newId: () => string;
-  readonly #secretBox = new SecretBox();
+  readonly #secretBox: SecretBox;
   readonly #worlds = new Map<string, StoredWorld>();
   readonly #snapshots = new Map<string, Map<string, StoredSnapshot>>();
 
   readonly #newJournal: () => MemoryJournal;
 
-  constructor(wallClock: () => number, newId: () => string, newJournal = () => new MemoryJournal()) {
+  constructor(
+    wallClock: () => number,
+    newId: () => string,
+    newJournal = () => new MemoryJournal(),
+    secretBox = new SecretBox(),
+  ) {
     this.#wallClock = wallClock;
     this.#newId = newId;
     this.#newJournal = newJournal;
+    this.#secretBox = secretBox;
   }
 
   worlds(): readonly string[] {

@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryWorldStorage } from "../../src/worlds/memory-world-storage.ts";
+import { SecretBox } from "../../src/worlds/secret-box.ts";
 import {
   API_KEY,
   type ApiResponse,
@@ -86,8 +90,38 @@ export type Scene = {
   readonly others: { readonly ids: Ids; readonly key: string };
 };
 
+/** What a scene is copied from: creating it takes some thirty requests. */
+type SceneTemplate = { readonly scene: Scene; readonly copyStorage: () => MemoryWorldStorage };
+
+const templates = new Map<string, Promise<SceneTemplate>>();
+
+/** A scene of its own. In memory it is a copy of the first scene with these options. */
 export async function createScene(options: DoubleOptions = {}): Promise<Scene> {
-  const double = await createDouble(options);
+  if (options.storage !== undefined) return fillScene(options, await createDouble(options));
+  const key = JSON.stringify(options);
+  let template = templates.get(key);
+  if (template === undefined) {
+    template = createTemplate(options);
+    templates.set(key, template);
+  }
+  const { scene, copyStorage } = await template;
+  return { ...scene, double: await createDouble({ ...options, storage: copyStorage() }) };
+}
+
+async function createTemplate(options: DoubleOptions): Promise<SceneTemplate> {
+  const journal = new MemoryJournal();
+  const secretBox = new SecretBox();
+  const storageOf = (newJournal: () => MemoryJournal) =>
+    new MemoryWorldStorage(Date.now, randomUUID, newJournal, secretBox);
+  const scene = await fillScene(
+    options,
+    await createDouble({ ...options, storage: storageOf(() => journal) }),
+  );
+  await scene.double.close();
+  return { scene, copyStorage: () => storageOf(() => journal.copy(journal.head)) };
+}
+
+async function fillScene(options: DoubleOptions, double: Double): Promise<Scene> {
   const account = (await double.sim("POST", "/accounts", { name: "another", plan: options.plan ?? "paid" }))
     .body;
   const partner = (

@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { EngineError } from "../../engine/engine.ts";
+import type { WebSocketRequest } from "../../gateway/client-session.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 import { PostgresPort } from "../open-gateway.ts";
+import type { RunSql } from "../sql-route.ts";
 import type { StandinPostgresOptions } from "./create-options.ts";
 import { StandinError } from "./standin-world.ts";
 
@@ -13,6 +16,9 @@ const EXTENSION_NAME = "platform";
 
 export type InProcessPostgres = {
   readonly address: PostgresAddress;
+  readonly runSql: RunSql;
+  /** Serves a connection that is within a WebSocket. */
+  readonly acceptStream: (stream: Duplex, request: WebSocketRequest) => void;
   /** Deletes the data of worlds and branches that do not exist any more. */
   removeLeftovers(): Promise<void>;
   /** Called before a world is copied whose data may have changed since its position was stored. */
@@ -56,6 +62,8 @@ export async function openInProcessPostgres(
     return {
       // URIs with an address need no name resolution, and are the same on every machine but for the port.
       address: { host, port: address.port, hostNamesResolve: false },
+      runSql: (request) => port.sql(request),
+      acceptStream: (stream, request) => port.accept(stream, request),
       removeLeftovers: () => port.removeLeftovers(),
       prepareCopy: (world) => port.prepareCopy(world),
       close,

@@ -4,6 +4,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
+import { acceptWebSockets } from "../../app/web-sockets.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import { openDataDirectory } from "../history/open-data-directory.ts";
@@ -63,6 +64,10 @@ export async function serve(options: ServeOptions): Promise<void> {
     postgres = await openPostgresPort(opened, options, log);
     await seed?.fillDatabases(postgres?.port, log);
     listening.setHandler(createServedApp(opened, options, log, postgres));
+    if (postgres !== undefined) {
+      const { port } = postgres;
+      acceptWebSockets(listening.server, (stream, request) => port.accept(stream, request));
+    }
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
     wrapFileErrors(directory.path, () =>
       writeServerFile(directory.path, {
@@ -144,6 +149,7 @@ function createServedApp(
     hosts: [options.host],
     controlToken: options.controlToken,
     postgres: postgres?.address,
+    runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
     recordScenario: scenarioRecorder(options.data),
     onBug: (error) => log.error(error, "internal error in a request"),

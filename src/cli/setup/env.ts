@@ -34,7 +34,7 @@ export function envCommand(): Command {
     .addOption(
       new Option(
         "--branch <branch>",
-        "also export DATABASE_URL and PG* for Postgres clients of this branch, by id or name, or of a compute, by id",
+        "also export DATABASE_URL, PG* and NEON_* for Postgres clients of this branch, by id or name, or of a compute, by id",
       ),
     )
     .addOption(
@@ -69,7 +69,12 @@ Examples:
         const variables = {
           NEON_API_HOST: server.apiUrl,
           NEON_API_KEY: key,
-          ...(branch === undefined ? {} : await postgresVariables(options, { ...options, target: branch })),
+          ...(branch === undefined
+            ? {}
+            : {
+                ...(await postgresVariables(options, { ...options, target: branch })),
+                ...serverlessVariables(server.apiUrl),
+              }),
         };
         if (options.json === true) return void print(`${JSON.stringify(variables)}\n`);
         printLines(Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`));
@@ -79,6 +84,12 @@ Examples:
         throw error;
       }
     });
+}
+
+/** Values for `neonConfig` of the serverless driver. */
+function serverlessVariables(apiUrl: string): Record<string, string> {
+  const base = apiUrl.replace(/\/api\/v2$/, "");
+  return { NEON_FETCH_ENDPOINT: `${base}/sql`, NEON_WS_PROXY: `${base.replace(/^https?:\/\//, "")}/v2` };
 }
 
 function printLines(lines: readonly string[]): void {

@@ -1,8 +1,14 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { SCRAM, type Verifier } from "../../worlds/scram-verifier.ts";
 import { authenticationFailed, ConnectionRejected, protocolViolation } from "../errors.ts";
-import { authenticationSasl, authenticationSaslContinue, authenticationSaslFinal } from "../messages.ts";
+import {
+  authenticationCleartextPassword,
+  authenticationSasl,
+  authenticationSaslContinue,
+  authenticationSaslFinal,
+} from "../messages.ts";
 import { PacketReader } from "../packet-reader.ts";
+import type { KnownPasswords } from "./known-passwords.ts";
 import { SCRAM_PLUS, ScramExchange } from "./scram.ts";
 
 const MAX_SASL_BYTES = 4_096;
@@ -10,7 +16,7 @@ const PASSWORD_MESSAGE = "p";
 
 /** Runs one SCRAM exchange. Throws `ConnectionRejected` if the password is wrong. */
 export async function authenticate(
-  socket: Socket,
+  socket: Duplex,
   role: string,
   verifier: Verifier,
   certificateHash: Buffer | undefined,
@@ -31,6 +37,26 @@ export async function authenticate(
     const final = exchange.verify((await readPasswordMessage(reader)).toString("utf8"));
     if (final === undefined) throw new ConnectionRejected(authenticationFailed(role));
     socket.write(authenticationSaslFinal(final));
+  } finally {
+    reader.release();
+  }
+}
+
+/** Reads the password as text. Throws `ConnectionRejected` if it is wrong. */
+export async function authenticateByPassword(
+  socket: Duplex,
+  role: string,
+  verifier: Verifier,
+  passwords: KnownPasswords,
+): Promise<void> {
+  const reader = new PacketReader(socket, MAX_SASL_BYTES);
+  try {
+    socket.write(authenticationCleartextPassword());
+    const body = await readPasswordMessage(reader);
+    const end = body.indexOf(0);
+    const password = body.toString("utf8", 0, end === -1 ? undefined : end);
+    if (!(await passwords.matches(password, verifier)))
+      throw new ConnectionRejected(authenticationFailed(role));
   } finally {
     reader.release();
   }

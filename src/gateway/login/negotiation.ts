@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../errors.ts";
 import { negotiateProtocolVersion } from "../messages.ts";
@@ -13,7 +13,7 @@ const ALPN_PROTOCOL = "postgresql";
 
 /** The stream after the startup packet, and what the client asked for. */
 export type Negotiated = {
-  readonly socket: Socket;
+  readonly socket: Duplex;
   readonly parameters: ReadonlyMap<string, string>;
   readonly serverName: string | undefined;
   /** Hash of the certificate that the client saw; `undefined` without TLS. */
@@ -24,12 +24,12 @@ export type CancelRequest = { readonly pid: number; readonly secret: string };
 
 /** Negotiates TLS and reads the startup packet, or the request to cancel a query. */
 export async function negotiate(
-  socket: Socket,
+  socket: Duplex,
   tls: TlsIdentity,
   requireTls: boolean,
-  onTls: (socket: Socket) => void,
+  onTls: (socket: Duplex) => void,
 ): Promise<Negotiated | CancelRequest> {
-  let stream: Socket = socket;
+  let stream: Duplex = socket;
   let serverName: string | undefined;
   let certificateHash: Buffer | undefined;
   for (;;) {
@@ -71,7 +71,7 @@ export async function negotiate(
 
 type UsablePacket = Exclude<StartupPacket, { kind: "incomplete" | "invalid" }>;
 
-async function readPacket(socket: Socket): Promise<{ packet: UsablePacket; hasMore: boolean }> {
+async function readPacket(socket: Duplex): Promise<{ packet: UsablePacket; hasMore: boolean }> {
   const reader = new PacketReader(socket, MAX_STARTUP_BYTES);
   try {
     const { packet } = await reader.read((data) => {
@@ -88,7 +88,7 @@ async function readPacket(socket: Socket): Promise<{ packet: UsablePacket; hasMo
 }
 
 async function secure(
-  socket: Socket,
+  socket: Duplex,
   tls: TlsIdentity,
 ): Promise<{ socket: TLSSocket; serverName: string | undefined; certificateHash: Buffer }> {
   let certificate: ServerCertificate = await tls.certificateFor(undefined);

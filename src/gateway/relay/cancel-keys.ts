@@ -33,7 +33,13 @@ export class CancelKeys {
   /** Cancels the query of the session with this key. Other keys are ignored, as in Postgres. */
   async cancel(pid: number, secret: string): Promise<void> {
     const key = this.#keys.get(pid);
-    if (key === undefined || key.secret !== secret) return;
+    if (key?.secret === secret) await this.cancelSession(pid);
+  }
+
+  /** Cancels the query of a session of the gateway itself. */
+  async cancelSession(clientPid: number): Promise<void> {
+    const key = this.#keys.get(clientPid);
+    if (key === undefined) return;
     const { address, pid: enginePid, secret: engineSecret } = key.engine;
     const packet = Buffer.alloc(12);
     packet.writeInt32BE(12 + engineSecret.length, 0);

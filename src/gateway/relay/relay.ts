@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { MessageScanner } from "./message-scanner.ts";
 
 /** SQL statements that change roles or databases, by their command tags. */
@@ -26,7 +27,7 @@ export type RelayListener = {
  * the session works and when it is idle, but does not change them.
  */
 export class Relay {
-  readonly #client: Socket;
+  readonly #client: Duplex;
   readonly #engine: Socket;
   readonly #listener: RelayListener;
   readonly #fromClient = new MessageScanner((type) => this.#onClientMessage(type));
@@ -39,7 +40,7 @@ export class Relay {
   #isCopyingIn = false;
   #isClosed = false;
 
-  constructor(client: Socket, engine: Socket, listener: RelayListener) {
+  constructor(client: Duplex, engine: Socket, listener: RelayListener) {
     this.#client = client;
     this.#engine = engine;
     this.#listener = listener;

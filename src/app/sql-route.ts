@@ -1,0 +1,59 @@
+import { type Context, Hono } from "hono";
+import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
+import { REQUEST_HEADERS } from "../gateway/serverless/sql-request.ts";
+import { isNestedTooDeeply, MAX_JSON_DEPTH } from "../http/json-depth.ts";
+import { readBody } from "../http/request.ts";
+
+/** D: the limit of a request. */
+const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+const ONE_DAY_S = 86_400;
+/** Pages of all origins may send requests, as on the real platform: the password decides. */
+const ANY_ORIGIN = { "Access-Control-Allow-Origin": "*" };
+
+export type RunSql = (request: SqlRequest) => Promise<SqlResponse>;
+
+/** `POST /sql`, for the serverless driver. Without `runSql` the server accepts no Postgres clients. */
+export function sqlRoute(runSql: RunSql | undefined): Hono {
+  const app = new Hono();
+  app.options("/sql", (context) =>
+    context.body(null, 200, {
+      ...ANY_ORIGIN,
+      Allow: "OPTIONS, POST",
+      "Access-Control-Allow-Headers": REQUEST_HEADERS.join(", "),
+      "Access-Control-Max-Age": String(ONE_DAY_S),
+    }),
+  );
+  app.post("/sql", async (context) => {
+    const { status, headers, body } = await answer(context, runSql);
+    return context.body(body, status as 200, {
+      ...ANY_ORIGIN,
+      "Content-Type": "application/json",
+      ...headers,
+    });
+  });
+  return app;
+}
+
+async function answer(context: Context, runSql: RunSql | undefined): Promise<SqlResponse> {
+  if (runSql === undefined)
+    return problem(400, "this server accepts no Postgres clients; start it without --pg-port none");
+  const { text, tooLarge, isMalformed } = await readBody(context, MAX_REQUEST_BYTES);
+  if (tooLarge)
+    return problem(413, `the request body must not exceed ${MAX_REQUEST_BYTES} bytes`, {
+      Connection: "close",
+    });
+  if (isMalformed === true) return problem(400, "request body: is not valid UTF-8");
+  if (isNestedTooDeeply(text))
+    return problem(400, `request body: must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
+  const { raw } = context.req;
+  return runSql({
+    headers: raw.headers,
+    body: text,
+    world: context.req.param("world"),
+    signal: raw.signal,
+  });
+}
+
+function problem(status: number, message: string, headers: Record<string, string> = {}): SqlResponse {
+  return { status, headers, body: JSON.stringify({ message }) };
+}

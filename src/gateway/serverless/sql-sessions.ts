@@ -1,0 +1,128 @@
+import { CLIENT_ERRORS } from "../errors.ts";
+import type { CancelKeys } from "../relay/cancel-keys.ts";
+import { openEngineSession } from "../world/open-engine-session.ts";
+import type { ServedCompute } from "../world/served-compute.ts";
+import type { ServedWorld } from "../world/served-world.ts";
+import type { Admitted } from "../world/world-connections.ts";
+import type { SqlLogin, SqlWork } from "./sql-request.ts";
+import { SqlSession } from "./sql-session.ts";
+import type { Json } from "./sql-values.ts";
+
+/** The source of traffic without an application name. */
+const DEFAULT_SOURCE = "sql-over-http";
+/** Sessions of one role and database that wait for the next request. */
+const MAX_IDLE_SESSIONS = 20;
+/** A session may end with its compute in the moment of a request; the next one wakes the compute. */
+const MAX_ATTEMPTS = 3;
+
+/** A session, and the connection that it is in the world. */
+type Connected = {
+  readonly session: SqlSession;
+  readonly admitted: Admitted;
+  readonly compute: ServedCompute;
+  readonly cancelPid: number | undefined;
+};
+
+/** Sessions of engines for requests without a connection of their own. Each is open until its engine stops. */
+export class SqlSessions {
+  readonly #cancelKeys: CancelKeys;
+  readonly #idle = new WeakMap<ServedWorld, Map<string, Connected[]>>();
+
+  constructor(cancelKeys: CancelKeys) {
+    this.#cancelKeys = cancelKeys;
+  }
+
+  /** Executes in a session that no other request uses meanwhile. */
+  async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, signal: AbortSignal): Promise<Json> {
+    const idle = this.#idleSessions(served, login);
+    for (let attempt = 1; ; attempt += 1) {
+      const connected = takeUsable(idle) ?? (await this.#connect(served, login));
+      const { session, admitted, compute, cancelPid } = connected;
+      if (!(await served.beginWork(admitted)) && attempt < MAX_ATTEMPTS) {
+        session.close(CLIENT_ERRORS.terminated);
+        continue;
+      }
+      const cancel = () => {
+        if (cancelPid !== undefined) void this.#cancelKeys.cancelSession(cancelPid);
+      };
+      signal.addEventListener("abort", cancel);
+      try {
+        await compute.host.acquire();
+        try {
+          return await session.execute(work);
+        } finally {
+          compute.host.release();
+        }
+      } finally {
+        signal.removeEventListener("abort", cancel);
+        served.endWork(admitted);
+        if (session.isUsable && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
+        else session.close(CLIENT_ERRORS.terminated);
+      }
+    }
+  }
+
+  async #connect(
+    served: ServedWorld,
+    { route, role, database, applicationName }: SqlLogin,
+  ): Promise<Connected> {
+    const source = applicationName || DEFAULT_SOURCE;
+    const admitted = await served.admit(route.endpointId, database, route.pooled, source);
+    let session: SqlSession | undefined;
+    let isEnded = false;
+    const compute = served.attach(admitted, {
+      isRelaying: () => session !== undefined,
+      end: (error) => {
+        isEnded = true;
+        session?.close(error);
+      },
+    });
+    try {
+      const parameters = new Map([
+        ["user", role],
+        ["database", database],
+        ["application_name", source],
+        ["client_encoding", "UTF8"],
+        ...(route.options === undefined ? [] : [["options", route.options] as const]),
+      ]);
+      const { socket, cancelPid } = await openEngineSession(
+        compute.host,
+        served,
+        admitted,
+        parameters,
+        this.#cancelKeys,
+        () => isEnded,
+      );
+      compute.host.release();
+      session = new SqlSession(socket);
+      socket.once("close", () => {
+        if (cancelPid !== undefined) this.#cancelKeys.forget(cancelPid);
+        // A world that is closed has ended its connections.
+        served.leave(admitted).catch(() => undefined);
+      });
+      if (isEnded) session.close(CLIENT_ERRORS.terminated);
+      return { session, admitted, compute, cancelPid };
+    } catch (error) {
+      await served.leave(admitted);
+      throw error;
+    }
+  }
+
+  #idleSessions(served: ServedWorld, { route, role, database, applicationName }: SqlLogin): Connected[] {
+    const { endpointId, pooled, options } = route;
+    const key = JSON.stringify([endpointId, pooled, options, role, database, applicationName]);
+    const ofWorld = this.#idle.get(served) ?? new Map<string, Connected[]>();
+    this.#idle.set(served, ofWorld);
+    const idle = ofWorld.get(key) ?? [];
+    ofWorld.set(key, idle);
+    return idle;
+  }
+}
+
+/** The session that was used last, so that others can be recognized as superfluous. */
+function takeUsable(idle: Connected[]): Connected | undefined {
+  for (;;) {
+    const connected = idle.pop();
+    if (connected === undefined || connected.session.isUsable) return connected;
+  }
+}
