@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { EngineError, SUPERUSER } from "./engine.ts";
+import { EngineError, SPARE_DATABASE, SUPERUSER } from "./engine.ts";
 import type { Installation } from "./installation.ts";
 import { type OsUser, spawnOptions } from "./os-user.ts";
 import { lastLine } from "./postgres-process.ts";
@@ -38,6 +38,7 @@ export async function createEmptyCluster(
       ],
       { ...spawnOptions(user), cwd: templateDirectory },
     );
+    await createSpareDatabase(binDirectory, unfinished, user);
     renameSync(unfinished, template);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
@@ -45,4 +46,17 @@ export async function createEmptyCluster(
     throw new EngineError(`initdb of Postgres ${version} failed: ${lastLine((error as Error).message)}`);
   }
   return template;
+}
+
+/** Renaming a database is ten times faster than creating one, and needs neither memory nor log. */
+async function createSpareDatabase(
+  binDirectory: string,
+  dataDirectory: string,
+  user: OsUser | undefined,
+): Promise<void> {
+  const postgres = join(binDirectory, "postgres");
+  const options = { ...spawnOptions(user), cwd: dataDirectory };
+  const session = run(postgres, ["--single", "-F", "-D", dataDirectory, "template1"], options);
+  session.child.stdin?.end(`CREATE DATABASE ${SPARE_DATABASE}\n`);
+  await session;
 }

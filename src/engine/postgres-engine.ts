@@ -1,7 +1,16 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
@@ -38,6 +47,11 @@ export type PostgresEngineOptions = EmptyClusterOptions & {
 /** The archive is beside the data directory, which is the working directory. */
 const ARCHIVE_COMMAND = "test -f ../wal/%f || ln %p ../wal/%f";
 
+/** The prefix of a directory of this process, which has one directory per engine. */
+const SOCKET_ROOT = "standin-";
+/** The first version of Postgres with asynchronous reads. */
+const IO_METHOD_SINCE = 18;
+
 const SETTINGS = {
   listen_addresses: "",
   port: SOCKET_PORT,
@@ -52,6 +66,8 @@ const SETTINGS = {
   hot_standby: "off",
   // The platform's default.
   jit: "off",
+  // Many computes share the memory of one machine, whose file cache has the rest.
+  shared_buffers: "32MB",
 };
 
 /** Runs the stock Postgres of an installation, one process per cluster. */
@@ -149,7 +165,10 @@ export class PostgresEngine implements Engine {
   async stopLeftover(dataDirectory: string): Promise<boolean> {
     const pidFile = join(dataDirectory, "postmaster.pid");
     if (!existsSync(pidFile)) return false;
-    return stopProcessesOn(dataDirectory, Number(readFileSync(pidFile, "utf8").split("\n")[0]));
+    const [pid, , , , socketDirectory = ""] = readFileSync(pidFile, "utf8").split("\n");
+    const wasRunning = await stopProcessesOn(dataDirectory, Number(pid));
+    this.#removeSocketDirectory(socketDirectory);
+    return wasRunning;
   }
 
   close(): void {
@@ -166,7 +185,9 @@ export class PostgresEngine implements Engine {
         `${dataDirectory} was created by Postgres ${version}, which is no longer available; available are ${this.versions.join(", ")}`,
       );
     const { program, args } = programWithExtension(installation, this.#options.extension);
-    const child = spawn(program, ["-D", dataDirectory, ...settings(values), ...args], {
+    // Worker processes for reads cost more memory than they save time with a local disk.
+    const reads = version >= IO_METHOD_SINCE ? { io_method: "sync" } : {};
+    const child = spawn(program, ["-D", dataDirectory, ...settings({ ...values, ...reads }), ...args], {
       ...spawnOptions(this.#options.user),
       cwd: dataDirectory,
       stdio: ["ignore", "ignore", "pipe"],
@@ -196,7 +217,7 @@ export class PostgresEngine implements Engine {
   #newSocketDirectory(): string {
     if (this.#socketRoot === undefined) {
       // The path of a socket may have about 100 bytes, so it is not in the data directory.
-      this.#socketRoot = mkdtempSync(join(tmpdir(), "standin-"));
+      this.#socketRoot = mkdtempSync(join(tmpdir(), SOCKET_ROOT));
       chmodSync(this.#socketRoot, this.#options.user === undefined ? 0o700 : 0o711);
     }
     this.#sockets += 1;
@@ -205,6 +226,19 @@ export class PostgresEngine implements Engine {
     const { user } = this.#options;
     if (user !== undefined) chownSync(directory, user.uid, user.gid);
     return directory;
+  }
+
+  /** Also removes the root of a killed server with the last of its directories. */
+  #removeSocketDirectory(directory: string): void {
+    const root = dirname(directory);
+    if (!root.startsWith(join(tmpdir(), SOCKET_ROOT))) return;
+    rmSync(directory, { recursive: true, force: true });
+    if (root === this.#socketRoot) return;
+    try {
+      rmdirSync(root);
+    } catch {
+      // It has others, or was removed with another one.
+    }
   }
 }
 
