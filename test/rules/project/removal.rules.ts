@@ -68,7 +68,10 @@ function contents(...past: readonly Step[]) {
   }));
 }
 
-const organizationRecords = [`spendingLimit of ${ORGANIZATION}`, `organizationVpcEndpoint of ${ORGANIZATION}`];
+const organizationRecords = [
+  `spendingLimit of ${ORGANIZATION}`,
+  `organizationVpcEndpoint of ${ORGANIZATION}`,
+];
 
 test("a project that is removed takes everything of its own with it", () => {
   const removed: Step = [
