@@ -7,6 +7,9 @@ import { negotiate } from "./login/negotiation.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { type ClientError, errorResponse } from "./messages.ts";
 import { ConnectionClosed } from "./packet-reader.ts";
+import type { PooledClient } from "./pooler/pooled-client.ts";
+import type { PooledLogin, Pooler } from "./pooler/pooler.ts";
+import { pooledSettings } from "./pooler/startup-parameters.ts";
 import type { CancelKeys } from "./relay/cancel-keys.ts";
 import { EngineRefused } from "./relay/engine-login.ts";
 import { Relay } from "./relay/relay.ts";
@@ -25,6 +28,7 @@ export type SessionOptions = {
   readonly requireTls: boolean;
   readonly cancelKeys: CancelKeys;
   readonly passwords: KnownPasswords;
+  readonly pooler: Pooler;
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
   /** The connection ends with an error of this SQLSTATE. */
@@ -87,6 +91,7 @@ class ClientSession {
       throw new ConnectionRejected(protocolViolation("no PostgreSQL user name specified in startup packet"));
     const database = parameters.get("database") ?? role;
     const route = routeOf(serverName ?? this.#webSocket?.serverName, parameters);
+    const settings = route.pooled ? pooledSettings(parameters, route.options) : undefined;
     const served = await servedWorld(this.#webSocket?.world ?? route.world);
     const verifier = await served.verifierOf(route.endpointId, role);
     // D: the driver sends the password before it is asked, which only works with a password as text.
@@ -95,6 +100,10 @@ class ClientSession {
     clearTimeout(this.#loginTimer);
     const source = parameters.get("application_name") || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
+    if (settings !== undefined) {
+      await this.#pool(served, admitted, { role, database, settings });
+      return;
+    }
     const engineParameters = new Map(parameters).set("database", database);
     if (route.options === undefined) engineParameters.delete("options");
     else engineParameters.set("options", route.options);
@@ -111,6 +120,45 @@ class ClientSession {
       const hasClientLeft = error instanceof ConnectionClosed || this.#stream.destroyed;
       if (!hasClientLeft) this.#options.onError(error, "a Postgres connection failed");
       this.#end(CLIENT_ERRORS.computeFailed);
+    }
+  }
+
+  /** Serves a client of the pooler. It works while its server session is found, as while its engine starts. */
+  async #pool(served: ServedWorld, admitted: Admitted, login: Omit<PooledLogin, "limit">): Promise<void> {
+    let client: PooledClient | undefined;
+    let isEnded = false;
+    const compute = served.attach(admitted, {
+      isRelaying: () => client !== undefined,
+      end: (error) => {
+        isEnded = true;
+        this.#end(error);
+        client?.close();
+      },
+    });
+    try {
+      const connection = await this.#options.pooler.connect(
+        served,
+        admitted,
+        compute,
+        login,
+        () => this.#stream.writableEnded,
+      );
+      try {
+        await new Promise<void>((resolve) => {
+          client = connection.serve(this.#stream, {
+            beforeWork: () => served.beginWork(admitted),
+            afterWork: () => served.endWork(admitted),
+            onCatalogChange: () => this.#syncContent(compute.host),
+            onFailure: (error) => this.fail(error),
+            onClosed: resolve,
+          });
+          if (isEnded || this.#stream.destroyed) client.close();
+        });
+      } finally {
+        connection.release();
+      }
+    } finally {
+      await served.leave(admitted);
     }
   }
 

@@ -42,6 +42,13 @@ export const CLIENT_ERRORS = {
     code: "57P01",
     message: "terminating connection due to administrator command",
   },
+  tooManyClients: {
+    severity: FATAL,
+    code: "08P01",
+    message: "no more connections allowed (max_client_conn)",
+  },
+  queryWaitTimeout: { severity: FATAL, code: "08P01", message: "query_wait_timeout" },
+  serverCrashed: { severity: FATAL, code: "08P01", message: "server conn crashed?" },
   loginTimeout: { severity: FATAL, code: "08P01", message: "canceling authentication due to timeout" },
   serverStopping: { severity: FATAL, code: "57P03", message: "the database system is shutting down" },
 } satisfies Record<string, ClientError>;
@@ -73,7 +80,7 @@ export function engineUnavailable(message: string): ClientError {
 }
 
 /** The error of a connection that the platform's rules refuse. */
-export function refusedConnection({ code, message }: Refusal, database: string): ClientError {
+export function refusedConnection({ code, message }: Refusal, database: string, pooled = false): ClientError {
   switch (code) {
     case "ENDPOINT_NOT_FOUND":
       return CLIENT_ERRORS.unknownEndpoint;
@@ -91,6 +98,7 @@ export function refusedConnection({ code, message }: Refusal, database: string):
           "Your account or project has exceeded the compute time quota. Upgrade your plan to increase limits.",
       };
     case "TOO_MANY_CONNECTIONS":
+      if (pooled) return CLIENT_ERRORS.tooManyClients;
       return { severity: FATAL, code: "53300", message: "sorry, too many clients already" };
     case "DATABASE_NOT_FOUND":
       return { severity: FATAL, code: "3D000", message: `database "${database}" does not exist` };

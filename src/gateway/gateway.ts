@@ -9,6 +9,7 @@ import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } fr
 import { KnownPasswords } from "./login/known-passwords.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
+import { Pooler } from "./pooler/pooler.ts";
 import { CancelKeys } from "./relay/cancel-keys.ts";
 import { SqlOverHttp, type SqlRequest, type SqlResponse } from "./serverless/sql-over-http.ts";
 import { ServedWorld } from "./world/served-world.ts";
@@ -46,9 +47,10 @@ type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<Serve
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #streams = new Set<Duplex>();
-  readonly #passwords = new KnownPasswords();
-  readonly #worlds = new Map<string, OpenedWorld>();
   readonly #cancelKeys = new CancelKeys();
+  readonly #passwords = new KnownPasswords();
+  readonly #pooler = new Pooler(this.#cancelKeys);
+  readonly #worlds = new Map<string, OpenedWorld>();
   readonly #sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
   readonly #errors = new Map<string, number>();
@@ -117,7 +119,8 @@ export class Gateway {
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
     const { tls, requireTls, onError } = this.#options;
-    void serveClient(stream, { ...this.#clientOptions(), tls, requireTls, onError }, webSocket);
+    const options = { ...this.#clientOptions(), pooler: this.#pooler, tls, requireTls, onError };
+    void serveClient(stream, options, webSocket);
   }
 
   /** Answers a request of SQL over HTTP. Rejects only because of a bug. */
