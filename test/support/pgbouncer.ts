@@ -4,7 +4,6 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 
 const IS_UP = /process up/;
 
@@ -45,8 +44,15 @@ ignore_startup_parameters = extra_float_digits
   // It does not run as root; Postgres does not, either.
   const user = process.getuid?.() === 0 ? ["-u", "postgres"] : [];
   const child = spawn("pgbouncer", [...user, config], { stdio: ["ignore", "ignore", "pipe"] });
-  for await (const line of createInterface(child.stderr)) if (IS_UP.test(line)) break;
-  child.stderr.resume();
+  await new Promise<void>((resolve, reject) => {
+    let log = "";
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      log += text;
+      if (IS_UP.test(log)) resolve();
+    });
+    child.once("error", reject);
+    child.once("exit", () => reject(new Error(log)));
+  });
   return {
     uri: `postgresql://${role}@127.0.0.1:${port}/neondb`,
     async end() {
