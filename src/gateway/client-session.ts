@@ -4,6 +4,7 @@ import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.t
 import { authenticate, authenticateByPassword } from "./login/authentication.ts";
 import type { KnownPasswords } from "./login/known-passwords.ts";
 import { negotiate } from "./login/negotiation.ts";
+import { readProxyHeader } from "./login/proxy-protocol.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { type ClientError, errorResponse } from "./messages.ts";
 import { ConnectionClosed } from "./packet-reader.ts";
@@ -26,6 +27,8 @@ const DEFAULT_SOURCE = "postgres";
 export type SessionOptions = {
   readonly tls: TlsIdentity;
   readonly requireTls: boolean;
+  /** Whether each connection begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   readonly cancelKeys: CancelKeys;
   readonly passwords: KnownPasswords;
   readonly pooler: Pooler;
@@ -44,13 +47,20 @@ export type WebSocketRequest = {
   readonly world: string | undefined;
 };
 
+/** Where a connection comes from. */
+export type ClientOrigin = {
+  /** The address of the client, or of its proxy. */
+  readonly address: string;
+  readonly webSocket?: WebSocketRequest | undefined;
+};
+
 /** Serves one connection of a client, from its first byte to its end. Never rejects. */
 export async function serveClient(
   stream: Duplex,
   options: SessionOptions,
-  webSocket?: WebSocketRequest,
+  origin: ClientOrigin,
 ): Promise<void> {
-  const session = new ClientSession(stream, options, webSocket);
+  const session = new ClientSession(stream, options, origin);
   try {
     await session.run();
   } catch (error) {
@@ -60,21 +70,25 @@ export async function serveClient(
 
 class ClientSession {
   readonly #options: SessionOptions;
-  readonly #webSocket: WebSocketRequest | undefined;
+  readonly #origin: ClientOrigin;
   /** The innermost stream: within TLS if there is any. */
   #stream: Duplex;
   readonly #loginTimer: NodeJS.Timeout;
 
-  constructor(stream: Duplex, options: SessionOptions, webSocket: WebSocketRequest | undefined) {
+  constructor(stream: Duplex, options: SessionOptions, origin: ClientOrigin) {
     this.#options = options;
-    this.#webSocket = webSocket;
+    this.#origin = origin;
     this.#stream = stream;
     stream.on("error", () => undefined);
     this.#loginTimer = setTimeout(() => this.#end(CLIENT_ERRORS.loginTimeout), LOGIN_TIMEOUT_MS);
   }
 
   async run(): Promise<void> {
-    const { tls, requireTls, cancelKeys, passwords, servedWorld } = this.#options;
+    const { tls, requireTls, proxyProtocol, cancelKeys, passwords, servedWorld } = this.#options;
+    const { webSocket } = this.#origin;
+    const proxied =
+      proxyProtocol && webSocket === undefined ? await readProxyHeader(this.#stream) : undefined;
+    const address = proxied ?? this.#origin.address;
     const negotiated = await negotiate(this.#stream, tls, requireTls, (stream) => {
       this.#stream = stream;
       stream.on("error", () => undefined);
@@ -90,12 +104,12 @@ class ClientSession {
     if (role === "")
       throw new ConnectionRejected(protocolViolation("no PostgreSQL user name specified in startup packet"));
     const database = parameters.get("database") ?? role;
-    const route = routeOf(serverName ?? this.#webSocket?.serverName, parameters);
+    const route = routeOf(serverName ?? webSocket?.serverName, parameters);
     const settings = route.pooled ? pooledSettings(parameters, route.options) : undefined;
-    const served = await servedWorld(this.#webSocket?.world ?? route.world);
-    const verifier = await served.verifierOf(route.endpointId, role);
+    const served = await servedWorld(webSocket?.world ?? route.world);
+    const verifier = await served.verifierOf(route.endpointId, role, address);
     // D: the driver sends the password before it is asked, which only works with a password as text.
-    if (this.#webSocket === undefined) await authenticate(this.#stream, role, verifier, certificateHash);
+    if (webSocket === undefined) await authenticate(this.#stream, role, verifier, certificateHash);
     else await authenticateByPassword(this.#stream, role, verifier, passwords);
     clearTimeout(this.#loginTimer);
     const source = parameters.get("application_name") || DEFAULT_SOURCE;

@@ -36,6 +36,11 @@ export const CLIENT_ERRORS = {
     code: PLATFORM,
     message: "connection is insecure (try using `sslmode=require`)",
   },
+  blockedNetwork: {
+    severity: ERROR,
+    code: PLATFORM,
+    message: "This connection is trying to access this endpoint from a blocked network.",
+  },
   computeFailed: { severity: ERROR, code: PLATFORM, message: "Couldn't connect to compute node" },
   terminated: {
     severity: FATAL,
@@ -58,6 +63,14 @@ export function inconsistentEndpoint(fromHost: string, fromOptions: string): Cli
     severity: ERROR,
     code: PLATFORM,
     message: `Inconsistent project name inferred from SNI ('${fromHost}') and project option ('${fromOptions}').`,
+  };
+}
+
+export function addressNotAllowed(address: string): ClientError {
+  return {
+    severity: ERROR,
+    code: PLATFORM,
+    message: `This IP address ${address} is not allowed to connect to this endpoint. Add it to the project's allowed_ips.`,
   };
 }
 

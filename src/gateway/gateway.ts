@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { type Engine, EngineError } from "../engine/engine.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
-import { serveClient, type WebSocketRequest } from "./client-session.ts";
+import { type ClientOrigin, serveClient } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
 import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
@@ -25,6 +25,8 @@ export type GatewayOptions = {
   readonly volumes: Volumes;
   readonly tls: TlsIdentity;
   readonly requireTls: boolean;
+  /** Whether each connection of the port begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   /** Postgres processes that may run at the same time. */
   readonly maxEngines: number;
   readonly onError: (error: unknown, message: string) => void;
@@ -109,8 +111,8 @@ export class Gateway {
     };
   }
 
-  /** Serves the connection of a client until its end. `webSocket`: the connection is within one. */
-  accept(stream: Duplex, webSocket?: WebSocketRequest): void {
+  /** Serves the connection of a client until its end. */
+  accept(stream: Duplex, origin: ClientOrigin): void {
     this.#connections += 1;
     if (this.#isClosing) {
       stream.end(errorResponse(CLIENT_ERRORS.serverStopping));
@@ -118,9 +120,16 @@ export class Gateway {
     }
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
-    const { tls, requireTls, onError } = this.#options;
-    const options = { ...this.#clientOptions(), pooler: this.#pooler, tls, requireTls, onError };
-    void serveClient(stream, options, webSocket);
+    const { tls, requireTls, proxyProtocol, onError } = this.#options;
+    const options = {
+      ...this.#clientOptions(),
+      pooler: this.#pooler,
+      tls,
+      requireTls,
+      proxyProtocol,
+      onError,
+    };
+    void serveClient(stream, options, origin);
   }
 
   /** Answers a request of SQL over HTTP. Rejects only because of a bug. */
