@@ -77,6 +77,7 @@ await esbuild.build({
 await esbuild.build({
   entryPoints: ["src/console/console.css"],
   outdir: `${aside}/console`,
+  bundle: true,
   minify: true,
   target: "chrome123",
   logLevel: "warning",

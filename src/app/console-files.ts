@@ -33,7 +33,7 @@ const HEADERS = {
  * The page of each world, at / and at /w/<name>/. It contains no data: what it shows comes from the control API,
  * which asks for its token. Other clients than browsers get the answer for an unknown path.
  */
-export function consolePages(mode: "on" | "read-only"): Hono {
+export function consolePages(mode: "on" | "read-only" | "run"): Hono {
   const app = new Hono();
   app.get("/_console/:file", async (context, next) => {
     const file = context.req.param("file");

@@ -33,7 +33,7 @@ export type AppOptions = {
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
   /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
-  readonly console?: ConsoleMode;
+  readonly console?: ConsoleMode | "run";
   readonly controlToken: string | undefined;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
@@ -41,6 +41,7 @@ export type AppOptions = {
   readonly runSql?: RunSql | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
   readonly recordScenario?: ControlOptions["recordScenario"];
+  readonly run?: ControlOptions["run"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -65,7 +66,7 @@ export function createApp(options: AppOptions): Hono {
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
   const shared = { defaultWorld, countUnauthorized };
   const app = createSurfaces(options, "", defaultWorld, shared);
-  if (options.console === "on" || options.console === "read-only")
+  if (options.console !== undefined && options.console !== "off")
     app.route("/", consolePages(options.console));
   // Created on the first request: most servers have one world.
   let namedWorldsApp: Hono | undefined;
@@ -98,6 +99,7 @@ function createSurfaces(
     runSql,
     postgresFigures,
     recordScenario,
+    run,
     onBug,
   }: AppOptions,
   base: string,
@@ -131,6 +133,7 @@ function createSurfaces(
       controlToken,
       postgresFigures,
       recordScenario,
+      run,
       onBug,
     }),
   );

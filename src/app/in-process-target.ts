@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hono } from "hono";
+import type { WatchedRun } from "../control/http/watched-run.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import { validApiKeys } from "../platform/account/decide-api-key.ts";
 import { parseDistribution } from "../platform/core/distribution.ts";
@@ -57,15 +58,19 @@ export async function openInProcessTarget(
   { world, steps }: Scenario,
   data?: string,
   worldDatabase?: string,
-): Promise<ScenarioTarget> {
-  const needsHistory = [...everyStep(steps)].some((step) =>
-    NEEDS_HISTORY.some((action) => step[action] !== undefined),
-  );
-  const target = new InProcessTarget(world, data, needsHistory);
+  run?: WatchedRun,
+): Promise<ServedTarget> {
+  const needsHistory =
+    run !== undefined ||
+    [...everyStep(steps)].some((step) => NEEDS_HISTORY.some((action) => step[action] !== undefined));
+  const target = new InProcessTarget(world, data, needsHistory, run);
   if (data !== undefined && worldDatabase !== undefined) target.importWorld(data, worldDatabase);
   await target.open();
   return target;
 }
+
+/** A target whose surfaces can be served. */
+export type ServedTarget = ScenarioTarget & { readonly fetch: Hono["fetch"] };
 
 /** A new directory for the files of one run, and a function that removes it. */
 export function temporaryDirectory(): { readonly path: string; readonly remove: () => void } {
@@ -73,11 +78,13 @@ export function temporaryDirectory(): { readonly path: string; readonly remove: 
   return { path: join(path, "data"), remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-class InProcessTarget implements ScenarioTarget {
+class InProcessTarget implements ServedTarget {
   readonly labels: Labels;
   readonly #description: WorldDescription;
   readonly #data: string | undefined;
   readonly #needsHistory: boolean;
+  /** The run that the surfaces show, on a page. */
+  readonly #run: WatchedRun | undefined;
   #directory: DataDirectory | undefined;
   #opened: OpenedWorlds | undefined;
   #app: Hono | undefined;
@@ -88,7 +95,13 @@ class InProcessTarget implements ScenarioTarget {
   #lastObservedSeq = 0;
   #isImported = false;
 
-  constructor(description: WorldDescription, data: string | undefined, needsHistory: boolean) {
+  constructor(
+    description: WorldDescription,
+    data: string | undefined,
+    needsHistory: boolean,
+    run: WatchedRun | undefined,
+  ) {
+    this.#run = run;
     this.#description = description;
     this.#data = data;
     this.#needsHistory = needsHistory;
@@ -138,6 +151,7 @@ class InProcessTarget implements ScenarioTarget {
       rateLimit: false,
       hosts: [new URL(ORIGIN).hostname],
       controlToken: undefined,
+      ...(this.#run === undefined ? {} : { console: "run", run: this.#run }),
       onBug: rethrow,
     });
     await this.#refreshWorld();
@@ -147,6 +161,11 @@ class InProcessTarget implements ScenarioTarget {
     });
     if (bugs.length > 0) throw bugs[0];
   }
+
+  readonly fetch: Hono["fetch"] = (request, env) => {
+    if (this.#app === undefined) throw new Error("the target is not open");
+    return this.#app.fetch(request, env);
+  };
 
   world(): World {
     if (this.#world === undefined) throw new Error("the target is not open");
@@ -210,9 +229,8 @@ class InProcessTarget implements ScenarioTarget {
 
   /** `undefined` if a fault drops the connection. */
   async #fetch(request: Request): Promise<Response | undefined> {
-    if (this.#app === undefined) throw new Error("the target is not open");
     try {
-      return await this.#app.fetch(request);
+      return await this.fetch(request);
     } catch (error) {
       if (error instanceof ConnectionLost) return undefined;
       throw error;

@@ -1,13 +1,12 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { respondWithError, unwrap } from "../http/request.ts";
-import { findReachableCompute } from "../platform/compute/decide-activity.ts";
+import { respondWithError } from "../http/request.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import { isComputeVisible } from "../platform/lookup.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
 import type { HistoryInfo } from "../worlds/world-handle.ts";
 import { controlDocument } from "./document/openapi.ts";
+import { onClockMoved } from "./http/clock-moves.ts";
 import { ENTRIES_PER_CHUNK, followEntries } from "./http/follow-entries.ts";
 import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
 import { formatInstant, renderObject } from "./http/render-object.ts";
@@ -15,15 +14,16 @@ import { strict } from "./http/strict-fields.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { clockRoutes } from "./routes/clock.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
 import { EventLoopMeter } from "./routes/event-loop-delay.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { historyRoutes } from "./routes/history.ts";
 import { renderMetrics } from "./routes/metrics.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
+import { runRoutes } from "./routes/run.ts";
 import { scenarioRoutes } from "./routes/scenario.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
-import { computeStats, consoleStatus } from "./routes/stats.ts";
 import { timelineRoutes } from "./routes/timeline.ts";
 import { advanceUntil, waitBody, waitUntil } from "./routes/wait.ts";
 import { whatIfRoutes } from "./routes/whatif.ts";
@@ -94,6 +94,7 @@ export function createControl(options: ControlOptions): Hono {
 
   app.route("/", clockRoutes(options));
   app.route("/", activityRoutes(options));
+  app.route("/", endpointRoutes(options));
   app.route("/", accountRoutes(options));
   app.route("/", organizationRoutes(options));
   app.route("/", historyRoutes(options));
@@ -103,6 +104,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", requestRoutes(options));
   app.route("/", timelineRoutes(options));
   app.route("/", scenarioRoutes(options));
+  app.route("/", runRoutes(options));
   app.route("/", whatIfRoutes(options));
 
   app.get(
@@ -126,7 +128,12 @@ export function createControl(options: ControlOptions): Hono {
         head: () => runTransaction(world, (transaction) => transaction.world.seq),
         newest: () => world.history().seq,
         since: query.since,
-        subscribe: (listener) => world.subscribe(listener),
+        subscribe: (listener) => {
+          const ends = [world.subscribe(listener), onClockMoved(world, listener)];
+          return () => {
+            for (const end of ends) end();
+          };
+        },
         read: async (since) =>
           (await world.events(since, ENTRIES_PER_CHUNK)).map((event) => ({
             number: event.seq,
@@ -167,34 +174,6 @@ export function createControl(options: ControlOptions): Hono {
       runTransaction(world, (transaction) => {
         transaction.execute({ type: "ResetWorld" });
         return { now: formatInstant(transaction.now), seq: transaction.world.seq };
-      }),
-    ),
-  );
-
-  app.get(
-    "/endpoints",
-    handler(options, {}, ({ world }) =>
-      runTransaction(world, (transaction) => ({
-        now: formatInstant(transaction.now),
-        endpoints: [...transaction.world.computes.values()]
-          .filter((compute) => isComputeVisible(transaction.world, compute))
-          .map((compute) => ({
-            ...computeStats(transaction.world, compute, transaction.now),
-            status: consoleStatus(compute),
-          })),
-      })),
-    ),
-  );
-
-  app.get(
-    "/endpoints/:endpoint_id/stats",
-    handler(options, {}, ({ world, params }) =>
-      runTransaction(world, (transaction) => {
-        return computeStats(
-          transaction.world,
-          unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? "")),
-          transaction.now,
-        );
       }),
     ),
   );

@@ -104,6 +104,7 @@ const BOUNDARY_CODES = [
   "TIMED_OUT",
   "NOTHING_DUE",
   "NOT_RECORDABLE",
+  "NO_RUN",
 ] as const;
 type BoundaryCode = (typeof BOUNDARY_CODES)[number];
 

@@ -36,6 +36,16 @@ test("the clock is advanced by buttons, to the next event, by a text, and played
   expect(await face.textContent()).toContain("2026-03-02");
 });
 
+test("the page follows a clock that another client moves, also without an event", async () => {
+  const { page, server } = await openConsole();
+  await page.locator("time.face", { hasText: "08:00:00" }).waitFor();
+  await server.sim("POST", "/clock/advance", { by: "7s" });
+  await page.locator("time.face", { hasText: "08:00:07" }).waitFor();
+  await server.sim("PUT", "/clock", { mode: "scaled", factor: 60 });
+  await page.getByText("plays at 60×").waitFor({ state: "attached" });
+  await expect.poll(() => page.getByLabel("Clock mode").inputValue()).toBe("60x");
+});
+
 test("a wrong duration is answered in the server's words, and the dialog stays open", async () => {
   const { page } = await openConsole();
   await page.getByRole("button", { name: "Advance by or to …" }).click();
@@ -78,10 +88,54 @@ test("of many computes, the timeline names those on screen, to the last one", as
   await timeline.getByRole("button", { name: "project-1 / main", exact: true }).waitFor();
   expect(await names.count()).toBeLessThan(COMPUTES / 2);
   await timeline.locator(".lanes").evaluate((lanes) => lanes.scrollTo(0, lanes.scrollHeight));
+  const nodes = page.getByRole("navigation", { name: "Projects" }).locator(".node");
+  expect(await nodes.count()).toBeLessThan(200);
   const last = timeline.getByRole("button", { name: `project-${COMPUTES} / main`, exact: true });
   await last.click();
   await page.getByRole("heading", { name: `project-${COMPUTES} / main` }).waitFor();
   expect(await names.count()).toBeLessThan(COMPUTES / 2);
+});
+
+test("an organization has details, and a project a graph of its branches with their points", async () => {
+  const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
+  const tree = page.getByRole("navigation", { name: "Projects" });
+  const { body } = await server.sim("GET", "/accounts");
+  await tree.getByRole("button", { name: body.accounts[0].name }).click();
+  const details = page.getByRole("region", { name: "Details" });
+  await details
+    .getByText(body.accounts[0].organization_id ?? "org-")
+    .first()
+    .waitFor();
+  await details.getByRole("button", { name: "shop" }).click();
+  const { body: projects } = await server.api("GET", "/projects");
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  await server.api("POST", `/projects/${projects.projects[0].id}/branches`, { branch: { name: "preview" } });
+  const graph = details.getByRole("group", { name: "Branches and the points where they begin" });
+  const preview = graph.getByRole("button", { name: "preview, from its parent as of 2026-03-02 09:00:20" });
+  await preview.focus();
+  await page.keyboard.press("Enter");
+  await details.getByRole("heading", { name: "shop / preview" }).waitFor();
+});
+
+test("a change of one project is read, not the whole world", async () => {
+  const { page, server } = await openConsole({
+    before: async (server) => {
+      await addProject(server, "shop");
+      await addProject(server, "other");
+    },
+  });
+  const tree = page.getByRole("navigation", { name: "Projects" });
+  await tree.getByRole("button", { name: "other", exact: true }).waitFor();
+  const reads: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("/_sim/state")) reads.push(decodeURIComponent(request.url()));
+  });
+  const { body } = await server.api("GET", "/projects?search=other");
+  const [{ id }] = body.projects;
+  await server.api("PATCH", `/projects/${id}`, { project: { name: "renamed" } });
+  await tree.getByRole("button", { name: "renamed", exact: true }).waitFor();
+  expect(reads.length).toBeGreaterThan(0);
+  expect(reads.filter((url) => !url.endsWith(`&project_id=${id}`))).toEqual([]);
 });
 
 test("a branch is created and deleted, and its connection string is shown", async () => {
@@ -299,4 +353,35 @@ test("what-if answers from the world's own history, and its delay is applied", a
   await page.getByText("The autosuspend delay is now 10 min.").waitFor();
   const { body } = await server.sim("GET", "/endpoints");
   expect(body.endpoints[0].autosuspend.delay_s).toBe(600);
+});
+
+test("the memory of the page does not grow with the number of events", async () => {
+  const EVENTS_PER_ROUND = 4_000;
+  const { page, server } = await openConsole({ before: (server) => addProject(server, "shop") });
+  const { body } = await server.sim("GET", "/endpoints");
+  const [{ endpoint_id }] = body.endpoints;
+  const session = await page.context().newCDPSession(page);
+  const heapAfterRound = async () => {
+    const { body: clock } = await server.sim("GET", "/clock");
+    const begin = Date.parse(clock.now);
+    await server.sim(
+      "POST",
+      "/activity",
+      Array.from({ length: EVENTS_PER_ROUND / 2 }, (_, index) => ({
+        endpoint_id,
+        at: new Date(begin + index * 1_000).toISOString(),
+      })),
+    );
+    const { body: advanced } = await server.sim("POST", "/clock/advance", { by: "1h" });
+    await page.locator("time.face", { hasText: advanced.now.slice(11, 19) }).waitFor();
+    await page.waitForLoadState("networkidle", { timeout: 500 }).catch(() => undefined);
+    await session.send("HeapProfiler.collectGarbage");
+    return (await session.send("Runtime.getHeapUsage")).usedSize;
+  };
+  await page.getByRole("tab", { name: "Events" }).click();
+  await heapAfterRound();
+  const first = await heapAfterRound();
+  for (let round = 0; round < 3; round += 1) await heapAfterRound();
+  const last = await heapAfterRound();
+  expect(last - first).toBeLessThan(2_000_000);
 });

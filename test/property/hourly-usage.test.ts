@@ -15,7 +15,7 @@ const steps = fc.array(
     what: fc.constantFrom("add", "add", "add", "load", "forgetBefore", "forget", "copy"),
     id: fc.constantFrom("br-one", "proud-two"),
     granularity: fc.constantFrom<Granularity>("hourly", "daily", "monthly"),
-    hour: fc.integer({ min: 0, max: 12 }),
+    hour: fc.integer({ min: 0, max: 5 }),
     activeMs: fc.integer({ min: 0, max: 3 }),
   }),
   { maxLength: 60 },

@@ -1,5 +1,13 @@
 import { describe, test } from "vitest";
-import { createDev, DEV, MAIN, MAIN_COMPUTE, SHOP, worldWithBranch } from "../support/rule-worlds.ts";
+import {
+  createDev,
+  createOther,
+  DEV,
+  MAIN,
+  MAIN_COMPUTE,
+  SHOP,
+  worldWithBranch,
+} from "../support/rule-worlds.ts";
 import { after, type CommandOf, given, HOUR, SECOND, type Step } from "../support/rules.ts";
 
 // "br-main" with its primary "ep-main" and its replica "ep-replica", and its child "br-dev" with "ep-dev".
@@ -129,6 +137,28 @@ test("locks that are configured later apply to the operations that run", () => {
   given(ready("project"), restartMain, { type: "ConfigureWorld", settings: { locks: "narrow" } })
     .when({ type: "DeleteBranch", ...DEV })
     .thenAccepted();
+});
+
+describe("a transfer of the project", () => {
+  const transfer: CommandOf<"TransferProjects"> = {
+    type: "TransferProjects",
+    accountId: "owner",
+    toAccountId: "other",
+    projectIds: ["shop"],
+  };
+  const queryMain: Step = { type: "RecordActivity", activity: { endpointId: "ep-main", kind: "query" } };
+
+  test("is refused while an operation of a call runs", () => {
+    for (const call of [RUNNING["the change of a role"], RUNNING["the restart of the replica"]])
+      given(ready(), createOther, call).when(transfer).thenRefused("OPERATIONS_IN_PROGRESS");
+  });
+
+  test("is accepted while a start that traffic caused runs", () => {
+    given(ready(), createOther, idleMain, queryMain).when(transfer).thenAccepted();
+    given(ready("project"), createOther, idleMain, queryMain)
+      .when(transfer)
+      .thenRefused("OPERATIONS_IN_PROGRESS");
+  });
 });
 
 test("nothing is locked when the operations have finished", () => {

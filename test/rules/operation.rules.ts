@@ -185,3 +185,35 @@ test("when the suspend of a restart fails, the start goes ahead", () => {
       { type: "OperationStarted", operationId: "operation-4" },
     ]);
 });
+
+test("when the suspend of a restart fails, arrivals wait for the start of that compute only", () => {
+  const replica: Step = [
+    {
+      type: "CreateCompute",
+      ...SHOP,
+      branchId: "br-main",
+      id: "ep-replica",
+      computeType: "read_only",
+      options: {},
+    },
+  ];
+  given(worldWithProject(), failing("suspend_compute", 1, "failed"), suspendMain, replica)
+    .when(operation(3), after(SECOND))
+    .then([
+      { type: "OperationFailed", operationId: "operation-3" },
+      { type: "ComputeSuspendFailed", endpointId: "ep-main" },
+    ]);
+});
+
+test("a compute restarts after an update only below the quota of its project", () => {
+  given(worldWithProject(), resizeMain, after(SECOND), {
+    type: "UpdateProject",
+    ...SHOP,
+    settings: { quota: { active_time_seconds: 1 } },
+  })
+    .when(operation(4), after(SECOND))
+    .then([
+      { type: "OperationFinished", operationId: "operation-4" },
+      { type: "ComputeSuspended", cause: "request" },
+    ]);
+});

@@ -3,6 +3,7 @@ import { unusedRules } from "../support/rules.ts";
 
 // One test file for all rules: they load the platform once, and share the record of the commands they use.
 import "./world.rules.ts";
+import "./account/access.rules.ts";
 import "./account/account.rules.ts";
 import "./account/api-key.rules.ts";
 import "./account/organization.rules.ts";
@@ -32,6 +33,7 @@ import "./compute/autosuspend.rules.ts";
 import "./compute/autoscaling.rules.ts";
 import "./compute/activity.rules.ts";
 import "./compute/scheduled-activity.rules.ts";
+import "./compute/connections.rules.ts";
 import "./compute/span.rules.ts";
 import "./operation.rules.ts";
 import "./locks.rules.ts";

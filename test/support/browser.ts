@@ -45,7 +45,7 @@ export type ConsoleOptions = {
 
 /** A server on a manual clock, and its console in a browser. At the end the page must have had no errors. */
 export async function openConsole(options: ConsoleOptions = {}): Promise<ConsolePage> {
-  const { args = [], controlToken, path = "/", width = 1440, height = 900, scheme = "light" } = options;
+  const { args = [], controlToken, path = "/" } = options;
   const data = testDirectory();
   const server = await startServer(
     data,
@@ -54,6 +54,15 @@ export async function openConsole(options: ConsoleOptions = {}): Promise<Console
   );
   await options.before?.(server);
   const url = new URL(path, server.ready.api_url).href;
+  const restart = (port: string) => startServer(data, ["--pg-port", "none"], { port });
+  return { ...(await openPage(url, options)), server, url, restart };
+}
+
+/** A page in a browser of its own settings. At the end it must have had no errors. */
+export async function openPage(
+  url: string,
+  { width = 1440, height = 900, scheme = "light" }: Pick<ConsoleOptions, "width" | "height" | "scheme"> = {},
+): Promise<Pick<ConsolePage, "page" | "complaints">> {
   const context = await (await sharedBrowser()).newContext({
     viewport: { width, height },
     colorScheme: scheme,
@@ -77,8 +86,7 @@ export async function openConsole(options: ConsoleOptions = {}): Promise<Console
     expect(complaints).toEqual([]);
   });
   await page.goto(url);
-  const restart = (port: string) => startServer(data, ["--pg-port", "none"], { port });
-  return { page, server, url, complaints, restart };
+  return { page, complaints };
 }
 
 /** Violations of accessibility rules on the page as it is now. */

@@ -6,7 +6,7 @@ import { emptyWorld, type World } from "../../src/platform/core/world.ts";
 import { decide, decideDue } from "../../src/platform/decide.ts";
 import type { Event } from "../../src/platform/events.ts";
 import { evolve } from "../../src/platform/evolve.ts";
-import type { RefusalCode } from "../../src/platform/refusal-codes.ts";
+import type { Refusal, RefusalCode } from "../../src/platform/refusal-codes.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 
 export { DAY, HOUR, MINUTE, SECOND } from "../../src/platform/core/time.ts";
@@ -35,6 +35,10 @@ export function given(...past: readonly Step[]) {
   const scene = new Scene();
   scene.run(past);
   return {
+    /** What a question about the world answers now, with placeholders. */
+    asking<T>(question: (world: World, now: SimTime) => T): T {
+      return scene.withPlaceholders(question(scene.world, scene.now));
+    },
     /**
      * With a wait, the clock moves first; unlike in `given`, no operation finishes meanwhile. A second `when`
      * continues after the events of the first.
@@ -56,10 +60,11 @@ export function given(...past: readonly Step[]) {
         thenAccepted(): void {
           if (!decided.ok) throw new Error(`${decided.refusal.code}: ${decided.refusal.message}`);
         },
-        thenRefused(code: RefusalCode, message = /./): void {
+        thenRefused(code: RefusalCode, message = /./, details: Partial<Refusal> = {}): void {
           if (decided.ok) throw new Error(`accepted: ${decided.value.map(({ type }) => type).join(", ")}`);
           expect(decided.refusal.code).toBe(code);
           expect(decided.refusal.message).toMatch(message);
+          expect(decided.refusal).toMatchObject(details);
         },
       };
     },
@@ -130,13 +135,15 @@ class Scene {
   record(events: readonly Event[]): void {
     const decision = this.world.seq + 1;
     for (const event of events) {
+      // A replay reads the same event: no field is `undefined`.
+      expect(JSON.parse(JSON.stringify(event))).toStrictEqual(event);
       this.#learnId(event);
       evolve(this.world, { ...event, seq: this.world.seq + 1, decision });
     }
   }
 
-  withPlaceholders(events: readonly Event[]): readonly Event[] {
-    return replaceStrings(events, this.#placeholders);
+  withPlaceholders<T>(value: T): T {
+    return replaceStrings(value, this.#placeholders);
   }
 
   #execute(what: Command | DueWork): void {

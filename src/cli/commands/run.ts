@@ -1,11 +1,9 @@
 import { setMaxListeners } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Command, Option } from "commander";
 import type Tinypool from "tinypool";
-import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
-import { readScenario, runScenarioJob, type ScenarioJob, type ScenarioJobResult } from "../run/run-job.ts";
+import { type JobOptions, prepareJobs, type TitledJob } from "../run/prepare-jobs.ts";
+import { runScenarioJob, type ScenarioJobHooks, type ScenarioJobResult } from "../run/run-job.ts";
 import { showRunProgress } from "../run/run-progress.ts";
 import {
   addReporter,
@@ -16,24 +14,14 @@ import {
   terminalStyle,
   writeReports,
 } from "../run/run-reporters.ts";
-import { readRecordings } from "../run/traffic-files.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
-import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-type RunCommandOptions = ReporterOptions & {
-  readonly only?: readonly string[];
-  readonly bail?: boolean;
-  readonly workers: number;
-  readonly seed?: number;
-  readonly keep?: string;
-  readonly target?: string;
-  readonly controlToken?: string;
-};
+type RunCommandOptions = ReporterOptions & JobOptions & { readonly workers: number };
 
 const MAX_WORKERS = 64;
 const OTHER_LISTENERS = 10;
@@ -55,6 +43,12 @@ export function runCommand(): Command {
       ).argParser((text: string, previous: readonly string[] = []) => [...previous, text]),
     )
     .addOption(new Option("--bail", "stop after the first failure"))
+    .addOption(
+      new Option(
+        "--ui",
+        "show the run in a browser: it pauses before the first step and at each failure, and the page continues it",
+      ).conflicts(["target", "bail"]),
+    )
     .addOption(
       envOption("--workers <n>", "number of parallel runs; always 1 with --target")
         .argParser(integerParser(1, MAX_WORKERS))
@@ -88,7 +82,8 @@ Examples:
   $ standin run scenarios/*.yaml --reporter pretty=report.txt --reporter github
   $ standin run mine.yaml --reporter pretty --reporter html=report.html
   $ generate-scenario | standin run -
-  $ standin run mine.yaml --only 'delay 60' --seed 7 --json`,
+  $ standin run mine.yaml --only 'delay 60' --seed 7 --json
+  $ standin run mine.yaml --ui`,
     )
     .action(async (paths: string[], options: RunCommandOptions, command: Command) => {
       if (options.target === undefined && command.getOptionValueSource("controlToken") === "cli")
@@ -102,100 +97,8 @@ Examples:
     });
 }
 
-/** Reads every file before the first run, so that all mistakes are reported at once. */
-async function prepareJobs(
-  paths: readonly string[],
-  { only, seed, bail, keep, target, controlToken }: RunCommandOptions,
-  signal: AbortSignal,
-): Promise<readonly (ScenarioJob & { readonly title: string })[]> {
-  const problems: string[] = [];
-  const jobs: (ScenarioJob & { readonly title: string })[] = [];
-  checkStandardInput(paths);
-  for (const path of paths) {
-    try {
-      const text = path === STANDARD_INPUT ? await readStandardInput(signal) : readFileSync(path, "utf8");
-      const file = readScenario(text, path);
-      checkSeedOverride(file, path, seed, only);
-      for (const [variant, recordings] of (await readRecordings(file, signal)).entries())
-        jobs.push({
-          ...{
-            file: path,
-            text,
-            variant,
-            recordings,
-            seed,
-            bail: bail === true,
-            title: variantTitle(file, variant),
-          },
-          target: target === undefined ? undefined : { url: target, controlToken },
-        });
-    } catch (error) {
-      if (signal.aborted) throw new CliError("interrupted");
-      if (!(error instanceof ScenarioError) && !(error instanceof Error && "code" in error)) throw error;
-      problems.push(error instanceof ScenarioError ? error.message : `${path}: ${error.message}`);
-    }
-  }
-  if (problems.length > 0)
-    throw new CliError(`cannot read the scenario files:\n${problems.join("\n")}`, true);
-  const unmatched = only?.find((text) => !jobs.some(({ title }) => title.includes(text)));
-  if (unmatched !== undefined)
-    throw new CliError(
-      `--only ${unmatched}: no run has this text in its name; the runs are ${jobs.map(({ title }) => title).join(", ")}`,
-      true,
-    );
-  const selected = jobs.filter(({ title }) => isSelected(title, only));
-  if (keep === undefined) return selected;
-  return selected.map((job, index) => ({
-    ...job,
-    keep: selected.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`),
-  }));
-}
-
-function isSelected(title: string, only: RunCommandOptions["only"]): boolean {
-  return only?.some((text) => title.includes(text)) ?? true;
-}
-
-/**
- * Rejects --seed for a matrix of seeds, whose runs would become identical under wrong names, and for a
- * scenario with an initial world, which already has a seed.
- */
-function checkSeedOverride(
-  file: ScenarioFile,
-  path: string,
-  seed: number | undefined,
-  only: RunCommandOptions["only"],
-): void {
-  const worlds = file.variants.map(({ scenario }) => scenario.world);
-  const conflicting = worlds.filter(
-    (world, variant) => world.seed !== seed && isSelected(variantTitle(file, variant), only),
-  );
-  if (seed === undefined || conflicting.length === 0) return;
-  if (new Set(worlds.map((world) => world.seed)).size > 1)
-    throw new CliError(
-      `--seed ${seed}: the matrix of ${path} sets the seed; select one of its runs with --only`,
-      true,
-    );
-  if (conflicting.some((world) => world.file !== undefined))
-    throw new CliError(
-      `--seed ${seed}: the initial world of ${path} already has a seed; set that of its traffic as world.seed in the file`,
-      true,
-    );
-}
-
-function variantTitle(file: ScenarioFile, variant: number): string {
-  const { name = "", values = {} } = file.variants[variant] ?? {};
-  return runTitle({ scenario: name, values });
-}
-
-function slug(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-|-$/g, "");
-}
-
 async function runJobs(
-  jobs: readonly (ScenarioJob & { readonly title: string })[],
+  jobs: readonly TitledJob[],
   options: RunCommandOptions,
   isPretty: boolean,
   signal: AbortSignal,
@@ -208,13 +111,14 @@ async function runJobs(
   // Every run of the pool adds a listener.
   setMaxListeners(jobs.length + OTHER_LISTENERS, signal);
   const results: ScenarioJobResult[] = [];
+  const watch = options.ui === true ? (await import("../run/run-page.ts")).watchedBy(signal) : {};
   try {
     const pending = jobs.map((job) => pool?.run(job, { signal }) as Promise<ScenarioJobResult> | undefined);
     // A rejection is handled when its turn comes; this prevents an unhandled rejection before.
     for (const running of pending) running?.catch(() => undefined);
     for (const [index, job] of jobs.entries()) {
       printPretty(style.paint("bold", job.title));
-      const result = await (pending[index] ?? runInProcess(job, signal, isPretty, style));
+      const result = await (pending[index] ?? runInProcess(job, signal, isPretty, style, watch));
       const steps = pending[index] === undefined || result.verdict === "could_not_run" ? [] : result.steps;
       for (const step of steps) printPretty(prettyStep(step, style));
       // The reason of a run that could not run is printed once, on stderr.
@@ -235,14 +139,16 @@ async function runJobs(
 }
 
 async function runInProcess(
-  job: ScenarioJob,
+  job: TitledJob,
   signal: AbortSignal,
   isPretty: boolean,
   style: ReportStyle,
+  hooks: Pick<ScenarioJobHooks, "watch">,
 ): Promise<ScenarioJobResult> {
   const progress = showRunProgress();
   try {
     return await runScenarioJob(job, {
+      ...hooks,
       signal,
       onProgress: (now) => progress.report(now),
       onStep: (step) => {

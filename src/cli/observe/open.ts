@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { Command, Option } from "commander";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
+import { openInBrowser } from "../terminal/browser.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";
 
@@ -22,24 +22,4 @@ export function openCommand(): Command {
       print(`${url}\n`);
       if (options.print !== true) await openInBrowser(url);
     });
-}
-
-/** Starts the program that opens a URL on this system. */
-function openInBrowser(url: string): Promise<void> {
-  const [program, ...args] =
-    process.platform === "darwin"
-      ? ["open", url]
-      : process.platform === "win32"
-        ? ["rundll32", "url.dll,FileProtocolHandler", url]
-        : ["xdg-open", url];
-  return new Promise((resolve, reject) => {
-    const child = spawn(program as string, args, { stdio: "ignore", detached: true });
-    child.once("error", () =>
-      reject(new CliError(`${program} could not be started; open the URL above in a browser`)),
-    );
-    child.once("spawn", () => {
-      child.unref();
-      resolve();
-    });
-  });
 }

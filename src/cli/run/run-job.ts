@@ -4,9 +4,10 @@ import { setImmediate } from "node:timers/promises";
 import { FAULT_CODES } from "../../api/http/fault-middleware.ts";
 import { OPERATION_IDS } from "../../app/create-app.ts";
 import { openHttpTarget } from "../../app/http-target.ts";
-import { openInProcessTarget, temporaryDirectory } from "../../app/in-process-target.ts";
+import { openInProcessTarget, type ServedTarget, temporaryDirectory } from "../../app/in-process-target.ts";
 import { givenName } from "../../control/http/control-fields.ts";
 import { faultFields } from "../../control/http/fault-fields.ts";
+import type { WatchedRun } from "../../control/http/watched-run.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
 import { parseScenario, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
@@ -15,6 +16,7 @@ import { everyStep } from "../../scenario/file/step-schema.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import type { RunProgress } from "../../scenario/run/run-clock.ts";
 import { runScenario } from "../../scenario/run/run-scenario.ts";
+import type { RunWatcher } from "../../scenario/run/run-watcher.ts";
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
 import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
@@ -42,7 +44,19 @@ export type ScenarioJobHooks = {
   readonly onStep?: (step: StepResult) => void;
   readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal;
+  /** Shows the run. */
+  readonly watch?: (scenario: Scenario, title: string, file: string) => RunView;
 };
+
+/** What shows a run of this process. */
+export interface RunView extends RunWatcher, WatchedRun {
+  /** The world of the run can be served. */
+  opened(fetch: ServedTarget["fetch"]): Promise<void>;
+  /** The run has ended; its world stays open until the promise resolves. */
+  finished(result: ScenarioJobResult): Promise<void>;
+  /** The world is about to be closed. */
+  close(): void;
+}
 
 export type ScenarioJobResult = Verdict | CouldNotRun;
 
@@ -80,31 +94,36 @@ export async function runScenarioJob(
       repeat,
     },
   });
+  const view = hooks.watch?.(scenario, title, job.file);
   let target: ScenarioTarget | undefined;
+  const execute = async (): Promise<ScenarioJobResult> => {
+    try {
+      target = await openTarget(scenario, job, temporary?.path, view);
+      return await runScenario(scenario, target, {
+        ...{ recordings: job.recordings, name, file: job.file, values, repeat, bail: job.bail },
+        positionOf: file.positionOf,
+        yieldToEventLoop: () => setImmediate(),
+        watcher: view,
+        ...hooks,
+      });
+    } catch (error) {
+      if (error instanceof CannotRunError) return couldNotRun(error.message);
+      if (error instanceof SeedFileError)
+        return couldNotRun(`the world of ${job.file} is invalid: ${error.message}`);
+      if (error instanceof CorruptFile) return couldNotRun(`world.file: ${error.message}`);
+      if (hooks.signal?.aborted === true) throw error;
+      // Reported as a result, so that the other runs continue.
+      return couldNotRun(
+        `internal error, please report it: ${error instanceof Error ? error.stack : String(error)}`,
+      );
+    }
+  };
   try {
-    target = await openTarget(scenario, job, temporary?.path);
-    return await runScenario(scenario, target, {
-      recordings: job.recordings,
-      name,
-      file: job.file,
-      values,
-      repeat,
-      bail: job.bail,
-      positionOf: file.positionOf,
-      yieldToEventLoop: () => setImmediate(),
-      ...hooks,
-    });
-  } catch (error) {
-    if (error instanceof CannotRunError) return couldNotRun(error.message);
-    if (error instanceof SeedFileError)
-      return couldNotRun(`the world of ${job.file} is invalid: ${error.message}`);
-    if (error instanceof CorruptFile) return couldNotRun(`world.file: ${error.message}`);
-    if (hooks.signal?.aborted === true) throw error;
-    // Reported as a result, so that the other runs continue.
-    return couldNotRun(
-      `internal error, please report it: ${error instanceof Error ? error.stack : String(error)}`,
-    );
+    const result = await execute();
+    await view?.finished(result);
+    return result;
   } finally {
+    view?.close();
     await target?.close();
     temporary?.remove();
   }
@@ -129,6 +148,7 @@ async function openTarget(
   scenario: Scenario,
   { file, target, keep }: ScenarioJob,
   temporary: string | undefined,
+  view: RunView | undefined,
 ): Promise<ScenarioTarget> {
   if (target !== undefined) return openHttpTarget(scenario, target);
   if (keep !== undefined && existsSync(keep)) {
@@ -137,7 +157,9 @@ async function openTarget(
   }
   const world = initialWorldFile(scenario, file);
   try {
-    return await openInProcessTarget(scenario, keep ?? temporary, world?.path);
+    const opened = await openInProcessTarget(scenario, keep ?? temporary, world?.path, view);
+    await view?.opened(opened.fetch);
+    return opened;
   } finally {
     world?.remove();
   }

@@ -47,27 +47,33 @@ export async function readWorldTraffic(
     since = page.next_since;
   }
   const { now } = await callRoute(call, "GET /clock");
-  const state = await callRoute(call, "GET /state");
+  const {
+    world,
+    projects = [],
+    endpoints = [],
+  } = await callRoute(call, "GET /state", {
+    query: { fields: "world,projects,endpoints" },
+  });
   const readAt = Date.parse(now);
   const traffic = worldTraffic.traffic(readAt);
   const computes = worldTraffic.computes(
-    state.endpoints.map((endpoint) => parseObject(endpoint) as KnownCompute),
+    endpoints.map((endpoint) => parseObject(endpoint) as KnownCompute),
     readAt,
   );
-  const settings = parseObject(state.world) as WorldSettings;
+  const settings = parseObject(world) as WorldSettings;
   return {
     traffic,
     settingFor(names) {
       const { setting, notes } = worldDefaults(settings, computes, names);
       return { setting, notes: isTruncated ? [HISTORY_TRUNCATED, ...notes] : notes };
     },
-    projects: worldProjects(state, computes),
+    projects: worldProjects(projects, computes),
   };
 }
 
 /** A purged project still has computes in the journal, but no quota. */
 function worldProjects(
-  { projects }: ControlAnswer<"GET /state">,
+  projects: NonNullable<ControlAnswer<"GET /state">["projects"]>,
   computes: readonly KnownCompute[],
 ): WorldProject[] {
   const quotas = new Map(

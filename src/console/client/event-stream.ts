@@ -6,6 +6,8 @@ export type StreamListener<T> = {
   /** The stream is open; what happened before may have been missed. */
   readonly onOpen: () => void;
   readonly onEntries: (entries: readonly T[]) => void;
+  /** Something else may have changed, such as the clock. */
+  readonly onComment?: () => void;
   /** The server is gone, or rejected the request with a status. It is tried again. */
   readonly onLost: (status: number | undefined) => void;
 };
@@ -15,7 +17,7 @@ export type StreamListener<T> = {
  * of `EventSource`, which cannot send a control token. Returns a function that ends it.
  */
 export function followStream<T>(
-  path: "/events/stream" | "/requests/stream",
+  path: "/events/stream" | "/requests/stream" | "/run/stream",
   numberOf: (entry: T) => number,
   listener: StreamListener<T>,
 ): () => void {
@@ -36,7 +38,10 @@ export function followStream<T>(
       rest = messages.pop() ?? "";
       const entries = messages.flatMap((message) => parse<T>(message) ?? []);
       const newest = entries.at(-1);
-      if (newest === undefined) continue;
+      if (newest === undefined) {
+        if (messages.length > 0) listener.onComment?.();
+        continue;
+      }
       last = numberOf(newest);
       listener.onEntries(entries);
     }

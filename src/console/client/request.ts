@@ -33,8 +33,8 @@ export function authorization(): Record<string, string> {
   return controlToken === undefined ? {} : { Authorization: `Bearer ${controlToken}` };
 }
 
-/** A question that is asked with POST because it is too long for a URL. */
-const QUESTION = "/whatif";
+/** Calls of a read-only page that use POST: a question, and what a page of a run does. */
+const ALLOWED = ["/whatif", "/run"];
 
 /** Calls the control API of this page's world by the path after `/_sim`. Rejects unless the answer is 2xx. */
 export function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
@@ -47,7 +47,7 @@ export function getOf<T>(world: string, path: string): Promise<T> {
 }
 
 async function controlOf<T>(base: string, method: string, path: string, body?: unknown): Promise<T> {
-  if (isReadOnly && method !== "GET" && path !== QUESTION)
+  if (isReadOnly && method !== "GET" && !ALLOWED.includes(path))
     throw new RequestFailed(403, "READ_ONLY", "this page is read-only (--console read-only)");
   let response: Response;
   try {

@@ -4,7 +4,11 @@ import type { ControlAnswer } from "../../control/document/answers.ts";
 
 export type Clock = ControlAnswer<"GET /clock">;
 
-export type WorldState = ControlAnswer<"GET /state">;
+/** The fields of the state that the console reads. */
+export const STATE_FIELDS = "accounts,projects,branches,endpoints,operations";
+type State = ControlAnswer<"GET /state">;
+type ReadField = "seq" | "at" | "accounts" | "projects" | "branches" | "endpoints" | "operations";
+export type WorldState = { readonly [F in ReadField]: NonNullable<State[F]> };
 export type Account = WorldState["accounts"][number];
 export type Project = WorldState["projects"][number];
 export type Branch = WorldState["branches"][number];
@@ -15,6 +19,7 @@ export type ComputeStats = ComputeList["endpoints"][number];
 export type Explanation = ControlAnswer<"GET /explain/endpoints/:endpoint_id">;
 export type WorldEvent = ControlAnswer<"GET /events">["events"][number];
 
+export type RunState = ControlAnswer<"GET /run">;
 export type RecordedScenario = ControlAnswer<"GET /scenario">;
 
 export type Timeline = ControlAnswer<"GET /timeline">;
@@ -33,7 +38,15 @@ export type NewKey = ControlAnswer<"POST /api_keys">;
 export type PolicyFigures = {
   readonly policy: string;
   readonly figures: Readonly<
-    Record<string, { readonly value: number | null; readonly difference: number | null }>
+    Record<
+      string,
+      {
+        readonly value: number;
+        readonly difference: number;
+        /** Half the width of the 95 % interval; absent if nothing is random. */
+        readonly plus_minus?: number;
+      } | null
+    >
   >;
 };
 export type WhatIfAnswer = {

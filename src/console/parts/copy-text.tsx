@@ -2,10 +2,15 @@ import { useSignal } from "@preact/signals";
 
 const SHOWN_MS = 1_500;
 
-type CopyProps = { readonly text: string; readonly label: string };
+type CopyProps = {
+  readonly text: string;
+  readonly label: string;
+  /** The text of the button. */
+  readonly caption?: string;
+};
 
 /** A text with a button that copies it. */
-export function CopyText({ text, label }: CopyProps) {
+export function CopyText({ text, label }: Omit<CopyProps, "caption">) {
   return (
     <span class="copy">
       <code>{text}</code>
@@ -14,7 +19,7 @@ export function CopyText({ text, label }: CopyProps) {
   );
 }
 
-export function CopyButton({ text, label }: CopyProps) {
+export function CopyButton({ text, label, caption = "Copy" }: CopyProps) {
   const isCopied = useSignal(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -24,8 +29,13 @@ export function CopyButton({ text, label }: CopyProps) {
     }, SHOWN_MS);
   };
   return (
-    <button type="button" class="quiet" aria-label={`Copy ${label}`} onClick={copy}>
-      {isCopied.value ? "Copied" : "Copy"}
+    <button
+      type="button"
+      class="quiet"
+      aria-label={caption === "Copy" ? `Copy ${label}` : undefined}
+      onClick={copy}
+    >
+      {isCopied.value ? "Copied" : caption}
     </button>
   );
 }

@@ -21,6 +21,11 @@ export function formatInstant(instant: string | number): string {
   return `${formatDate(ms)} ${formatTime(ms)}`;
 }
 
+/** A text in which `2026-03-02T15:23:07.000Z` is `2026-03-02 15:23:07`. */
+export function withReadableInstants(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => formatInstant(instant));
+}
+
 /** `4 min 54 s`, with at most two units. */
 export function formatDuration(ms: number): string {
   const [sign, rest] = ms < 0 ? ["−", -ms] : ["", ms];

@@ -1,19 +1,33 @@
 import { batch, effect } from "@preact/signals";
 import { followStream } from "../client/event-stream.ts";
 import { get, RequestFailed, ServerUnreachable } from "../client/request.ts";
-import type { Clock, ComputeList, WorldEvent, WorldState } from "../client/types.ts";
-import { at, changes, clock, connection, recentEvents, stats, tick, world } from "./world.ts";
+import {
+  type Clock,
+  type ComputeList,
+  STATE_FIELDS,
+  type WorldEvent,
+  type WorldState,
+} from "../client/types.ts";
+import { affectedProjects } from "./affected-projects.ts";
+import { replaceProjects } from "./replace-projects.ts";
+import {
+  at,
+  changes,
+  clock,
+  connection,
+  findBranch,
+  findCompute,
+  recentEvents,
+  shownComputes,
+  stats,
+  tick,
+  world,
+} from "./world.ts";
 
 const RETAINED_EVENTS = 500;
 const TICK_MS = 250;
-/** Events that change nothing of the tree. */
-const TRAFFIC = new Set([
-  "ActivityRecorded",
-  "ActivityScheduled",
-  "ActivityDropped",
-  "SpanBegan",
-  "SpanEnded",
-]);
+/** From this number of changed projects on, the whole world is read. */
+const MAX_PROJECTS_AT_ONCE = 100;
 
 /**
  * Calls `work` soon, at most once at a time, and leaves the server as much time again as an answer takes: a
@@ -56,15 +70,41 @@ async function readClock(): Promise<void> {
   clock.value = { ...reading, readAt: performance.now() };
 }
 
+/** What is to be read of the world: the rows of some projects, or all. */
+let pending: Set<string> | "all" = "all";
+
 async function readWorld(): Promise<void> {
+  const wanted = pending;
+  pending = new Set();
+  if (wanted !== "all" && wanted.size === 0) return;
   const instant = at.peek();
-  const query = instant === undefined ? "" : `?at=${encodeURIComponent(new Date(instant).toISOString())}`;
-  const state = await get<WorldState>(`/state${query}`);
-  if (at.peek() === instant) world.value = state;
+  const before = world.peek();
+  const part =
+    wanted === "all" || before === undefined || instant !== undefined || wanted.size > MAX_PROJECTS_AT_ONCE
+      ? undefined
+      : wanted;
+  const query = new URLSearchParams({ fields: STATE_FIELDS });
+  if (instant !== undefined) query.set("at", new Date(instant).toISOString());
+  if (part !== undefined) query.set("project_id", [...part].join(","));
+  try {
+    const state = await get<WorldState>(`/state?${query}`);
+    if (at.peek() !== instant) return;
+    world.value = part === undefined || before === undefined ? state : replaceProjects(before, part, state);
+  } catch (error) {
+    pending = "all";
+    throw error;
+  }
+}
+
+function readLater(projects: ReadonlySet<string> | "all"): void {
+  pending = projects === "all" || pending === "all" ? "all" : new Set([...pending, ...projects]);
+  refreshWorld();
 }
 
 async function readStats(): Promise<void> {
-  const { endpoints } = await get<ComputeList>("/endpoints");
+  const ids = shownComputes.peek();
+  if (ids.length === 0) return;
+  const { endpoints } = await get<ComputeList>(`/endpoints?endpoint_id=${ids.join(",")}`);
   stats.value = new Map(endpoints.map((one) => [one.endpoint_id, one]));
 }
 
@@ -75,7 +115,7 @@ const refreshStats = gently(readStats, 120);
 /** Reads everything again, after something that is no event of the world. */
 export function refreshAll(): void {
   refreshClock();
-  refreshWorld();
+  readLater("all");
   refreshStats();
   changes.value += 1;
 }
@@ -87,7 +127,14 @@ function onEvents(events: readonly WorldEvent[]): void {
   });
   refreshClock();
   refreshStats();
-  if (events.some(({ type }) => !TRAFFIC.has(type))) refreshWorld();
+  // The past does not change.
+  if (at.peek() !== undefined) return;
+  const projects = affectedProjects(events, {
+    ofBranch: (id) => findBranch(id)?.project_id,
+    ofCompute: (id) => findCompute(id)?.project_id,
+    ofOperation: (id) => world.peek()?.operations.find((one) => one.id === id)?.project_id,
+  });
+  if (projects === "all" || projects.size > 0) readLater(projects);
 }
 
 /** Connects to the server, and keeps the state of the page current. */
@@ -98,6 +145,7 @@ export function begin(): void {
       refreshAll();
     },
     onEntries: onEvents,
+    onComment: refreshClock,
     onLost: (status) => {
       connection.value = status === 401 ? "needs_token" : "unreachable";
     },
@@ -107,6 +155,10 @@ export function begin(): void {
   }, TICK_MS);
   effect(() => {
     at.value;
-    refreshWorld();
+    readLater("all");
+  });
+  effect(() => {
+    shownComputes.value;
+    refreshStats();
   });
 }

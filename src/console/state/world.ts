@@ -15,6 +15,7 @@ export type Connection = "connecting" | "live" | "unreachable" | "needs_token";
 
 /** What the details panel shows. */
 export type Selection =
+  | { readonly kind: "account"; readonly id: string }
   | { readonly kind: "project"; readonly id: string }
   | { readonly kind: "branch"; readonly id: string }
   | { readonly kind: "compute"; readonly id: string };
@@ -24,9 +25,16 @@ export const clock = signal<(Clock & { readonly readAt: number }) | undefined>(u
 /** The world's objects now, or as of `at`. */
 export const world = signal<WorldState | undefined>(undefined);
 export const stats = signal<ReadonlyMap<string, ComputeStats>>(new Map());
+/** The computes on screen: the lanes of the timeline, and the selected one. Their statistics are read. */
+export const lanesOnScreen = signal<readonly string[]>([]);
 /** The instant in the past that the page shows, in milliseconds; `undefined`: now. */
 export const at = signal<number | undefined>(undefined);
 export const selection = signal<Selection | undefined>(undefined);
+export const shownComputes = computed(() => {
+  const { value } = selection;
+  const lanes = lanesOnScreen.value;
+  return value?.kind === "compute" && !lanes.includes(value.id) ? [...lanes.slice(0, 99), value.id] : lanes;
+});
 /** Whether the page offers changes: not of the past. */
 export const canChange = computed(() => !isReadOnly && at.value === undefined);
 /** The newest events, oldest first. */
@@ -69,6 +77,9 @@ const computeById = computed(() => new Map(computes.value.map((compute) => [comp
 export const findProject = (id: string): Project | undefined => projectById.value.get(id);
 export const findBranch = (id: string): Branch | undefined => branchById.value.get(id);
 export const findCompute = (id: string): Compute | undefined => computeById.value.get(id);
+
+export const findAccount = (id: string): Account | undefined =>
+  accounts.value.find((account) => account.id === id);
 
 /** `storefront / main` */
 export function nameOfCompute(compute: Compute): string {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { get } from "../client/request.ts";
 import type { Timeline as TimelineAnswer } from "../client/types.ts";
 import { gently } from "../state/refresh.ts";
-import { changes, clock, computes, now } from "../state/world.ts";
+import { changes, clock, computes, lanesOnScreen, now } from "../state/world.ts";
 import { gesturesOf } from "./gestures.ts";
 import { Hover } from "./hover.tsx";
 import { LaneNames } from "./lane-names.tsx";
@@ -49,8 +49,11 @@ export function Timeline() {
         endpoint_id: ids.join(","),
       });
       answer.value = await get<TimelineAnswer>(`/timeline?${query}`);
+      // The server has not read the whole history yet.
+      if (answer.value.read !== undefined) read();
     }, 60);
     return effect(() => {
+      lanesOnScreen.value = visible.value.map(({ compute }) => compute.id);
       changes.value;
       visible.value;
       position.value;
@@ -101,9 +104,10 @@ export function Timeline() {
           }}
         >
           <canvas ref={canvas} />
-          {answer.value === undefined && computes.value.length > 0 && (
+          {isReading(answer.value) && (
             <p class="reading" role="status">
-              Reading the history of this world …
+              Reading the history of this world …{" "}
+              {answer.value?.read && `${Math.floor((100 * answer.value.read.seq) / answer.value.read.of)} %`}
             </p>
           )}
           <Hover
@@ -117,4 +121,8 @@ export function Timeline() {
       </div>
     </section>
   );
+}
+
+function isReading(answer: TimelineAnswer | undefined): boolean {
+  return answer === undefined ? computes.value.length > 0 : answer.read !== undefined;
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { showsRun } from "../client/mode.ts";
 import { now, shownNow } from "../state/world.ts";
 
 const MINUTE = 60_000;
@@ -11,7 +12,7 @@ const LONGEST = 3 * 365 * DAY;
 const AHEAD = 0.12;
 
 /** Length of the period on screen. */
-export const spanMs = signal(HOUR);
+export const spanMs = signal(showsRun ? HOUR / 4 : HOUR);
 /** The end of the period on screen; `undefined`: it follows the clock. */
 const pinnedEnd = signal<number | undefined>(undefined);
 

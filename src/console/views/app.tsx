@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { showsRun } from "../client/mode.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { NoticeList } from "../parts/notice-list.tsx";
 import { connection, selection } from "../state/world.ts";
@@ -10,11 +11,14 @@ import { Keys } from "./keys.tsx";
 import { Events, Requests } from "./log.tsx";
 import { Login } from "./login.tsx";
 import { PeriodBar } from "./period-bar.tsx";
+import { Run } from "./run.tsx";
+import { RunBar } from "./run-bar.tsx";
 import { Tree } from "./tree.tsx";
 import { WhatIf } from "./what-if.tsx";
 import { Snapshots, Worlds } from "./worlds.tsx";
 
 const TABS = {
+  run: ["Run", Run],
   requests: ["Requests", Requests],
   events: ["Events", Events],
   faults: ["Faults", Faults],
@@ -35,6 +39,7 @@ export function App() {
           The server does not respond. This page continues when it is back.
         </p>
       )}
+      <RunBar />
       <main class={`columns ${selection.value === undefined ? "" : "with-details"}`}>
         <Tree />
         <div class="middle">
@@ -50,8 +55,8 @@ export function App() {
 }
 
 function Tabs() {
-  const current = useSignal<TabName>("requests");
-  const names = Object.keys(TABS) as TabName[];
+  const names = (Object.keys(TABS) as TabName[]).filter((name) => showsRun || name !== "run");
+  const current = useSignal<TabName>(names[0] ?? "requests");
   const [, View] = TABS[current.value];
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

@@ -6,6 +6,7 @@ import { formatInstant } from "../parts/format.ts";
 import { connectionUri, createBranch, deleteBranch } from "../state/actions.ts";
 import { attempt } from "../state/notices.ts";
 import { canChange, computes, findBranch, findProject, selection } from "../state/world.ts";
+import { pointText } from "./branch-graph.tsx";
 
 export function BranchDetails({ branch }: { readonly branch: Branch }) {
   const uri = useSignal<string | undefined>(undefined);
@@ -43,6 +44,7 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
         facts={[
           ["State", branch.state],
           ["Parent", parent?.name ?? "none"],
+          ["Begins", pointText(branch)],
           ["Created", formatInstant(branch.created_at)],
           ["Databases", branch.databases.map(({ name }) => name).join(", ") || "none"],
           ["Roles", branch.roles.map(({ name }) => name).join(", ") || "none"],

@@ -1,7 +1,13 @@
 import { get } from "../client/request.ts";
 import type { Compute, ComputeStats, Explanation } from "../client/types.ts";
 import { Facts } from "../parts/facts.tsx";
-import { formatCountdown, formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
+import {
+  formatCountdown,
+  formatDuration,
+  formatInstant,
+  formatNumber,
+  withReadableInstants,
+} from "../parts/format.ts";
 import { commandCompute, deleteCompute, sendActivity, setDelay } from "../state/actions.ts";
 import { useReading } from "../state/reading.ts";
 import { at, canChange, nameOfCompute, now, stats } from "../state/world.ts";
@@ -45,7 +51,7 @@ export function ComputeDetails({ compute }: { readonly compute: Compute }) {
       <h3>Why</h3>
       <ul class="reasons">
         {explanation.value?.reasons.map(({ about, text }) => (
-          <li key={about}>{text}</li>
+          <li key={about}>{withReadableInstants(text)}</li>
         ))}
       </ul>
       <h3>Events that prove it</h3>

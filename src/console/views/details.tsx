@@ -1,4 +1,5 @@
-import { at, findBranch, findCompute, findProject, selection } from "../state/world.ts";
+import { at, findAccount, findBranch, findCompute, findProject, selection } from "../state/world.ts";
+import { AccountDetails } from "./account-details.tsx";
 import { BranchDetails } from "./branch-details.tsx";
 import { ComputeDetails } from "./compute-details.tsx";
 import { ProjectDetails } from "./project-details.tsx";
@@ -26,6 +27,8 @@ function Selected() {
   if (compute !== undefined) return <ComputeDetails key={id} compute={compute} />;
   const branch = kind === "branch" ? findBranch(id) : undefined;
   if (branch !== undefined) return <BranchDetails key={id} branch={branch} />;
+  const account = kind === "account" ? findAccount(id) : undefined;
+  if (account !== undefined) return <AccountDetails key={id} account={account} />;
   const project = kind === "project" ? findProject(id) : undefined;
   if (project !== undefined) return <ProjectDetails key={id} project={project} />;
   return (

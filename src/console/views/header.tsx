@@ -1,4 +1,4 @@
-import { isReadOnly } from "../client/mode.ts";
+import { isReadOnly, showsRun } from "../client/mode.ts";
 import { WORLD_NAME } from "../client/request.ts";
 import { formatCountdown, formatDate, formatTime } from "../parts/format.ts";
 import { advance, askForAdvance, setClock } from "../state/actions.ts";
@@ -8,8 +8,6 @@ import { WorldPicker } from "./world-picker.tsx";
 const FACTORS = ["60x", "600x", "3600x"];
 
 export function Header() {
-  const reading = clock.value;
-  const isBusy = connection.value !== "live" || reading === undefined;
   return (
     <header class="top">
       <h1>
@@ -21,30 +19,38 @@ export function Header() {
       <WorldPicker current={WORLD_NAME} />
       <div class="clock">
         <ClockFace />
-        <ModeSelect />
+        {!showsRun && <ModeSelect />}
       </div>
-      <fieldset class="segments" disabled={isBusy || !canChange.value}>
-        <legend class="hidden">Advance the clock</legend>
-        <button type="button" onClick={() => advance({ by: "1m" })}>
-          +1 min
-        </button>
-        <button type="button" onClick={() => advance({ by: "5m" })}>
-          +5 min
-        </button>
-        <button
-          type="button"
-          onClick={() => advance({ next: true })}
-          disabled={reading?.next_due === null}
-          title="Advance to what is due next"
-        >
-          Next event <NextDue />
-        </button>
-        <button type="button" onClick={askForAdvance} aria-label="Advance by or to …">
-          …
-        </button>
-      </fieldset>
+      {!showsRun && <ClockButtons />}
       <ConnectionState />
     </header>
+  );
+}
+
+function ClockButtons() {
+  const reading = clock.value;
+  const isBusy = connection.value !== "live" || reading === undefined;
+  return (
+    <fieldset class="segments" disabled={isBusy || !canChange.value}>
+      <legend class="hidden">Advance the clock</legend>
+      <button type="button" onClick={() => advance({ by: "1m" })}>
+        +1 min
+      </button>
+      <button type="button" onClick={() => advance({ by: "5m" })}>
+        +5 min
+      </button>
+      <button
+        type="button"
+        onClick={() => advance({ next: true })}
+        disabled={reading?.next_due === null}
+        title="Advance to what is due next"
+      >
+        Next event <NextDue />
+      </button>
+      <button type="button" onClick={askForAdvance} aria-label="Advance by or to …">
+        …
+      </button>
+    </fieldset>
   );
 }
 

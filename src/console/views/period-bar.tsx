@@ -70,8 +70,9 @@ function offer({ scenario, steps, omitted }: RecordedScenario, { from }: Period)
         )}
         <pre class="preview">{withoutWorld(scenario)}</pre>
         <p>
-          Run it with <code>standin run {name}</code> <CopyButton text={scenario} label="scenario" />
+          Run it with <code>standin run {name}</code>
         </p>
+        <CopyButton text={scenario} label="scenario" caption="Copy instead" />
       </>
     ),
     action: "Download",

@@ -8,9 +8,10 @@ export function PeriodBox({ at, label }: { readonly at: string; readonly label: 
       type="checkbox"
       aria-label={`Select ${label}`}
       checked={isInPeriod(instant)}
-      onClick={(event) => {
-        event.preventDefault();
+      onChange={({ currentTarget }) => {
         togglePeriod(instant);
+        // The click has changed the box, but a row within the period stays selected.
+        currentTarget.checked = isInPeriod(instant);
       }}
     />
   );

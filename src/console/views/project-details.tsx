@@ -2,10 +2,12 @@ import type { Project } from "../client/types.ts";
 import { Facts } from "../parts/facts.tsx";
 import { formatDuration, formatInstant, words } from "../parts/format.ts";
 import { createBranch, deleteProject } from "../state/actions.ts";
-import { branches, canChange, computes, now, world } from "../state/world.ts";
+import { branchesOf } from "../state/tree-rows.ts";
+import { canChange, computes, now, world } from "../state/world.ts";
+import { BranchGraph } from "./branch-graph.tsx";
 
 export function ProjectDetails({ project }: { readonly project: Project }) {
-  const own = branches.value.filter(({ project_id }) => project_id === project.id);
+  const own = branchesOf(project.id);
   const root = own.find((branch) => branch.default);
   const running = computes.value.filter(
     ({ project_id, phase }) => project_id === project.id && phase.state === "active",
@@ -32,10 +34,11 @@ export function ProjectDetails({ project }: { readonly project: Project }) {
           ["Region", project.region_id],
           ["Postgres", String(project.pg_version)],
           ["Created", formatInstant(project.created_at)],
-          ["Branches", String(own.length)],
           ["Active computes", String(running.length)],
         ]}
       />
+      <h3>Branches</h3>
+      <BranchGraph branches={own} />
       <h3>Operations under way</h3>
       <ul class="operations">
         {operations.map(({ id, action, state }) => (

@@ -1,22 +1,18 @@
 import { useSignal } from "@preact/signals";
-import type { Branch, Project } from "../client/types.ts";
+import { VirtualList } from "../parts/virtual-list.tsx";
 import { createProject } from "../state/actions.ts";
-import { branches, canChange, computes, projects, type Selection, selection, world } from "../state/world.ts";
+import { type TreeRow, treeRows } from "../state/tree-rows.ts";
+import { canChange, projects, selection, world } from "../state/world.ts";
 import { dotOf } from "../timeline/lane-names.tsx";
 
-/** More projects than that are found by name. */
-const MAX_PROJECTS = 200;
+const ROW_HEIGHT = 27;
+/** Deeper branches are not indented further: their names would have no room. */
+const MAX_INDENT = 6;
 
-/** Projects, their branches below the branch they come from, and computes. */
+/** Organizations, projects, their branches below the branch they come from, and computes. */
 export function Tree() {
   const search = useSignal("");
-  const wanted = search.value.trim().toLowerCase();
-  const matching = projects.value.filter(
-    ({ id, name }) =>
-      name.toLowerCase().includes(wanted) ||
-      id.includes(wanted) ||
-      branches.value.some((branch) => branch.project_id === id && branch.name.toLowerCase().includes(wanted)),
-  );
+  const rows = treeRows(search.value);
   const isEmpty = world.value !== undefined && projects.value.length === 0;
   return (
     <nav class="tree panel" aria-label="Projects">
@@ -48,88 +44,66 @@ export function Tree() {
               search.value = event.currentTarget.value;
             }}
           />
-          <ul class="nodes">
-            {matching.slice(0, MAX_PROJECTS).map((project) => (
-              <ProjectNode key={project.id} project={project} />
-            ))}
-          </ul>
-          {matching.length > MAX_PROJECTS && (
-            <p class="more">{matching.length - MAX_PROJECTS} more: search by name.</p>
-          )}
-          {matching.length === 0 && wanted !== "" && <p class="more">Nothing matches “{search.value}”.</p>}
+          <VirtualList
+            rows={rows}
+            rowHeight={ROW_HEIGHT}
+            label="Organizations, projects, branches and computes"
+            render={(row) => <Node key={row.object.id} row={row} />}
+          />
+          {rows.length === 0 && search.value !== "" && <p class="more">Nothing matches “{search.value}”.</p>}
         </>
       )}
     </nav>
   );
 }
 
-function ProjectNode({ project }: { readonly project: Project }) {
-  const own = branches.value.filter(({ project_id }) => project_id === project.id);
-  const ids = new Set(own.map(({ id }) => id));
-  const roots = own.filter(({ parent_id }) => parent_id === undefined || !ids.has(parent_id));
+function Node({ row }: { readonly row: TreeRow }) {
+  const { kind, object, depth } = row;
+  const isSelected = selection.value?.id === object.id;
   return (
     <li>
-      <NodeButton of={{ kind: "project", id: project.id }} className="project">
-        {project.name}
-      </NodeButton>
-      <ul>
-        {roots.map((branch) => (
-          <BranchNode key={branch.id} branch={branch} all={own} />
-        ))}
-      </ul>
+      <button
+        type="button"
+        class={`node ${kind} indent-${Math.min(depth, MAX_INDENT)} ${isSelected ? "selected" : ""}`}
+        aria-pressed={isSelected}
+        title={object.name}
+        onClick={() => {
+          selection.value = { kind, id: object.id };
+        }}
+      >
+        <Label row={row} />
+      </button>
     </li>
   );
 }
 
-function BranchNode({ branch, all }: { readonly branch: Branch; readonly all: readonly Branch[] }) {
-  const children = all.filter(({ parent_id }) => parent_id === branch.id);
-  const own = computes.value.filter(({ branch_id }) => branch_id === branch.id);
-  return (
-    <li>
-      <NodeButton of={{ kind: "branch", id: branch.id }} className="branch">
-        {branch.name}
-        {branch.protected && <small> protected</small>}
-      </NodeButton>
-      {own.length + children.length > 0 && (
-        <ul>
-          {own.map((compute) => (
-            <li key={compute.id}>
-              <NodeButton of={{ kind: "compute", id: compute.id }} className="compute">
-                <span class={`dot ${dotOf(compute)}`} aria-hidden="true" />
-                {compute.type === "read_only" ? "replica" : "primary"}
-                <small>
-                  {compute.phase.state === "active" ? ` ${compute.phase.size_cu} CU` : " suspended"}
-                </small>
-              </NodeButton>
-            </li>
-          ))}
-          {children.map((child) => (
-            <BranchNode key={child.id} branch={child} all={all} />
-          ))}
-        </ul>
-      )}
-    </li>
-  );
-}
-
-type NodeButtonProps = {
-  readonly of: Selection;
-  readonly className: string;
-  readonly children: preact.ComponentChildren;
-};
-
-function NodeButton({ of, className, children }: NodeButtonProps) {
-  const isSelected = selection.value?.id === of.id;
-  return (
-    <button
-      type="button"
-      class={`node ${className} ${isSelected ? "selected" : ""}`}
-      aria-pressed={isSelected}
-      onClick={() => {
-        selection.value = of;
-      }}
-    >
-      {children}
-    </button>
-  );
+function Label({ row }: { readonly row: TreeRow }) {
+  switch (row.kind) {
+    case "account":
+      return (
+        <>
+          <span class="name">{row.object.name}</span>
+          <small>{row.object.plan}</small>
+        </>
+      );
+    case "project":
+      return <span class="name">{row.object.name}</span>;
+    case "branch":
+      return (
+        <>
+          <span class="name">{row.object.name}</span>
+          {row.object.protected && <small>protected</small>}
+        </>
+      );
+    case "compute":
+      return (
+        <>
+          <span class={`dot ${dotOf(row.object)}`} aria-hidden="true" />
+          {row.object.type === "read_only" ? "replica" : "primary"}
+          <small>
+            {row.object.phase.state === "active" ? `${row.object.phase.size_cu} CU` : "suspended"}
+          </small>
+        </>
+      );
+  }
 }

@@ -11,6 +11,8 @@ import { forkHere } from "./worlds.tsx";
 
 /** Autosuspend delays to compare, in seconds. */
 const DELAYS = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 86_400];
+/** The policy with perfect foresight: no policy that only suspends is cheaper. */
+const BOUND = "clairvoyant";
 const DAYS_PER_MONTH = 30.4375;
 /** With less traffic the figures are given, but they decide nothing. */
 const ENOUGH_DAYS = 7;
@@ -25,7 +27,7 @@ export function WhatIf() {
     failure.value = undefined;
     try {
       answer.value = await control<WhatIfAnswer>("POST", "/whatif", {
-        policy: DELAYS.map((delay) => `fixed:${delay}`),
+        policy: [...DELAYS.map((delay) => `fixed:${delay}`), BOUND],
       });
     } catch (error) {
       answer.value = undefined;
@@ -108,23 +110,21 @@ function Comparison({ present, selected, perMonth }: ComparisonProps) {
   const was = (name: string) => present.figures[name]?.value ?? 0;
   const is = (name: string) => selected.figures[name]?.value ?? 0;
   const cards = [
-    ["Cost a month", formatDollars(is("cost") * perMonth), is("cost"), was("cost")],
-    [
-      "Cold starts a day",
-      formatNumber(is("cold_starts_per_day")),
-      is("cold_starts_per_day"),
-      was("cold_starts_per_day"),
-    ],
-    ["Mean wait", formatDuration(is("wait_mean_ms")), is("wait_mean_ms"), was("wait_mean_ms")],
-    ["Compute time", `${formatNumber(is("cu_hours"))} CU-h`, is("cu_hours"), was("cu_hours")],
+    ["Cost a month", "cost", (value: number) => formatDollars(value * perMonth)],
+    ["Cold starts a day", "cold_starts_per_day", formatNumber],
+    ["Mean wait", "wait_mean_ms", formatDuration],
+    ["Compute time", "cu_hours", (value: number) => `${formatNumber(value)} CU-h`],
   ] as const;
   return (
     <ul class="cards">
-      {cards.map(([name, text, value, before]) => (
+      {cards.map(([title, name, format]) => (
         <li key={name}>
-          <span>{name}</span>
-          <b>{text}</b>
-          <small>{change(value, before)}</small>
+          <span>{title}</span>
+          <b>{format(is(name))}</b>
+          <small>
+            {change(is(name), was(name))}
+            {uncertainty(selected, name, format)}
+          </small>
         </li>
       ))}
     </ul>
@@ -154,8 +154,9 @@ function DelayTable({
           title: "Delay",
           cell: (one) => (
             <>
-              {formatDuration(delayOf(one) * 1_000)}
+              {one.policy === BOUND ? "perfect foresight" : formatDuration(delayOf(one) * 1_000)}
               {one === policies[0] && <small> present</small>}
+              {one.policy === BOUND && <small> lower bound</small>}
             </>
           ),
         },
@@ -189,6 +190,7 @@ function figure({ figures }: PolicyFigures, name: string): number {
   return figures[name]?.value ?? 0;
 }
 
+/** The bound comes first. */
 function delayOf({ policy }: PolicyFigures): number {
   return Number(/\d+$/.exec(policy)?.[0] ?? 0);
 }
@@ -197,6 +199,16 @@ function change(value: number, before: number): string {
   if (before === 0 || value === before) return "as at present";
   const percent = ((value - before) / before) * 100;
   return `${percent < 0 ? "−" : "+"}${formatNumber(Math.abs(percent))} %`;
+}
+
+/** The 95 % interval, if the start latency is random. */
+function uncertainty(
+  { figures }: PolicyFigures,
+  name: string,
+  format: (value: number) => string,
+): string | undefined {
+  const half = figures[name]?.plus_minus;
+  return half === undefined || half === 0 ? undefined : ` ± ${format(half)}`;
 }
 
 function isTooLittle(days: number, present: PolicyFigures): boolean {

@@ -8,6 +8,8 @@ import { hrefOfWorld } from "./world-picker.tsx";
 
 const SHOWN = 200;
 
+const COMPARED = "/state?fields=accounts,projects,branches,endpoints";
+
 /** What this world and another one have in different ways, now. */
 export function WorldDifferences({
   other,
@@ -18,8 +20,8 @@ export function WorldDifferences({
 }) {
   const states = useReading(`differences ${other}`, () =>
     Promise.all([
-      get<WorldState>("/state"),
-      getOf<WorldState>(other, "/state"),
+      get<WorldState>(COMPARED),
+      getOf<WorldState>(other, COMPARED),
       get<Clock>("/clock"),
       getOf<Clock>(other, "/clock"),
     ]),

@@ -21,6 +21,7 @@ import {
   timelineOperation,
   world,
 } from "./answer-objects.ts";
+import { runState } from "./run-objects.ts";
 import { state } from "./state-objects.ts";
 
 /** What each call of the control API answers, in JSON unless it says otherwise. */
@@ -128,6 +129,9 @@ export const CONTROL_ANSWERS = {
       omitted: z.array(z.string()),
     }),
   ),
+  "GET /run": answer("The scenario run that this server shows", runState),
+  "POST /run": answer("Steps, continues or stops the run", runState),
+  "GET /run/stream": answer("Streams the run as server-sent events", "text/event-stream"),
   "GET /timeline": answer(
     "What computes did over a period",
     z.strictObject({
@@ -135,6 +139,7 @@ export const CONTROL_ANSWERS = {
       from: instant,
       to: instant,
       history_begins_at: instant,
+      read: z.strictObject({ seq, at: instant, of: seq }).optional(),
       point_ms: z.number(),
       endpoints: z.array(lane),
       marks: z.array(mark),

@@ -6,7 +6,13 @@ import { instant, seq } from "./answer-objects.ts";
 const rows = z.array(z.looseObject({}));
 const named = z.looseObject({ name: z.string(), owner_name: z.string().optional() });
 
-const accountRow = z.looseObject({ id: z.string(), name: z.string(), plan: z.string() });
+const accountRow = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  plan: z.string(),
+  email: z.string(),
+  organization_id: z.string(),
+});
 const projectRow = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -23,6 +29,7 @@ const branchRow = z.looseObject({
   id: z.string(),
   project_id: z.string(),
   parent_id: z.string().optional(),
+  parent_timestamp: instant.optional(),
   name: z.string(),
   default: z.boolean(),
   protected: z.boolean(),
@@ -61,18 +68,18 @@ const operationRow = z.looseObject({
   }),
 });
 
-/** The whole state of a world. */
+/** The state of a world, or some of its fields. */
 export const state = z.looseObject({
   seq,
   at: instant,
-  world: z.looseObject({ seed: z.number(), profile: z.string() }),
-  accounts: z.array(accountRow),
-  projects: z.array(projectRow),
-  branches: z.array(branchRow),
-  endpoints: z.array(computeRow),
-  connections: rows,
-  operations: z.array(operationRow),
-  usage: rows,
-  branch_snapshots: rows,
-  faults: rows,
+  world: z.looseObject({ seed: z.number(), profile: z.string() }).optional(),
+  accounts: z.array(accountRow).optional(),
+  projects: z.array(projectRow).optional(),
+  branches: z.array(branchRow).optional(),
+  endpoints: z.array(computeRow).optional(),
+  connections: rows.optional(),
+  operations: z.array(operationRow).optional(),
+  usage: rows.optional(),
+  branch_snapshots: rows.optional(),
+  faults: rows.optional(),
 });

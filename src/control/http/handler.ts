@@ -14,6 +14,7 @@ import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-
 import type { PostgresFigures } from "../routes/metrics.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
 import { strict } from "./strict-fields.ts";
+import type { WatchedRun } from "./watched-run.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
 
 /** The dependencies of the control API. */
@@ -26,6 +27,8 @@ export type ControlOptions = {
   /** All operations of the public API. */
   readonly operationIds: readonly string[];
   readonly askWhatIf: AskWhatIf;
+  /** Absent if the server shows no scenario run. */
+  readonly run?: WatchedRun | undefined;
   /** Absent if worlds are not in files. */
   readonly recordScenario?: RecordScenario | undefined;
   readonly controlToken: string | undefined;

@@ -4,6 +4,7 @@ import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
+import { clockMoved } from "../http/clock-moves.ts";
 import { clockInstant, duration } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
@@ -37,9 +38,11 @@ export function clockRoutes(options: ControlOptions): Hono {
   );
   app.put(
     "/clock",
-    handler(options, { body: clockBody }, async ({ world, body }) =>
-      renderClock(await world.setClock(body.mode, body.factor ?? 1)),
-    ),
+    handler(options, { body: clockBody }, async ({ world, body }) => {
+      const reading = await world.setClock(body.mode, body.factor ?? 1);
+      clockMoved(world);
+      return renderClock(reading);
+    }),
   );
   app.post(
     "/clock/advance",
@@ -47,6 +50,7 @@ export function clockRoutes(options: ControlOptions): Hono {
       const advance = await world.advance(
         by !== undefined ? { by } : to !== undefined ? { to } : { next: true },
       );
+      clockMoved(world);
       if (advance === undefined) {
         const now = formatInstant(world.now());
         const field = by !== undefined ? "by" : to !== undefined ? "to" : "next";

@@ -8,10 +8,26 @@ import { explainOperation } from "../explain/explain-operation.ts";
 import { duration, point } from "../http/control-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
-import { strict } from "../http/strict-fields.ts";
-import { renderState } from "./state.ts";
+import { streamJson } from "../http/stream-json.ts";
+import { nameListField, strict } from "../http/strict-fields.ts";
+import { STATE_FIELDS, stateText } from "./state.ts";
 
+const MAX_PROJECTS = 1_000;
 const atQuery = strict({ at: point.optional() });
+const stateQuery = strict({
+  at: point.optional(),
+  fields: z
+    .preprocess(
+      (text) => (typeof text === "string" ? text.split(",") : text),
+      nameListField("field", STATE_FIELDS),
+    )
+    .optional(),
+  project_id: z
+    .string()
+    .transform((text) => text.split(","))
+    .refine((ids) => ids.length <= MAX_PROJECTS, `must be at most ${MAX_PROJECTS} ids, separated by commas`)
+    .optional(),
+});
 
 /** Reads the state at a point of history, explains it, and compacts history. */
 export function historyRoutes(options: ControlOptions): Hono {
@@ -19,8 +35,8 @@ export function historyRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/state",
-    handler(options, { query: atQuery }, ({ world, query }) =>
-      withViewAt(world, query.at, (view) => renderState(view.world)),
+    handler(options, { query: stateQuery }, async ({ world, query: { at, fields, project_id } }) =>
+      streamJson(await withViewAt(world, at, (view) => stateText(view.world, fields, project_id))),
     ),
   );
 

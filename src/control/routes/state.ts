@@ -1,39 +1,155 @@
 import type { World } from "../../platform/core/world.ts";
 import { renderObject as inAnyOrder } from "../http/render-object.ts";
+import { sortInSlices } from "../http/sort-in-slices.ts";
+
+type StateList<R = never> = {
+  readonly rows: (world: World) => readonly R[];
+  /** Default: in order of creation. */
+  readonly order?: (one: R, other: R) => number;
+  readonly shown?: (row: R) => object;
+  /** The project, branch or compute that a row belongs to; absent if rows belong to none. */
+  readonly ownerOf?: (row: R) => string;
+};
+
+const list = <R>(one: StateList<R>) => one;
+const valuesOf = <R>(table: { values(): IterableIterator<R> }): readonly R[] => [...table.values()];
+const compareText = (one: string, other: string) => (one < other ? -1 : 1);
+
+const LISTS = {
+  accounts: list({ rows: ({ accounts }) => valuesOf(accounts) }),
+  api_keys: list({
+    rows: ({ apiKeys }) => valuesOf(apiKeys),
+    // Without the hash: it is not part of the world's behaviour, and an exported world has others.
+    shown: ({ hash: _, ...apiKey }) => apiKey,
+  }),
+  projects: list({ rows: ({ projects }) => valuesOf(projects), ownerOf: ({ id }) => id }),
+  branches: list({ rows: ({ branches }) => valuesOf(branches), ownerOf: ({ projectId }) => projectId }),
+  endpoints: list({ rows: ({ computes }) => valuesOf(computes), ownerOf: ({ projectId }) => projectId }),
+  connections: list({
+    rows: ({ connections }) => connections.toArray(),
+    order: (one, other) => compareText(`${one.endpointId}/${one.id}`, `${other.endpointId}/${other.id}`),
+    ownerOf: ({ endpointId }) => endpointId,
+  }),
+  operations: list({ rows: ({ operations }) => valuesOf(operations), ownerOf: ({ projectId }) => projectId }),
+  scheduled_activities: list({
+    rows: ({ scheduledActivities }) => valuesOf(scheduledActivities),
+    ownerOf: ({ activity }) => activity.endpointId,
+  }),
+  usage: list({
+    rows: ({ usage }) => valuesOf(usage),
+    order: (one, other) => compareText(one.id, other.id),
+    ownerOf: ({ id }) => id,
+  }),
+  hourly_usage: list({
+    rows: ({ hourlyUsage }) => hourlyUsage.toArray(),
+    order: (one, other) => (one.of < other.of ? -1 : one.of > other.of ? 1 : one.hour - other.hour),
+    ownerOf: ({ of }) => of,
+  }),
+  branch_snapshots: list({
+    rows: ({ branchSnapshots }) => valuesOf(branchSnapshots),
+    ownerOf: ({ projectId }) => projectId,
+  }),
+  records: list({ rows: ({ records }) => valuesOf(records), ownerOf: ({ scope }) => scope }),
+  faults: list({ rows: ({ faults }) => valuesOf(faults) }),
+};
+type ListName = keyof typeof LISTS;
+const LIST_NAMES = Object.keys(LISTS) as ListName[];
+
+/** The fields of the state that a reader can leave out. */
+export const STATE_FIELDS = ["world", "numbers", ...LIST_NAMES] as const;
+type StateField = (typeof STATE_FIELDS)[number];
+
+const ROWS_PER_PIECE = 200;
 
 /** The durable state of a world, rows in order of creation. Two worlds are equal if and only if these are. */
 export function renderState(world: World) {
-  const rows = (table: { values(): IterableIterator<unknown> }) =>
-    [...table.values()].map((row) => renderSorted(row));
-  const byId = (table: { values(): IterableIterator<{ readonly id: string }> }) =>
-    [...table.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).map((row) => renderSorted(row));
-  return {
-    seq: world.seq,
-    at: renderSorted(world.at, "at"),
-    // Not named `settings`, which is reserved for free-form objects.
-    world: renderSorted(world.settings),
-    numbers: renderSorted(world.numbers),
-    accounts: rows(world.accounts),
-    // Without the hash: it is not part of the world's behaviour, and an exported world has others.
-    api_keys: [...world.apiKeys.values()].map(({ hash: _, ...apiKey }) => renderSorted(apiKey)),
-    projects: rows(world.projects),
-    branches: rows(world.branches),
-    endpoints: rows(world.computes),
-    connections: world.connections
-      .toArray()
-      .sort((a, b) => (`${a.endpointId}/${a.id}` < `${b.endpointId}/${b.id}` ? -1 : 1))
-      .map((row) => renderSorted(row)),
-    operations: rows(world.operations),
-    scheduled_activities: rows(world.scheduledActivities),
-    usage: byId(world.usage),
-    hourly_usage: world.hourlyUsage
-      .toArray()
-      .sort((a, b) => (a.of < b.of ? -1 : a.of > b.of ? 1 : a.hour - b.hour))
-      .map((row) => renderSorted(row)),
-    branch_snapshots: rows(world.branchSnapshots),
-    records: rows(world.records),
-    faults: rows(world.faults),
+  const lists = Object.fromEntries(
+    LIST_NAMES.map((name) => {
+      const { rows, order, shown } = listOf(name);
+      const ordered = order === undefined ? rows(world) : [...rows(world)].sort(order);
+      return [name, ordered.map((row) => renderSorted(shown === undefined ? row : shown(row)))];
+    }),
+  ) as Record<ListName, unknown[]>;
+  return { ...head(world), ...settingsOf(world), ...lists };
+}
+
+/**
+ * The JSON text of the state, or of some of its fields, or of what belongs to some projects, in pieces of
+ * bounded work. The rows are those of the call, whatever happens to the world between two pieces.
+ */
+export function stateText(
+  world: World,
+  fields: readonly StateField[] = STATE_FIELDS,
+  projectIds?: readonly string[],
+): Generator<string> {
+  const own = projectIds && objectsOf(world, new Set(projectIds));
+  const lists = LIST_NAMES.filter((name) => fields.includes(name)).map((name) => {
+    const { rows, ownerOf } = listOf(name);
+    const all = rows(world);
+    const isOwn = own !== undefined && ownerOf !== undefined;
+    return { name, rows: isOwn ? all.filter((row) => own.has(ownerOf(row))) : all };
+  });
+  const { world: settings, numbers } = settingsOf(world);
+  const first = {
+    ...head(world),
+    ...(fields.includes("world") ? { world: settings } : {}),
+    ...(fields.includes("numbers") ? { numbers } : {}),
   };
+  return pieces(JSON.stringify(first).slice(0, -1), lists);
+}
+
+type Rows = { readonly name: ListName; readonly rows: readonly never[] };
+
+function* pieces(start: string, lists: readonly Rows[]): Generator<string> {
+  let piece = start;
+  let rowsInPiece = 0;
+  for (const { name, rows } of lists) {
+    const { order, shown } = listOf(name);
+    piece += `,${JSON.stringify(name)}:[`;
+    let ordered = rows;
+    if (order !== undefined) {
+      const sorting = sortInSlices(rows, order);
+      let next = sorting.next();
+      for (; next.done !== true; next = sorting.next()) yield "";
+      ordered = next.value;
+    }
+    let separator = "";
+    for (const row of ordered) {
+      piece += separator + JSON.stringify(renderSorted(shown === undefined ? row : shown(row)));
+      separator = ",";
+      rowsInPiece += 1;
+      if (rowsInPiece < ROWS_PER_PIECE) continue;
+      yield piece;
+      piece = "";
+      rowsInPiece = 0;
+    }
+    piece += "]";
+  }
+  yield `${piece}}`;
+}
+
+/** The lists have rows of different types, which only their own functions read. */
+function listOf(name: ListName): StateList {
+  return LISTS[name] as unknown as StateList;
+}
+
+function head(world: World) {
+  return { seq: world.seq, at: renderSorted(world.at, "at") };
+}
+
+function settingsOf(world: World) {
+  // Not named `settings`, which is reserved for free-form objects.
+  return { world: renderSorted(world.settings), numbers: renderSorted(world.numbers) };
+}
+
+/** The ids of projects, of their branches and of their computes. */
+function objectsOf({ branches, computes }: World, projects: ReadonlySet<string>): ReadonlySet<string> {
+  const ids = new Set(projects);
+  for (const project of projects) {
+    for (const { id } of branches.by("project", project).values()) ids.add(id);
+    for (const { id } of computes.by("project", project).values()) ids.add(id);
+  }
+  return ids;
 }
 
 /** Sorts properties by name: their order differs between rows in memory and rows from a file. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Hono } from "hono";
 import * as z from "zod";
 import { fail } from "../../http/request.ts";
@@ -18,6 +19,8 @@ const MAX_LANES = 100;
 const DEFAULT_PERIOD_MS = 3_600_000;
 /** The newest marks and operations of the period are answered, and the others are counted. */
 const MAX_MARKS = 500;
+/** Spans and arrivals that are rendered in one turn of the event loop: some milliseconds of work. */
+const SIZE_PER_TURN = 10_000;
 
 const POINTS_RULE = `must be a whole number from 1 to ${MAX_POINTS}`;
 const timelineQuery = strict({
@@ -44,15 +47,16 @@ export function timelineRoutes(options: ControlOptions): Hono {
     handler(options, { query: timelineQuery }, async ({ world, query }) => {
       // Runs due work, so that the lanes reach the present.
       const now = await runTransaction(world, (transaction) => transaction.now);
-      const fold = await readLanes(world);
+      const { fold, readUntil, readSeq } = await readLanes(world);
       const beginsAt = fold.beganAt ?? now;
       const to = query.to ?? now;
       const from = query.from ?? Math.max(beginsAt, to - DEFAULT_PERIOD_MS);
       if (from >= to) fail({ status: 400, code: "BAD_REQUEST", message: "from: must be before to" });
-      // Nothing is known of the future.
-      const until = Math.max(from, Math.min(to, now));
+      // Nothing is known of the future, or of what is not read yet.
+      const known = readUntil ?? now;
+      const until = Math.max(from, Math.min(to, known));
       // What happens at this instant belongs to the period up to now.
-      const end = to < now ? to : now + 1;
+      const end = to < known ? to : known + 1;
       const pointMs = Math.max(1, Math.ceil((to - from) / query.points));
       const lanes =
         query.endpoint_id === undefined
@@ -73,20 +77,45 @@ export function timelineRoutes(options: ControlOptions): Hono {
         from: formatInstant(from),
         to: formatInstant(to),
         history_begins_at: formatInstant(beginsAt),
+        ...(readUntil === undefined
+          ? {}
+          : { read: { seq: readSeq, at: formatInstant(readUntil), of: world.history().seq } }),
         point_ms: pointMs,
-        endpoints: lanes.map((lane) => ({
-          endpoint_id: lane.endpointId,
-          project_id: lane.projectId,
-          branch_id: lane.branchId,
-          spans: renderSpans(lane, from, until, pointMs),
-          arrivals: renderArrivals(lane, from, end, pointMs),
-        })),
+        endpoints: await renderLanes(lanes, { from, until, end, pointMs }),
         marks: marks.map(renderMark),
         operations: operations.map(renderOperation),
       };
     }),
   );
   return app;
+}
+
+type LanePeriod = {
+  readonly from: SimTime;
+  readonly until: SimTime;
+  readonly end: SimTime;
+  readonly pointMs: number;
+};
+
+/** Lanes with much in them are rendered in several turns of the event loop. */
+async function renderLanes(lanes: readonly Lane[], { from, until, end, pointMs }: LanePeriod) {
+  const rendered = [];
+  let sizeInTurn = 0;
+  for (const lane of lanes) {
+    sizeInTurn += lane.countWithin(from, end);
+    if (sizeInTurn > SIZE_PER_TURN) {
+      sizeInTurn = 0;
+      await nextTurn();
+    }
+    rendered.push({
+      endpoint_id: lane.endpointId,
+      project_id: lane.projectId,
+      branch_id: lane.branchId,
+      spans: renderSpans(lane, from, until, pointMs),
+      arrivals: renderArrivals(lane, from, end, pointMs),
+    });
+  }
+  return rendered;
 }
 
 function existsIn(lane: Lane, from: SimTime, to: SimTime): boolean {

@@ -5,6 +5,7 @@ import { fail, unwrap } from "../../http/request.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import { refuse } from "../../platform/refusal-codes.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import { clockMoved } from "../http/clock-moves.ts";
 import { duration } from "../http/control-fields.ts";
 import { runTransaction } from "../http/handler.ts";
 
@@ -61,6 +62,7 @@ export async function advanceUntil(
         message: `no work is due, so waiting for ${describeCondition(condition)} would not end`,
       });
     await world.advance({ next: true });
+    clockMoved(world);
     if (count % ADVANCES_PER_TURN === 0) await setImmediate();
   }
 }

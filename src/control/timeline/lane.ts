@@ -83,6 +83,12 @@ export class Lane {
     }
   }
 
+  /** The number of spans and of seconds with arrivals in [from, to). */
+  countWithin(from: SimTime, to: SimTime): number {
+    const countOf = (list: readonly SimTime[]) => firstAbove(list, to) - firstAbove(list, from);
+    return countOf(this.#since) + countOf(this.#arrivalsAt);
+  }
+
   /** The seconds with arrivals in [from, to), in order. */
   *arrivals(from: SimTime, to: SimTime): Generator<ArrivalCount> {
     const second = from - (from % SECOND);

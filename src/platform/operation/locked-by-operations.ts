@@ -34,7 +34,8 @@ export function refuseWhileLocked(world: World, projectId: string, touched: Touc
 export function locks(world: World, operation: Operation, touched: Touched): boolean {
   if (world.settings.locks === "project") return true;
   const { branchId, endpointId } = operation;
-  if (touched === "project") return !isAutomatic(operation);
+  // A: a start that traffic caused locks its compute only.
+  if (touched === "project") return operation.cause !== "activity";
   if (branchId === undefined) return true;
   const { branchIds = [], endpointIds = [] } = touched;
   if (endpointId !== undefined)
@@ -53,11 +54,6 @@ export function branchesWithComputes(world: World, branchIds: readonly string[])
     branchIds,
     endpointIds: branchIds.flatMap((branchId) => computesOnBranch(world, branchId).map(({ id }) => id)),
   };
-}
-
-/** Caused by traffic or by the clock, not by a call. A: such operations lock their compute only. */
-function isAutomatic({ cause }: Operation): boolean {
-  return cause === "activity" || cause === "autosuspend" || cause === "quota";
 }
 
 /** A: changes of roles and databases are applied through the primary compute, and lock their branch. */

@@ -1,7 +1,8 @@
-import { type DurationMs, HOUR, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
 import type { Scenario } from "../file/scenario-schema.ts";
 import type { Wakeup } from "./parallel.ts";
 import type { RunObservation } from "./run-observation.ts";
+import type { RunWatcher } from "./run-watcher.ts";
 import { type RecordingsBySource, ScenarioArrivals } from "./scenario-arrivals.ts";
 import type { StepTimes } from "./step-times.ts";
 import type { ScenarioTarget } from "./target.ts";
@@ -18,11 +19,14 @@ type ClockOptions = {
   readonly recordings: RecordingsBySource;
   readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal | undefined;
+  readonly watcher?: RunWatcher | undefined;
 };
 
 /** A long advance is split into this many parts; the invariants are checked after each. */
 const INVARIANT_CHECKS_PER_ADVANCE = 50;
 const MIN_ADVANCE_MS = HOUR;
+/** A watcher sees the parts of short advances, too. */
+const MIN_WATCHED_ADVANCE_MS = SECOND;
 
 /** Advances the world of a run with its traffic. Every event reaches the observation and the watches. */
 export class RunClock {
@@ -34,7 +38,7 @@ export class RunClock {
   readonly #observation: RunObservation;
   readonly #watches: Watches;
   /** Called after each part of an advance. */
-  readonly #onAdvanced: () => void;
+  readonly #onAdvanced: () => void | Promise<void>;
   #arrivals: ScenarioArrivals;
 
   constructor(
@@ -44,7 +48,7 @@ export class RunClock {
     times: StepTimes,
     observation: RunObservation,
     watches: Watches,
-    onAdvanced: () => void,
+    onAdvanced: () => void | Promise<void>,
   ) {
     this.#scenario = scenario;
     this.#target = target;
@@ -81,7 +85,8 @@ export class RunClock {
 
   async runUntil(to: SimTime): Promise<void> {
     const from = this.#target.now();
-    const advanceMs = Math.max(MIN_ADVANCE_MS, Math.ceil((to - from) / INVARIANT_CHECKS_PER_ADVANCE));
+    const minimum = this.#options.watcher === undefined ? MIN_ADVANCE_MS : MIN_WATCHED_ADVANCE_MS;
+    const advanceMs = Math.max(minimum, Math.ceil((to - from) / INVARIANT_CHECKS_PER_ADVANCE));
     for (let at = from; at < to; ) {
       this.#options.signal?.throwIfAborted();
       this.#watches.openWindowsAt(at);
@@ -89,7 +94,7 @@ export class RunClock {
       await this.#target.runUntil(this.#arrivals, at);
       this.#watches.advanceTo(at);
       this.#options.signal?.throwIfAborted();
-      this.#onAdvanced();
+      await this.#onAdvanced();
       this.#options.onProgress?.({
         now: at,
         start: this.#start,

@@ -9,6 +9,7 @@ import { RunChecks } from "./run-checks.ts";
 import { RunClock, type RunProgress } from "./run-clock.ts";
 import { RunObservation } from "./run-observation.ts";
 import { type PositionOf, type ReportFailure, RunResults } from "./run-results.ts";
+import type { RunSoFar, RunWatcher } from "./run-watcher.ts";
 import type { RecordingsBySource } from "./scenario-arrivals.ts";
 import { actionOf, StepExecutor } from "./step-executor.ts";
 import { StepTimes } from "./step-times.ts";
@@ -30,6 +31,7 @@ export type RunOptions = {
   readonly onStep?: (step: StepResult) => void;
   readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal | undefined;
+  readonly watcher?: RunWatcher | undefined;
   /** Lets the event loop handle other work, such as signals. */
   readonly yieldToEventLoop?: () => Promise<void>;
 };
@@ -64,6 +66,7 @@ class ScenarioRun {
   readonly #checks: RunChecks;
   readonly #times: StepTimes;
   readonly #clock: RunClock;
+  #current: RunSoFar["current"];
 
   constructor(scenario: Scenario, target: ScenarioTarget, options: RunOptions) {
     this.#scenario = scenario;
@@ -90,6 +93,7 @@ class ScenarioRun {
       () => {
         this.#checks.invariants();
         this.#throwIfStopping();
+        return this.#reached("advance");
       },
     );
   }
@@ -113,6 +117,7 @@ class ScenarioRun {
       this.#checks.expectations(this.#scenario.expect, "expect");
       this.#checks.invariants();
       await this.#checks.state(this.#scenario.state);
+      this.#options.watcher?.ended(this.#soFar());
     } catch (error) {
       if (!(error instanceof StoppedAtFailure)) throw error;
     } finally {
@@ -125,6 +130,9 @@ class ScenarioRun {
     let previousEnd = this.#now();
     for (const [index, step] of steps.entries()) {
       const place = `${prefix}${index + 1}`;
+      const name = step.name ?? actionOf(step);
+      this.#current = { place, name };
+      await this.#reached("step");
       const failuresBefore = this.#results.failures.length;
       const wakeup = lazyWakeup(
         () => this.#times.startOf(step, previousEnd),
@@ -142,7 +150,6 @@ class ScenarioRun {
       const detail = yield* this.#runStep(step, place, round);
       this.#clock.forwardEvents();
       previousEnd = this.#now();
-      const name = step.name ?? actionOf(step);
       this.#times.ended(step, previousEnd);
       const result = {
         place,
@@ -251,6 +258,19 @@ class ScenarioRun {
 
   #now(): SimTime {
     return this.#target.now();
+  }
+
+  #reached(point: "step" | "advance"): Promise<void> | undefined {
+    return this.#options.watcher?.reached(point, this.#soFar());
+  }
+
+  #soFar(): RunSoFar {
+    const { steps, failures, expectations } = this.#results;
+    const { positionOf = () => ({}) } = this.#options;
+    return {
+      ...{ now: this.#now(), current: this.#current, steps, failures },
+      expectations: () => expectations.all(positionOf),
+    };
   }
 
   // Between steps only: a failure may occur in the middle of a transaction.

@@ -167,3 +167,37 @@ test("an answer read in steps equals one read at the end", async () => {
     { numRuns: 10 },
   );
 });
+
+test("a long history is read in several requests, and is complete at the end", async () => {
+  const double = await createDouble();
+  try {
+    const { endpointId } = await createProject(double);
+    const ARRIVALS = 30_000;
+    const begin = START + 60_000;
+    for (let from = 0; from < ARRIVALS; from += 10_000)
+      await double.sim(
+        "POST",
+        "/activity",
+        Array.from({ length: 10_000 }, (_, index) => ({
+          endpoint_id: endpointId,
+          at: new Date(begin + (from + index) * 100).toISOString(),
+        })),
+      );
+    await double.advance("2h");
+    const query = `/timeline?from=2026-01-01T00:00:00Z&to=2026-01-01T02:00:00Z&points=100`;
+    const { body: first } = await double.sim("GET", query);
+    expect(first.read.seq).toBeLessThan(first.read.of);
+    const [lane] = first.endpoints;
+    expect(Math.max(...lane.arrivals.map(({ at_ms }: any) => at_ms))).toBeLessThanOrEqual(
+      Date.parse(first.read.at) - START,
+    );
+    let last = first;
+    for (let requests = 1; last.read !== undefined && requests < 10; requests += 1)
+      last = (await double.sim("GET", query)).body;
+    expect(last.read).toBeUndefined();
+    const counts: number[] = last.endpoints[0].arrivals.map(({ count }: any) => count);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(ARRIVALS);
+  } finally {
+    await double.close();
+  }
+});

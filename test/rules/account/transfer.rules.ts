@@ -144,10 +144,111 @@ test.each<[string, Step]>([
   given(project, freeOther).when(transferToOther).thenRefused("LIMITS_UNSATISFIED");
 });
 
-test("transferring a project to its own account is refused", () => {
-  given(twoAccounts)
-    .when({ ...transferToOther, toAccountId: "owner" })
-    .thenRefused("TRANSFER_NOT_ALLOWED");
+test("transferring projects to their own account is refused, and names them", () => {
+  given(twoAccounts, { type: "CreateProject", accountId: "owner", id: "blog" })
+    .when({ ...transferToOther, toAccountId: "owner", projectIds: ["shop", "blog"] })
+    .thenRefused("TRANSFER_NOT_ALLOWED", /already owns the project "shop", "blog"$/, {
+      projectIds: ["shop", "blog"],
+    });
+});
+
+const freeLimits = { projects: 1, branches: 2, endpoints: 2, snapshots: 1 };
+const createReplica = (id: string): Step => [
+  { type: "CreateCompute", ...SHOP, branchId: "br-main", id, computeType: "read_only", options: {} },
+  after(HOUR),
+];
+const createBranch = (id: string): Step => [{ type: "CreateBranch", ...SHOP, id, name: id }, after(HOUR)];
+const takeSnapshot = (name: string): Step => ({ type: "CreateSnapshot", ...SHOP, branchId: "br-main", name });
+
+test.each<[string, Step, Step]>([
+  ["3 branches", createBranch("br-two"), createBranch("br-three")],
+  ["3 computes", createReplica("ep-two"), createReplica("ep-three")],
+  ["2 snapshots", takeSnapshot("one"), takeSnapshot("two")],
+])("a project with %s, one more than the plan allows, does not move", (excess, upToTheLimit, oneMore) => {
+  const limited = (...steps: readonly Step[]): Step => [
+    worldWithProject(),
+    createOther,
+    ...steps,
+    { type: "ConfigureWorld", settings: { limits: freeLimits } },
+  ];
+  given(limited(upToTheLimit)).when(transferToOther).thenAccepted();
+  given(limited(upToTheLimit, oneMore))
+    .when(transferToOther)
+    .thenRefused(
+      "LIMITS_UNSATISFIED",
+      new RegExp(`^project "shop" has ${excess}, which the paid plan does not allow$`),
+    );
+});
+
+test("snapshots of a schedule do not count against the plan", () => {
+  given(
+    worldWithProject({}, { limits: { snapshots: 0 } }),
+    createOther,
+    {
+      type: "SetBackupSchedule",
+      ...SHOP,
+      branchId: "br-main",
+      items: [{ frequency: "daily", hour: 13 }],
+    },
+    after(2 * HOUR),
+    { kind: "backup", id: "br-main" },
+  )
+    .when(transferToOther)
+    .thenAccepted();
+});
+
+test("a refused transfer lists what each project and the account lack", () => {
+  const large: Step = { ...createShop, id: "blog", branch: {}, compute: { minCu: 1 } };
+  given(
+    worldWithProject({}, { limits: { projects: 2 } }),
+    large,
+    freeOther,
+    { ...createShop, accountId: "other", id: "own", branch: {}, compute: {} },
+    after(HOUR),
+  )
+    .when({ ...transferToOther, projectIds: ["shop", "blog"] })
+    .thenRefused("LIMITS_UNSATISFIED", /would be 3; project "blog" has compute sizes other than 0\.25 CU/, {
+      shortfalls: [
+        {
+          name: "projects_count",
+          code: "PROJECTS_LIMIT_EXCEEDED",
+          message: "the free plan allows 2 projects, there would be 3",
+          expected: "2",
+          actual: "3",
+        },
+        {
+          name: "subscription_type",
+          code: "PLAN_LIMIT_EXCEEDED",
+          message: 'project "blog" has compute sizes other than 0.25 CU, which the free plan does not allow',
+          expected: "launch_v3",
+          actual: "free_v3",
+        },
+      ],
+    });
+});
+
+test("a project with default sizes other than those of the plan does not move", () => {
+  for (const defaultEndpointSettings of [
+    { minCu: 0.25, maxCu: 1 },
+    { minCu: 1, maxCu: 1 },
+  ])
+    given(worldWithProject({ compute: { minCu: 0.25, maxCu: 0.25 }, defaultEndpointSettings }), freeOther)
+      .when(transferToOther)
+      .thenRefused("LIMITS_UNSATISFIED", /compute sizes other than 0\.25 CU/);
+  given(worldWithProject({ defaultEndpointSettings: { minCu: 0.25, maxCu: 0.25 } }), freeOther)
+    .when(transferToOther)
+    .thenAccepted();
+});
+
+test("a key that is revoked already is not revoked again by a transfer", () => {
+  const scope = { organizationId: ORGANIZATION, projectId: "shop" };
+  given(
+    twoAccounts,
+    { type: "CreateApiKey", accountId: "owner", name: "ci", hash: "0123", scope },
+    { type: "RevokeApiKey", accountId: "owner", organizationId: ORGANIZATION, keyId: 1 },
+  )
+    .when(transferToOther)
+    .then([{ type: "ProjectTransferred" }]);
 });
 
 test("moving a busy project is refused", () => {
