@@ -86,9 +86,11 @@ export class ServerSession {
   /** Begins to work for a client, with the client's own settings. */
   link(client: LinkedClient): void {
     this.#client = client;
-    const changed = CLIENT_SETTINGS.filter(
-      (name) => (client.settings.get(name) ?? "") !== (this.#settings.get(name) ?? ""),
-    );
+    // As in PgBouncer, a client without a value, such as an application name, gets that of the session.
+    const changed = CLIENT_SETTINGS.filter((name) => {
+      const wanted = client.settings.get(name) ?? "";
+      return wanted !== "" && wanted !== this.#settings.get(name);
+    });
     if (changed.length === 0) return;
     const text = changed.map((name) => `SET ${name} = ${quoted(client.settings.get(name) ?? "")}`).join(";");
     this.#send(query(text), { until: "Z", isForClient: false });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -95,6 +96,8 @@ async function outcomes(steps: readonly Step[], connectClient: () => Promise<pg.
     } catch (error) {
       const { code, severity, message } = error as pg.DatabaseError;
       results.push({ code, severity, message });
+      // The session is free when the client is ready, which is after the error.
+      if (!(client as unknown as { readyForQuery: boolean }).readyForQuery) await once(client, "drain");
     }
   }
   for (const client of clients.values()) await client.end();
