@@ -37,6 +37,8 @@ export function gently(work: () => Promise<void>, waitMs: number): () => void {
   let isWaiting = false;
   let isRunning = false;
   let isNeededAgain = false;
+  // The first answer is what the user waits for.
+  let delayMs = 0;
   const run = async () => {
     isWaiting = false;
     isRunning = true;
@@ -55,7 +57,8 @@ export function gently(work: () => Promise<void>, waitMs: number): () => void {
     isNeededAgain = isRunning;
     if (isWaiting || isRunning) return;
     isWaiting = true;
-    setTimeout(run, waitMs);
+    setTimeout(run, delayMs);
+    delayMs = waitMs;
   };
   return request;
 }
@@ -153,9 +156,10 @@ export function begin(): void {
   setInterval(() => {
     if (clock.peek()?.mode !== "manual" && document.visibilityState === "visible") tick.value += 1;
   }, TICK_MS);
+  const initial = at.peek();
   effect(() => {
-    at.value;
-    readLater("all");
+    // The first state is read when the stream of events is open, so that no event is missed.
+    if (at.value !== initial || world.peek() !== undefined) readLater("all");
   });
   effect(() => {
     shownComputes.value;

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { get } from "../client/request.ts";
-import type { LoggedRequest, WorldEvent } from "../client/types.ts";
+import type { WorldEvent } from "../client/types.ts";
 import { words } from "../parts/format.ts";
 import { Instant } from "../parts/instant.tsx";
 import { Table } from "../parts/table.tsx";
@@ -10,6 +10,7 @@ import { useRequestLog } from "../state/request-log.ts";
 import { recentEvents, world } from "../state/world.ts";
 import { EventLine } from "./event-line.tsx";
 import { PeriodBox } from "./period-box.tsx";
+import { RequestDetails } from "./request-details.tsx";
 
 const SHOWN = 200;
 
@@ -107,27 +108,6 @@ export function Requests() {
         />
       )}
     </>
-  );
-}
-
-function RequestDetails({ request }: { readonly request: LoggedRequest }) {
-  const { method, path, status, code, operation_id, body, answered, fault } = request;
-  const details = { operation: operation_id, code, fault, body, answered };
-  return (
-    <details>
-      <summary>
-        <b>{method}</b> {path.replace(/^\/(w\/[^/]+\/)?api\/v2/, "")}
-        {code && <small> {code}</small>}
-        {fault && <small class="fault"> fault {fault}</small>}
-      </summary>
-      {status === 423 && (
-        <p>
-          423: an operation of the project is under way. Clients repeat such a call; on a paused clock,
-          advance to the next event.
-        </p>
-      )}
-      <pre>{JSON.stringify(details, undefined, 1)}</pre>
-    </details>
   );
 }
 
