@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
 import type { WebSocketRequest } from "../gateway/client-session.ts";
+import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
 import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
@@ -85,8 +86,9 @@ export class PostgresPort {
     return (await this.#loaded()).sql(request);
   }
 
-  get #isWithoutEngine(): boolean {
-    return this.#isClosed || this.#options.engine === "none";
+  /** False for `--engine none`. */
+  get runsEngines(): boolean {
+    return this.#options.engine !== "none";
   }
 
   #loaded(): Promise<Gateway> {
@@ -100,7 +102,7 @@ export class PostgresPort {
 
   /** Reports what to install if no Postgres is found. Clients can connect as soon as it is installed. */
   async checkInstallation(): Promise<void> {
-    if (this.#options.engine === "none") return;
+    if (!this.runsEngines) return;
     const { engineUser } = await import("../engine/os-user.ts");
     const { findInstallations } = await import("../engine/installation.ts");
     try {
@@ -115,7 +117,7 @@ export class PostgresPort {
    * do not exist any more.
    */
   async removeLeftovers(): Promise<void> {
-    if (this.#isWithoutEngine || this.#volumes.stored().length === 0) return;
+    if (this.#isClosed || !this.runsEngines || this.#volumes.stored().length === 0) return;
     try {
       await (await this.#loaded()).removeUnusedVolumes();
     } catch (error) {
@@ -128,7 +130,12 @@ export class PostgresPort {
 
   /** Called before a world is copied whose data may have changed since its position was stored. */
   async prepareCopy(world: string): Promise<void> {
-    if (!this.#isWithoutEngine) await (await this.#loaded()).prepareCopy(world);
+    if (!this.#isClosed && this.runsEngines) await (await this.#loaded()).prepareCopy(world);
+  }
+
+  /** Fills the database of a project of the default world, unless it has data. */
+  async seed(seed: DatabaseSeed): Promise<void> {
+    await (await this.#loaded()).seed(seed);
   }
 
   /** Finds Postgres before the first client connects. Rejects with an `EngineError` if none is installed. */

@@ -1,7 +1,7 @@
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import type { World } from "../platform/core/world.ts";
 import { Labels } from "../scenario/file/labels.ts";
-import type { SeedFile } from "../scenario/file/seed-file.ts";
+import type { SeedFile } from "../scenario/file/seed-schema.ts";
 import { accountDescriptions } from "../scenario/file/world-description.ts";
 import type { WorldDescription } from "../scenario/file/world-schema.ts";
 

@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { Row } from "./engine.ts";
 import { SUPERUSER } from "./engine.ts";
+import { localSession } from "./local-session.ts";
 
 /** Returns all values as text, so that no number loses digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
@@ -54,14 +55,8 @@ export class AdminSessions {
   }
 
   async #connect(database: string): Promise<pg.Client> {
-    const client = new pg.Client({
-      host: this.#host,
-      port: this.#port,
-      user: SUPERUSER,
-      database,
-      replication: "database",
-      application_name: "standin",
-    } as pg.ClientConfig);
+    const target = { host: this.#host, port: this.#port, user: SUPERUSER, database };
+    const client = new pg.Client({ ...localSession(target), replication: "database" } as pg.ClientConfig);
     // A session that ends by itself is opened again by the next query.
     client.on("error", () => this.#clients.delete(database));
     client.on("end", () => this.#clients.delete(database));

@@ -1,5 +1,5 @@
 import type { RunningEngine } from "./engine.ts";
-import { SUPERUSER } from "./engine.ts";
+import { SPARE_DATABASE, SUPERUSER } from "./engine.ts";
 
 /** The roles and databases of a cluster, without those that every cluster has. */
 export type Content = {
@@ -93,7 +93,7 @@ export async function readContent(engine: RunningEngine): Promise<EngineContent>
   );
   const databases = await engine.query(
     `SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database
-     WHERE NOT datistemplate AND datname <> 'postgres' ORDER BY datname`,
+     WHERE NOT datistemplate AND datname NOT IN ('postgres', ${literal(SPARE_DATABASE)}) ORDER BY datname`,
   );
   return {
     roles: roles.map(({ rolname, verifier }) => ({ name: rolname ?? "", verifier: verifier ?? undefined })),
@@ -142,8 +142,7 @@ export async function applyContent(engine: RunningEngine, applied: Content, want
     if (!wantedIds.has(id)) await engine.query(`DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE)`);
   for (const { id, name, owner } of wanted.databases) {
     const before = databaseBefore.get(id);
-    if (before === undefined)
-      await engine.query(`CREATE DATABASE ${identifier(name)} OWNER ${identifier(owner)}`);
+    if (before === undefined) await createDatabase(engine, name, owner);
     else if (before.name !== name)
       await engine.query(`ALTER DATABASE ${identifier(before.name)} RENAME TO ${identifier(name)}`);
     if (before !== undefined && before.owner !== owner)
@@ -152,6 +151,18 @@ export async function applyContent(engine: RunningEngine, applied: Content, want
   const wantedRoles = new Set(wanted.roles.map(({ name }) => name));
   for (const { name } of applied.roles)
     if (!wantedRoles.has(name)) await dropRole(engine, name, wanted.databases);
+}
+
+async function createDatabase(engine: RunningEngine, name: string, owner: string): Promise<void> {
+  const [spare] = await engine.query(`SELECT 1 FROM pg_database WHERE datname = ${literal(SPARE_DATABASE)}`);
+  if (spare === undefined) {
+    await engine.query(`CREATE DATABASE ${identifier(name)} OWNER ${identifier(owner)}`);
+    return;
+  }
+  await engine.query(
+    `ALTER DATABASE ${SPARE_DATABASE} RENAME TO ${identifier(name)};` +
+      `ALTER DATABASE ${identifier(name)} OWNER TO ${identifier(owner)}`,
+  );
 }
 
 function createRole({ name, verifier }: ContentRole): string {

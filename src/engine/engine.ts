@@ -48,6 +48,8 @@ export interface RunningEngine {
   readonly exited: Promise<string>;
   /** Runs statements as the superuser, in the order of the calls. Such a session is not a client. */
   query(sql: string, database?: string): Promise<readonly Row[]>;
+  /** Runs a script as a role of the cluster, in one transaction. Throws `ScriptError`. */
+  runScript(sql: string, database: string, role: string): Promise<void>;
   /**
    * The position that the log has now. Everything that was committed before is durable when this resolves.
    */
@@ -60,8 +62,23 @@ export type Row = Readonly<Record<string, string | null>>;
 
 export type EngineAddress = { readonly path: string };
 
+/** Statements of a user failed. */
+export class ScriptError extends Error {
+  override readonly name = "ScriptError";
+  /** Of the statement that failed, if it is known. The first line is 1. */
+  readonly line: number | undefined;
+
+  constructor(message: string, line: number | undefined) {
+    super(message);
+    this.line = line;
+  }
+}
+
 /** The superuser of every cluster. It is not a role of the platform, and no client can log in as it. */
 export const SUPERUSER = "cloud_admin";
+
+/** A database of an empty cluster, which becomes its first database. */
+export const SPARE_DATABASE = "standin_spare";
 
 /** Postgres could not be found, started or stopped. The message is for the operator. */
 export class EngineError extends Error {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -51,18 +52,29 @@ function processesOn(dataDirectory: string): number[] {
 /** Whether the process is a Postgres that uses this directory, and not one that was given the same pid. */
 function runsOn(pid: number, dataDirectory: string): boolean {
   if (!Number.isInteger(pid) || pid <= 1) return false;
+  if (!existsSync("/proc/self/cwd")) return commandNames(pid, dataDirectory);
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === dataDirectory;
   } catch {
-    if (existsSync("/proc/self/cwd")) return false;
-    return signalProcess(pid, 0);
+    return false;
   }
 }
 
-function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+/** Whether the command line of a process names the directory. Works without `/proc`, for server processes. */
+export function commandNames(pid: number, dataDirectory: string): boolean {
   try {
-    return process.kill(pid, signal);
+    const command = execFileSync("ps", ["-ww", "-p", String(pid), "-o", "command="], { encoding: "utf8" });
+    return ` ${command.trim()} `.includes(` -D ${dataDirectory} `);
   } catch {
+    // There is no such process, or no `ps`.
     return false;
+  }
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has exited meanwhile.
   }
 }

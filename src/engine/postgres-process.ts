@@ -5,6 +5,7 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AdminSessions } from "./admin-sessions.ts";
 import { EngineError, type Row, type RunningEngine } from "./engine.ts";
+import { runScript } from "./script.ts";
 
 /** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
 export const SOCKET_PORT = 5432;
@@ -85,6 +86,10 @@ export class PostgresProcess implements RunningEngine {
 
   query(sql: string, database = "postgres"): Promise<readonly Row[]> {
     return this.#admin.query(sql, database);
+  }
+
+  runScript(sql: string, database: string, role: string): Promise<void> {
+    return runScript({ host: this.#socketDirectory, port: SOCKET_PORT, database, user: role }, sql);
   }
 
   async logPosition(): Promise<string> {

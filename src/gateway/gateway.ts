@@ -4,6 +4,7 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 import { serveClient, type WebSocketRequest } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
+import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
 import { findUnusedVolumes } from "./data/unused-volumes.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
 import { KnownPasswords } from "./login/known-passwords.ts";
@@ -84,6 +85,13 @@ export class Gateway {
   /** Serves the world, so that the positions of its data are stored before it is copied. */
   async prepareCopy(world: string): Promise<void> {
     await this.#servedWorld(world);
+  }
+
+  /** Fills databases of the default world. Rejects with a `ScriptError` or an `EngineError`. */
+  async seed(seed: DatabaseSeed): Promise<void> {
+    const { worlds, defaultWorld, volumes } = this.#options;
+    const world = worlds.world(defaultWorld);
+    if (world.ok) await seedData(world.value, await this.openEngine(), volumes, seed);
   }
 
   /** Ends all sessions and stops all engines. */

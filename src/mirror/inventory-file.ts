@@ -6,7 +6,7 @@ import { resolveSizeRange } from "../platform/catalog/sizes.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { DEFAULT_PROJECT_SETTINGS } from "../platform/project/project-settings.ts";
 import { UserError } from "../remote/user-error.ts";
-import { parseSeedFile, SeedFileError } from "../scenario/file/seed-file.ts";
+import { parseSeedFile, SeedFileError } from "../scenario/file/seed-schema.ts";
 import {
   type BranchCopy,
   type EndpointCopy,

@@ -120,6 +120,16 @@ export class Volumes {
       );
   }
 
+  /** The clusters that the volumes of all servers with this root begin with. */
+  bases(): ReadonlySet<string> {
+    const ids = subdirectories(this.root)
+      .filter((name) => !RESERVED.includes(name))
+      .flatMap((historyId) =>
+        subdirectories(join(this.root, historyId)).map((name) => `${historyId}/${name}`),
+      );
+    return new Set(ids.filter((id) => this.has(id)).map((id) => this.#read(id).base));
+  }
+
   isPinned(id: string): boolean {
     return this.#pins.has(id);
   }

@@ -76,6 +76,7 @@ test.runIf(onLinux)(
     const inserted = insertUntilLost(client, 0);
     await sleep(300);
     const orphan = enginePid(server);
+    const socketRoot = socketRootOf(orphan);
     await server.kill("SIGKILL");
     const acknowledged = await inserted;
     expect(acknowledged.length).toBeGreaterThan(0);
@@ -92,6 +93,7 @@ test.runIf(onLinux)(
     expect(acknowledged.filter((number) => !stored.has(number))).toEqual([]);
     await restarted.end();
     expect(processesIn(server.data)).toEqual([]);
+    expect(existsSync(socketRoot)).toBe(false);
   },
 );
 

@@ -64,6 +64,13 @@ export async function stateOf(server: PostgresServer, { path }: { readonly path:
   return (await server.api("GET", path)).body.endpoint.current_state;
 }
 
+/** On a manual clock, lets a compute be idle for longer than its autosuspend delay. */
+export async function letSuspend(server: PostgresServer, compute: { readonly path: string }): Promise<void> {
+  await server.sim("POST", "/clock/advance", { by: "10m" });
+  const state = await stateOf(server, compute);
+  if (state !== "idle") throw new Error(`the compute is ${state} after 10 minutes without work`);
+}
+
 /** A client that is closed after the test. The certificate is checked in tests of its own. */
 export function connect(uri: string, parameters: Record<string, string> = {}): Promise<pg.Client> {
   return connectTo(withoutVerification(uri, parameters).connectionString);

@@ -11,7 +11,7 @@ import type { WatchedRun } from "../../control/http/watched-run.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
 import { parseScenario, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
-import { SeedFileError } from "../../scenario/file/seed-file.ts";
+import { SeedFileError } from "../../scenario/file/seed-schema.ts";
 import { everyStep } from "../../scenario/file/step-schema.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import type { RunProgress } from "../../scenario/run/run-clock.ts";

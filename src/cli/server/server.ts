@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
-import type { OpenedWorlds, Populate } from "../../app/open-worlds.ts";
+import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { acceptWebSockets } from "../../app/web-sockets.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
@@ -24,6 +23,7 @@ import {
   scheduleVolumeRemovals,
 } from "./schedules.ts";
 import { Scrubber } from "./scrubber.ts";
+import { readSeedFile } from "./seed-file.ts";
 import type { ServeOptions } from "./serve-options.ts";
 import { removeServerFile, writeServerFile } from "./server-file.ts";
 import { reportStalledClients } from "./stalled-clients.ts";
@@ -36,7 +36,7 @@ const GRACE_MS = 2_000;
 /** Runs the server until SIGINT or SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
-  const applySeedFile = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
+  const seed = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
   const log = createLog(options.logLevel);
   const directory = openDataDirectory(options.data, {
     onUpgrade: (world, previousSnapshot) =>
@@ -58,10 +58,11 @@ export async function serve(options: ServeOptions): Promise<void> {
       onHistoryEnded: () => void postgres?.port.removeLeftovers(),
       beforeCopy: async (world: string) => postgres?.port.prepareCopy(world),
     };
-    const opened = await openServedWorlds(directory, options, applySeedFile, scrubber, dataHooks, log);
+    const opened = await openServedWorlds(directory, options, seed?.populate, scrubber, dataHooks, log);
     worlds = opened.worlds;
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
+    await seed?.fillDatabases(postgres?.port, log);
     listening.setHandler(createServedApp(opened, options, log, postgres));
     if (postgres !== undefined) {
       const { port } = postgres;
@@ -105,32 +106,6 @@ function checkExposure({ host, controlToken }: ServeOptions): void {
     `--host ${host}: not a loopback address, so anyone on the network could change the world; set a token with --control-token or STANDIN_CONTROL_TOKEN`,
     true,
   );
-}
-
-/** Reads a seed file. The parser is loaded on demand. */
-async function readSeedFile(path: string): Promise<Populate> {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new CliError(`--seed-file ${path}: cannot read the file: ${errorMessage(error)}`);
-  }
-  const {
-    parseSeedFile: parseSeedText,
-    applySeedFile,
-    SeedFileError,
-  } = await import("../../scenario/file/seed-file.ts");
-  const wrapSeedFileErrors = <T>(step: string, work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      if (error instanceof SeedFileError)
-        throw new CliError(`--seed-file: cannot ${step} the file: ${error.message}`);
-      throw error;
-    }
-  };
-  const file = wrapSeedFileErrors("use", () => parseSeedText(text, path));
-  return (target) => wrapSeedFileErrors("apply", () => applySeedFile(file, target));
 }
 
 type AppFetch = ReturnType<typeof createApp>["fetch"];
@@ -224,8 +199,4 @@ function describeListenError(error: NodeJS.ErrnoException, { host, port }: Serve
   if (error.code === "EADDRINUSE")
     return `port ${port} on ${host} is in use; choose another --port, or 0 for a free port`;
   return `cannot listen on ${host}:${port}: ${error.message}; check --host and --port`;
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -35,6 +35,11 @@ accounts:
     projects:
       - id: shop-project-10000001
         name: shop
+        # Or the path of a file. Fills the database of the project once.
+        sql:
+          text: |
+            create table items (id int primary key, name text);
+            insert into items values (1, 'first');
         branches:
           - id: br-shop-main-10000001
             name: main

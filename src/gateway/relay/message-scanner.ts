@@ -23,7 +23,7 @@ export class MessageScanner {
 
   /** Returns false if the stream is not one of messages. */
   scan(chunk: Buffer): boolean {
-    let offset = 0;
+    let offset = this.#received === 0 ? this.#scanWhole(chunk) : 0;
     while (offset < chunk.length) {
       const isHeader = this.#received < HEADER_BYTES;
       const wanted = isHeader ? HEADER_BYTES : this.#expected;
@@ -45,6 +45,23 @@ export class MessageScanner {
       if (this.#received === this.#expected) this.#finish();
     }
     return true;
+  }
+
+  /** Most chunks are whole messages, which need no copy. Returns where the rest begins. */
+  #scanWhole(chunk: Buffer): number {
+    let offset = 0;
+    while (offset + HEADER_BYTES <= chunk.length) {
+      const length = chunk.readInt32BE(offset + 1) - (HEADER_BYTES - 1);
+      const body = offset + HEADER_BYTES;
+      if (length < 0 || body + length > chunk.length) break;
+      this.#onMessage(
+        String.fromCharCode(chunk[offset] ?? 0),
+        chunk.subarray(body, body + Math.min(length, PREFIX_BYTES)),
+        length,
+      );
+      offset = body + length;
+    }
+    return offset;
   }
 
   #finish(): void {

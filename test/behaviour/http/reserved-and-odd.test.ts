@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseSeedFile } from "../../../src/scenario/file/seed-file.ts";
+import { parseSeedFile } from "../../../src/scenario/file/seed-schema.ts";
 import { API_KEY, createDouble, createProject } from "../../support/double.ts";
 
 test.each([

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   connect,
   createBranch,
+  letSuspend,
   type PostgresServer,
   startPostgresServer,
   stateOf,
@@ -46,10 +47,7 @@ function uriWith(change: (url: URL) => void): string {
   return url.href;
 }
 
-async function suspend(): Promise<void> {
-  await server.sim("POST", "/clock/advance", { by: "10m" });
-  expect(await stateOf(server, branch)).toBe("idle");
-}
+const suspend = () => letSuspend(server, branch);
 
 test("no compute is named", async () => {
   expect(await refused(uriWith((url) => url.searchParams.delete("options")))).toMatchObject({

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   connect,
   createBranch,
+  letSuspend,
   type PostgresServer,
   startPostgresServer,
   stateOf,
@@ -25,12 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.end());
 
-/** Lets the compute become idle for longer than its autosuspend delay. */
-async function letItSuspend(): Promise<void> {
-  await server.sim("POST", "/clock/advance", { by: "10m" });
-  expect(await stateOf(server, branch)).toBe("idle");
-}
-
 test("a pool of pg works, and replaces its connections after a suspend", async () => {
   const pool = new pg.Pool({ ...withoutVerification(branch.uri), max: 5 });
   const errors: string[] = [];
@@ -41,7 +36,7 @@ test("a pool of pg works, and replaces its connections after a suspend", async (
   const answers = await Promise.all(numbers.map(double));
   expect(answers.map(({ rows }) => rows[0].double)).toEqual(numbers.map((number) => 2 * number));
   const open = pool.totalCount;
-  await letItSuspend();
+  await letSuspend(server, branch);
   // The pool drops a connection when it has read its error.
   while (pool.totalCount > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   expect(errors).toEqual(Array(open).fill("57P01"));
@@ -60,7 +55,7 @@ test("postgres.js reconnects after 57P01, and finds its rows", async () => {
   onTestFinished(() => sql.end({ timeout: 5 }));
   await sql`create table if not exists notes (text text)`;
   await sql`insert into notes values (${"kept"})`;
-  await letItSuspend();
+  await letSuspend(server, branch);
   while (closed.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   expect([...(await sql`select text from notes`)]).toEqual([{ text: "kept" }]);
 });
@@ -80,7 +75,7 @@ test("Drizzle migrates a database, and a second run changes nothing", async () =
   await migrate(database, { migrationsFolder: directory });
   await migrate(database, { migrationsFolder: directory });
   await database.insert(users).values({ id: 1, name: "Ada" });
-  await letItSuspend();
+  await letSuspend(server, branch);
   const later = drizzle(await connect(branch.uri));
   expect(await later.select().from(users)).toEqual([{ id: 1, name: "Ada" }]);
 });
@@ -123,7 +118,7 @@ test("roles and databases that SQL creates appear in the API, and those of the A
   expect((await reader.query("select current_user")).rows).toEqual([{ current_user: "reader" }]);
   await server.api("POST", `${path}/databases`, { database: { name: "sales", owner_name: "neondb_owner" } });
   const listed = "select datname from pg_database where datname = 'sales'";
-  await expect.poll(async () => (await client.query(listed)).rowCount).toBe(1);
+  await expect.poll(async () => (await client.query(listed)).rowCount, { timeout: 30_000 }).toBe(1);
 });
 
 test("a role logs in with its current password, also in a project that does not store passwords", async () => {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { findInstallations } from "../../../src/engine/installation.ts";
 import { engineUser } from "../../../src/engine/os-user.ts";
 import {
@@ -24,6 +24,18 @@ test("with --engine none, clients are rejected and start no compute", async () =
   });
   expect(await stateOf(server, branch)).toBe("idle");
   expect(server.stderr()).not.toContain("no Postgres was found");
+});
+
+test("variables of the operator's own clients do not reach Postgres", async () => {
+  vi.stubEnv("PGSSLMODE", "require");
+  vi.stubEnv("PGOPTIONS", "endpoint=ep-other-1");
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const server = await startPostgresServer();
+  onTestFinished(() => server.end());
+  const client = await connect((await createBranch(server)).uri);
+  expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
 });
 
 test("a version that is not installed is replaced with a warning; starts are measured", async () => {
