@@ -1,10 +1,18 @@
 import fc from "fast-check";
 import { type Random, uniform } from "../../src/platform/core/random-port.ts";
-import type { ComputeArrivals, Period, Trace } from "../../src/recordings/trace/trace.ts";
+import {
+  type ComputeArrivals,
+  eachPart,
+  type Period,
+  partsOf,
+  type Trace,
+} from "../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { NO_LATENCY, type StartLatency } from "../../src/whatif/replay/start-latency.ts";
 import { eachBin, type GapHistogram } from "../../src/whatif/trace/gap-histogram.ts";
-import type { Gaps } from "../../src/whatif/trace/gaps.ts";
+import { emptyGaps, GapReader, type Gaps } from "../../src/whatif/trace/gaps.ts";
+import { LongGapStore } from "../../src/whatif/trace/long-gap-store.ts";
+import type { LongGaps } from "../../src/whatif/trace/long-gaps.ts";
 
 export const SECOND = 1_000;
 export const HOUR = 3_600 * SECOND;
@@ -102,6 +110,21 @@ export function tracesAround(delayMs: number): fc.Arbitrary<Trace> {
       const lastMs = Math.max(0, ...computes.flatMap((rows) => rows.map(([at]) => at)));
       return traceOf(lastMs + 1 + restMs, ...computes);
     });
+}
+
+/** The long gaps of a trace, read in parts: of all computes, or of a range. */
+export function longGapsOf(
+  { period, computes }: Trace,
+  startMs: number,
+  { partLength = 7, from = 0, to = computes.length } = {},
+): LongGaps {
+  const store = new LongGapStore(period, { from, computes: computes.length });
+  const reader = new GapReader(period, emptyGaps(period), { startMs, store });
+  for (const { arrivals } of computes.slice(from, to)) {
+    eachPart(partsOf(arrivals, partLength), (part) => reader.add(part));
+    reader.end();
+  }
+  return store.result() as LongGaps;
 }
 
 /** A digest of gaps, to compare them: comparing typed arrays of a million bins takes seconds. */

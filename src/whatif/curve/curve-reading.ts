@@ -2,8 +2,9 @@ import type { DurationMs, SimTime } from "../../platform/core/time.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
-import { LongGapReader, type LongGaps, mergeLongGaps } from "../trace/long-gaps.ts";
-import { addRanked, listedComputes } from "./compute-ranking.ts";
+import { LongGapStore } from "../trace/long-gap-store.ts";
+import { dayCount, type LongGaps, MAX_DAYS, mergeLongGaps } from "../trace/long-gaps.ts";
+import { ComputeRanking, listedComputes, type RankedCompute } from "./compute-ranking.ts";
 import { type Costs, sizeOf, startWorthS } from "./costs.ts";
 import {
   type CurvePoint,
@@ -34,16 +35,10 @@ export type CurveReading = {
 type ComputeTotals = { coldStarts: number; activeMs: number; cuMs: number; cuColdStarts: number };
 
 /** Points of one compute. */
-export type ComputeReading = {
-  /** Its index in the traffic. */
-  readonly number: number;
+export type ComputeReading = RankedCompute & {
   readonly compute: string;
   readonly cu: number;
-  /** What a cold start of it is worth; see `startWorthS`. */
-  readonly coldStartS: number;
   readonly arrivals: number;
-  readonly current: CurvePoint;
-  readonly best: CurvePoint;
   readonly never: CurvePoint;
   /** At `SHOWN_DELAYS`. */
   readonly curve: readonly CurvePoint[];
@@ -95,33 +90,23 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
       : { coldStarts: 0, activeMs: 0, cuMs: 0, cuColdStarts: 0 };
   const readsEachCompute = byCompute || cuWeighted !== undefined || ownTotals !== undefined;
   const own = readsEachCompute ? emptyGaps(traffic.period) : fleet;
-  // Only one of the readers counts the requests that wait.
-  const reader = new GapReader(traffic.period, own, byDay ? 0 : startMs);
-  const dayReader = byDay ? new LongGapReader(traffic.period, startMs ?? 0) : undefined;
-  const computes: ComputeReading[] = [];
+  const store =
+    byDay && dayCount(traffic.period) <= MAX_DAYS
+      ? new LongGapStore(traffic.period, { from, computes: traffic.computes.length })
+      : undefined;
+  const reader = new GapReader(traffic.period, own, { startMs, store });
+  const ranking = new ComputeRanking<ComputeReading>();
   for (let number = from; number < to; number += 1) {
-    eachPart(traffic.arrivals(number), (part) => {
-      reader.add(part);
-      dayReader?.add(part, sizeOf(costs, number));
-    });
+    const cu = sizeOf(costs, number);
+    eachPart(traffic.arrivals(number), (part) => reader.add(part, cu));
     reader.end(deletedAt?.[number]);
-    const { starts, startWaitMs } = dayReader?.end(deletedAt?.[number]) ?? NO_STARTS;
-    own.starts += starts;
-    own.startWaitMs += startWaitMs;
     if (readsEachCompute) {
-      const cu = sizeOf(costs, number);
       const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);
-      if (byCompute && own.computes > 0)
-        addRanked(computes, {
-          number,
-          ...computeReading(
-            traffic.computes[number] ?? "",
-            own,
-            delay,
-            startWorthS({ ...costs, cu }, own),
-            cu,
-          ),
-        });
+      if (byCompute && own.computes > 0) {
+        const ranked = rankedCompute(number, own, delay, startWorthS({ ...costs, cu }, own));
+        if (ranking.isListed(ranked))
+          ranking.add({ ...ranked, ...computeReading(traffic.computes[number] ?? "", own, ranked, cu) });
+      }
       if (ownTotals !== undefined) {
         const { coldStarts, activeMs } = pointOf(own, delay);
         addTotals(ownTotals, { coldStarts, activeMs, cuMs: activeMs * cu, cuColdStarts: coldStarts * cu });
@@ -136,18 +121,15 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
     }
     yield number + 1 - from;
   }
-  const longGaps = dayReader?.result();
   return {
     gaps: fleet,
     cuWeighted,
     own: ownTotals,
     bound: boundTotals,
-    longGaps,
-    computes: listedComputes(computes),
+    longGaps: store?.result(),
+    computes: ranking.listed(),
   };
 }
-
-const NO_STARTS = { starts: 0, startWaitMs: 0 };
 
 /**
  * Sums are exact in whole numbers and quarters, so the result is the same for any partition of the computes.
@@ -175,26 +157,28 @@ function addTotals(into: ComputeTotals, { coldStarts, activeMs, cuMs, cuColdStar
   into.cuColdStarts += cuColdStarts;
 }
 
-function computeReading(
-  compute: string,
+function rankedCompute(
+  number: number,
   gaps: Gaps,
   currentDelay: SuspendDelay,
   coldStartS: number,
+): RankedCompute {
+  const [current, best] = pointsOf(gaps, [currentDelay, bestDelayOf(gaps, coldStartS)]);
+  return { number, coldStartS, current: current as CurvePoint, best: best as CurvePoint };
+}
+
+/** The rest of the points, for computes that are listed. */
+function computeReading(
+  compute: string,
+  gaps: Gaps,
+  { coldStartS }: RankedCompute,
   cu: number,
-): Omit<ComputeReading, "number"> {
-  const [current, best, never, ...curve] = pointsOf(gaps, [
-    currentDelay,
-    bestDelayOf(gaps, coldStartS),
-    "never",
-    ...SHOWN_DELAYS,
-  ]);
+): Omit<ComputeReading, keyof RankedCompute> {
+  const [never, ...curve] = pointsOf(gaps, ["never", ...SHOWN_DELAYS]);
   return {
     compute,
     cu,
-    coldStartS,
     arrivals: gaps.arrivals,
-    current: current as CurvePoint,
-    best: best as CurvePoint,
     never: never as CurvePoint,
     curve,
     clairvoyant: clairvoyantBound(gaps, coldStartS),

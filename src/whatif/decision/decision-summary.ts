@@ -1,7 +1,7 @@
 import { type Costs, perMonth } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
-import type { ChangeMargins, FigureMargins } from "../held-out/margins.ts";
+import type { ChangeMargins, FigureMargins, MarginsOf } from "../held-out/margins.ts";
 import type { PointFigures } from "../report/figures.ts";
 import type { AssumedWorth } from "../report/page-text.ts";
 import { worthSummary } from "../report/question.ts";
@@ -23,6 +23,8 @@ export type DecisionSummary = {
   readonly too_little: readonly string[];
   /** Why there are no margins; null if there are. */
   readonly no_margins: string | null;
+  /** Why the margins do not include how computes differ; null if they do, or if there are none. */
+  readonly no_compute_margins: string | null;
   readonly current: OptionFigures;
   /** Empty if no delay meets the limits. */
   readonly options: readonly DelayOption[];
@@ -42,8 +44,12 @@ export type OptionFigures = {
   readonly wait_mean_ms: number;
   /** Null if the delay was not replayed. */
   readonly wait_p99_ms: number | null;
-  /** Half the width of the 95 % interval of each; null if there are none. */
+  /**
+   * Half the width of the 95 % interval of each, over days and computes; null if there are none. `margin_95_days`:
+   * of these computes on other days.
+   */
   readonly margin_95: FigureMargins | null;
+  readonly margin_95_days: FigureMargins | null;
 };
 
 export type DelayOption = OptionFigures & {
@@ -56,6 +62,7 @@ export type DelayOption = OptionFigures & {
     readonly wait_mean_ms: number;
     readonly wait_p99_ms: number | null;
     readonly margin_95: ChangeMargins | null;
+    readonly margin_95_days: ChangeMargins | null;
   };
 };
 
@@ -82,8 +89,9 @@ export type DecisionInput = {
 };
 
 type Margins = {
-  figures(delay: DelayChoice): FigureMargins;
-  change(delay: DelayChoice, base: DelayChoice): ChangeMargins;
+  readonly missingComputes: string | undefined;
+  figures(delay: DelayChoice): MarginsOf<FigureMargins>;
+  change(delay: DelayChoice, base: DelayChoice): MarginsOf<ChangeMargins>;
 };
 
 export function decisionSummary(input: DecisionInput): DecisionSummary {
@@ -91,12 +99,14 @@ export function decisionSummary(input: DecisionInput): DecisionSummary {
   const { curve } = objective;
   const too_little = tooLittleReasons(curve.periodMs, input.figuresAt(SHORTEST_DELAY_S).cold_starts);
   const no_margins = "missing" in input.margins ? input.margins.missing : null;
+  const no_compute_margins = "missing" in input.margins ? null : (input.margins.missingComputes ?? null);
   const current = optionFigures(input, currentDelay);
   if (range === undefined)
     return {
       recommended_delay_s: null,
       too_little,
       no_margins,
+      no_compute_margins,
       current,
       options: [],
       plateau: null,
@@ -114,6 +124,7 @@ export function decisionSummary(input: DecisionInput): DecisionSummary {
     recommended_delay_s: too_little.length === 0 ? balanced : null,
     too_little,
     no_margins,
+    no_compute_margins,
     current,
     options: named.map(([name, delay]) => delayOption(name, input, optionFigures(input, delay), current)),
     plateau: rangeSummary(plateauOf(objective, range)),
@@ -136,8 +147,12 @@ function optionFigures(
     cold_starts_per_day,
     wait_mean_ms: added_wait_mean_ms,
     wait_p99_ms: waitP99Ms(delay) ?? null,
-    margin_95: "missing" in margins ? null : margins.figures(delay),
+    ...namedMargins("missing" in margins ? undefined : margins.figures(delay)),
   };
+}
+
+function namedMargins<Figures>(margins: MarginsOf<Figures> | undefined) {
+  return { margin_95: margins?.all ?? null, margin_95_days: margins?.days ?? null };
 }
 
 function delayOption(
@@ -156,7 +171,7 @@ function delayOption(
       cold_starts_per_day: figures.cold_starts_per_day - current.cold_starts_per_day,
       wait_mean_ms: figures.wait_mean_ms - current.wait_mean_ms,
       wait_p99_ms: p99 === null || current.wait_p99_ms === null ? null : p99 - current.wait_p99_ms,
-      margin_95: "missing" in margins ? null : margins.change(figures.delay_s, current.delay_s),
+      ...namedMargins("missing" in margins ? undefined : margins.change(figures.delay_s, current.delay_s)),
     },
   };
 }

@@ -18,7 +18,7 @@ const OPTION_TITLES: Readonly<Record<OptionName, string>> = {
 
 /** The first lines of the answer: the options, the current setting, and what would change the choice. */
 export function decisionLines(decision: DecisionSummary, question: QuestionSummary): string[] {
-  const { options, current, too_little, no_margins } = decision;
+  const { options, current, too_little } = decision;
   return [
     ...(too_little.length === 0
       ? []
@@ -31,10 +31,21 @@ export function decisionLines(decision: DecisionSummary, question: QuestionSumma
     }),
     `Current: ${figuresText(current)}.`,
     ...(options.length === 0 ? [] : [assumptionText(decision, question), ...plateauLines(decision)]),
-    no_margins === null
-      ? "± is half the width of a 95 % interval, from how the recorded days differ."
-      : `No intervals: ${no_margins}.`,
+    ...marginLines(decision),
   ];
+}
+
+function marginLines({ no_margins, no_compute_margins, options, current }: DecisionSummary): string[] {
+  if (no_margins !== null) return [`No intervals: ${no_margins}.`];
+  const text = "± is half the width of a 95 % interval, from how the recorded days";
+  if (no_compute_margins !== null) return [`${text} differ. These computes only: ${no_compute_margins}.`];
+  const [named] = options;
+  const { margin_95_days: days, delay_s } = named ?? current;
+  const ofDays =
+    days === null
+      ? ""
+      : ` These computes alone, on other days: ${delayText(delay_s)} costs ± ${money(days.cost_dollars_per_month)} a month, with ± ${amount(days.cold_starts_per_day)} cold starts a day.`;
+  return [`${text} and computes differ.${ofDays}`];
 }
 
 function optionText(option: DelayOption, current: OptionFigures): string {

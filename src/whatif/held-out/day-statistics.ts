@@ -39,7 +39,7 @@ export class DayStatistics {
   /** Throws a RangeError if a given split leaves too few days. */
   heldOut(split: SplitInput): HeldOutSummary {
     const { gaps, period, costs, currentDelay, delayOf } = this.#input;
-    const missing = this.#missing() ?? tooManyComputes(gaps);
+    const missing = this.#missing();
     if (missing !== undefined || gaps === undefined) return { missing: missing ?? TOO_MANY };
     const isGiven = split.train !== undefined || split.test !== undefined;
     try {
@@ -77,21 +77,13 @@ export class DayStatistics {
 
 /** Why no delays can be trained on the days of this traffic, or undefined. */
 export function noTrainingReason(period: Period, gaps: LongGaps | undefined): string | undefined {
-  return tooManyDays(period) ?? (gaps === undefined ? TOO_MANY : tooManyComputes(gaps));
+  return tooManyDays(period) ?? (gaps === undefined ? TOO_MANY : undefined);
 }
 
 /** Why the days of the period cannot be treated one by one, or undefined. */
 export function tooManyDays(period: Period): string | undefined {
   if (dayCount(period) <= MAX_DAYS) return undefined;
   return `the period has more than ${MAX_DAYS.toLocaleString("en")} days; check the instants of the traffic`;
-}
-
-/** Each needs some milliseconds. */
-const MAX_COMPUTES = 20_000;
-
-function tooManyComputes(gaps: LongGaps | undefined): string | undefined {
-  if (gaps === undefined || gaps.tailMs.length <= MAX_COMPUTES) return undefined;
-  return `the traffic has more than ${MAX_COMPUTES.toLocaleString("en")} computes; select some with --compute`;
 }
 
 const TOO_MANY = `the traffic has more than ${MAX_LONG_GAPS.toLocaleString("en")} gaps of over a minute; select computes or a shorter period`;

@@ -1,6 +1,6 @@
-import { DAY, type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
-import type { LongGaps } from "../trace/long-gaps.ts";
+import { computeGroup, type LongGaps } from "../trace/long-gaps.ts";
 
 /** The figures of one choice of delays, by day. A cold start counts on the day of its arrival. */
 export type DayTotals = {
@@ -19,30 +19,58 @@ export function dayTotals(
   delayOf: (compute: number) => SuspendDelay,
   cuOf: (compute: number) => number,
 ): DayTotals {
-  const days = gaps.requestsOfDay.length;
-  const totals = {
-    coldStarts: new Float64Array(days),
-    activeMs: gaps.activeMsOfDay.slice(),
-    cuMs: gaps.cuMsOfDay.slice(),
-    cuColdStarts: new Float64Array(days),
-    waitMs: new Float64Array(days),
+  const cells = cellTotals(gaps, delayOf, cuOf);
+  return {
+    coldStarts: sumOfGroups(cells.coldStarts, gaps.days),
+    activeMs: sumOfGroups(cells.activeMs, gaps.days),
+    cuMs: sumOfGroups(cells.cuMs, gaps.days),
+    cuColdStarts: sumOfGroups(cells.cuColdStarts, gaps.days),
+    waitMs: sumOfGroups(cells.waitMs, gaps.days),
   };
+}
+
+/** The same by group of computes and day; see `computeGroup`. */
+export function cellTotals(
+  gaps: LongGaps,
+  delayOf: (compute: number) => SuspendDelay,
+  cuOf: (compute: number) => number,
+): DayTotals {
+  const { days, firstDay, gapMs: gapsMs, endAt, day: dayOf, waitMs: waitsMs } = gaps;
+  const cells = gaps.activeMs.length;
+  const totals = {
+    coldStarts: new Float64Array(cells),
+    activeMs: gaps.activeMs.slice(),
+    cuMs: gaps.cuMs.slice(),
+    cuColdStarts: new Float64Array(cells),
+    waitMs: new Float64Array(cells),
+  };
+  const { coldStarts, cuColdStarts, waitMs } = totals;
   for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
     const [limitMs, cu] = [delayMs(delayOf(compute)), cuOf(compute)];
+    const firstCell = computeGroup(compute, gaps.computes) * days;
     const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
     for (let i = from; i < to; i += 1) {
-      const day = gaps.day[i] as number;
-      const gapMs = gaps.gapMs[i] as number;
-      addIdle(totals, gaps.firstDay, (gaps.endAt[i] as number) - gapMs, Math.min(gapMs, limitMs), cu);
+      const gapMs = gapsMs[i] as number;
+      const idleMs = Math.min(gapMs, limitMs);
+      addIdle(totals, firstCell, (endAt[i] as number) - gapMs - firstDay, idleMs, cu);
       if (gapMs <= limitMs) continue;
-      totals.coldStarts[day] = (totals.coldStarts[day] as number) + 1;
-      totals.cuColdStarts[day] = (totals.cuColdStarts[day] as number) + cu;
-      totals.waitMs[day] = (totals.waitMs[day] as number) + (gaps.waitMs[i] as number);
+      const cell = firstCell + (dayOf[i] as number);
+      coldStarts[cell] = (coldStarts[cell] as number) + 1;
+      cuColdStarts[cell] = (cuColdStarts[cell] as number) + cu;
+      waitMs[cell] = (waitMs[cell] as number) + (waitsMs[i] as number);
     }
     const tailMs = Math.min(gaps.tailMs[compute] as number, limitMs);
-    addIdle(totals, gaps.firstDay, gaps.tailFrom[compute] as number, tailMs, cu);
+    addIdle(totals, firstCell, (gaps.tailFrom[compute] as number) - firstDay, tailMs, cu);
   }
   return totals;
+}
+
+/** By day, of values by group and day. */
+export function sumOfGroups(cells: Float64Array, days: number): Float64Array {
+  const sums = new Float64Array(days);
+  for (let cell = 0; cell < cells.length; cell += 1)
+    sums[cell % days] = (sums[cell % days] as number) + (cells[cell] as number);
+  return sums;
 }
 
 /** Over some days. */
@@ -57,13 +85,20 @@ export function delayMs(delay: SuspendDelay): DurationMs {
   return delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
 }
 
-/** Divides idle active time among the days in which it is. */
-function addIdle(totals: DayTotals, firstDay: SimTime, from: SimTime, idleMs: DurationMs, cu: number): void {
-  for (let [at, restMs] = [from, idleMs]; restMs > 0; ) {
-    const day = Math.floor((at - firstDay) / DAY);
-    const partMs = Math.min(restMs, firstDay + (day + 1) * DAY - at);
-    totals.activeMs[day] = (totals.activeMs[day] as number) + partMs;
-    totals.cuMs[day] = (totals.cuMs[day] as number) + partMs * cu;
+/** Divides idle active time among the days in which it is. `fromMs`: since the first day. */
+function addIdle(
+  { activeMs, cuMs }: DayTotals,
+  firstCell: number,
+  fromMs: DurationMs,
+  idleMs: DurationMs,
+  cu: number,
+): void {
+  for (let [at, restMs] = [fromMs, idleMs]; restMs > 0; ) {
+    const day = Math.floor(at / DAY);
+    const partMs = Math.min(restMs, (day + 1) * DAY - at);
+    const cell = firstCell + day;
+    activeMs[cell] = (activeMs[cell] as number) + partMs;
+    cuMs[cell] = (cuMs[cell] as number) + partMs * cu;
     at += partMs;
     restMs -= partMs;
   }

@@ -5,7 +5,7 @@ import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DaySplit } from "./day-split.ts";
 import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
 import { type ComputeCosts, FleetGapMemory, fleetGapsOfDays } from "./fleet-gaps.ts";
-import { crossValidated, dayMask, delaysByPseudoGaps, foldOfDay, PSEUDO_GAPS } from "./shrinkage.ts";
+import { crossValidated, dayMask, delaysByPseudoGaps, foldOfDay } from "./shrinkage.ts";
 import { SortedGaps } from "./sorted-gaps.ts";
 
 export type HeldOutInput = {
@@ -75,14 +75,14 @@ export function trainedDelays(
   const costs = computeCosts(all);
   const memory = new FleetGapMemory();
   const sorted = new SortedGaps(gaps, foldOfDay(days));
-  const shrunk = crossValidated(gaps, sorted, days, costs, memory);
-  const chosen = delaysByPseudoGaps(sorted, fleetGapsOfDays(gaps, dayMask(gaps, days), costs, memory), costs);
-  return {
-    pseudoGaps: PSEUDO_GAPS[shrunk] as number,
-    fleet: chosen[PSEUDO_GAPS.length - 1]?.[0] ?? "never",
-    perCompute: chosen[0] as readonly SuspendDelay[],
-    shrunk: chosen[shrunk] as readonly SuspendDelay[],
-  };
+  const pseudoGaps = crossValidated(gaps, sorted, days, costs, memory);
+  const fleet = fleetGapsOfDays(gaps, dayMask(gaps, days), costs, memory);
+  const options = { pseudoGaps: [0, pseudoGaps] };
+  const [perCompute, shrunk] = delaysByPseudoGaps(sorted, fleet, costs, options) as [
+    SuspendDelay[],
+    SuspendDelay[],
+  ];
+  return { pseudoGaps, fleet: fleet.best, perCompute, shrunk };
 }
 
 /** The one delay that is best for the fleet on some days. */
@@ -101,8 +101,9 @@ export function shrunkDelays(
 ): readonly SuspendDelay[] {
   const costs = computeCosts(all);
   const fleet = fleetGapsOfDays(gaps, dayMask(gaps, days), costs, new FleetGapMemory());
-  const chosen = delaysByPseudoGaps(new SortedGaps(gaps, foldOfDay(days)), fleet, costs);
-  return chosen[PSEUDO_GAPS.indexOf(pseudoGaps)] as readonly SuspendDelay[];
+  const options = { pseudoGaps: [pseudoGaps] };
+  const [shrunk] = delaysByPseudoGaps(new SortedGaps(gaps, foldOfDay(days)), fleet, costs, options);
+  return shrunk as readonly SuspendDelay[];
 }
 
 /** A worth in dollars is the same for each size; one in active time is of the compute's own size. */

@@ -17,7 +17,7 @@ import type { GapGroups, SortedGaps } from "./sorted-gaps.ts";
  * The number of gaps of the fleet that are added to a compute's own before its delay is chosen (empirical
  * Bayes). 0: only its own gaps count. Infinite: each compute gets the delay that is best for the fleet.
  */
-export const PSEUDO_GAPS: readonly number[] = [
+const PSEUDO_GAPS: readonly number[] = [
   0,
   1,
   2,
@@ -36,20 +36,32 @@ export const PSEUDO_GAPS: readonly number[] = [
 /** Days are left out in turns, in at most this number of groups. */
 const MAX_FOLDS = 5;
 
-/** The delay of each compute for each number of pseudo-gaps, chosen on some days. */
+/** With more computes, this many of them decide the number of pseudo-gaps. */
+const MAX_COMPUTES_VALIDATED = 20_000;
+
+/** The delay of each compute for each of some numbers of pseudo-gaps, chosen on some days. */
 export type ChosenByPseudoGaps = readonly (readonly SuspendDelay[])[];
 
-/** `fleet`: of the same days. The result has the order of `PSEUDO_GAPS`. */
+export type ChoiceOptions = {
+  /** In any order. */
+  readonly pseudoGaps: readonly number[];
+  readonly groups?: GapGroups | undefined;
+  /** Every compute by default; 2: every other one. */
+  readonly step?: number | undefined;
+};
+
+/** `fleet`: of the same days. The result has the order of `pseudoGaps`. */
 export function delaysByPseudoGaps(
   sorted: SortedGaps,
   fleet: FleetGaps,
   costs: ComputeCosts,
-  groups: GapGroups = {},
+  { pseudoGaps, groups = {}, step = 1 }: ChoiceOptions,
 ): ChosenByPseudoGaps {
-  const chosen = PSEUDO_GAPS.map((): SuspendDelay[] => []);
+  const chosen = pseudoGaps.map((): SuspendDelay[] => []);
   const spread = fleet.best === "never" ? SPREAD_DELAYS : spreadWith(fleet.best);
-  for (let compute = 0; compute < sorted.computes; compute += 1) {
-    const delays = delaysOfCompute(sorted.ofCompute(compute, groups), fleet, spread, costs, compute);
+  for (let compute = 0; compute < sorted.computes; compute += step) {
+    const own = sorted.ofCompute(compute, groups);
+    const delays = delaysOfCompute(own, fleet, spread, costs, compute, pseudoGaps);
     for (let index = 0; index < delays.length; index += 1) chosen[index]?.push(delays[index] as SuspendDelay);
   }
   return chosen;
@@ -65,7 +77,7 @@ function foldCount(days: readonly number[]): number {
 }
 
 /**
- * The index in `PSEUDO_GAPS` of the lowest cost on days that the delays were not chosen on, by cross-validation
+ * The number of pseudo-gaps with the lowest cost on days that the delays were not chosen on, by cross-validation
  * over the given days, of which it needs two. Of equals, the one closest to the fleet. `sorted` has the groups of
  * `foldOfDay`.
  */
@@ -77,6 +89,7 @@ export function crossValidated(
   memory: FleetGapMemory,
 ): number {
   const folds = foldOfDay(days);
+  const step = Math.ceil(sorted.computes / MAX_COMPUTES_VALIDATED);
   const total = PSEUDO_GAPS.map(() => 0);
   for (let fold = 0; fold < foldCount(days); fold += 1) {
     const used = dayMask(
@@ -84,15 +97,15 @@ export function crossValidated(
       days.filter((day) => folds.get(day) !== fold),
     );
     const fleet = fleetGapsOfDays(gaps, used, costs, memory);
-    const delays = delaysByPseudoGaps(sorted, fleet, costs, { without: fold });
-    addGapCosts(total, sorted, fold, costs, delays);
+    const options = { pseudoGaps: PSEUDO_GAPS, groups: { without: fold }, step };
+    addGapCosts(total, sorted, fold, costs, delaysByPseudoGaps(sorted, fleet, costs, options), step);
   }
-  return total.lastIndexOf(Math.min(...total));
+  return PSEUDO_GAPS[total.lastIndexOf(Math.min(...total))] as number;
 }
 
 /** 1 for each of these days. */
 export function dayMask(gaps: LongGaps, days: readonly number[]): Uint8Array {
-  const mask = new Uint8Array(gaps.requestsOfDay.length);
+  const mask = new Uint8Array(gaps.days);
   for (const day of days) mask[day] = 1;
   return mask;
 }
@@ -104,14 +117,15 @@ function addGapCosts(
   fold: number,
   costs: ComputeCosts,
   delays: ChosenByPseudoGaps,
+  step: number,
 ): void {
   const byLength = PSEUDO_GAPS.map((_, index) => index);
   const limitsMs = new Float64Array(PSEUDO_GAPS.length);
-  for (let compute = 0; compute < sorted.computes; compute += 1) {
+  for (let compute = 0; compute < sorted.computes; compute += step) {
     const gapsMs = sorted.ofCompute(compute, { only: fold });
     const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
     for (const [index, chosen] of delays.entries())
-      limitsMs[index] = delayMs(chosen[compute] as SuspendDelay);
+      limitsMs[index] = delayMs(chosen[compute / step] as SuspendDelay);
     byLength.sort((a, b) => ((limitsMs[a] as number) < (limitsMs[b] as number) ? -1 : 1));
     let [next, shorterMs] = [0, 0];
     for (const index of byLength) {
@@ -132,17 +146,19 @@ function delaysOfCompute(
   spread: readonly number[],
   costs: ComputeCosts,
   compute: number,
+  pseudoGaps: readonly number[],
 ): SuspendDelay[] {
   const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
-  const chosen = PSEUDO_GAPS.map((): SuspendDelay => fleet.best);
-  const lowest = PSEUDO_GAPS.map(() => Number.POSITIVE_INFINITY);
+  const chosen = pseudoGaps.map((): SuspendDelay => fleet.best);
+  const lowest = pseudoGaps.map(() => Number.POSITIVE_INFINITY);
   const consider = (delay: SuspendDelay, ownCost: number) => {
     const index = delay === "never" ? NEVER_INDEX : delay;
     const fleetCost =
       active * (fleet.idleMs[index] as number) + coldStart * (fleet.coldShare[index] as number);
-    // The last one, infinitely many, is the fleet's best delay.
-    for (let i = 0; i < PSEUDO_GAPS.length - 1; i += 1) {
-      const cost = ownCost + (PSEUDO_GAPS[i] as number) * fleetCost;
+    for (let i = 0; i < pseudoGaps.length; i += 1) {
+      const pseudo = pseudoGaps[i] as number;
+      // Infinitely many: the fleet's best delay.
+      const cost = pseudo === Number.POSITIVE_INFINITY ? pseudo : ownCost + pseudo * fleetCost;
       if (cost < (lowest[i] as number)) [chosen[i], lowest[i]] = [delay, cost];
     }
   };

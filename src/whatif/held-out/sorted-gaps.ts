@@ -16,7 +16,7 @@ export class SortedGaps {
 
   /** `groupOf`: of each day; undefined for days that are not used. */
   constructor(gaps: LongGaps, groupOf: ReadonlyMap<number, number>) {
-    const groups = new Int8Array(gaps.requestsOfDay.length).fill(-1);
+    const groups = new Int8Array(gaps.days).fill(-1);
     for (const [day, group] of groupOf) groups[day] = group;
     this.#values = new Float64Array(gaps.gapMs.length);
     this.#firstOf = new Float64Array(gaps.firstOf.length);

@@ -36,7 +36,7 @@ export function fleetGapsOf(
   const fleet = emptyGaps(traffic.period);
   const isWeighted = typeof costs.cu !== "number";
   const own = isWeighted ? emptyGaps(traffic.period) : fleet;
-  const reader = new GapReader(traffic.period, own, meanLatencyMs(latency));
+  const reader = new GapReader(traffic.period, own, { startMs: meanLatencyMs(latency) });
   for (const number of traffic.computes.keys()) {
     eachPart(traffic.arrivals(number), (part) => reader.add(part));
     reader.end(deletedAt?.[number]);

@@ -4,10 +4,8 @@ export const LONGEST_DELAY_S = 604_800;
 /** One bin for all gaps that are longer than any delay: their exact length does not matter. */
 const OVERFLOW = LONGEST_DELAY_S + 1;
 const BINS = OVERFLOW + 1;
-const BLOCK_BITS = 8;
-/** 64 blocks are an area: a compute with few gaps uses few of the 37. */
-const AREA_BITS = 14;
-const AREA_BLOCKS = 1 << (AREA_BITS - BLOCK_BITS);
+/** With more used bins, all bins are visited in order, which is faster than sorting the used ones. */
+const MAX_SORTED = BINS >>> 4;
 
 /**
  * Gaps by whole seconds, rounded up: bin `s` has those in (s − 1, s] seconds, so "longer than a delay of
@@ -17,43 +15,69 @@ const AREA_BLOCKS = 1 << (AREA_BITS - BLOCK_BITS);
 export type GapHistogram = {
   /** Count and sum (ms) of each bin, interleaved: adding a gap touches one cache line. */
   readonly bins: Float64Array;
-  /** 1 for each block of 256 bins that is not empty: makes reading and clearing a sparse histogram fast. */
-  readonly blocks: Uint8Array;
-  /** The same for each area of 16,384 bins. */
-  readonly areas: Uint8Array;
+  /** The bins that are not empty, in any order: makes reading and clearing a sparse histogram fast. */
+  readonly used: Int32Array;
+  /** How many of `used` there are, and how many of them are known to be in ascending order. */
+  readonly usedCounts: Int32Array;
 };
 
 export function emptyHistogram(): GapHistogram {
-  // Shared memory: worker threads pass it on without copying 10 MB for a few hundred used bins.
-  const [bins, blocks, areas] = [
+  // Shared memory: worker threads pass it on without copying 12 MB for a few hundred used bins.
+  const [bins, used, usedCounts] = [
     new SharedArrayBuffer(2 * BINS * 8),
-    new SharedArrayBuffer((BINS >>> BLOCK_BITS) + 1),
-    new SharedArrayBuffer((BINS >>> AREA_BITS) + 1),
+    new SharedArrayBuffer(BINS * 4),
+    new SharedArrayBuffer(2 * 4),
   ];
-  return { bins: new Float64Array(bins), blocks: new Uint8Array(blocks), areas: new Uint8Array(areas) };
+  return { bins: new Float64Array(bins), used: new Int32Array(used), usedCounts: new Int32Array(usedCounts) };
 }
 
+/** Receives the gaps that are longer than a limit, in their order. */
+export type LongGapList = {
+  readonly longerThanMs: number;
+  /** Which arrival ends the gap, and its length. */
+  index: Int32Array;
+  gapMs: Float64Array;
+  count: number;
+};
+
+export function emptyLongGapList(longerThanMs: number): LongGapList {
+  return { longerThanMs, index: new Int32Array(0), gapMs: new Float64Array(0), count: 0 };
+}
+
+/** Empties the list, and makes room for a gap before each of `arrivals`. */
+export function longGapListFor(list: LongGapList, arrivals: number): LongGapList {
+  if (list.index.length < arrivals) {
+    list.index = new Int32Array(2 * arrivals);
+    list.gapMs = new Float64Array(2 * arrivals);
+  }
+  list.count = 0;
+  return list;
+}
+
+const NO_LIST = emptyLongGapList(Number.POSITIVE_INFINITY);
+
 /**
- * Adds every gap of these requests. `busyUntil` is the end of the busy period before them; gives the end of
- * the last one, to continue with the next part. A gap ends with an arrival and has a positive length.
+ * Adds every gap of the requests from `from` (inclusive) to `to` (exclusive). `busyUntil` is the end of the busy
+ * period before them; gives the end of the last one, to continue with the next part. A gap ends with an arrival
+ * and has a positive length. `long` has room for a gap before each arrival.
  */
 export function addGaps(
-  { bins, blocks, areas }: GapHistogram,
+  { bins, used, usedCounts }: GapHistogram,
   at: Float64Array,
   durationMs: Float64Array,
   busyUntil: number,
+  long: LongGapList = NO_LIST,
+  from = 0,
+  to = at.length,
 ): number {
   // Local copies: a module constant is looked up each time. The product below tells V8 that the value is a
   // double; otherwise it allocates a heap number in each iteration.
-  const [longestMs, overflow, blockBits, areaBits] = [
-    LONGEST_DELAY_S * 1_000,
-    OVERFLOW,
-    BLOCK_BITS,
-    AREA_BITS,
-  ];
-  const count = at.length;
+  const [longestMs, overflow] = [LONGEST_DELAY_S * 1_000, OVERFLOW];
+  const { index, gapMs, longerThanMs } = long;
   let busyEnd = busyUntil * 1;
-  for (let i = 0; i < count; i += 1) {
+  let listed = long.count;
+  let usedBins = usedCounts[0] as number;
+  for (let i = from; i < to; i += 1) {
     const arrival = at[i] as number;
     const gap = arrival - busyEnd;
     const endsAt = arrival + (durationMs[i] as number);
@@ -67,41 +91,54 @@ export function addGaps(
       bins[slot] = before + 1;
       bins[slot | 1] = (bins[slot | 1] as number) + gap;
       if (before === 0) {
-        blocks[bin >>> blockBits] = 1;
-        areas[bin >>> areaBits] = 1;
+        used[usedBins] = bin;
+        usedBins += 1;
+      }
+      if (gap > longerThanMs) {
+        index[listed] = i;
+        gapMs[listed] = gap;
+        listed += 1;
       }
     }
   }
+  usedCounts[0] = usedBins;
+  long.count = listed;
   return busyEnd;
 }
 
 /** Adds a gap that no arrival ends: the tail of a compute. */
-export function addGap({ bins, blocks, areas }: GapHistogram, gapMs: number): void {
-  if (gapMs <= 0) return;
-  const bin = Math.min(Math.ceil(gapMs / 1_000), OVERFLOW);
-  bins[2 * bin] = (bins[2 * bin] ?? 0) + 1;
-  bins[2 * bin + 1] = (bins[2 * bin + 1] ?? 0) + gapMs;
-  blocks[bin >>> BLOCK_BITS] = 1;
-  areas[bin >>> AREA_BITS] = 1;
+export function addGap(histogram: GapHistogram, gapMs: number): void {
+  if (gapMs > 0) addToBin(histogram, Math.min(Math.ceil(gapMs / 1_000), OVERFLOW), 1, gapMs);
 }
 
 /** Adds `part` to `into`, counted `times` times. */
 export function mergeHistogram(into: GapHistogram, part: GapHistogram, times: number): void {
-  eachBlock(part, (from, to, block) => {
-    for (let slot = 2 * from; slot < 2 * to; slot += 1)
-      into.bins[slot] = (into.bins[slot] ?? 0) + times * (part.bins[slot] ?? 0);
-    into.blocks[block] = 1;
-    into.areas[from >>> AREA_BITS] = 1;
-  });
+  const { bins, used } = part;
+  const count = part.usedCounts[0] as number;
+  for (let i = 0; i < count; i += 1) {
+    const bin = used[i] as number;
+    addToBin(into, bin, times * (bins[2 * bin] as number), times * (bins[2 * bin + 1] as number));
+  }
 }
 
-export function clearHistogram(histogram: GapHistogram): void {
-  const { bins, blocks, areas } = histogram;
-  eachBlock(histogram, (from, to, block) => {
-    bins.fill(0, 2 * from, 2 * to);
-    blocks[block] = 0;
-  });
-  areas.fill(0);
+function addToBin({ bins, used, usedCounts }: GapHistogram, bin: number, count: number, sumMs: number): void {
+  const before = bins[2 * bin] as number;
+  bins[2 * bin] = before + count;
+  bins[2 * bin + 1] = (bins[2 * bin + 1] as number) + sumMs;
+  if (before !== 0) return;
+  const usedBins = usedCounts[0] as number;
+  used[usedBins] = bin;
+  usedCounts[0] = usedBins + 1;
+}
+
+export function clearHistogram({ bins, used, usedCounts }: GapHistogram): void {
+  const count = usedCounts[0] as number;
+  for (let i = 0; i < count; i += 1) {
+    const slot = 2 * (used[i] as number);
+    bins[slot] = 0;
+    bins[slot + 1] = 0;
+  }
+  usedCounts.fill(0);
 }
 
 /**
@@ -112,23 +149,19 @@ export function eachBin(
   histogram: GapHistogram,
   visit: (seconds: number, count: number, sumMs: number) => void,
 ): void {
-  const { bins } = histogram;
-  eachBlock(histogram, (from, to) => {
-    for (let bin = from; bin < to; bin += 1) {
-      const count = bins[2 * bin] as number;
-      if (count > 0) visit(bin, count, bins[2 * bin + 1] as number);
-    }
-  });
-}
-
-function eachBlock(
-  { blocks, areas }: GapHistogram,
-  visit: (from: number, to: number, block: number) => void,
-): void {
-  for (let area = 0; area < areas.length; area += 1) {
-    if (areas[area] === 0) continue;
-    const end = Math.min((area + 1) * AREA_BLOCKS, blocks.length);
-    for (let block = area * AREA_BLOCKS; block < end; block += 1)
-      if (blocks[block] === 1) visit(block << BLOCK_BITS, Math.min((block + 1) << BLOCK_BITS, BINS), block);
+  const { bins, used, usedCounts } = histogram;
+  const [count, sorted] = usedCounts as unknown as readonly [number, number];
+  if (count > MAX_SORTED) {
+    for (let bin = 0; bin < BINS; bin += 1)
+      if (bins[2 * bin] !== 0) visit(bin, bins[2 * bin] as number, bins[2 * bin + 1] as number);
+    return;
+  }
+  if (sorted < count) {
+    used.subarray(0, count).sort();
+    usedCounts[1] = count;
+  }
+  for (let i = 0; i < count; i += 1) {
+    const bin = used[i] as number;
+    visit(bin, bins[2 * bin] as number, bins[2 * bin + 1] as number);
   }
 }

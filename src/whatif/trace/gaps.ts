@@ -5,9 +5,12 @@ import {
   addGaps,
   clearHistogram,
   emptyHistogram,
+  emptyLongGapList,
   type GapHistogram,
+  longGapListFor,
   mergeHistogram,
 } from "./gap-histogram.ts";
+import type { LongGapStore } from "./long-gap-store.ts";
 
 /** S: the shortest delay that the platform accepts. */
 const SHORTEST_DELAY_MS = 60_000;
@@ -76,6 +79,14 @@ export function clearGaps(gaps: Gaps): void {
   Object.assign(gaps, { spanMs: 0, arrivals: 0, computes: 0, starts: 0, startWaitMs: 0 });
 }
 
+/** What counts besides the gaps; both need a look at each gap that is longer than the shortest delay. */
+export type GapReaderOptions = {
+  /** Mean length of a start. Above 0, the requests that wait for starts are counted. */
+  readonly startMs?: DurationMs | undefined;
+  /** Receives the long gaps, with the same computes. */
+  readonly store?: LongGapStore | undefined;
+};
+
 /**
  * Reads computes one after another, each in any number of consecutive parts, which are not stored. A busy
  * time is the union of requests from arrival to end, also where the end is after the period.
@@ -84,57 +95,90 @@ export class GapReader {
   readonly gaps: Gaps;
   readonly #endAt: SimTime;
   readonly #startMs: DurationMs;
-  #readyAt: SimTime = 0;
+  readonly #store: LongGapStore | undefined;
+  readonly #long = emptyLongGapList(SHORTEST_DELAY_MS);
   #firstAt: SimTime | undefined;
   #busyEnd: SimTime = 0;
+  /** The end of the last start. */
+  #readyAt: SimTime = 0;
+  #isFirstStart = true;
 
-  /** Adds to `gaps`, of one compute or of a fleet. With a start of `startMs`, also counts what waits for it. */
-  constructor(period: Period, gaps: Gaps = emptyGaps(period), startMs: DurationMs = 0) {
+  /** Adds to `gaps`, of one compute or of a fleet. */
+  constructor(period: Period, gaps: Gaps = emptyGaps(period), { startMs = 0, store }: GapReaderOptions = {}) {
     this.gaps = gaps;
     this.#startMs = startMs;
+    this.#store = store;
     this.#endAt = period.endAt;
   }
 
-  /** The next requests of the compute. */
-  add({ at, durationMs }: ComputeArrivals): void {
+  /** The next requests of the compute, whose size is `cu`. */
+  add({ at, durationMs }: ComputeArrivals, cu = 1): void {
     const first = at[0];
     if (first === undefined) return;
     if (this.#firstAt === undefined) {
       this.#firstAt = first;
       this.#busyEnd = first;
-      this.#readyAt = first;
+      this.#readyAt = first + this.#startMs;
+      this.#isFirstStart = true;
     }
-    if (this.#startMs > 0) this.#addStartWaits(at, durationMs);
-    this.#busyEnd = addGaps(this.gaps.ended, at, durationMs, this.#busyEnd);
     this.gaps.arrivals += at.length;
+    const { ended } = this.gaps;
+    if (this.#store === undefined && this.#startMs === 0) {
+      this.#busyEnd = addGaps(ended, at, durationMs, this.#busyEnd);
+      return;
+    }
+    for (let from = 0; from < at.length; ) {
+      const { day, to } = this.#store?.dayFrom(at, from) ?? { day: 0, to: at.length };
+      const before = this.#busyEnd;
+      this.#busyEnd = addGaps(ended, at, durationMs, before, longGapListFor(this.#long, to - from), from, to);
+      const longMs = this.#addLongGaps(at, from, to, day);
+      this.#store?.addActive(day, to - from, this.#busyEnd - before - longMs, cu);
+      from = to;
+    }
   }
 
-  /** A pass of its own, so that the loop over the gaps stays as it is. */
-  #addStartWaits(at: Float64Array, durationMs: Float64Array): void {
-    // The products tell V8 that these are doubles.
-    let [busyEnd, readyAt, starts, waitMs] = [this.#busyEnd * 1, this.#readyAt * 1, 0, 0];
-    const startMs = this.#startMs * 1;
-    for (let i = 0; i < at.length; i += 1) {
-      const arrival = at[i] as number;
-      if (arrival - busyEnd > SHORTEST_DELAY_MS && arrival >= readyAt) {
-        readyAt = arrival + startMs;
-        starts += 1;
+  /** Requests of one day. Gives the total length of their long gaps. */
+  #addLongGaps(at: Float64Array, from: number, to: number, day: number): DurationMs {
+    const { index, gapMs, count } = this.#long;
+    this.#addWaits(at, from, count === 0 ? to : (index[0] as number));
+    let longMs = 0;
+    for (let i = 0; i < count; i += 1) {
+      const [endedBy, gap] = [index[i] as number, gapMs[i] as number];
+      const arrival = at[endedBy] as number;
+      longMs += gap;
+      if (arrival >= this.#readyAt) {
+        this.#readyAt = arrival + this.#startMs;
+        this.#isFirstStart = false;
+        this.gaps.starts += 1;
       }
-      if (arrival < readyAt) waitMs += readyAt - arrival;
-      const endsAt = arrival + (durationMs[i] as number);
-      if (endsAt > busyEnd) busyEnd = endsAt;
+      this.#store?.addGap(gap, arrival, day);
+      this.#addWaits(at, endedBy, i + 1 === count ? to : (index[i + 1] as number));
     }
-    this.#readyAt = readyAt;
-    this.gaps.starts += starts;
-    this.gaps.startWaitMs += waitMs;
+    return longMs;
+  }
+
+  /** Requests that arrive during the last start; arrivals ascend. */
+  #addWaits(at: Float64Array, from: number, to: number): void {
+    const readyAt = this.#readyAt;
+    let waitMs = 0;
+    for (let i = from; i < to; i += 1) {
+      const arrival = at[i] as number;
+      if (arrival >= readyAt) break;
+      waitMs += readyAt - arrival;
+    }
+    if (waitMs === 0) return;
+    if (!this.#isFirstStart) this.gaps.startWaitMs += waitMs;
+    this.#store?.addWait(waitMs, this.#isFirstStart);
   }
 
   /**
    * Ends the current compute; `deletedAt` ends its tail earlier. The next part belongs to another compute.
    */
   end(deletedAt: SimTime = this.#endAt): void {
+    const endAt = Math.min(this.#endAt, deletedAt);
+    this.#store?.end(this.#firstAt === undefined ? endAt : this.#busyEnd, endAt);
     if (this.#firstAt === undefined) return;
-    addGap(this.gaps.tails, Math.min(this.#endAt, deletedAt) - this.#busyEnd);
+    addGap(this.gaps.tails, endAt - this.#busyEnd);
     this.gaps.spanMs += this.#busyEnd - this.#firstAt;
     this.gaps.computes += 1;
     this.#firstAt = undefined;
@@ -148,7 +192,7 @@ export function gapsOf(
   deletedAt?: SimTime,
   startMs?: DurationMs,
 ): Gaps {
-  const reader = new GapReader(period, emptyGaps(period), startMs);
+  const reader = new GapReader(period, emptyGaps(period), { startMs });
   reader.add(arrivals);
   reader.end(deletedAt);
   return reader.gaps;

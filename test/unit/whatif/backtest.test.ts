@@ -10,8 +10,7 @@ import { foldTraining } from "../../../src/whatif/backtest/training.ts";
 import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
-import { LongGapReader, type LongGaps } from "../../../src/whatif/trace/long-gaps.ts";
-import { BEGIN, DAY, HOUR, periodOf, type Row, SECOND, traceOf } from "../../support/traces.ts";
+import { BEGIN, DAY, HOUR, longGapsOf, periodOf, type Row, SECOND, traceOf } from "../../support/traces.ts";
 
 const WEEK = 7 * DAY;
 const MINUTE = 60 * SECOND;
@@ -38,12 +37,7 @@ function backtest(
     coldStartWorthS: worthS,
     startLatency: { kind: "fixed", ms: 0 },
   });
-  const reader = new LongGapReader(trace.period, 0);
-  for (const { arrivals } of trace.computes) {
-    reader.add(arrivals, 1);
-    reader.end();
-  }
-  const gaps = reader.result() as LongGaps;
+  const gaps = longGapsOf(trace, 0);
   const folds = foldsOf(trace.period, length);
   const training = folds.map((fold) => foldTraining(gaps, question.costs, fold));
   const policies = backtestPolicies(question, platformDelay, requested);

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { addRanked, listedComputes, MAX_COMPUTES_LISTED } from "../../../src/whatif/curve/compute-ranking.ts";
+import {
+  ComputeRanking,
+  listedComputes,
+  MAX_COMPUTES_LISTED,
+} from "../../../src/whatif/curve/compute-ranking.ts";
 import { curveLimits } from "../../../src/whatif/curve/curve-limits.ts";
 import type { ComputeReading } from "../../../src/whatif/curve/curve-reading.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
@@ -33,9 +37,9 @@ test("the computes with the largest gains are listed in their order, in any part
     .map(({ number }) => number)
     .sort((a, b) => a - b);
   const ranked = (from: number, to: number) => {
-    const computes: ComputeReading[] = [];
-    for (const each of READINGS.slice(from, to)) addRanked(computes, each);
-    return listedComputes(computes);
+    const ranking = new ComputeRanking<ComputeReading>();
+    for (const each of READINGS.slice(from, to)) if (ranking.isListed(each)) ranking.add(each);
+    return ranking.listed();
   };
   const numbersOf = (computes: readonly ComputeReading[]) => computes.map(({ number }) => number);
   expect(numbersOf(ranked(0, READINGS.length))).toEqual(expected);

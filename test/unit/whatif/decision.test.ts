@@ -175,7 +175,26 @@ test("the answer begins with the balanced option and names its assumption", () =
     /^Balanced assumes that avoiding a cold start is worth 5 min of active time\. Below 80 s of active time the best is 1 min \(−\d.* %\); above 15 min 9 s of active time the best is 16 min 40 s \(\+\d.* %\)\.$/,
   );
   expect(sixth).toBe("Delays from 100 s to 104 s are within 1 % of its weighted cost.");
-  expect(seventh).toBe("± is half the width of a 95 % interval, from how the recorded days differ.");
+  expect(seventh).toBe(
+    "± is half the width of a 95 % interval, from how the recorded days differ. These computes only: 1 compute, and 5 are needed to say how computes differ.",
+  );
+});
+
+test("with five computes, margins include how computes differ, and those of these computes alone are stated", () => {
+  const computes = [1, 2, 3, 4, 9].map((gaps) =>
+    Array.from({ length: 7 }, (_, day): Row[] =>
+      Array.from({ length: 20 * gaps }, (_, request) => [day * DAY + (request + day) * 100 * SECOND]),
+    ).flat(),
+  );
+  const summary = summaryOf(trafficOf(traceOf(8 * DAY, ...computes)), questionWith());
+  const { current, no_compute_margins } = summary.decision;
+  expect(no_compute_margins).toBeNull();
+  const { cost_dollars_per_month: all } = current.margin_95 ?? { cost_dollars_per_month: 0 };
+  const { cost_dollars_per_month: days } = current.margin_95_days ?? { cost_dollars_per_month: 0 };
+  expect(all).toBeGreaterThan(2 * days);
+  expect(curvePage(summary).answer.join(" ")).toMatch(
+    /from how the recorded days and computes differ\. These computes alone, on other days: .* costs ± \$\d+\.\d\d a month, with ± [\d.]+ cold starts a day\./,
+  );
 });
 
 test("an option equal to an earlier one, or to the current delay, is named once", () => {
