@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { type Engine, EngineError } from "../engine/engine.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
-import { serveClient, type WebSocketRequest } from "./client-session.ts";
+import { type ClientOrigin, serveClient } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
 import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
 import { findUnusedVolumes } from "./data/unused-volumes.ts";
@@ -10,6 +10,7 @@ import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } fr
 import { KnownPasswords } from "./login/known-passwords.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
+import { Pooler } from "./pooler/pooler.ts";
 import { CancelKeys } from "./relay/cancel-keys.ts";
 import { SqlOverHttp, type SqlRequest, type SqlResponse } from "./serverless/sql-over-http.ts";
 import { ServedWorld } from "./world/served-world.ts";
@@ -25,6 +26,8 @@ export type GatewayOptions = {
   readonly volumes: Volumes;
   readonly tls: TlsIdentity;
   readonly requireTls: boolean;
+  /** Whether each connection of the port begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   /** Postgres processes that may run at the same time. */
   readonly maxEngines: number;
   readonly onError: (error: unknown, message: string) => void;
@@ -47,9 +50,10 @@ type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<Serve
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #streams = new Set<Duplex>();
-  readonly #passwords = new KnownPasswords();
-  readonly #worlds = new Map<string, OpenedWorld>();
   readonly #cancelKeys = new CancelKeys();
+  readonly #passwords = new KnownPasswords();
+  readonly #pooler = new Pooler(this.#cancelKeys);
+  readonly #worlds = new Map<string, OpenedWorld>();
   readonly #sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
   readonly #errors = new Map<string, number>();
@@ -115,8 +119,8 @@ export class Gateway {
     };
   }
 
-  /** Serves the connection of a client until its end. `webSocket`: the connection is within one. */
-  accept(stream: Duplex, webSocket?: WebSocketRequest): void {
+  /** Serves the connection of a client until its end. */
+  accept(stream: Duplex, origin: ClientOrigin): void {
     this.#connections += 1;
     if (this.#isClosing) {
       stream.end(errorResponse(CLIENT_ERRORS.serverStopping));
@@ -124,8 +128,16 @@ export class Gateway {
     }
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
-    const { tls, requireTls, onError } = this.#options;
-    void serveClient(stream, { ...this.#clientOptions(), tls, requireTls, onError }, webSocket);
+    const { tls, requireTls, proxyProtocol, onError } = this.#options;
+    const options = {
+      ...this.#clientOptions(),
+      pooler: this.#pooler,
+      tls,
+      requireTls,
+      proxyProtocol,
+      onError,
+    };
+    void serveClient(stream, options, origin);
   }
 
   /** Answers a request of SQL over HTTP. Rejects only because of a bug. */

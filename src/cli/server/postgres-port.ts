@@ -23,6 +23,7 @@ export type PostgresServeOptions = {
   volumes?: string;
   maxEngines: number;
   requireTls?: boolean;
+  proxyProtocol?: boolean;
   tlsCert?: string;
   tlsKey?: string;
   connectionUris: "auto" | "host" | "address";
@@ -59,6 +60,12 @@ export function addPostgresOptions(command: Command): Command {
         .default(DEFAULT_MAX_ENGINES),
     )
     .addOption(envOption("--require-tls", "reject Postgres connections without TLS"))
+    .addOption(
+      envOption(
+        "--proxy-protocol",
+        "expect a header of the PROXY protocol, version 1 or 2, before each connection of the Postgres port",
+      ),
+    )
     .addOption(
       envOption(
         "--tls-cert <file>",
@@ -104,7 +111,13 @@ export async function openPostgresPort(
   if (engine === "none" && engineBin !== undefined)
     throw new CliError("--engine-bin cannot be combined with --engine none", true);
   if (options.pgPort === "none") return undefined;
-  const { data, volumes = join(data, "volumes"), maxEngines, requireTls = false } = options;
+  const {
+    data,
+    volumes = join(data, "volumes"),
+    maxEngines,
+    requireTls = false,
+    proxyProtocol = false,
+  } = options;
   const tlsDirectory = resolve(data, "tls");
   const tlsFiles = readTlsFiles(options);
   const port = new PostgresPort(
@@ -117,6 +130,7 @@ export async function openPostgresPort(
       engineBin,
       maxEngines,
       requireTls,
+      proxyProtocol,
       tlsFiles,
       extensionName: options.extensionName,
     },

@@ -45,6 +45,7 @@ export async function openInProcessScene(
       engine: "auto",
       maxEngines: 32,
       requireTls: false,
+      proxyProtocol: false,
       extensionName: "platform",
     },
     {
