@@ -8,11 +8,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
-
-import type { WebSocketRequest } from "../gateway/client-session.ts";
+import type { ClientOrigin } from "../gateway/client-session.ts";
 import type { DataDescription } from "../gateway/data/describe-data.ts";
 import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
+import { plainAddress } from "../gateway/login/network-rules.ts";
 import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
 import type { BranchData } from "../platform/branch-data/branch-data.ts";
 
@@ -34,6 +34,8 @@ export type PostgresOptions = {
   /** Log that each branch retains, in bytes. */
   readonly maxBranchHistory: number;
   readonly requireTls: boolean;
+  /** Whether each connection of the port begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   /** The directory of the certificate authority, which is used without `tlsFiles`. */
   readonly tlsDirectory: string;
   readonly tlsFiles?: { readonly key: string; readonly cert: string } | undefined;
@@ -75,13 +77,15 @@ export class PostgresPort {
     };
     this.#log = log;
     this.#options = options;
-    this.#server = createServer({ noDelay: true }, (socket) => this.accept(socket));
+    this.#server = createServer({ noDelay: true }, (socket) =>
+      this.accept(socket, { address: plainAddress(socket.remoteAddress) }),
+    );
   }
 
-  /** Serves the connection of a client. `webSocket`: the connection is within one. */
-  accept(stream: Duplex, webSocket?: WebSocketRequest): void {
+  /** Serves the connection of a client. */
+  accept(stream: Duplex, origin: ClientOrigin): void {
     this.#loaded().then(
-      (gateway) => gateway.accept(stream, webSocket),
+      (gateway) => gateway.accept(stream, origin),
       (error) => {
         this.#log.error(error, "Postgres connections cannot be served");
         stream.destroy();
@@ -213,6 +217,7 @@ async function loadGateway(
     volumes,
     tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
     requireTls: options.requireTls,
+    proxyProtocol: options.proxyProtocol,
     maxEngines: options.maxEngines,
     maxBranchHistory: options.maxBranchHistory,
     onError: (error, message) => log.error(error, message),

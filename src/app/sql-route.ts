@@ -1,4 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
+import { plainAddress } from "../gateway/login/network-rules.ts";
 import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
 import { REQUEST_HEADERS } from "../gateway/serverless/sql-request.ts";
 import { isNestedTooDeeply, MAX_JSON_DEPTH } from "../http/json-depth.ts";
@@ -6,6 +8,7 @@ import { readBody } from "../http/request.ts";
 
 /** D: the limit of a request. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+const LOOPBACK = "127.0.0.1";
 const ONE_DAY_S = 86_400;
 /** Pages of all origins may send requests, as on the real platform: the password decides. */
 const ANY_ORIGIN = { "Access-Control-Allow-Origin": "*" };
@@ -46,7 +49,10 @@ async function answer(context: Context, runSql: RunSql | undefined): Promise<Sql
   if (isNestedTooDeeply(text))
     return problem(400, `request body: must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
   const { raw } = context.req;
+  const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
   return runSql({
+    // Without a socket, the client is in this process.
+    address: plainAddress(incoming?.socket.remoteAddress ?? LOOPBACK),
     headers: raw.headers,
     body: text,
     world: context.req.param("world"),

@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { createWebSocketStream, WebSocketServer } from "ws";
-import type { WebSocketRequest } from "../gateway/client-session.ts";
+import type { WebSocketServer } from "ws";
+import type { ClientOrigin, WebSocketRequest } from "../gateway/client-session.ts";
+import { plainAddress } from "../gateway/login/network-rules.ts";
 
 /** Longest message of a WebSocket. The driver sends what it writes at once as one message. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -13,19 +14,23 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
  */
 export function acceptWebSockets(
   server: Server,
-  accept: (stream: Duplex, request: WebSocketRequest) => void,
+  accept: (stream: Duplex, origin: ClientOrigin) => void,
 ): void {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const path = parsePath(request);
-    if (path === undefined) {
+  let sockets: WebSocketServer | undefined;
+  server.on("upgrade", async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => undefined);
+    const webSocket = parsePath(request);
+    if (webSocket === undefined) {
       socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
-    sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const stream = createWebSocketStream(webSocket);
+    // Loaded by the first WebSocket: most servers have none.
+    const { createWebSocketStream, WebSocketServer } = await import("ws");
+    sockets ??= new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+    sockets.handleUpgrade(request, socket, head, (connected) => {
+      const stream = createWebSocketStream(connected);
       stream.on("error", () => undefined);
-      accept(stream, path);
+      accept(stream, { address: plainAddress(request.socket.remoteAddress), webSocket });
     });
   });
 }

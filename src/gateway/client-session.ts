@@ -4,9 +4,13 @@ import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.t
 import { authenticate, authenticateByPassword } from "./login/authentication.ts";
 import type { KnownPasswords } from "./login/known-passwords.ts";
 import { negotiate } from "./login/negotiation.ts";
+import { readProxyHeader } from "./login/proxy-protocol.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { type ClientError, errorResponse } from "./messages.ts";
 import { ConnectionClosed } from "./packet-reader.ts";
+import type { PooledClient } from "./pooler/pooled-client.ts";
+import type { PooledLogin, Pooler } from "./pooler/pooler.ts";
+import { pooledSettings } from "./pooler/startup-parameters.ts";
 import type { CancelKeys } from "./relay/cancel-keys.ts";
 import { EngineRefused } from "./relay/engine-login.ts";
 import { Relay } from "./relay/relay.ts";
@@ -23,8 +27,11 @@ const DEFAULT_SOURCE = "postgres";
 export type SessionOptions = {
   readonly tls: TlsIdentity;
   readonly requireTls: boolean;
+  /** Whether each connection begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   readonly cancelKeys: CancelKeys;
   readonly passwords: KnownPasswords;
+  readonly pooler: Pooler;
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
   /** The connection ends with an error of this SQLSTATE. */
@@ -40,13 +47,20 @@ export type WebSocketRequest = {
   readonly world: string | undefined;
 };
 
+/** Where a connection comes from. */
+export type ClientOrigin = {
+  /** The address of the client, or of its proxy. */
+  readonly address: string;
+  readonly webSocket?: WebSocketRequest | undefined;
+};
+
 /** Serves one connection of a client, from its first byte to its end. Never rejects. */
 export async function serveClient(
   stream: Duplex,
   options: SessionOptions,
-  webSocket?: WebSocketRequest,
+  origin: ClientOrigin,
 ): Promise<void> {
-  const session = new ClientSession(stream, options, webSocket);
+  const session = new ClientSession(stream, options, origin);
   try {
     await session.run();
   } catch (error) {
@@ -56,21 +70,25 @@ export async function serveClient(
 
 class ClientSession {
   readonly #options: SessionOptions;
-  readonly #webSocket: WebSocketRequest | undefined;
+  readonly #origin: ClientOrigin;
   /** The innermost stream: within TLS if there is any. */
   #stream: Duplex;
   readonly #loginTimer: NodeJS.Timeout;
 
-  constructor(stream: Duplex, options: SessionOptions, webSocket: WebSocketRequest | undefined) {
+  constructor(stream: Duplex, options: SessionOptions, origin: ClientOrigin) {
     this.#options = options;
-    this.#webSocket = webSocket;
+    this.#origin = origin;
     this.#stream = stream;
     stream.on("error", () => undefined);
     this.#loginTimer = setTimeout(() => this.#end(CLIENT_ERRORS.loginTimeout), LOGIN_TIMEOUT_MS);
   }
 
   async run(): Promise<void> {
-    const { tls, requireTls, cancelKeys, passwords, servedWorld } = this.#options;
+    const { tls, requireTls, proxyProtocol, cancelKeys, passwords, servedWorld } = this.#options;
+    const { webSocket } = this.#origin;
+    const proxied =
+      proxyProtocol && webSocket === undefined ? await readProxyHeader(this.#stream) : undefined;
+    const address = proxied ?? this.#origin.address;
     const negotiated = await negotiate(this.#stream, tls, requireTls, (stream) => {
       this.#stream = stream;
       stream.on("error", () => undefined);
@@ -86,15 +104,20 @@ class ClientSession {
     if (role === "")
       throw new ConnectionRejected(protocolViolation("no PostgreSQL user name specified in startup packet"));
     const database = parameters.get("database") ?? role;
-    const route = routeOf(serverName ?? this.#webSocket?.serverName, parameters);
-    const served = await servedWorld(this.#webSocket?.world ?? route.world);
-    const verifier = await served.verifierOf(route.endpointId, role);
+    const route = routeOf(serverName ?? webSocket?.serverName, parameters);
+    const settings = route.pooled ? pooledSettings(parameters, route.options) : undefined;
+    const served = await servedWorld(webSocket?.world ?? route.world);
+    const verifier = await served.verifierOf(route.endpointId, role, address);
     // D: the driver sends the password before it is asked, which only works with a password as text.
-    if (this.#webSocket === undefined) await authenticate(this.#stream, role, verifier, certificateHash);
+    if (webSocket === undefined) await authenticate(this.#stream, role, verifier, certificateHash);
     else await authenticateByPassword(this.#stream, role, verifier, passwords);
     clearTimeout(this.#loginTimer);
     const source = parameters.get("application_name") || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
+    if (settings !== undefined) {
+      await this.#pool(served, admitted, { role, database, settings });
+      return;
+    }
     const engineParameters = new Map(parameters).set("database", database);
     if (route.options === undefined) engineParameters.delete("options");
     else engineParameters.set("options", route.options);
@@ -111,6 +134,45 @@ class ClientSession {
       const hasClientLeft = error instanceof ConnectionClosed || this.#stream.destroyed;
       if (!hasClientLeft) this.#options.onError(error, "a Postgres connection failed");
       this.#end(CLIENT_ERRORS.computeFailed);
+    }
+  }
+
+  /** Serves a client of the pooler. It works while its server session is found, as while its engine starts. */
+  async #pool(served: ServedWorld, admitted: Admitted, login: Omit<PooledLogin, "limit">): Promise<void> {
+    let client: PooledClient | undefined;
+    let isEnded = false;
+    const compute = served.attach(admitted, {
+      isRelaying: () => client !== undefined,
+      end: (error) => {
+        isEnded = true;
+        this.#end(error);
+        client?.close();
+      },
+    });
+    try {
+      const connection = await this.#options.pooler.connect(
+        served,
+        admitted,
+        compute,
+        login,
+        () => this.#stream.writableEnded,
+      );
+      try {
+        await new Promise<void>((resolve) => {
+          client = connection.serve(this.#stream, {
+            beforeWork: () => served.beginWork(admitted),
+            afterWork: () => served.endWork(admitted),
+            onCatalogChange: () => this.#syncContent(compute.host),
+            onFailure: (error) => this.fail(error),
+            onClosed: resolve,
+          });
+          if (isEnded || this.#stream.destroyed) client.close();
+        });
+      } finally {
+        connection.release();
+      }
+    } finally {
+      await served.leave(admitted);
     }
   }
 

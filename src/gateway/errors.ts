@@ -36,12 +36,24 @@ export const CLIENT_ERRORS = {
     code: PLATFORM,
     message: "connection is insecure (try using `sslmode=require`)",
   },
+  blockedNetwork: {
+    severity: ERROR,
+    code: PLATFORM,
+    message: "This connection is trying to access this endpoint from a blocked network.",
+  },
   computeFailed: { severity: ERROR, code: PLATFORM, message: "Couldn't connect to compute node" },
   terminated: {
     severity: FATAL,
     code: "57P01",
     message: "terminating connection due to administrator command",
   },
+  tooManyClients: {
+    severity: FATAL,
+    code: "08P01",
+    message: "no more connections allowed (max_client_conn)",
+  },
+  queryWaitTimeout: { severity: FATAL, code: "08P01", message: "query_wait_timeout" },
+  serverCrashed: { severity: FATAL, code: "08P01", message: "server conn crashed?" },
   loginTimeout: { severity: FATAL, code: "08P01", message: "canceling authentication due to timeout" },
   serverStopping: { severity: FATAL, code: "57P03", message: "the database system is shutting down" },
 } satisfies Record<string, ClientError>;
@@ -51,6 +63,14 @@ export function inconsistentEndpoint(fromHost: string, fromOptions: string): Cli
     severity: ERROR,
     code: PLATFORM,
     message: `Inconsistent project name inferred from SNI ('${fromHost}') and project option ('${fromOptions}').`,
+  };
+}
+
+export function addressNotAllowed(address: string): ClientError {
+  return {
+    severity: ERROR,
+    code: PLATFORM,
+    message: `This IP address ${address} is not allowed to connect to this endpoint. Add it to the project's allowed_ips.`,
   };
 }
 
@@ -73,7 +93,7 @@ export function engineUnavailable(message: string): ClientError {
 }
 
 /** The error of a connection that the platform's rules refuse. */
-export function refusedConnection({ code, message }: Refusal, database: string): ClientError {
+export function refusedConnection({ code, message }: Refusal, database: string, pooled = false): ClientError {
   switch (code) {
     case "ENDPOINT_NOT_FOUND":
       return CLIENT_ERRORS.unknownEndpoint;
@@ -91,6 +111,7 @@ export function refusedConnection({ code, message }: Refusal, database: string):
           "Your account or project has exceeded the compute time quota. Upgrade your plan to increase limits.",
       };
     case "TOO_MANY_CONNECTIONS":
+      if (pooled) return CLIENT_ERRORS.tooManyClients;
       return { severity: FATAL, code: "53300", message: "sorry, too many clients already" };
     case "DATABASE_NOT_FOUND":
       return { severity: FATAL, code: "3D000", message: `database "${database}" does not exist` };

@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { type Engine, EngineError } from "../engine/engine.ts";
 import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
-import { serveClient, type WebSocketRequest } from "./client-session.ts";
+import { type ClientOrigin, serveClient } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
 import { LogRetention } from "./data/log-retention.ts";
 import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
@@ -11,6 +11,7 @@ import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } fr
 import { KnownPasswords } from "./login/known-passwords.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
+import { Pooler } from "./pooler/pooler.ts";
 import { CancelKeys } from "./relay/cancel-keys.ts";
 import { SqlOverHttp, type SqlRequest, type SqlResponse } from "./serverless/sql-over-http.ts";
 import { ServedWorld } from "./world/served-world.ts";
@@ -26,6 +27,8 @@ export type GatewayOptions = {
   readonly volumes: Volumes;
   readonly tls: TlsIdentity;
   readonly requireTls: boolean;
+  /** Whether each connection of the port begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   /** Postgres processes that may run at the same time. */
   readonly maxEngines: number;
   /** Log that each branch retains, in bytes. */
@@ -50,9 +53,10 @@ type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<Serve
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #streams = new Set<Duplex>();
-  readonly #passwords = new KnownPasswords();
-  readonly #worlds = new Map<string, OpenedWorld>();
   readonly #cancelKeys = new CancelKeys();
+  readonly #passwords = new KnownPasswords();
+  readonly #pooler = new Pooler(this.#cancelKeys);
+  readonly #worlds = new Map<string, OpenedWorld>();
   readonly #sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
   readonly #errors = new Map<string, number>();
@@ -123,8 +127,8 @@ export class Gateway {
     };
   }
 
-  /** Serves the connection of a client until its end. `webSocket`: the connection is within one. */
-  accept(stream: Duplex, webSocket?: WebSocketRequest): void {
+  /** Serves the connection of a client until its end. */
+  accept(stream: Duplex, origin: ClientOrigin): void {
     this.#connections += 1;
     if (this.#isClosing) {
       stream.end(errorResponse(CLIENT_ERRORS.serverStopping));
@@ -132,8 +136,16 @@ export class Gateway {
     }
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
-    const { tls, requireTls, onError } = this.#options;
-    void serveClient(stream, { ...this.#clientOptions(), tls, requireTls, onError }, webSocket);
+    const { tls, requireTls, proxyProtocol, onError } = this.#options;
+    const options = {
+      ...this.#clientOptions(),
+      pooler: this.#pooler,
+      tls,
+      requireTls,
+      proxyProtocol,
+      onError,
+    };
+    void serveClient(stream, options, origin);
   }
 
   /** Answers a request of SQL over HTTP. Rejects only because of a bug. */

@@ -1,6 +1,7 @@
 // Messages of the Postgres frontend/backend protocol, version 3. Lengths include themselves, not the type.
 
 const PROTOCOL_3_0 = 196_608;
+const HEADER_BYTES = 5;
 
 export type Severity = "ERROR" | "FATAL";
 
@@ -53,6 +54,31 @@ export function startupMessage(parameters: ReadonlyMap<string, string>): Buffer 
   return Buffer.concat([head, body]);
 }
 
+/** Begins the session of a client whose settings these are. `key`: the body of BackendKeyData. */
+export function greeting(settings: ReadonlyMap<string, string>, key: Buffer): Buffer {
+  return Buffer.concat([
+    authentication(0, Buffer.alloc(0)),
+    ...[...settings].map(([name, value]) => encode("S", Buffer.from(`${name}\0${value}\0`))),
+    encode("K", key),
+    encode("Z", Buffer.from("I")),
+  ]);
+}
+
+/** A Parse of this name. `rest`: the text and the types of the parameters. */
+export function parseMessage(name: string, rest: Buffer): Buffer {
+  return encode("P", Buffer.concat([Buffer.from(`${name}\0`), rest]));
+}
+
+export function closeStatement(name: string): Buffer {
+  return encode("C", Buffer.from(`S${name}\0`));
+}
+
+/** The message with this name instead of the one from `begin` to `end`, which includes its zero byte. */
+export function renamed(message: Buffer, begin: number, end: number, name: string): Buffer {
+  const body = [message.subarray(HEADER_BYTES, begin), Buffer.from(`${name}\0`), message.subarray(end)];
+  return encode(String.fromCharCode(message[0] ?? 0), Buffer.concat(body));
+}
+
 /** A simple query. */
 export function query(text: string): Buffer {
   return encode("Q", Buffer.from(`${text}\0`));
@@ -85,7 +111,7 @@ function authentication(kind: number, data: Buffer): Buffer {
 }
 
 function encode(type: string, body: Buffer): Buffer {
-  const head = Buffer.alloc(5);
+  const head = Buffer.alloc(HEADER_BYTES);
   head.write(type, 0, "latin1");
   head.writeInt32BE(4 + body.length, 1);
   return Buffer.concat([head, body]);

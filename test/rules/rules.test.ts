@@ -13,6 +13,7 @@ import "./account/transfer.rules.ts";
 import "./project/project.rules.ts";
 import "./project/change-project.rules.ts";
 import "./project/recovery.rules.ts";
+import "./project/removal.rules.ts";
 import "./project/quota.rules.ts";
 import "./project/jwks.rules.ts";
 import "./project/vpc-endpoint.rules.ts";

@@ -43,11 +43,15 @@ export async function openFuzzedGateway() {
     volumes: new Volumes(join(path, "volumes"), path),
     tls: new TlsIdentity(join(path, "tls")),
     requireTls: false,
+    proxyProtocol: false,
     maxEngines: 1,
     maxBranchHistory: 2 ** 28,
     onError: (error) => bugs.push(error),
   });
-  const server = createServer((socket) => gateway.accept(socket)).listen(0, "127.0.0.1");
+  const server = createServer((socket) => gateway.accept(socket, { address: "127.0.0.1" })).listen(
+    0,
+    "127.0.0.1",
+  );
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {

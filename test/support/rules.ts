@@ -7,6 +7,7 @@ import { decide, decideDue } from "../../src/platform/decide.ts";
 import type { Event } from "../../src/platform/events.ts";
 import { evolve } from "../../src/platform/evolve.ts";
 import type { Refusal, RefusalCode } from "../../src/platform/refusal-codes.ts";
+import { checkInvariants } from "../../src/simulation/invariants.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 
 export { DAY, HOUR, MINUTE, SECOND } from "../../src/platform/core/time.ts";
@@ -27,13 +28,15 @@ export function after(ms: DurationMs): Wait {
 }
 
 /**
- * The rules as sentences: `given(past).when(command).then(events)`. Each world is new and has a fixed seed.
+ * The rules as sentences: `given(past).when(command).then(events)`. Each world is new and has a fixed seed. The
+ * invariants hold before and after.
  * Drawn ids have placeholders, in commands and in events: `operation-1` is the first operation of the world,
  * `record-2` its second settings record.
  */
 export function given(...past: readonly Step[]) {
   const scene = new Scene();
   scene.run(past);
+  scene.checkInvariants();
   return {
     /** What a question about the world answers now, with placeholders. */
     asking<T>(question: (world: World, now: SimTime) => T): T {
@@ -53,6 +56,7 @@ export function given(...past: readonly Step[]) {
         then(expected: readonly ExpectedEvent[]): void {
           if (!decided.ok) throw new Error(`${decided.refusal.code}: ${decided.refusal.message}`);
           scene.record(decided.value);
+          scene.checkInvariants();
           const events = scene.withPlaceholders(decided.value);
           expect(events.map(({ type }) => type)).toEqual(expected.map(({ type }) => type));
           expect(selectNamed(events, expected)).toEqual(expected);
@@ -140,6 +144,12 @@ class Scene {
       this.#learnId(event);
       evolve(this.world, { ...event, seq: this.world.seq + 1, decision });
     }
+  }
+
+  checkInvariants(): void {
+    const { violations } = checkInvariants(this.world, this.now);
+    // Steps run no due work by themselves, apart from operations.
+    expect(violations.filter(({ invariant }) => invariant !== "all due work has run")).toEqual([]);
   }
 
   withPlaceholders<T>(value: T): T {

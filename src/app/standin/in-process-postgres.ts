@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { EngineError } from "../../engine/engine.ts";
-import type { WebSocketRequest } from "../../gateway/client-session.ts";
+import type { ClientOrigin } from "../../gateway/client-session.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 
 import { DEFAULT_MAX_BRANCH_HISTORY, PostgresPort } from "../open-gateway.ts";
@@ -20,7 +20,7 @@ export type InProcessPostgres = {
   readonly address: PostgresAddress;
   readonly runSql: RunSql;
   /** Serves a connection that is within a WebSocket. */
-  readonly acceptStream: (stream: Duplex, request: WebSocketRequest) => void;
+  readonly acceptStream: (stream: Duplex, origin: ClientOrigin) => void;
   /** Deletes the data of worlds and branches that do not exist any more. */
   removeLeftovers(): Promise<void>;
   /** Called before a world is copied whose data may have changed since its position was stored. */
@@ -48,6 +48,7 @@ export async function openInProcessPostgres(
     maxEngines: MAX_ENGINES,
     maxBranchHistory: DEFAULT_MAX_BRANCH_HISTORY,
     requireTls: false,
+    proxyProtocol: false,
     extensionName: EXTENSION_NAME,
   };
   const warn = (message: string) => process.emitWarning(`standin: ${message}`);
@@ -66,7 +67,7 @@ export async function openInProcessPostgres(
       // URIs with an address need no name resolution, and are the same on every machine but for the port.
       address: { host, port: address.port, hostNamesResolve: false },
       runSql: (request) => port.sql(request),
-      acceptStream: (stream, request) => port.accept(stream, request),
+      acceptStream: (stream, origin) => port.accept(stream, origin),
       removeLeftovers: () => port.removeLeftovers(),
       prepareCopy: (world) => port.prepareCopy(world),
       close,

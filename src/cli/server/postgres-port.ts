@@ -25,6 +25,7 @@ export type PostgresServeOptions = {
   maxEngines: number;
   maxBranchHistory: number;
   requireTls?: boolean;
+  proxyProtocol?: boolean;
   tlsCert?: string;
   tlsKey?: string;
   connectionUris: "auto" | "host" | "address";
@@ -69,6 +70,12 @@ export function addPostgresOptions(command: Command): Command {
         .default(DEFAULT_MAX_BRANCH_HISTORY, "256MiB"),
     )
     .addOption(envOption("--require-tls", "reject Postgres connections without TLS"))
+    .addOption(
+      envOption(
+        "--proxy-protocol",
+        "expect a header of the PROXY protocol, version 1 or 2, before each connection of the Postgres port",
+      ),
+    )
     .addOption(
       envOption(
         "--tls-cert <file>",
@@ -120,7 +127,7 @@ export async function openPostgresPort(
   if (engine === "none" && engineBin !== undefined)
     throw new CliError("--engine-bin cannot be combined with --engine none", true);
   if (options.pgPort === "none") return undefined;
-  const { data, volumes = join(data, "volumes"), requireTls = false } = options;
+  const { data, volumes = join(data, "volumes"), requireTls = false, proxyProtocol = false } = options;
   const { maxEngines, maxBranchHistory } = options;
   const tlsDirectory = resolve(data, "tls");
   const tlsFiles = readTlsFiles(options);
@@ -135,6 +142,7 @@ export async function openPostgresPort(
       maxEngines,
       maxBranchHistory,
       requireTls,
+      proxyProtocol,
       tlsFiles,
       extensionName: options.extensionName,
     },

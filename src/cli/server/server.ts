@@ -66,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     listening.setHandler(createServedApp(opened, options, log, postgres));
     if (postgres !== undefined) {
       const { port } = postgres;
-      acceptWebSockets(listening.server, (stream, request) => port.accept(stream, request));
+      acceptWebSockets(listening.server, (stream, origin) => port.accept(stream, origin));
     }
     const origin = originOf(listening.server.address() as AddressInfo, options.host);
     wrapFileErrors(directory.path, () =>

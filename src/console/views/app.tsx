@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { showsRun } from "../client/mode.ts";
+import { Details } from "../details/details.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { NoticeList } from "../parts/notice-list.tsx";
 import { connection, selection } from "../state/world.ts";
 import { Timeline } from "../timeline/timeline.tsx";
-import { Details } from "./details.tsx";
 import { Faults } from "./faults.tsx";
 import { Header } from "./header.tsx";
 import { Keys } from "./keys.tsx";

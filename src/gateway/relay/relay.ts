@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { MessageScanner } from "./message-scanner.ts";
 
 /** SQL statements that change roles or databases, by their command tags. */
-const CATALOG_TAG = /^(CREATE|ALTER|DROP) (ROLE|DATABASE)/;
+export const CATALOG_TAG = /^(CREATE|ALTER|DROP) (ROLE|DATABASE)/;
 const IDLE = 0x49; // "I": outside of a transaction
 const TERMINATE = 0x58; // "X"
 

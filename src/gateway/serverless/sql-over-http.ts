@@ -15,6 +15,8 @@ const SERVER_CODES = new Set(["53000", "57P03"]);
 export type SqlRequest = {
   readonly headers: Headers;
   readonly body: string;
+  /** The address of the client. */
+  readonly address: string;
   /** The world of the path; `undefined`: the one that the connection string names, or the default one. */
   readonly world: string | undefined;
   /** The client does not wait any more. */
@@ -55,12 +57,12 @@ export class SqlOverHttp {
     }
   }
 
-  async #execute({ headers, body, world, signal }: SqlRequest): Promise<SqlResponse> {
+  async #execute({ headers, body, address, world, signal }: SqlRequest): Promise<SqlResponse> {
     const login = parseLogin(headers);
     const work = parseWork(headers, body);
     const { route, role, password } = login;
     const served = await this.#options.servedWorld(world ?? route.world);
-    const verifier = await served.verifierOf(route.endpointId, role);
+    const verifier = await served.verifierOf(route.endpointId, role, address);
     if (!(await this.#options.passwords.matches(password, verifier)))
       throw new ConnectionRejected(authenticationFailed(role));
     const result = await this.#sessions.execute(served, login, work, signal);

@@ -9,6 +9,7 @@ import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
 import { enginePlan, learnContent, verifierOfRole } from "../compute/branch-content.ts";
 import { WorldData, type WorldDataOptions } from "../data/world-data.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.ts";
+import { networkRejection } from "../login/network-rules.ts";
 import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
 import { ComputeChanges } from "./compute-changes.ts";
@@ -54,12 +55,17 @@ export class ServedWorld {
     });
   }
 
-  /** The verifier of a role's password, or one that no password fits if there is no such role. */
-  async verifierOf(endpointId: string, role: string): Promise<Verifier> {
+  /**
+   * The verifier of a role's password, or one that no password fits if there is no such role. Throws
+   * `ConnectionRejected` if the project does not allow connections from the address.
+   */
+  async verifierOf(endpointId: string, role: string, address: string): Promise<Verifier> {
     await this.#computes.get(endpointId)?.host.contentIsKnown();
     const verifier = await this.world.transact((transaction) => {
       const compute = findReachableCompute(transaction.world, endpointId);
       if (!compute.ok) throw new ConnectionRejected(refusedConnection(compute.refusal, ""));
+      const rejection = networkRejection(transaction, endpointId, address);
+      if (rejection !== undefined) throw new ConnectionRejected(rejection);
       return verifierOfRole(transaction, compute.value.branchId, role);
     });
     return verifier ?? mockVerifier(this.#mockSecret, role);

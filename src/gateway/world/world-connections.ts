@@ -19,7 +19,8 @@ export function connect(
 ): SimTime | ConnectionRejected {
   const activity = { endpointId, kind: "connect", connectionId, ...client } as const;
   const recorded = transaction.execute({ type: "RecordActivity", activity });
-  if (!recorded.ok) return new ConnectionRejected(refusedConnection(recorded.refusal, client.database));
+  if (!recorded.ok)
+    return new ConnectionRejected(refusedConnection(recorded.refusal, client.database, client.pooled));
   const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
   return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
 }

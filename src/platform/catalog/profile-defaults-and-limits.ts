@@ -21,6 +21,8 @@ export type Profile = {
   readonly fileCacheShare: number;
   readonly sharedBuffersMb: number;
   readonly maxConnections: (minCu: number, maxCu: number) => number;
+  /** Sessions that the connection pooler opens for one role and database. */
+  readonly poolSize: (maxConnections: number) => number;
   readonly pooledConnections: number;
   readonly suspendTimeout: {
     readonly defaultS: number;
@@ -95,6 +97,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 10)], fixedOnly: [] }, // R
     fileCacheShare: 0.8, // R
     maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
+    poolSize: () => 64, // D
     durations: durations(3 * SECOND), // R: "a few seconds"
     defaultPgVersion: 16, // A
     apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
@@ -108,6 +111,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     fileCacheShare: 0.75, // D
     maxConnections: (minCu, maxCu) =>
       Math.max(100, Math.min(4000, Math.floor(419.66 * Math.min(maxCu, 8 * minCu)))), // D
+    poolSize: (maxConnections) => Math.floor(0.9 * maxConnections), // D
     durations: durations(500), // D: "few hundred ms"
     defaultPgVersion: 17, // S
     apiKeyPrefix: "napi_", // D: the vendor's published answer to the creation of a key

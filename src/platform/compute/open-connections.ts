@@ -32,6 +32,12 @@ export function checkConnectionLimit(
     : refuse("TOO_MANY_CONNECTIONS", `sorry, too many clients already: max_connections is ${limit}`);
 }
 
+/** Sessions that the connection pooler opens for one role and database. */
+export function poolSize(world: World, compute: Compute): number {
+  const profile = profileOfWorld(world);
+  return profile.poolSize(maxConnections(profile, effectiveRange(compute)));
+}
+
 export type ConnectionCount = { readonly direct: number; readonly pooled: number };
 
 export function countConnections(world: World, computeId: string, now: SimTime): ConnectionCount {

@@ -1,6 +1,11 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import {
+  apiKeyRemovalDueAt,
+  validApiKeys,
+  validOrganizationKeys,
+} from "../../../src/platform/account/decide-api-key.ts";
 import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, NOW } from "../../support/rules.ts";
+import { after, type CommandOf, DAY, given, NOW, type Step } from "../../support/rules.ts";
 
 const createKey: CommandOf<"CreateApiKey"> = {
   type: "CreateApiKey",
@@ -114,4 +119,38 @@ test("a key of an organization is revoked through the organization only", () => 
     .when({ ...revokeKey, organizationId: ORGANIZATION })
     .then([{ type: "ApiKeyRevoked", keyId: 1 }]);
   given(worldWithAccount(), createOrganizationKey).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
+});
+
+test("the valid keys of a person and of an organization are listed apart, oldest first", () => {
+  const key = (hash: string, scope?: { organizationId: string; projectId?: string }): Step => ({
+    type: "CreateApiKey",
+    accountId: "owner",
+    name: hash,
+    hash,
+    ...(scope === undefined ? {} : { scope }),
+  });
+  const organizationId = ORGANIZATION;
+  const names = given(
+    worldWithProject(),
+    createOther,
+    key("person"),
+    key("organization", { organizationId }),
+    key("project", { organizationId, projectId: "shop" }),
+    key("other", { organizationId: "org-other-2" }),
+    key("revoked"),
+    key("revoked of the organization", { organizationId }),
+    { type: "RevokeApiKey", accountId: "owner", keyId: 5 },
+    { type: "RevokeApiKey", accountId: "owner", organizationId, keyId: 6 },
+  ).asking((world) => ({
+    person: [...validApiKeys(world, "owner")].map(({ name }) => name),
+    organization: [...validOrganizationKeys(world, organizationId)].map(({ name }) => name),
+    other: [...validApiKeys(world, "other")].map(({ name }) => name),
+    removals: ["1", "5", "99"].map((id) => apiKeyRemovalDueAt(world, id)),
+  }));
+  expect(names).toEqual({
+    person: ["person"],
+    organization: ["organization", "project"],
+    other: [],
+    removals: [undefined, NOW + 7 * DAY, undefined],
+  });
 });

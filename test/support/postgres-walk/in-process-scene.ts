@@ -47,6 +47,7 @@ export async function openInProcessScene(
       maxEngines: 32,
       maxBranchHistory,
       requireTls: false,
+      proxyProtocol: false,
       extensionName: "platform",
     },
     {

@@ -11,7 +11,7 @@ import {
 import { commandCompute, deleteCompute, sendActivity, setDelay } from "../state/actions.ts";
 import { useReading } from "../state/reading.ts";
 import { at, canChange, nameOfCompute, now, stats } from "../state/world.ts";
-import { EventLine } from "./event-line.tsx";
+import { EventLine } from "../views/event-line.tsx";
 
 export function ComputeDetails({ compute }: { readonly compute: Compute }) {
   const instant = at.value;
