@@ -174,12 +174,23 @@ export class Gateway {
       this.#worlds.delete(name);
       await (await opened.served.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
     }
-    for (const unused of await findUnusedVolumes(volumes, worlds)) {
+    const { removable, pinned } = await findUnusedVolumes(volumes, worlds);
+    if (pinned.length > 0) this.#removeWhenReleased(pinned);
+    for (const unused of removable) {
       if (this.#isClosing) return;
       for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
+      // What a stopped engine leaves is processed in the background.
+      await volumes.whenReleased(unused);
       await volumes.remove(unused);
     }
     await this.#shortenLogs();
+  }
+
+  #removeWhenReleased(pinned: readonly string[]): void {
+    const { volumes, onError } = this.#options;
+    Promise.all(pinned.map((id) => volumes.whenReleased(id)))
+      .then(() => (this.#isClosing ? undefined : this.removeUnusedVolumes()))
+      .catch((error: unknown) => onError(error, "data that no world needs could not be deleted"));
   }
 
   /** Deletes the log that no world needs any more. */

@@ -23,6 +23,7 @@ export class Volumes {
   readonly #origins = new Map<string, VolumeOrigin>();
   /** Volumes that no world refers to yet, or that are being copied. */
   readonly #pins = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   /** `dataDirectory` holds the worlds. Servers of several data directories may share the root. */
   constructor(root: string, dataDirectory: string) {
@@ -116,8 +117,13 @@ export class Volumes {
       if (!isPinned) return;
       isPinned = false;
       const others = (this.#pins.get(id) ?? 1) - 1;
-      if (others === 0) this.#pins.delete(id);
-      else this.#pins.set(id, others);
+      if (others > 0) {
+        this.#pins.set(id, others);
+        return;
+      }
+      this.#pins.delete(id);
+      for (const resolve of this.#waiting.get(id) ?? []) resolve();
+      this.#waiting.delete(id);
     };
   }
 
@@ -141,6 +147,12 @@ export class Volumes {
     return new Set(
       ids.filter((id) => this.has(id)).flatMap((id) => this.#readOrigin(id).bases.map(({ path }) => path)),
     );
+  }
+
+  /** Resolves when the volume is not pinned. */
+  async whenReleased(id: string): Promise<void> {
+    if (!this.isPinned(id)) return;
+    await new Promise<void>((resolve) => this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), resolve]));
   }
 
   isPinned(id: string): boolean {

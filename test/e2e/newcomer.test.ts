@@ -64,8 +64,10 @@ test("the example of docs/reference/seed-file.md creates the resources that it l
   const [, example = ""] =
     /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/reference/seed-file.md"), "utf8")) ?? [];
   const [, key = ""] = /key: ([\w-]{16,})/.exec(example) ?? [];
-  const file = join(testDirectory(), "world.yaml");
+  const directory = testDirectory();
+  const file = join(directory, "world.yaml");
   writeFileSync(file, example);
+  writeFileSync(join(directory, "schema.sql"), "create table items (id int);");
   const server = await startServer(testDirectory(), ["--seed-file", file], { key });
   const { projects } = (await server.api("GET", "/projects")).body;
   expect(projects).toHaveLength(1);

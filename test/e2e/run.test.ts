@@ -505,7 +505,7 @@ test("features of a fresh world are rejected with --target: an initial world, an
   const { ready } = await startServer(testDirectory(), ["--clock", "manual", "--start-delay", "2s"]);
   for (const [line, reason] of [
     ["state: 0123456789abcdef", "state: the end state cannot be compared on a server"],
-    ["", "begins with the world of mine.world.sqlite cannot run on a server"],
+    ["", "world.file: a scenario that begins with a recorded world cannot run on a server"],
   ]) {
     const file = written("length: 1m", line ?? "");
     if (line === "") writeFileSync(file, "version: 1\nworld: { file: mine.world.sqlite }\nlength: 1m\n");

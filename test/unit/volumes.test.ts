@@ -55,13 +55,20 @@ test("a creation that fails leaves nothing", async () => {
   expect(volumes.stored()).toEqual([]);
 });
 
-test("a volume is pinned until all pins are released", () => {
+test("a volume is pinned until all pins are released", async () => {
   const volumes = new Volumes(join(newDirectory(), "volumes"), newDirectory());
   const [first, second] = [volumes.pin("history/br-1"), volumes.pin("history/br-1")];
   first();
   first();
   expect(volumes.isPinned("history/br-1")).toBe(true);
+  let isReleased = false;
+  const released = volumes.whenReleased("history/br-1").then(() => {
+    isReleased = true;
+  });
+  await Promise.resolve();
+  expect(isReleased).toBe(false);
   second();
+  await released;
   expect(volumes.isPinned("history/br-1")).toBe(false);
 });
 

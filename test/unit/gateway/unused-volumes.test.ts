@@ -35,7 +35,7 @@ async function removeBranch(double: Double, projectId: string, branchId: string)
 
 test("a volume is used while a branch, a snapshot or a snapshot of the world refers to it", async () => {
   const { double, projectId, branchId, volumes, volumeId } = await projectWithData();
-  const unused = () => findUnusedVolumes(volumes, double.worlds);
+  const unused = async () => (await findUnusedVolumes(volumes, double.worlds)).removable;
   const child = await double.api("POST", `/projects/${projectId}/branches`, {});
   const childId: string = child.body.branch.id;
   await double.sim("POST", "/snapshots", { name: "before" });
@@ -48,6 +48,10 @@ test("a volume is used while a branch, a snapshot or a snapshot of the world ref
   expect(await unused()).toEqual([]);
   await double.sim("DELETE", "/snapshots/before");
   expect(await unused()).toEqual([volumeId]);
+  const unpin = volumes.pin(volumeId);
+  expect(await findUnusedVolumes(volumes, double.worlds)).toEqual({ removable: [], pinned: [volumeId] });
+  unpin();
+  expect(await unused()).toEqual([volumeId]);
 });
 
 test("a volume is used until its branch is removed, and while it is pinned", async () => {
@@ -57,12 +61,12 @@ test("a volume is used until its branch is removed, and while it is pinned", asy
   const { volume, release } = await volumes.create(double.world.history().id, sideId, async () => ({
     bases: [{ path: join(volumes.root, "templates", "18") }],
   }));
-  expect(await findUnusedVolumes(volumes, double.worlds)).toEqual([]);
+  expect((await findUnusedVolumes(volumes, double.worlds)).removable).toEqual([]);
   await double.world.transact((transaction) =>
     transaction.storeBranchData({ id: sideId, volumeId: volume.id, at: transaction.now, writes: true }),
   );
   release();
-  expect(await findUnusedVolumes(volumes, double.worlds)).toEqual([]);
+  expect((await findUnusedVolumes(volumes, double.worlds)).removable).toEqual([]);
   await removeBranch(double, projectId, sideId);
-  expect(await findUnusedVolumes(volumes, double.worlds)).toEqual([volume.id]);
+  expect((await findUnusedVolumes(volumes, double.worlds)).removable).toEqual([volume.id]);
 });
