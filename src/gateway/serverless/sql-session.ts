@@ -7,7 +7,7 @@ import type { SqlWork, Statement } from "./sql-request.ts";
 import { SqlResult } from "./sql-result.ts";
 import { type Json, parameterText } from "./sql-values.ts";
 
-/** D: the limit of a response. */
+/** D: the limit of a response, and the text of its error, which public repositories quote. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const INSUFFICIENT_STORAGE = 507;
 /** Clears everything that a request may have left in its session. */
