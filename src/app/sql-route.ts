@@ -6,7 +6,7 @@ import { REQUEST_HEADERS } from "../gateway/serverless/sql-request.ts";
 import { isNestedTooDeeply, MAX_JSON_DEPTH } from "../http/json-depth.ts";
 import { readBody } from "../http/request.ts";
 
-/** D: the limit of a request. */
+/** D: the limit of a request, and the text of its error, which public repositories quote. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 const LOOPBACK = "127.0.0.1";
 const ONE_DAY_S = 86_400;
@@ -42,7 +42,7 @@ async function answer(context: Context, runSql: RunSql | undefined): Promise<Sql
     return problem(400, "this server accepts no Postgres clients; start it without --pg-port none");
   const { text, tooLarge, isMalformed } = await readBody(context, MAX_REQUEST_BYTES);
   if (tooLarge)
-    return problem(413, `the request body must not exceed ${MAX_REQUEST_BYTES} bytes`, {
+    return problem(413, `request is too large (max is ${MAX_REQUEST_BYTES} bytes)`, {
       Connection: "close",
     });
   if (isMalformed === true) return problem(400, "request body: is not valid UTF-8");

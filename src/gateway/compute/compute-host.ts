@@ -1,6 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Content, LearnedChanges } from "../../engine/content.ts";
 import {
   applyContent,
@@ -59,7 +58,7 @@ export class ComputeHost {
   #volume: Volume | undefined;
   #branchId: string | undefined;
   #sessions = 0;
-  #idle = new AbortController();
+  #idleTimer: NodeJS.Timeout | undefined;
   #changes: Promise<void> = Promise.resolve();
 
   constructor(options: ComputeHostOptions) {
@@ -102,7 +101,7 @@ export class ComputeHost {
   /** Starts the engine unless it runs. Each call is followed by one of `release`. */
   async acquire(): Promise<RunningEngine> {
     this.#sessions += 1;
-    this.#idle.abort();
+    clearTimeout(this.#idleTimer);
     try {
       await this.#stopping;
       this.#running ??= this.#start();
@@ -117,11 +116,10 @@ export class ComputeHost {
   release(): void {
     this.#sessions -= 1;
     if (this.#sessions > 0) return;
-    this.#idle = new AbortController();
-    sleep(IDLE_ENGINE_MS, undefined, { signal: this.#idle.signal, ref: false }).then(
-      () => (this.#sessions === 0 ? this.stop() : undefined),
-      () => undefined,
-    );
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (this.#sessions === 0) this.stop().catch(() => undefined);
+    }, IDLE_ENGINE_MS).unref();
   }
 
   /** Stops the engine. A later start waits until the process has exited. */

@@ -5,7 +5,7 @@ import { CATALOG_TAG } from "../relay/relay.ts";
 import type { PreparedStatement } from "./prepared-statement.ts";
 
 const IDLE = 0x49; // "I": outside of a transaction
-/** D: the platform's `max_prepared_statements`, of one server session. */
+/** D: the platform's `max_prepared_statements`, of one server session. A: also in profile 2024. */
 const MAX_PREPARED_STATEMENTS = 1_000;
 /** D: PgBouncer gives each client its own values of these settings. All others belong to the server session. */
 export const CLIENT_SETTINGS = [

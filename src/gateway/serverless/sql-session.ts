@@ -7,7 +7,7 @@ import type { SqlWork, Statement } from "./sql-request.ts";
 import { SqlResult } from "./sql-result.ts";
 import { type Json, parameterText } from "./sql-values.ts";
 
-/** D: the limit of a response. */
+/** D: the limit of a response, and the text of its error, which public repositories quote. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const INSUFFICIENT_STORAGE = 507;
 /** Clears everything that a request may have left in its session. */
@@ -29,6 +29,8 @@ export class SqlSession {
   readonly #exchanges: Exchange[] = [];
   #receivedBytes = 0;
   #end: SqlError | undefined;
+  /** Resolves when the last request has left no state in the session. Never rejects. */
+  #isReset: Promise<void> = Promise.resolve();
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -37,25 +39,26 @@ export class SqlSession {
     socket.resume();
   }
 
-  /** Whether another request may use it: it is connected, and has the state of a new session. */
-  get isUsable(): boolean {
+  get isConnected(): boolean {
     return this.#end === undefined;
   }
 
-  /** Executes the statements and resets the session. Rejects with the first `SqlError`. */
+  /** Waits for the reset. Whether another request may use it: it is connected, and like a new session. */
+  async isUsable(): Promise<boolean> {
+    await this.#isReset;
+    return this.isConnected;
+  }
+
+  /** Executes the statements. The session is reset after the result. Rejects with the first `SqlError`. */
   async execute({ statements, rawText, begin }: SqlWork): Promise<Json> {
     this.#receivedBytes = 0;
     if (begin === undefined) {
       const [statement] = statements as readonly [Statement];
       const result = new SqlResult(rawText, statement.arrayMode);
       const done = this.#exchange(result);
-      const reset = this.#reset();
+      this.#isReset = this.#reset();
       this.#socket.write(Buffer.concat([bytesOf(statement), RESET]));
-      try {
-        await done;
-      } finally {
-        await reset;
-      }
+      await done;
       return result.toJson();
     }
     return { results: await this.#executeBatch(statements, rawText, begin) };
@@ -74,11 +77,10 @@ export class SqlSession {
       ending = "COMMIT";
     } finally {
       const ended = this.#exchange();
-      const reset = this.#reset();
+      this.#isReset = this.#reset();
       this.#socket.write(Buffer.concat([query(ending), RESET]));
       // After a rollback, the error of the statement is the one to report.
-      await (ending === "COMMIT" ? ended.finally(() => reset) : reset);
-      ended.catch(() => undefined);
+      await (ending === "COMMIT" ? ended : ended.catch(() => undefined));
     }
     return results;
   }

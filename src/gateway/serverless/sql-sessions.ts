@@ -36,7 +36,7 @@ export class SqlSessions {
   async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, signal: AbortSignal): Promise<Json> {
     const idle = this.#idleSessions(served, login);
     for (let attempt = 1; ; attempt += 1) {
-      const connected = takeUsable(idle) ?? (await this.#connect(served, login));
+      const connected = (await takeUsable(idle)) ?? (await this.#connect(served, login));
       const { session, admitted, compute, cancelPid } = connected;
       if (!(await served.beginWork(admitted)) && attempt < MAX_ATTEMPTS) {
         session.close(CLIENT_ERRORS.terminated);
@@ -56,7 +56,7 @@ export class SqlSessions {
       } finally {
         signal.removeEventListener("abort", cancel);
         served.endWork(admitted);
-        if (session.isUsable && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
+        if (session.isConnected && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
         else session.close(CLIENT_ERRORS.terminated);
       }
     }
@@ -120,9 +120,9 @@ export class SqlSessions {
 }
 
 /** The session that was used last, so that others can be recognized as superfluous. */
-function takeUsable(idle: Connected[]): Connected | undefined {
+async function takeUsable(idle: Connected[]): Promise<Connected | undefined> {
   for (;;) {
     const connected = idle.pop();
-    if (connected === undefined || connected.session.isUsable) return connected;
+    if (connected === undefined || (await connected.session.isUsable())) return connected;
   }
 }

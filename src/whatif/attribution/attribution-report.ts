@@ -1,6 +1,7 @@
 import type { Random } from "../../platform/core/random-port.ts";
+import { DAY } from "../../platform/core/time.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
-import { type Costs, sizeOf } from "../curve/costs.ts";
+import { type Costs, perMonth, sizeOf } from "../curve/costs.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import { amount, delayPhrase, money, percentOf, plural, signed } from "../report/number-format.ts";
@@ -140,8 +141,8 @@ export function attributionPage(report: AttributionReport): ReportPage {
             ],
     facts: sources.slice(0, 5).map((share) => ({
       label: `without ${share.source}`,
-      value: `−${money(share.saves_cost)}`,
-      note: percentOf(-share.saves_s, present.active_s),
+      value: money(-perMonth(share.saves_cost, traffic.days * DAY)),
+      note: `a month, active time ${percentOf(-share.saves_s, present.active_s)}`,
     })),
     tables: [sourceTable(report), computeTable(report)],
     limits: report.limits,

@@ -116,10 +116,6 @@ function hitRatioText({ cache_hit_ratio, cache_recovered_after_s }: CapacityRow)
   return `, ${amount(cache_hit_ratio * 100)} % of reads from the cache${recovered}`;
 }
 
-export function sizeCostText({ cost, cu_hours }: CapacityRow): string {
-  return cost === null ? `${amount(cu_hours)} CU-hours` : money(cost);
-}
-
 export function sizeName({ min_cu, max_cu }: CapacityRow): string {
   return min_cu === max_cu ? `${min_cu} CU` : `${min_cu}–${max_cu} CU`;
 }

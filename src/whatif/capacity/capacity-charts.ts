@@ -1,7 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
 import { type BarChart, barChart } from "../report/bar-chart.ts";
-import { spanText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
+import { delayText, spanText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";
 import { INK } from "../report/palette.ts";
 import { drawChart } from "../report/svg.ts";
@@ -124,11 +124,17 @@ function cacheRecoveryChart(
     .filter(([, { min_cu, max_cu }]) => min_cu === max_cu)
     .slice(0, LINE_INKS.length);
   const ranges = recovery.map(({ from_s, to_s }) => timeRangeName(from_s, to_s));
-  const lines = fixedSizes.flatMap(([index, row], line) =>
-    recovery.map(({ hit_ratios }, range) => ({
-      range: ranges[range] as string,
-      hits: (hit_ratios[index] ?? 0) * 100,
+  const curves = withoutRepetitions(
+    fixedSizes.map(([index, row]) => ({
       size: sizeName(row),
+      hits: recovery.map(({ hit_ratios }) => (hit_ratios[index] ?? 0) * 100),
+    })),
+  );
+  const lines = curves.flatMap(({ size, hits }, line) =>
+    hits.map((each, range) => ({
+      range: ranges[range] as string,
+      hits: each,
+      size,
       ink: LINE_INKS[line] as string,
     })),
   );
@@ -136,16 +142,21 @@ function cacheRecoveryChart(
     name: "recovery",
     title: "Cache hit ratio after a start",
     caption: "A start empties the cache.",
-    legend: fixedSizes.map(([, row], line) => ({
-      name: sizeName(row),
+    legend: curves.map(({ size }, line) => ({
+      name: size,
       ink: LINE_INKS[line] as string,
       sample: "line",
     })),
-    plot: () => ({
-      marginBottom: 110,
-      marginLeft: 64,
-      height: 400,
-      x: { type: "point", label: "time since the start →", domain: ranges, tickRotate: -35 },
+    plot: ({ isNarrow }) => ({
+      marginBottom: isNarrow ? 84 : 46,
+      marginRight: 40,
+      x: {
+        type: "point",
+        label: "time since the start, up to →",
+        domain: ranges,
+        tickFormat: (_: string, index: number) => upperEndText(recovery[index]?.to_s ?? null),
+        ...(isNarrow ? { tickRotate: -60 } : {}),
+      },
       y: { label: "↑ reads from the cache, %", grid: true, zero: true, domain: [0, 100] },
       color: { type: "identity" },
       marks: [
@@ -168,4 +179,21 @@ function cacheRecoveryChart(
       ],
     }),
   });
+}
+
+type SizeCurve = { readonly size: string; readonly hits: readonly number[] };
+
+/** Sizes with equal figures share a line, which would otherwise hide the others. */
+function withoutRepetitions(curves: readonly SizeCurve[]): SizeCurve[] {
+  const byHits = new Map<string, SizeCurve>();
+  for (const { size, hits } of curves) {
+    const key = hits.join();
+    const same = byHits.get(key);
+    byHits.set(key, { hits, size: same === undefined ? size : `${same.size}, ${size}` });
+  }
+  return [...byHits.values()];
+}
+
+function upperEndText(to: number | null): string {
+  return to === null ? "longer" : delayText(to);
 }

@@ -1,7 +1,7 @@
 import { amount, delayText, millisText, money, plural, spanText } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { profileAndPriceText } from "../report/question.ts";
-import { capacityAnswerText, plainNumber, shareText, sizeCostText, sizeName } from "./capacity-answer.ts";
+import { capacityAnswerText, plainNumber, shareText, sizeName } from "./capacity-answer.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
 /** The capacity report as a page: one row per size. */
@@ -13,8 +13,8 @@ export function capacityPage(report: CapacityReport): ReportPage {
     answer: capacityAnswerText(report),
     facts: sizes.map((row) => ({
       label: sizeName(row),
-      value: sizeCostText(row),
-      note: `throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} rejected${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} by the pooler`}`,
+      value: row.cost_per_month === null ? `${amount(row.cu_hours)} CU-hours` : money(row.cost_per_month),
+      note: `${row.cost_per_month === null ? "" : "a month, "}throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} rejected${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} by the pooler`}`,
     })),
     tables: [sizeTable(report), sensitivityTable(report), connectionTable(report), ...recoveryTable(report)],
     limits: report.limits,

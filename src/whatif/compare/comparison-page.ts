@@ -1,3 +1,5 @@
+import { DAY } from "../../platform/core/time.ts";
+import { perMonth } from "../curve/costs.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 import type { OutcomeFigures } from "../report/figures.ts";
 import { amount, currentDelayPhrase, millisText, money, percentOf } from "../report/number-format.ts";
@@ -26,8 +28,8 @@ export function comparisonPage(comparison: Comparison): ReportPage {
     answer: comparisonAnswerText(comparison, best),
     facts: policies.map((policy) => ({
       label: policy.policy,
-      value: money(figure(policy, "cost").value),
-      note: `${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
+      value: money(perMonth(figure(policy, "cost").value, traffic.days * DAY)),
+      note: `a month, ${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
     })),
     tables: [policyTable(comparison, mark), waitTable(comparison, mark), ...resumesTable(comparison, mark)],
     limits: comparison.limits,

@@ -10,7 +10,7 @@ h3{margin:0 0 .4em;font-size:.95rem}
 .answer{margin:0 0 .6em;font-size:1.15rem;line-height:1.5;border-left:4px solid var(--best);padding-left:16px}
 .also{margin:0 0 .6em;padding-left:20px}
 .subject{margin:1.2em 0 0;color:var(--faint);font-size:.88rem}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(158px,1fr));gap:12px;margin:28px 0 40px}
+.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(158px,1fr));gap:12px;margin:28px 0 40px}
 .fact{display:flex;flex-direction:column;background:var(--panel);border:1px solid var(--line);border-radius:10px;padding:14px 16px}
 .fact .label{color:var(--faint);font-size:.8rem}
 .fact .value{font-size:1.35rem;font-weight:650;letter-spacing:-.02em;font-variant-numeric:tabular-nums;line-height:1.35}
@@ -21,7 +21,8 @@ figure .narrow{display:none;max-width:520px}
 figcaption{color:var(--faint);font-size:.88rem;margin-top:.5em;max-width:70ch}
 .table{margin:0 0 40px;break-inside:avoid-page}
 .scroll{overflow-x:auto;border-radius:6px;background:linear-gradient(to right,var(--paper) 30%,transparent) left/40px 100%,linear-gradient(to left,var(--paper) 30%,transparent) right/40px 100%,linear-gradient(to right,var(--shade),transparent) left/14px 100%,linear-gradient(to left,var(--shade),transparent) right/14px 100%;background-repeat:no-repeat;background-attachment:local,local,scroll,scroll;--shade:color-mix(in srgb,var(--ink) 22%,transparent)}
-.hint{display:none;margin:-.4em 0 .6em;color:var(--faint);font-size:.8rem}
+.hint{display:none;margin:-.4em 0 .6em;color:var(--faint);font-size:.8rem}.hint.always{display:block}
+td i::after{content:attr(data-pad);visibility:hidden}
 table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}
 th,td{padding:7px 10px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th:first-child{text-align:left;padding-left:8px}
@@ -43,4 +44,4 @@ details{font-size:.88rem;color:var(--faint)}
 summary{cursor:pointer;font-weight:600;color:var(--ink)}
 pre{overflow:auto;background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:14px;color:var(--ink);font-size:.8rem}
 @media screen and (max-width:640px){main{padding:28px 16px}h1{font-size:1.5rem}figure .wide{display:none}figure .narrow{display:block}.hint{display:block}.facts{grid-template-columns:1fr 1fr;gap:10px;margin:20px 0 28px}.fact{padding:10px 12px}}
-@media print{@page{margin:16mm}html{font-size:12px}main{max-width:none;padding:0}.fact,.limit{background:none}.facts{grid-template-columns:repeat(auto-fit,minmax(112px,1fr))}.scroll{overflow:visible;background:none}th,td{padding:4px 6px;white-space:normal}h2{break-after:avoid}.manifest{display:none}details::details-content{content-visibility:visible;height:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}`;
+@media print{.hint.always{display:none}@page{margin:16mm}html{font-size:12px}main{max-width:none;padding:0}.fact,.limit{background:none}.facts{grid-template-columns:repeat(auto-fit,minmax(112px,1fr))}.scroll{overflow:visible;background:none}th,td{padding:4px 6px;white-space:normal}h2{break-after:avoid}.manifest{display:none}details::details-content{content-visibility:visible;height:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}`;

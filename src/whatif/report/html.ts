@@ -62,45 +62,53 @@ function figureHtml({ title, caption, svg, narrowSvg }: Chart): string {
 
 function tableHtml({ title, headings, rows }: PageTable): string {
   const head = headings.map((heading) => `<th scope="col">${escapeHtml(heading)}</th>`).join("");
-  const columns = headings.map((_, column) => alignedDecimals(rows.map(({ cells }) => cells[column] ?? "")));
-  const body = rows.map(({ cells: [name = ""], mark }, row) => {
+  const paddings = headings
+    .slice(1)
+    .map((_, column) => decimalPaddings(rows.map(({ cells }) => cells[column + 1] ?? "")));
+  const body = rows.map(({ cells: [name = "", ...cells], mark }, row) => {
     const tag = mark === undefined ? "" : ` <span class="tag">${mark}</span>`;
-    const numbers = columns.slice(1).map((cells) => `<td>${escapeHtml(cells[row] ?? "")}</td>`);
+    const numbers = cells.map(
+      (cell, column) => `<td>${escapeHtml(cell)}${paddingHtml(paddings[column]?.[row] ?? "")}</td>`,
+    );
     return `<tr${mark === undefined ? "" : ` class="${mark}"`}><th scope="row">${escapeHtml(name)}${tag}</th>${numbers.join("")}</tr>`;
   });
-  const hint = isWiderThanPhone(headings, rows)
-    ? `<p class="hint">The table is wider than the screen: scroll it sideways.</p>\n`
-    : "";
+  const width = estimatedWidth(headings, rows);
+  const hint =
+    width > PHONE_WIDTH
+      ? `<p class="hint${width > PAGE_WIDTH ? " always" : ""}">More columns: scroll the table sideways.</p>\n`
+      : "";
   return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n${hint}<div class="scroll" role="region" aria-label="${escapeHtml(title)}" tabindex="0"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
 }
 
-const FIGURE_SPACE = "\u2007";
-const POINT_SPACE = "\u2008";
 const DECIMAL = /^([−+±$<]*[\d,]+)(?:\.(\d+))?(\D*)$/;
 
-/** Pads the fractions of numbers in the same unit, so that the decimal points of a column align. */
-function alignedDecimals(cells: readonly string[]): string[] {
+/** What each cell lacks to the longest fraction, so that the decimal points of numbers in the same unit align. */
+function decimalPaddings(cells: readonly string[]): string[] {
   const parts = cells.map((cell) => DECIMAL.exec(cell));
   const units = new Set(parts.flatMap((part) => (part === null ? [] : [part[3]])));
-  if (units.size !== 1) return [...cells];
-  const longest = Math.max(...parts.map((part) => part?.[2]?.length ?? 0));
-  return cells.map((cell, row) => {
-    const [, whole = "", fraction = "", unit = ""] = parts[row] ?? [];
-    if (whole === "" || longest === 0) return cell;
-    const point = fraction === "" ? POINT_SPACE : `.${fraction}`;
-    return `${whole}${point}${FIGURE_SPACE.repeat(longest - fraction.length)}${unit}`;
-  });
+  if (units.size !== 1) return [];
+  const fractions = parts.map((part) => (part?.[2] === undefined ? "" : `.${part[2]}`));
+  const longest = fractions.reduce((most, fraction) => (fraction.length > most.length ? fraction : most), "");
+  return parts.map((part, row) =>
+    part === null ? "" : longest.slice(fractions[row]?.length ?? 0).replaceAll(/\d/g, "0"),
+  );
+}
+
+/** Takes the width of the text without showing it or adding it to copied text. */
+function paddingHtml(text: string): string {
+  return text === "" ? "" : `<i data-pad="${text}"></i>`;
 }
 
 const PHONE_WIDTH = 388;
+const PAGE_WIDTH = 884;
 const CHARACTER_WIDTH = 7;
 const CELL_PADDING = 20;
 
-function isWiderThanPhone(headings: readonly string[], rows: PageTable["rows"]): boolean {
+function estimatedWidth(headings: readonly string[], rows: PageTable["rows"]): number {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
   );
-  return widths.reduce((sum, width) => sum + width * CHARACTER_WIDTH + CELL_PADDING, 0) > PHONE_WIDTH;
+  return widths.reduce((sum, width) => sum + width * CHARACTER_WIDTH + CELL_PADDING, 0);
 }
 
 function inputHtml({ notes, badRows, bad }: InputNotes): string {

@@ -3,7 +3,8 @@ import type { Frame } from "./svg.ts";
 
 const NAME_HEIGHT = 18;
 const LONGEST_NAME = 26;
-const AXIS_HEIGHT = 80;
+const MARGIN_TOP = 8;
+const AXIS_HEIGHT = 54;
 
 type RowOptions = {
   readonly names: readonly string[];
@@ -17,6 +18,7 @@ type RowOptions = {
 export function rowLayout(frame: Frame, { names, rowHeight, marginLeft }: RowOptions) {
   const step = rowHeight + (frame.isNarrow ? NAME_HEIGHT : 0);
   return {
+    marginTop: MARGIN_TOP,
     height: AXIS_HEIGHT + names.length * step,
     marginLeft: frame.isNarrow ? 16 : marginLeft,
     y: { label: null, domain: names, axis: null },

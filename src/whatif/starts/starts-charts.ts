@@ -13,6 +13,7 @@ const TIME_SLICES = 300;
 const INKS = [INK.accent, INK.current, INK.best, INK.bound, INK.faint];
 const MINUTES_PER_DAY = DAY / MINUTE;
 const MINUTES_PER_BAR = 15;
+const MAX_SINGLE_TICKS = 10;
 
 type LinePoint = { readonly name: string; readonly ink: string };
 
@@ -47,7 +48,7 @@ function concurrentStarts(
     legend: lines.map((line) => ({ ...line, sample: "line" })),
     plot: (frame) => ({
       x: dateAxis(period, frame),
-      y: { label: "↑ concurrent starts", grid: true, zero: true, nice: true, tickFormat: threeDigits },
+      y: { ...countAxis(points), label: "↑ concurrent starts" },
       color: { type: "identity" },
       marks: [
         ...weekendShade(period),
@@ -79,7 +80,7 @@ function startsByTimeOfDay(perMinute: Uint32Array, period: Period): Chart {
         ticks: frame.isNarrow ? 6 : 12,
         tickFormat: hourText,
       },
-      y: { label: "↑ starts per minute", grid: true, zero: true, nice: true, tickFormat: threeDigits },
+      y: { ...countAxis(bars), label: "↑ starts per minute" },
       marks: [
         Plot.rectY(bars, {
           x1: "from",
@@ -131,6 +132,20 @@ function waitDistribution(series: StartsAnswer["series"], lines: readonly LinePo
       ],
     }),
   });
+}
+
+/** Small counts have a tick for each number, and none between numbers. */
+function countAxis(counts: readonly { readonly most: number }[]): Plot.ScaleOptions {
+  const largest = counts.reduce((max, { most }) => Math.max(max, most), 0);
+  return {
+    grid: true,
+    zero: true,
+    nice: true,
+    tickFormat: threeDigits,
+    ...(largest < MAX_SINGLE_TICKS
+      ? { ticks: Array.from({ length: largest + 1 }, (_, count) => count) }
+      : {}),
+  };
 }
 
 function hourText(hours: number): string {

@@ -170,6 +170,30 @@ test("an idle client does not keep the compute active, an open transaction does"
   expect(await pidOf(await connect(pooled))).toBeGreaterThan(0);
 });
 
+test("the pooler accepts 10,000 clients of a compute, and rejects the next one", async () => {
+  const full = await createBranch(server);
+  const client = (connection_id: string) => ({
+    endpoint_id: full.endpointId,
+    kind: "connect",
+    connection_id,
+    pooled: true,
+  });
+  const clients = Array.from({ length: 9_999 }, (_, index) => client(`client-${index}`));
+  await server.sim("POST", "/activity", clients);
+  const uri = new URL(full.uri);
+  uri.hostname = uri.hostname.replace(full.endpointId, `${full.endpointId}-pooler`);
+  uri.searchParams.set("options", `endpoint=${full.endpointId}-pooler`);
+  const last = await connect(uri.href);
+  expect((await last.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  await expect(connect(uri.href)).rejects.toMatchObject({
+    severity: "FATAL",
+    code: "08P01",
+    message: "no more connections allowed (max_client_conn)",
+  });
+  await server.sim("POST", "/activity", { ...client("client-0"), kind: "disconnect" });
+  expect((await (await connect(uri.href)).query("select 2 as two")).rows).toEqual([{ two: 2 }]);
+});
+
 test.skipIf(isMissing("psql"))("psql copies data in and out", async () => {
   const script =
     "create table copied (id int, text text);\n\\copy copied from pstdin\n1\tone\n2\ttwo\n\\.\n\\copy copied to pstdout\nselect count(*) from copied;\n";

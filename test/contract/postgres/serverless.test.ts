@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { Client, neon, neonConfig, Pool } from "@neondatabase/serverless";
 import { drizzle } from "drizzle-orm/neon-http";
 import { drizzle as drizzlePool } from "drizzle-orm/neon-serverless";
@@ -267,4 +268,37 @@ test("a fork has its own data at /w/<name>/sql and /w/<name>/v2", async () => {
   await client.connect();
   expect((await client.query(counted.query)).rows).toEqual([{ rows: 0 }]);
   await client.end();
+});
+
+test("requests one after another use one session, and each finds it reset", async () => {
+  const sql = neon(branch.uri);
+  const pids = new Set<number>();
+  for (let number = 0; number < 5; number += 1) {
+    const [row] = await sql`select pg_backend_pid() as pid, pg_try_advisory_lock(${number}),
+      current_setting('app.mark', true) as before, set_config('app.mark', 'set', false),
+      (select count(*)::int from pg_locks where locktype = 'advisory') as locks`;
+    expect(row?.["before"] || null).toBeNull();
+    expect(row?.["locks"]).toBeLessThanOrEqual(1);
+    pids.add(row?.["pid"]);
+  }
+  expect(pids.size).toBe(1);
+});
+
+test("a body above 64 MiB is 413, and a larger result is 507", async () => {
+  const status = await new Promise((resolve, reject) => {
+    const headers = { "Neon-Connection-String": branch.uri, "Content-Length": 64 * 1024 * 1024 + 1 };
+    const declared = request(`${origin}/sql`, { method: "POST", headers });
+    declared.once("response", (response) => {
+      declared.destroy();
+      resolve(response.statusCode);
+    });
+    declared.once("error", reject);
+    declared.flushHeaders();
+  });
+  expect(status).toBe(413);
+  const tooLarge = await post({ query: "select repeat('x', 1048576) from generate_series(1, 64)" });
+  expect([tooLarge.status, tooLarge.body.message]).toEqual([
+    507,
+    "response is too large (max is 67108864 bytes)",
+  ]);
 });

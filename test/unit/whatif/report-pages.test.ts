@@ -231,6 +231,9 @@ test("the best policy of a comparison does not know the future; the best one tha
   expect(page.answer[0]).toMatch(/^Lowest weighted cost: immediate\. /);
   expect(page.answer[1]).toMatch(/^Best policy that the platform itself offers: fixed:60\. /);
   expect(page.tables[0]?.rows.map(({ mark }) => mark)).toEqual(["current", "bound", "best", undefined]);
+  const cost = comparison.policies[0]?.figures.cost?.value ?? 0;
+  expect(page.facts[0]?.value).toBe(`$${(cost * (730 / 48)).toFixed(2)}`);
+  expect(page.facts[0]?.note).toMatch(/^a month, /);
 });
 
 test("beyond the maximum number of sources, the busiest keep their names and the others are combined", () => {
