@@ -137,7 +137,7 @@ export function attributionPage(report: AttributionReport): ReportPage {
         : first === undefined || first.saves_s <= 0
           ? ["No single source keeps the computes active: without any one of them, the others still do."]
           : [
-              `Largest saving: ${first.source}. Removing it saves ${money(first.saves_cost)} (active time ${percentOf(-first.saves_s, present.active_s)}) and ${first.more_cold_starts >= 0 ? "adds" : "avoids"} ${plural(Math.abs(first.more_cold_starts), "cold start")}.`,
+              `Largest saving: ${first.source}. Removing it saves ${money(perMonth(first.saves_cost, traffic.days * DAY))} a month (active time ${percentOf(-first.saves_s, present.active_s)}) and ${first.more_cold_starts >= 0 ? "adds" : "avoids"} ${amount(Math.abs(first.more_cold_starts) / traffic.days)} cold starts a day.`,
             ],
     facts: sources.slice(0, 5).map((share) => ({
       label: `without ${share.source}`,
