@@ -31,12 +31,16 @@ export function poissonFleet({ computes, requestsEach, meanMs }: FleetShape): Tr
 /** The same arrivals, generated one compute at a time, so that they need not fit into memory. */
 export function poissonTraffic({ computes, requestsEach, meanMs }: FleetShape): Traffic {
   return {
-    // 1.5 times the expected length, so that the period contains the last request of every compute.
-    period: { startAt: BEGIN, endAt: BEGIN + Math.ceil(1.5 * requestsEach * meanMs) },
+    period: { startAt: BEGIN, endAt: BEGIN + Math.ceil(mostGaps(requestsEach) * meanMs) },
     sources: [],
     computes: Array.from({ length: computes }, (_, number) => `compute-${number}`),
     arrivals: (number) => partsOf(poissonRequests(number, requestsEach, meanMs)),
   };
+}
+
+/** The period has this many mean gaps, so that it contains the last request of every compute: ten deviations. */
+function mostGaps(requestsEach: number): number {
+  return requestsEach + 10 * Math.sqrt(requestsEach) + 20;
 }
 
 function poissonRequests(number: number, requestsEach: number, meanMs: number): ComputeArrivals {

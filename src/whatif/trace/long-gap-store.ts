@@ -1,5 +1,6 @@
 import { dayStart } from "../../platform/core/calendar.ts";
 import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
+import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { lowerBound, type Period } from "../../recordings/trace/trace.ts";
 import { computeGroup, dayCount, groupCount, type LongGaps, MAX_LONG_GAPS } from "./long-gaps.ts";
 
@@ -38,10 +39,11 @@ export class LongGapStore {
     this.#cuMs = new Float64Array(cells);
   }
 
-  /** The day of the arrival `from`, and the first arrival of a later day. */
+  /** The day of the arrival `from`, and the first arrival of a later day. Throws if it is after the period. */
   dayFrom(at: Float64Array, from: number): { readonly day: number; readonly to: number } {
     const dayOf = (instant: number) => Math.floor((instant - this.#firstDay) / DAY);
     const day = dayOf(at[from] as number);
+    if (day >= this.#days) throw new RecordingError(`at: ${at[from]} is after the end of the period`);
     const isWhole = dayOf(at[at.length - 1] as number) === day;
     return { day, to: isWhole ? at.length : lowerBound(at, this.#firstDay + (day + 1) * DAY) };
   }

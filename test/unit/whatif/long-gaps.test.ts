@@ -15,6 +15,12 @@ import { DAY, HOUR, longGapsOf, periodOf, SECOND, traceOf, tracesAround } from "
 const START_MS = 3 * SECOND;
 const COSTS = { cu: 1, pricePerCuHour: 1, coldStartS: 300 };
 
+test("a request after the end of the period is rejected", () => {
+  expect(() => longGapsOf(traceOf(DAY, [[0], [DAY + HOUR]]), START_MS)).toThrow(
+    "after the end of the period",
+  );
+});
+
 test("a gap has the day of the arrival that ends it, and the waits of all requests during the start", () => {
   const minute = 60 * SECOND;
   const second = DAY + HOUR;
