@@ -358,6 +358,7 @@ test.each(SERVED)(
       checkpoints: 0,
       invariants: Number(invariants),
       differences: [],
+      data: { references: 0, clusters: 0, pages: 0 },
     });
     expect(await json(["verify", data, "--world", "copy"])).toMatchObject({
       ok: true,

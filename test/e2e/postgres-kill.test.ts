@@ -7,6 +7,7 @@ import {
   connect,
   createBranch,
   type PostgresServer,
+  runningPostgres,
   startPostgresServer,
   stateOf,
   withoutVerification,
@@ -26,18 +27,14 @@ function processesIn(directory: string): number[] {
     .map(Number);
 }
 
-/** The directory with the directories of the sockets of all engines. */
-function socketRootOf(pid: number): string {
-  const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  return dirname(args[args.indexOf("-k") + 1] ?? "");
-}
-
 /** The process id of the only running Postgres server. */
 function enginePid(server: PostgresServer): number {
-  const volumes = join(server.data, "volumes");
-  const files = readdirSync(volumes, { recursive: true, encoding: "utf8" });
-  const [pidFile = ""] = files.filter((file) => file.endsWith("postmaster.pid"));
-  return Number(readFileSync(join(volumes, pidFile), "utf8").split("\n")[0]);
+  return runningPostgres(server.data).pid;
+}
+
+/** The directory with the directories of the sockets of all engines. */
+function socketRootOf(server: PostgresServer): string {
+  return dirname(runningPostgres(server.data).socketDirectory);
 }
 
 async function start(data?: string): Promise<PostgresServer> {
@@ -76,7 +73,7 @@ test.runIf(onLinux)(
     const inserted = insertUntilLost(client, 0);
     await sleep(300);
     const orphan = enginePid(server);
-    const socketRoot = socketRootOf(orphan);
+    const socketRoot = socketRootOf(server);
     await server.kill("SIGKILL");
     const acknowledged = await inserted;
     expect(acknowledged.length).toBeGreaterThan(0);
@@ -157,7 +154,7 @@ test.runIf(onLinux)(
       client.on("error", () => undefined);
       await client.connect();
       await client.query("select 1");
-      const socketRoot = socketRootOf(enginePid(server));
+      const socketRoot = socketRootOf(server);
       await server.sim("POST", "/clock/advance", { by: "10m" });
       await client.end().catch(() => undefined);
       await expect.poll(() => processesIn(server.data), { timeout: 30_000, interval: 5 }).toEqual([]);

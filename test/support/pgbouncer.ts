@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runningPostgres } from "./postgres.ts";
 
 const IS_UP = /process up/;
 
@@ -30,7 +31,7 @@ export async function startPgBouncer(data: string, role: string, poolSize: numbe
   writeFileSync(
     config,
     `[databases]
-neondb = host=${socketDirectory(data)} port=5432 dbname=neondb user=${role}
+neondb = host=${runningPostgres(data).socketDirectory} port=5432 dbname=neondb user=${role}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
@@ -62,21 +63,6 @@ ignore_startup_parameters = extra_float_digits
       rmSync(directory, { recursive: true });
     },
   };
-}
-
-/** The directory of the sockets of the only Postgres process below a directory. */
-function socketDirectory(data: string): string {
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    let args: string[];
-    try {
-      args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-    } catch {
-      continue;
-    }
-    const isOurs = args[args.indexOf("-D") + 1]?.startsWith(data) === true;
-    if (isOurs && args.includes("-k")) return args[args.indexOf("-k") + 1] ?? "";
-  }
-  throw new Error(`no Postgres runs below ${data}`);
 }
 
 async function freePort(): Promise<number> {

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { onTestFinished } from "vitest";
@@ -132,4 +133,16 @@ export function runProgram(
     child.once("close", (code) => resolve({ code, stdout, stderr }));
     child.stdin.end(input);
   });
+}
+
+/** The process of the only Postgres server of a data directory, and the directory of its socket. */
+export function runningPostgres(data: string): { readonly pid: number; readonly socketDirectory: string } {
+  const volumes = join(data, "volumes");
+  const [file] = readdirSync(volumes, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith("postmaster.pid"),
+  );
+  if (file === undefined) throw new Error(`no Postgres runs in ${volumes}`);
+  // Postgres writes one value per line: the first is the process id, the fifth the directory of the socket.
+  const lines = readFileSync(join(volumes, file), "utf8").split("\n");
+  return { pid: Number(lines[0]), socketDirectory: lines[4] ?? "" };
 }
