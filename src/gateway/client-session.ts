@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { ComputeHost } from "./compute/compute-host.ts";
+import { EngineExited } from "./compute/engine-exit.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
 import { authenticate, authenticateByPassword } from "./login/authentication.ts";
 import type { KnownPasswords } from "./login/known-passwords.ts";
@@ -130,6 +131,9 @@ class ClientSession {
     else if (error instanceof EngineRefused) {
       clearTimeout(this.#loginTimer);
       this.#stream.end(error.answer);
+    } else if (error instanceof EngineExited) {
+      // Its exit was reported. It was killed twice during one login, or the world has ended the connection.
+      this.#end(CLIENT_ERRORS.computeFailed);
     } else {
       const hasClientLeft = error instanceof ConnectionClosed || this.#stream.destroyed;
       if (!hasClientLeft) this.#options.onError(error, "a Postgres connection failed");
