@@ -251,8 +251,8 @@ test("recovering a project completes the permanent deletion of branches that its
   given(
     child,
     after(HOUR),
-    { ...deleteDev, branchId: "br-test", hard: true, queue: true },
-    { ...deleteDev, hard: true, queue: true },
+    { ...deleteDev, branchId: "br-test", hard: true },
+    { ...deleteDev, hard: true },
     deleteShop,
     after(HOUR),
   )
