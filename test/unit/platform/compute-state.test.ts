@@ -165,13 +165,13 @@ describe("arrivals that wait for a start", () => {
     if (pending === undefined) throw new Error("nothing waits");
     simulated.world.computes.set({ ...computeOf(simulated), waiting: { ...pending, load: 0.5 } });
     simulated.wait(3 * SECOND);
-    expect(activePhase(simulated).scaling?.running).toEqual([
-      { load: VCPU / 2, until: NOW + 12 * SECOND },
-    ]);
+    expect(activePhase(simulated).scaling?.running).toEqual([{ load: VCPU / 2, until: NOW + 12 * SECOND }]);
   });
 
   test("without any load start with no load", () => {
-    expect(activePhase(waiting(activity({ durationMs: 9_000 })).wait(3 * SECOND)).scaling?.running).toEqual([]);
+    expect(activePhase(waiting(activity({ durationMs: 9_000 })).wait(3 * SECOND)).scaling?.running).toEqual(
+      [],
+    );
   });
 });
 
@@ -198,7 +198,9 @@ describe("in a world of release 0.4 or older", () => {
   });
 
   test("a compute starts with the size of the load that waits", () => {
-    const simulated = olderWorld({ ms: HOUR }, activity({ load: 0.9, durationMs: 10 * SECOND })).wait(3 * SECOND);
+    const simulated = olderWorld({ ms: HOUR }, activity({ load: 0.9, durationMs: 10 * SECOND })).wait(
+      3 * SECOND,
+    );
     const startedAt = simulated.now;
     expect(activePhase(simulated)).toMatchObject({
       startedAt,
@@ -238,7 +240,9 @@ describe("a suspend", () => {
   });
 
   test("does not make earlier activity later", () => {
-    const simulated = new SimulatedWorld(worldWithProject()).run(activity(), { ms: MINUTE }, suspend).wait(SECOND);
+    const simulated = new SimulatedWorld(worldWithProject())
+      .run(activity(), { ms: MINUTE }, suspend)
+      .wait(SECOND);
     expect(computeOf(simulated).lastActiveAt).toBe(NOW);
   });
 
@@ -262,9 +266,18 @@ describe("the cache", () => {
   const blocks = { hits: 1, misses: 2, writes: 3 };
 
   test.each([
-    [{ hits: 5, misses: 0, writes: 0 }, { hits: 5, misses: 0, writes: 0, used: 0 }],
-    [{ hits: 0, misses: 5, writes: 0 }, { hits: 0, misses: 5, writes: 0, used: 0 }],
-    [{ hits: 0, misses: 0, writes: 5 }, { hits: 0, misses: 0, writes: 5, used: 5 }],
+    [
+      { hits: 5, misses: 0, writes: 0 },
+      { hits: 5, misses: 0, writes: 0, used: 0 },
+    ],
+    [
+      { hits: 0, misses: 5, writes: 0 },
+      { hits: 0, misses: 5, writes: 0, used: 0 },
+    ],
+    [
+      { hits: 0, misses: 0, writes: 5 },
+      { hits: 0, misses: 0, writes: 5, used: 5 },
+    ],
   ])("counts %j", (counts, expected) => {
     const simulated = new SimulatedWorld(worldWithProject()).run(activity({ blocks: counts }), activity());
     expect(activePhase(simulated).cache).toEqual(expected);
@@ -321,11 +334,15 @@ test("a disconnect of a running query ends the activity, unless another query ru
 });
 
 test("an update meters an active compute, and keeps its phase", () => {
-  const simulated = new SimulatedWorld(worldWithProject()).run(activity({ durationMs: HOUR }), { ms: MINUTE }, {
-    type: "UpdateCompute",
-    ...MAIN_COMPUTE,
-    options: { name: "primary" },
-  });
+  const simulated = new SimulatedWorld(worldWithProject()).run(
+    activity({ durationMs: HOUR }),
+    { ms: MINUTE },
+    {
+      type: "UpdateCompute",
+      ...MAIN_COMPUTE,
+      options: { name: "primary" },
+    },
+  );
   expect(computeOf(simulated)).toMatchObject({ name: "primary", updatedAt: NOW + MINUTE });
   expect(activePhase(simulated)).toMatchObject({ meteredAt: NOW + MINUTE, startedAt: NOW - 6 * SECOND });
   expect(simulated.world.usage.get("shop")).toMatchObject({ activeMs: 66 * SECOND, cuMs: 16.5 * SECOND });
@@ -361,10 +378,13 @@ test("closed connections are removed when their number reaches a power of two, f
 test.each([
   ["2024", 64],
   ["2026", 93], // nine tenths of the 104 connections of 0.25 CU
-] as const)("in the profile of %s the pooler opens %i sessions for a role and a database", (profile, sessions) => {
-  const simulated = new SimulatedWorld(worldWithProject({}, { profile }));
-  expect(poolSize(simulated.world, computeOf(simulated))).toBe(sessions);
-});
+] as const)(
+  "in the profile of %s the pooler opens %i sessions for a role and a database",
+  (profile, sessions) => {
+    const simulated = new SimulatedWorld(worldWithProject({}, { profile }));
+    expect(poolSize(simulated.world, computeOf(simulated))).toBe(sessions);
+  },
+);
 
 test("a start that is requested while the compute starts is not scheduled again", () => {
   const simulated = new SimulatedWorld(worldWithIdleCompute()).run(activity());

@@ -64,7 +64,12 @@ describe.each([
       NOW + HOUR,
     ],
     // Readings follow each other by five seconds, since NOW - 6 s. The fifth one sees 1 - exp(-25/60) = 0.34 vCPU.
-    ["a compute follows its load", [scaling, activity({ load: 1, durationMs: HOUR })], "ComputeResized", NOW + 24 * SECOND],
+    [
+      "a compute follows its load",
+      [scaling, activity({ load: 1, durationMs: HOUR })],
+      "ComputeResized",
+      NOW + 24 * SECOND,
+    ],
     ["a quota is reached", [worldWithProject(), setQuota(60)], "ComputeSuspended", NOW + 54 * SECOND],
     [
       "a backup is taken",
@@ -136,16 +141,23 @@ describe.each([
 
   test("a deleted branch of a deleted project is removed with it, not before", () => {
     const simulated = prepare(
-      new SimulatedWorld(worldWithBranch(), { type: "DeleteBranch", ...DEV }, { ms: DAY }, {
-        type: "DeleteProject",
-        ...SHOP,
-      }),
+      new SimulatedWorld(
+        worldWithBranch(),
+        { type: "DeleteBranch", ...DEV },
+        { ms: DAY },
+        {
+          type: "DeleteProject",
+          ...SHOP,
+        },
+      ),
     );
     simulated.wait(7 * DAY - 1);
     expect(simulated.instants("BranchRemoved", "ProjectRemoved")).toEqual([]);
     simulated.wait(1);
     expect(simulated.last("ProjectRemoved")?.at).toBe(NOW + 8 * DAY);
-    expect(new Set(simulated.instants("BranchRemoved").map(([, at]) => at))).toEqual(new Set([NOW + 8 * DAY]));
+    expect(new Set(simulated.instants("BranchRemoved").map(([, at]) => at))).toEqual(
+      new Set([NOW + 8 * DAY]),
+    );
   });
 
   test("after its project is recovered, a branch expires and its backups continue", () => {
@@ -172,12 +184,12 @@ test("at one instant what ends comes before what suspends, and backups before ex
   );
   const before = simulated.events.length;
   simulated.wait(DAY / 2);
-  expect(simulated.events.slice(before).filter(({ at }) => at === dueAt).map(({ type }) => type)).toEqual([
-    "SnapshotCreated",
-    "SnapshotDeleted",
-    "BranchDeleted",
-    "OperationScheduled",
-  ]);
+  expect(
+    simulated.events
+      .slice(before)
+      .filter(({ at }) => at === dueAt)
+      .map(({ type }) => type),
+  ).toEqual(["SnapshotCreated", "SnapshotDeleted", "BranchDeleted", "OperationScheduled"]);
 });
 
 test("a shorter delay suspends a compute at once if its time has passed", () => {

@@ -3,7 +3,14 @@ import { contentAt } from "../../../../src/platform/branch/content-history.ts";
 import { lsnAt } from "../../../../src/platform/branch/point-in-time.ts";
 import type { BranchData } from "../../../../src/platform/branch-data/branch-data.ts";
 import type { World } from "../../../../src/platform/core/world.ts";
-import { createDev, DEV, MAIN, SHOP, worldWithBranch, worldWithProject } from "../../../support/rule-worlds.ts";
+import {
+  createDev,
+  DEV,
+  MAIN,
+  SHOP,
+  worldWithBranch,
+  worldWithProject,
+} from "../../../support/rule-worlds.ts";
 import { type CommandOf, DAY, HOUR, MINUTE, NOW, SECOND, START } from "../../../support/rules.ts";
 import { SimulatedWorld } from "../../../support/simulated-world.ts";
 
@@ -38,8 +45,14 @@ test("the content of a branch at an instant is what was there then", () => {
     .run({ type: "DeleteRole", ...MAIN, name: "ada" }, { ms: MINUTE });
   expect(namesAt(world, NOW - 1)).toEqual([["neondb_owner"], ["neondb"]]);
   expect(namesAt(world, NOW)).toEqual([["neondb_owner", "ada"], ["neondb"]]);
-  expect(namesAt(world, NOW + MINUTE)).toEqual([["neondb_owner", "ada"], ["neondb", "orders"]]);
-  expect(namesAt(world, NOW + 2 * MINUTE)).toEqual([["neondb_owner", "ada"], ["neondb", "sales"]]);
+  expect(namesAt(world, NOW + MINUTE)).toEqual([
+    ["neondb_owner", "ada"],
+    ["neondb", "orders"],
+  ]);
+  expect(namesAt(world, NOW + 2 * MINUTE)).toEqual([
+    ["neondb_owner", "ada"],
+    ["neondb", "sales"],
+  ]);
   expect(namesAt(world, NOW + 3 * MINUTE)).toEqual([["neondb_owner", "ada"], ["sales"]]);
   expect(namesAt(world, NOW + 4 * MINUTE)).toEqual([["neondb_owner"], ["sales"]]);
   expect(branchOf(world, "br-main")?.updatedAt).toBe(NOW + 4 * MINUTE);
@@ -197,7 +210,9 @@ test("a branch that is restored to its own past keeps that data, and what it was
 });
 
 test("a snapshot has the data of its branch, until it is deleted", () => {
-  const simulated = withData(worldWithProject()).wait(MINUTE).run({ type: "CreateSnapshot", ...MAIN });
+  const simulated = withData(worldWithProject())
+    .wait(MINUTE)
+    .run({ type: "CreateSnapshot", ...MAIN });
   const [snapshot] = simulated.world.branchSnapshots.toArray();
   const snapshotId = snapshot?.id ?? "";
   expect(dataOf(simulated, snapshotId)).toEqual({
@@ -227,10 +242,7 @@ test("a recovered branch has no expiration any more", () => {
     recoverableUntil: NOW + 7 * DAY,
     expiresAt: NOW + DAY,
   });
-  const recovered = branchOf(
-    expiring.wait(MINUTE).run({ type: "RecoverBranch", ...DEV }).world,
-    "br-dev",
-  );
+  const recovered = branchOf(expiring.wait(MINUTE).run({ type: "RecoverBranch", ...DEV }).world, "br-dev");
   expect(recovered?.updatedAt).toBeGreaterThanOrEqual(NOW + MINUTE);
   for (const field of ["deletedAt", "recoverableUntil", "expiresAt", "ttlSeconds"])
     expect(recovered).not.toHaveProperty(field);

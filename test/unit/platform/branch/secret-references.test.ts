@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isSecretCreatedBetween, verifierId } from "../../../../src/platform/branch/secret-references.ts";
 import { rolesWithSecretAfter } from "../../../../src/platform/branch/role.ts";
+import { isSecretCreatedBetween, verifierId } from "../../../../src/platform/branch/secret-references.ts";
 import { emptyWorld } from "../../../../src/platform/core/world.ts";
 
 const worldAt = (role: number, seq: number) => {

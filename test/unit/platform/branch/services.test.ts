@@ -166,11 +166,13 @@ test("another name of a database is that of its services, and of no others", () 
     .run({ type: "CreateDatabase", ...MAIN, name: "orders", ownerName: "neondb_owner" }, { ms: MINUTE })
     .run(auth, dataApi, create({ kind: "dataApi", key: "orders", database: "orders", settings: {} }))
     .run({ type: "UpdateDatabase", ...MAIN, name: "neondb", newName: "shop" });
-  expect(servicesOf(world, "br-main").map(({ kind, fields }) => [kind, fields.key, fields.database])).toEqual([
-    ["auth", "", "shop"],
-    ["dataApi", "shop", "shop"],
-    ["dataApi", "orders", "orders"],
-  ]);
+  expect(servicesOf(world, "br-main").map(({ kind, fields }) => [kind, fields.key, fields.database])).toEqual(
+    [
+      ["auth", "", "shop"],
+      ["dataApi", "shop", "shop"],
+      ["dataApi", "orders", "orders"],
+    ],
+  );
 });
 
 test("the services of a deleted database are gone, and what belongs to them", () => {
@@ -186,9 +188,11 @@ describe("a world needs the secrets", () => {
     [...secretIdsOf(simulated.world, simulated.now)].filter((id) => !id.endsWith(":verifier")).sort();
 
   test("of the roles of its branches and of their past, within the retention (exclusive)", () => {
-    const simulated = new SimulatedWorld(worldWithProject({ historyRetentionSeconds: 3_600 })).run(
-      { type: "ResetRolePassword", ...MAIN, name: "neondb_owner" },
-    );
+    const simulated = new SimulatedWorld(worldWithProject({ historyRetentionSeconds: 3_600 })).run({
+      type: "ResetRolePassword",
+      ...MAIN,
+      name: "neondb_owner",
+    });
     expect(secrets(simulated.wait(HOUR - 1))).toEqual(["role-1", "role-2"]);
     expect([...secretIdsOf(simulated.world, simulated.now)]).toContain("role-1:verifier");
     expect(secrets(simulated.wait(1))).toEqual(["role-2"]);

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { findFault, maintenanceSince } from "../../../../src/platform/fault/decide-fault.ts";
-import { type Fault, type FaultTarget, faultAppliesTo, isFaultActive } from "../../../../src/platform/fault/fault.ts";
-import { matchFaults } from "../../../../src/platform/fault/match-fault.ts";
 import { PROFILES } from "../../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { emptyWorld } from "../../../../src/platform/core/world.ts";
+import { findFault, maintenanceSince } from "../../../../src/platform/fault/decide-fault.ts";
+import {
+  type Fault,
+  type FaultTarget,
+  faultAppliesTo,
+  isFaultActive,
+} from "../../../../src/platform/fault/fault.ts";
+import { matchFaults } from "../../../../src/platform/fault/match-fault.ts";
 import { randomFrom } from "../../../../src/simulation/random.ts";
 import { SECOND } from "../../../support/rules.ts";
 
@@ -63,7 +68,12 @@ test.each<[string, Partial<Fault>, number, boolean]>([
 describe("the scope of a fault", () => {
   test.each<[string, Partial<Fault>, FaultTarget, boolean]>([
     ["nothing, and a request", {}, request, true],
-    ["nothing, and a request of no known operation", {}, { ...request, operation: undefined } as FaultTarget, false],
+    [
+      "nothing, and a request of no known operation",
+      {},
+      { ...request, operation: undefined } as FaultTarget,
+      false,
+    ],
     ["the operation", { scope: { operations: ["updateProject"] } } as Partial<Fault>, request, true],
     ["another operation", { scope: { operations: ["createProject"] } } as Partial<Fault>, request, false],
     ["the method", { scope: { match: { method: "PATCH" } } }, request, true],
@@ -81,7 +91,12 @@ describe("the scope of a fault", () => {
     ["operations, and an operation", { effect: operationFails }, operation, true],
     ["this action", { effect: operationFails, scope: { actions: ["start_compute"] } }, operation, true],
     ["another action", { effect: operationFails, scope: { actions: ["suspend_compute"] } }, operation, false],
-    ["operations of another project", { effect: operationFails, scope: { match: { projectId: "blog" } } }, operation, false],
+    [
+      "operations of another project",
+      { effect: operationFails, scope: { match: { projectId: "blog" } } },
+      operation,
+      false,
+    ],
     ["starts, and a start", { effect: { kind: "start_fails", times: 1 } }, operation, true],
     [
       "starts, and another operation",
@@ -90,7 +105,12 @@ describe("the scope of a fault", () => {
       false,
     ],
     ["maintenance, and a change of a project", { effect: { kind: "maintenance" } }, request, true],
-    ["maintenance, and a read", { effect: { kind: "maintenance" } }, { ...request, method: "GET" } as FaultTarget, false],
+    [
+      "maintenance, and a read",
+      { effect: { kind: "maintenance" } },
+      { ...request, method: "GET" } as FaultTarget,
+      false,
+    ],
     [
       "maintenance, and a request without a project",
       { effect: { kind: "maintenance" } },
@@ -109,14 +129,22 @@ describe("matching", () => {
   test("counts each match, and each hit, for what follows in the same decision", () => {
     const counts: NonNullable<Parameters<typeof matchFaults>[3]> = new Map();
     const everySecond = fault({ timing: { every: 2 }, seen: 4, hits: 2 });
-    expect(match([everySecond], request, counts)).toMatchObject({ events: [{ type: "FaultMatched", number: 5 }], hits: [] });
+    expect(match([everySecond], request, counts)).toMatchObject({
+      events: [{ type: "FaultMatched", number: 5 }],
+      hits: [],
+    });
     expect(counts.get("fault")).toEqual({ seen: 5, hits: 2 });
-    expect(match([everySecond], request, counts)).toMatchObject({ events: [{ type: "FaultHit", number: 6 }] });
+    expect(match([everySecond], request, counts)).toMatchObject({
+      events: [{ type: "FaultHit", number: 6 }],
+    });
     expect(counts.get("fault")).toEqual({ seen: 6, hits: 3 });
   });
 
   test("ends with the first fault that answers; latency does not end it", () => {
-    const slow = fault({ name: "slow", effect: { kind: "latency", takes: { kind: "fixed", ms: 250 }, clock: "world" } });
+    const slow = fault({
+      name: "slow",
+      effect: { kind: "latency", takes: { kind: "fixed", ms: 250 }, clock: "world" },
+    });
     const { hits } = match([slow, fault(), fault({ name: "never" })]);
     expect(hits).toEqual([
       { fault: "slow", outcome: { kind: "latency", ms: 250, clock: "world" } },
@@ -134,13 +162,14 @@ describe("matching", () => {
       { kind: "operation_fails", times: 2, ends: "failed" },
     ]);
     const delayed = fault({ effect: { kind: "start_slower", by: { kind: "fixed", ms: 400 } } });
-    expect(match([delayed], operation).hits[0]?.outcome).toEqual({ kind: "start_slower", byMs: 400, factor: 1 });
+    expect(match([delayed], operation).hits[0]?.outcome).toEqual({
+      kind: "start_slower",
+      byMs: 400,
+      factor: 1,
+    });
   });
 
-  test.each([
-    { kind: "drop" },
-    { kind: "lose_response" },
-  ] as const)("$kind is its own outcome", (effect) => {
+  test.each([{ kind: "drop" }, { kind: "lose_response" }] as const)("$kind is its own outcome", (effect) => {
     expect(match([fault({ effect })]).hits).toEqual([{ fault: "fault", outcome: effect }]);
   });
 
@@ -157,7 +186,13 @@ describe("matching", () => {
   });
 
   test("two faults of the same probability draw from streams of their own", () => {
-    const rows = ["one", "two"].map((name) => fault({ name, timing: { probability: 0.5 }, effect: { kind: "latency", takes: { kind: "fixed", ms: 1 }, clock: "world" } }));
+    const rows = ["one", "two"].map((name) =>
+      fault({
+        name,
+        timing: { probability: 0.5 },
+        effect: { kind: "latency", takes: { kind: "fixed", ms: 1 }, clock: "world" },
+      }),
+    );
     const drawn = match(rows).events.map((event) => (event as { drawn?: number }).drawn);
     expect(drawn).toHaveLength(2);
     expect(drawn[0]).not.toBe(drawn[1]);
@@ -175,7 +210,9 @@ describe("matching", () => {
     expect(retryAfter(4_001)).toBe(10);
     expect(retryAfter(-4_500)).toBe(1);
     expect(retryAfter(-5_000)).toBeUndefined();
-    expect(match([limited(-5_000)]).events).toMatchObject([{ type: "FaultMatched", rate: { startedAt: 5_000, requests: 1 } }]);
+    expect(match([limited(-5_000)]).events).toMatchObject([
+      { type: "FaultMatched", rate: { startedAt: 5_000, requests: 1 } },
+    ]);
   });
 });
 

@@ -62,7 +62,12 @@ test.each([
   ["an object replaces a list", { a: [1] }, { a: { x: 1 } }, { a: { x: 1 } }],
   ["null replaces an object", { a: { x: 1 } }, { a: null }, { a: null }],
   ["an object replaces null", { a: null }, { a: { x: 1 } }, { a: { x: 1 } }],
-  ["an object that is to be replaced is not merged", { whole: { x: 1 } }, { whole: { y: 2 } }, { whole: { y: 2 } }],
+  [
+    "an object that is to be replaced is not merged",
+    { whole: { x: 1 } },
+    { whole: { y: 2 } },
+    { whole: { y: 2 } },
+  ],
 ])("settings: %s", (_, stored, update, expected) => {
   expect(mergeSettings<Record<string, unknown>>(stored, update, ["whole"])).toEqual(expected);
 });
