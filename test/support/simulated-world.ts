@@ -13,7 +13,8 @@ type OfType<Type extends Event["type"]> = Extract<RecordedEvent, { readonly type
  * a wait runs what is due until its end (inclusive).
  */
 export class SimulatedWorld {
-  #simulation = new Simulation(emptyWorld(), new MemoryJournal());
+  journal = new MemoryJournal();
+  #simulation = new Simulation(emptyWorld(), this.journal);
   readonly events: RecordedEvent[] = [];
   now: SimTime = START;
 
@@ -41,7 +42,8 @@ export class SimulatedWorld {
 
   /** The process ends and another one opens the world: what is due is found in the rows alone. */
   reopen(): this {
-    this.#simulation = new Simulation(this.world, new MemoryJournal());
+    this.journal = new MemoryJournal();
+    this.#simulation = new Simulation(this.world, this.journal);
     return this;
   }
 
