@@ -11,7 +11,7 @@ import {
   worldWithBranch,
   worldWithProject,
 } from "../../../support/rule-worlds.ts";
-import { type CommandOf, DAY, HOUR, MINUTE, NOW, SECOND, START } from "../../../support/rules.ts";
+import { type CommandOf, DAY, HOUR, MINUTE, NOW, SECOND, START, type Step } from "../../../support/rules.ts";
 import { SimulatedWorld } from "../../../support/simulated-world.ts";
 
 const branchOf = (world: World, id: string) => world.branches.get(id);
@@ -29,7 +29,7 @@ const createDatabase = (name: string): CommandOf<"CreateDatabase"> => ({
   ownerName: "neondb_owner",
 });
 /** The data of the main branch is on this volume. */
-function withData(...steps: ConstructorParameters<typeof SimulatedWorld>): SimulatedWorld {
+function withData(...steps: readonly Step[]): SimulatedWorld {
   const simulated = new SimulatedWorld(...steps);
   simulated.world.branchData.set({ id: "br-main", volumeId: "v1", at: NOW, lsn: "0/10", writes: true });
   return simulated;
@@ -250,7 +250,11 @@ test("a recovered branch has no expiration any more", () => {
 
 test("what belongs to a branch is removed with it", () => {
   const simulated = withData(worldWithBranch({ computes: [{ computeType: "read_write", options: {} }] }))
-    .run({ type: "CreateServiceRecord", ...DEV, record: { kind: "bucket", key: "files", settings: {} } })
+    .run({
+      type: "CreateServiceRecord",
+      ...DEV,
+      record: { kind: "bucket", key: "files", settings: { access_level: "private" } },
+    })
     .wait(MINUTE);
   simulated.world.branchData.set({ id: "br-dev", volumeId: "v2", at: NOW });
   simulated.run({ type: "DeleteBranch", ...DEV }).wait(7 * DAY);

@@ -9,7 +9,7 @@ import { SERVICE_DEFAULTS } from "../../../../src/platform/branch/services/servi
 import type { ServiceKind } from "../../../../src/platform/branch/services/service-record.ts";
 import type { World } from "../../../../src/platform/core/world.ts";
 import { createDev, DEV, MAIN, worldWithBranch, worldWithProject } from "../../../support/rule-worlds.ts";
-import { type CommandOf, given, HOUR, MINUTE, NOW } from "../../../support/rules.ts";
+import { type CommandOf, given, HOUR, MINUTE, NOW, type Step } from "../../../support/rules.ts";
 import { SimulatedWorld } from "../../../support/simulated-world.ts";
 
 type NewRecord = CommandOf<"CreateServiceRecord">["record"];
@@ -21,10 +21,10 @@ const create = (record: NewRecord): CommandOf<"CreateServiceRecord"> => ({
 const auth = create({ kind: "auth", database: "neondb", settings: { auth_provider: "better_auth" } });
 const dataApi = create({ kind: "dataApi", key: "neondb", database: "neondb", settings: {} });
 const provider = create({ kind: "authOauthProvider", key: "github", settings: {}, secret: "new" });
-const bucket = create({ kind: "bucket", key: "files", settings: {} });
+const bucket = create({ kind: "bucket", key: "files", settings: { access_level: "private" } });
 
 const kindsOf = (world: World, branchId: string) => servicesOf(world, branchId).map(({ kind }) => kind);
-const findOn = (kind: ServiceKind, key: string, ...steps: Parameters<typeof given>) =>
+const findOn = (kind: ServiceKind, key: string, ...steps: readonly Step[]) =>
   given(worldWithProject(), ...steps).asking((world) => {
     const branch = world.branches.get("br-main");
     if (branch === undefined) throw new Error("br-main does not exist");

@@ -14,6 +14,7 @@ import { SECOND } from "../../../support/rules.ts";
 
 const fault = (fields: Partial<Fault> = {}): Fault => ({
   name: "fault",
+  number: 1,
   scope: {},
   timing: {},
   effect: { kind: "answer", status: 503 },
@@ -123,8 +124,11 @@ describe("the scope of a fault", () => {
 });
 
 describe("matching", () => {
-  const match = (rows: readonly Fault[], target = request, counts?: Parameters<typeof matchFaults>[3]) =>
-    matchFaults(worldWith(...rows), target, context, counts);
+  const match = (
+    rows: readonly Fault[],
+    target: FaultTarget = request,
+    counts?: Parameters<typeof matchFaults>[3],
+  ) => matchFaults(worldWith(...rows), target, context, counts);
 
   test("counts each match, and each hit, for what follows in the same decision", () => {
     const counts: NonNullable<Parameters<typeof matchFaults>[3]> = new Map();
