@@ -11,6 +11,7 @@ import { ComputeSpans } from "./spans.ts";
 const STATISTICS_DELAY_MS = 250;
 
 export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit"> & {
+  readonly ignoresLoad?: boolean | undefined;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -27,6 +28,7 @@ export class ServedCompute {
   readonly spans: ComputeSpans;
   readonly #world: WorldHandle;
   readonly #endpointId: string;
+  readonly #ignoresLoad: boolean;
   readonly #onError: (error: unknown, message: string) => void;
   readonly #marks: MarkSchedule;
   /** By their connections. */
@@ -36,6 +38,7 @@ export class ServedCompute {
   constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {
     this.#world = world;
     this.#endpointId = endpointId;
+    this.#ignoresLoad = options.ignoresLoad === true;
     this.#onError = options.onError;
     this.spans = new ComputeSpans(world, endpointId);
     this.host = new ComputeHost({
@@ -70,6 +73,7 @@ export class ServedCompute {
   endWork(connectionId: string): void {
     this.spans.end(connectionId, this.#world.now());
     this.#marks.workEnded();
+    if (this.#ignoresLoad) return;
     this.#sampling ??= setTimeout(() => {
       this.#sampling = undefined;
       this.host.sampleBlocks().then(
