@@ -2,6 +2,7 @@ import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { cacheStatisticsOf } from "../compute/branch-content.ts";
 import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";
+import { CpuLoad } from "../compute/cpu-load.ts";
 import { MarkSchedule } from "../data/mark-schedule.ts";
 import { CLIENT_ERRORS } from "../errors.ts";
 import type { ClientError } from "../messages.ts";
@@ -37,7 +38,7 @@ export class ServedCompute {
     this.#world = world;
     this.#endpointId = endpointId;
     this.#onError = options.onError;
-    this.spans = new ComputeSpans(world, endpointId);
+    this.spans = new ComputeSpans(world, endpointId, new CpuLoad(() => this.host.cpuMs()));
     this.host = new ComputeHost({
       ...options,
       onUnexpectedExit: (log) => {
