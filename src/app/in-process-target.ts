@@ -24,7 +24,7 @@ import {
 } from "../scenario/run/target.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import { DiscardingJournal } from "../simulation/discarding-journal.ts";
-import { MemoryJournal } from "../simulation/journal.ts";
+import { MemoryJournal } from "../simulation/memory-journal.ts";
 import { vacuumCopy } from "../store/file/open-read-only.ts";
 import { redactSecrets } from "../store/file/redact-secrets.ts";
 import { DataDirectory, DEFAULT_WORLD } from "../worlds/data-directory.ts";
