@@ -21,7 +21,7 @@ import {
 } from "../scenario/run/target.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import { DiscardingJournal } from "../simulation/discarding-journal.ts";
-import { MemoryJournal } from "../simulation/journal.ts";
+import { MemoryJournal } from "../simulation/memory-journal.ts";
 import { DataDirectory } from "../worlds/data-directory.ts";
 import { createApp } from "./create-app.ts";
 import { memoryStorage, type OpenedWorlds, openWorlds } from "./open-worlds.ts";

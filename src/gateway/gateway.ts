@@ -29,7 +29,7 @@ export type GatewayOptions = {
   readonly requireTls: boolean;
   /** Whether each connection of the port begins with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
-  /** Whether the load of engines, such as the blocks that sessions read, is not reported to their worlds. */
+  /** Whether the load of engines (blocks that sessions read, processor time) is not reported to their worlds. */
   readonly ignoresLoad?: boolean | undefined;
   /** Postgres processes that may run at the same time. */
   readonly maxEngines: number;

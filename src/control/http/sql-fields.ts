@@ -12,7 +12,7 @@ export type SqlStatement = {
   readonly params: readonly SqlValue[];
 };
 
-export type SqlValue =
+type SqlValue =
   | null
   | boolean
   | number
@@ -21,7 +21,7 @@ export type SqlValue =
   | { readonly [key: string]: SqlValue };
 
 /** The result, or the error of Postgres with the fields that SQL over HTTP has, too. */
-export type SqlOutcome =
+type SqlOutcome =
   | { readonly rows: readonly SqlValue[]; readonly command: string; readonly rowCount: number | null }
   | { readonly error: { readonly [field: string]: SqlValue } };
 

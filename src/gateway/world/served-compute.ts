@@ -2,6 +2,7 @@ import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { cacheStatisticsOf } from "../compute/branch-content.ts";
 import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";
+import { CpuLoad } from "../compute/cpu-load.ts";
 import { MarkSchedule } from "../data/mark-schedule.ts";
 import { CLIENT_ERRORS } from "../errors.ts";
 import type { ClientError } from "../messages.ts";
@@ -40,7 +41,11 @@ export class ServedCompute {
     this.#endpointId = endpointId;
     this.#ignoresLoad = options.ignoresLoad === true;
     this.#onError = options.onError;
-    this.spans = new ComputeSpans(world, endpointId);
+    this.spans = new ComputeSpans(
+      world,
+      endpointId,
+      new CpuLoad(() => (this.#ignoresLoad ? undefined : this.host.cpuMs())),
+    );
     this.host = new ComputeHost({
       ...options,
       onUnexpectedExit: (log) => {
