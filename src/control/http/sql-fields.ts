@@ -12,13 +12,7 @@ export type SqlStatement = {
   readonly params: readonly SqlValue[];
 };
 
-type SqlValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly SqlValue[]
-  | { readonly [key: string]: SqlValue };
+type SqlValue = null | boolean | number | string | readonly SqlValue[] | { readonly [key: string]: SqlValue };
 
 /** The result, or the error of Postgres with the fields that SQL over HTTP has, too. */
 type SqlOutcome =
