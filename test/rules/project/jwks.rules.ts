@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { createOther, SHOP, worldWithProject } from "../../support/rule-worlds.ts";
+import { createOther, DEV, SHOP, worldWithBranch, worldWithProject } from "../../support/rule-worlds.ts";
 import { type CommandOf, given } from "../../support/rules.ts";
 
 const add: CommandOf<"AddJwks"> = {
@@ -75,4 +75,27 @@ test.each([add, remove])("$type for a project of another account is refused", (c
   given(worldWithProject(), createOther)
     .when({ ...command, accountId: "other" })
     .thenRefused("PROJECT_NOT_FOUND");
+});
+
+test("a role that is not to be created must exist on the branch, or on one of all branches", () => {
+  const named = { ...add, roleNames: ["ada"], skipRoleCreation: true } as const;
+  const createAda = { type: "CreateRole", ...DEV, name: "ada" } as const;
+  given(worldWithBranch(), createAda)
+    .when(named)
+    .then([{ type: "RecordCreated" }]);
+  given(worldWithBranch(), createAda)
+    .when({ ...named, branchId: "br-dev" })
+    .then([{ type: "RecordCreated" }]);
+  given(worldWithBranch(), createAda)
+    .when({ ...named, branchId: "br-main" })
+    .thenRefused("ROLE_NOT_FOUND", /^role_names\.0: role "ada" not found/);
+  given(worldWithBranch(), createAda)
+    .when({ ...named, roleNames: ["ada", "bob"] })
+    .thenRefused("ROLE_NOT_FOUND", /^role_names\.1: role "bob" not found/);
+});
+
+test("a role that will be created needs an allowed name", () => {
+  given(worldWithProject())
+    .when({ ...add, roleNames: ["pg_reader"] })
+    .thenRefused("ROLE_NAME_NOT_ALLOWED", /^role_names\.0/);
 });

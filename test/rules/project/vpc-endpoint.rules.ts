@@ -1,12 +1,14 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { restrictedProjects } from "../../../src/platform/project/vpc-endpoint.ts";
 import {
   createOther,
+  createShop,
   ORGANIZATION,
   SHOP,
   worldWithAccount,
   worldWithProject,
 } from "../../support/rule-worlds.ts";
-import { type CommandOf, given } from "../../support/rules.ts";
+import { type CommandOf, given, type Step } from "../../support/rules.ts";
 
 const assign: CommandOf<"AssignVpcEndpoint"> = {
   type: "AssignVpcEndpoint",
@@ -143,4 +145,39 @@ test.each([assign, remove])("$type in an unknown organization is refused", (comm
   given(worldWithAccount())
     .when({ ...command, organizationId: "org-unknown" })
     .thenRefused("ORGANIZATION_NOT_FOUND");
+});
+
+test("the projects that an endpoint restricts are those of the organization, oldest first", () => {
+  const createBlog: Step = { ...createShop, id: "blog", branch: {}, compute: {} };
+  const projects = (vpcEndpointId: string, ...steps: readonly Step[]) =>
+    given(worldWithProject(), createBlog, assign, { ...assign, vpcEndpointId: "vpce-2" }, steps).asking(
+      (world) => {
+        const owner = world.accounts.get("owner");
+        return owner && restrictedProjects(world, owner, vpcEndpointId).map(({ id }) => id);
+      },
+    );
+  const restrictBlog = { ...restrict, projectId: "blog" };
+  expect(projects("vpce-1")).toEqual([]);
+  expect(projects("vpce-1", restrictBlog)).toEqual(["blog"]);
+  expect(projects("vpce-1", restrictBlog, restrict)).toEqual(["shop", "blog"]);
+  expect(projects("vpce-2", restrictBlog, restrict)).toEqual([]);
+  expect(projects("vpce-1", restrict, restrictBlog, unrestrict)).toEqual(["blog"]);
+});
+
+test("deleting an endpoint ends its restrictions in the organization, and no others", () => {
+  given(worldWithProject(), assign, { ...assign, vpcEndpointId: "vpce-2" }, restrict, {
+    ...restrict,
+    vpcEndpointId: "vpce-2",
+  })
+    .when(remove)
+    .then([
+      { type: "RecordUpdated", recordId: "record-1" },
+      { type: "RecordDeleted", recordId: "record-3" },
+    ]);
+});
+
+test("an endpoint that is assigned in another region keeps its restrictions", () => {
+  given(worldWithProject(), assign, { ...assign, regionId: "aws-us-east-1" }, restrict)
+    .when(remove)
+    .then([{ type: "RecordUpdated", recordId: "record-1" }]);
 });
