@@ -47,6 +47,12 @@ export class SimulatedWorld {
     return this;
   }
 
+  /** Goes on in another simulation, such as one of a world in a file. */
+  use(simulation: Simulation): this {
+    this.#simulation = simulation;
+    return this;
+  }
+
   execute(command: Command): readonly RecordedEvent[] {
     const executed = this.#simulation.execute(command, this.now);
     if (!executed.ok) throw new Error(`${command.type}: ${executed.refusal.message}`);
