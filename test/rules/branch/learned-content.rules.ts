@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { MAIN, worldWithProject } from "../../support/rule-worlds.ts";
+import { DEV, MAIN, worldWithBranch, worldWithProject } from "../../support/rule-worlds.ts";
 import { type CommandOf, given } from "../../support/rules.ts";
 
 function learn(changes: Partial<CommandOf<"LearnBranchContent">>): CommandOf<"LearnBranchContent"> {
@@ -69,4 +69,39 @@ test("a branch that is gone learns nothing", () => {
   given(worldWithProject(), { type: "DeleteProject", ...MAIN })
     .when(learn({ droppedDatabases: ["neondb"] }))
     .thenRefused("BRANCH_NOT_FOUND");
+});
+
+test("several roles, passwords and databases get numbers of their own", () => {
+  given(worldWithProject())
+    .when(
+      learn({
+        createdRoles: [
+          { name: "neondb_owner", noLogin: false },
+          { name: "ada", noLogin: false },
+          { name: "bob", noLogin: false },
+        ],
+        changedPasswords: ["neondb_owner", "unknown"],
+        createdDatabases: [
+          { name: "neondb", owner: "ada" },
+          { name: "orders", owner: "ada" },
+          { name: "sales", owner: "bob" },
+        ],
+        changedOwners: [{ name: "unknown", owner: "ada" }],
+        droppedDatabases: ["unknown"],
+        droppedRoles: ["unknown"],
+      }),
+    )
+    .then([
+      { type: "RoleCreated", role: { name: "ada", secretId: "role-2" } },
+      { type: "RoleCreated", role: { name: "bob", secretId: "role-3" } },
+      { type: "RolePasswordReset", roleName: "neondb_owner", secretId: "role-4" },
+      { type: "DatabaseCreated", database: { id: 2, name: "orders" } },
+      { type: "DatabaseCreated", database: { id: 3, name: "sales" } },
+    ]);
+});
+
+test("a deleted branch learns nothing", () => {
+  given(worldWithBranch(), { type: "DeleteBranch", ...DEV })
+    .when(learn({ branchId: "br-dev" }))
+    .thenRefused("BRANCH_NOT_FOUND", /br-dev/);
 });

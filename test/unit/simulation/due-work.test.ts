@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { backupDueAt } from "../../../src/platform/branch/decide-snapshot.ts";
 import type { Event } from "../../../src/platform/events.ts";
 import { overdueWork } from "../../../src/simulation/due.ts";
 import {
@@ -211,4 +212,19 @@ test("work before an instant is overdue, except for the removal of keys", () => 
   if (key !== undefined) world.apiKeys.set({ ...key, revokedAt: NOW - 30 * DAY });
   expect(overdueWork(world, NOW + MINUTE)).toEqual([]);
   expect(overdueWork(world, NOW + MINUTE + 1)).toEqual([{ kind: "expiration", id: "br-dev" }]);
+});
+
+test("of several backups the next one is due first; a deleted or unknown branch, or one of a deleted project, has none", () => {
+  const scheduled = (...steps: readonly Step[]) =>
+    new SimulatedWorld(
+      worldWithBranch(),
+      { type: "SetBackupSchedule", ...DEV, items: [{ frequency: "daily" }, { frequency: "hourly" }] },
+      ...steps,
+    ).world;
+  expect(backupDueAt(scheduled(), "br-dev")).toBe(NOW + HOUR);
+  expect(backupDueAt(scheduled({ type: "SetBackupSchedule", ...DEV, items: [] }), "br-dev")).toBeUndefined();
+  expect(backupDueAt(scheduled({ type: "DeleteBranch", ...DEV }), "br-dev")).toBeUndefined();
+  expect(backupDueAt(scheduled({ type: "DeleteProject", ...SHOP }), "br-dev")).toBeUndefined();
+  expect(backupDueAt(scheduled(), "br-unknown")).toBeUndefined();
+  expect(backupDueAt(scheduled(), "br-main")).toBeUndefined();
 });

@@ -109,6 +109,85 @@ describe("a copy of a world", () => {
   });
 });
 
+describe("exactly", () => {
+  const past = [{ volumeId: "h/v0", at: 10, lsn: "0/10", writes: true, until: 50 }];
+  const restored: BranchData = { id: "br-1", volumeId: "h/v9", at: 60, lsn: "0/5", writes: true, past };
+
+  test("the data of a branch without any, and without a position", () => {
+    expect(dataAt({ id: "br-1", at: 5 }, 70)).toEqual({ at: 70 });
+    expect(dataAt({ id: "br-1", volumeId: "v", at: 5, writes: true }, 70)).toStrictEqual({
+      volumeId: "v",
+      at: 70,
+    });
+    expect(dataAt({ id: "br-1", volumeId: "v", at: 5 }, 70)).toStrictEqual({ volumeId: "v", at: 5 });
+  });
+
+  test("a branch has no row if its source has a row without data", () => {
+    const world = worldWith({ id: "br-1", at: 5 });
+    addBranchData(world, "br-2", { id: "br-1", at: 70 });
+    expect(world.branchData.get("br-2")).toBeUndefined();
+  });
+
+  test("a copy after a restore has what was written until then, and the row itself", () => {
+    expect(copyBranchData(restored, 80, true)).toStrictEqual({
+      id: "br-1",
+      volumeId: "h/v9",
+      at: 80,
+      lsn: "0/5",
+      past: [past[0], { volumeId: "h/v9", at: 60, lsn: "0/5", writes: true, until: 80 }],
+    });
+  });
+
+  test("a copy at the instant of a restore has the restored data, and the previous data before", () => {
+    expect(copyBranchData(restored, 50, false)).toStrictEqual({
+      id: "br-1",
+      volumeId: "h/v9",
+      at: 50,
+      past: [past[0], { volumeId: "h/v9", at: 60, lsn: "0/5", writes: true, until: 50 }],
+    });
+    expect(copyBranchData(restored, 49, false)).toStrictEqual({
+      id: "br-1",
+      volumeId: "h/v0",
+      at: 49,
+      lsn: "0/10",
+      past: [{ volumeId: "h/v0", at: 10, lsn: "0/10", writes: true, until: 49 }],
+    });
+  });
+
+  test("a copy of a branch that only refers to a volume has no past", () => {
+    const reference: BranchData = { id: "br-2", volumeId: "v", at: 10, lsn: "0/1" };
+    expect(copyBranchData(reference, 90, true)).toStrictEqual(reference);
+    const unresolved: BranchData = { id: "br-2", volumeId: "v", at: 10 };
+    expect(copyBranchData(unresolved, 90, true)).toStrictEqual(unresolved);
+  });
+
+  test("a restored branch keeps its previous data within the retention, exclusive", () => {
+    const replaced = (now: number) => {
+      const world = worldWith({ ...restored, past: [{ ...past[0], until: 1_000 } as never] });
+      world.projects.set({ id: "shop", accountId: "a", historyRetentionSeconds: 2 } as never);
+      replaceBranchData(world, { id: "br-1", projectId: "shop" }, { id: "br-1", at: now }, now);
+      return world.branchData.get("br-1")?.past?.map(({ until }) => until);
+    };
+    expect(replaced(2_999)).toEqual([1_000, 2_999]);
+    expect(replaced(3_000)).toEqual([3_000]);
+  });
+
+  test("a branch without a row that is restored from one without a row has none; from one with a row, it has its own past", () => {
+    const world = worldWith(CLOSED);
+    replaceBranchData(world, { id: "br-8", projectId: "shop" }, { id: "br-9", at: 1 }, 200);
+    expect(world.branchData.get("br-8")).toBeUndefined();
+    world.projects.set({ id: "shop", accountId: "a", historyRetentionSeconds: 2 } as never);
+    replaceBranchData(world, { id: "br-8", projectId: "shop" }, { id: "br-1", at: 150 }, 200);
+    expect(world.branchData.get("br-8")).toStrictEqual({
+      id: "br-8",
+      volumeId: "h/v1",
+      at: 150,
+      lsn: "0/100",
+      past: [{ at: 200, until: 200 }],
+    });
+  });
+});
+
 function withoutId({ id: _, ...reference }: BranchData) {
   return reference;
 }
