@@ -1,7 +1,7 @@
 import type { Account } from "./account/account.ts";
 import type { Branch } from "./branch/branch.ts";
 import type { Compute } from "./compute/compute.ts";
-import type { OrderedRows } from "./core/ordered-group.ts";
+import type { OrderedRows } from "./core/index-rows.ts";
 import type { World } from "./core/world.ts";
 import type { BranchRef, ComputeRef } from "./object-refs.ts";
 import type { Project } from "./project/project.ts";

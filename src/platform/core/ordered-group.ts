@@ -1,13 +1,5 @@
 import type { CompactingMap } from "./compacting-map.ts";
-import type { Rows } from "./table-index.ts";
-
-/** The rows of one index entry by a number that is unique in it and never changes, such as their creation. */
-export interface OrderedRows<T> extends Rows<T> {
-  /** The rows with a larger number, ascending. The cost does not depend on the rows before them. */
-  after(order: number): Iterable<T>;
-  /** The rows with a smaller number, descending. */
-  before(order: number): Iterable<T>;
-}
+import type { OrderedRows } from "./index-rows.ts";
 
 /** Positions without a row are removed when they are more than half of all, and more than this. */
 const MIN_VACANT = 64;

@@ -1,14 +1,6 @@
 import { CompactingMap } from "./compacting-map.ts";
-import { OrderedGroup, type OrderedRows } from "./ordered-group.ts";
-
-/** The rows of one index entry, in the order in which they joined it. */
-export interface Rows<T> {
-  readonly size: number;
-  keys(): Iterable<string>;
-  values(): Iterable<T>;
-  /** A copy, for callers that change the table while they iterate. */
-  toArray(): T[];
-}
+import type { OrderedRows, Rows } from "./index-rows.ts";
+import { OrderedGroup } from "./ordered-group.ts";
 
 /**
  * Holds keys, not rows, so replacing a row does not change the index. Most groups have a single member, so a

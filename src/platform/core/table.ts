@@ -1,7 +1,7 @@
 import type { ChangeSet } from "./change-set.ts";
 import { CompactingMap } from "./compacting-map.ts";
-import type { OrderedRows } from "./ordered-group.ts";
-import { type IndexSpec, type Rows, TableIndex } from "./table-index.ts";
+import type { OrderedRows, Rows } from "./index-rows.ts";
+import { type IndexSpec, TableIndex } from "./table-index.ts";
 
 /** Totals over the rows of a table, up to date after every change. */
 export interface RowObserver<T> {

@@ -69,5 +69,6 @@ test("an index with an order equals a sorted list, also after many rows have lef
         );
       }
     }),
+    100,
   );
 });
