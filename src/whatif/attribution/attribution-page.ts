@@ -80,7 +80,7 @@ function sourceTable(report: AttributionReport): PageTable {
       "cold starts a day without",
       "active h a day alone",
     ],
-    records: sources.map(flatRecord),
+    records: sources,
     rows: sources.slice(0, MAX_ROWS).map((share) => ({
       cells: [
         share.source,
@@ -96,18 +96,13 @@ function sourceTable(report: AttributionReport): PageTable {
   };
 }
 
-function flatRecord({ margin_95, ...share }: SourceShare): object {
-  const margins = Object.entries(margin_95 ?? {}).map(([name, value]) => [`margin_95_${name}`, value]);
-  return { ...share, ...Object.fromEntries(margins) };
-}
-
 function computeTable({ computes, traffic }: AttributionReport): PageTable {
   return {
     name: "computes",
     title: truncatedTitle("Computes, and the source whose removal saves most", MAX_ROWS, computes.length),
     headings: ["compute", "active h a day", "source", "saves h a day", "active time", "cold starts a day"],
     records: computes.flatMap(({ compute, active_s, sources }) =>
-      sources.map((source) => ({ compute, active_s, ...flatRecord(source) })),
+      sources.map((source) => ({ compute, active_s, ...source })),
     ),
     rows: computes.slice(0, MAX_ROWS).map(({ compute, active_s, sources: [first] }) => ({
       cells: [

@@ -19,7 +19,6 @@ import {
 } from "../report/page-text.ts";
 import { sizeAndPriceText } from "../report/question.ts";
 import type { Backtest, BacktestedPolicy, FoldPolicy } from "./backtest.ts";
-import type { DeliveredMargins } from "./backtest-figures.ts";
 
 /** The last ones. The CSV file has all. */
 const MAX_FOLDS_SHOWN = 20;
@@ -111,10 +110,7 @@ function policyTable(backtest: Backtest): PageTable {
       "p99",
       `${fold}s better`,
     ],
-    records: policies.map(({ margin_95, ...policy }) => ({
-      ...flatRecord(policy),
-      ...marginColumns(margin_95),
-    })),
+    records: policies.map(flatRecord),
     rows: policies.map((policy) => ({
       cells: [
         policy.policy,
@@ -202,12 +198,6 @@ function flatRecord({ promised, delivered, ...policy }: FoldPolicy): object {
     promised_cost_percent: promised?.cost_percent ?? null,
     ...delivered,
   };
-}
-
-function marginColumns(margins: DeliveredMargins | null): object {
-  return Object.fromEntries(
-    Object.entries(margins ?? {}).map(([name, value]) => [`margin_95_${name}`, value]),
-  );
 }
 
 function promisedText({ promised }: FoldPolicy): string {

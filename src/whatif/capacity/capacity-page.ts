@@ -48,11 +48,7 @@ function sizeTable({ sizes, traffic }: CapacityReport): PageTable {
       "cache GB",
       ...(hasCache ? ["hit ratio", "cold start reads", "takes"] : []),
     ],
-    records: sizes.map(({ margin_95, ...row }) => ({
-      ...row,
-      margin_95_cost_per_month: margin_95?.cost_per_month ?? null,
-      margin_95_throttled_share: margin_95?.throttled_share ?? null,
-    })),
+    records: sizes,
     rows: sizes.map((row) => ({
       cells: [
         sizeName(row),
@@ -118,7 +114,7 @@ function connectionTable({ sizes }: CapacityReport): PageTable {
       "p50 wait",
       "p99 wait",
     ],
-    records: sizes.map(({ margin_95: _, ...row }) => row),
+    records: sizes,
     rows: sizes.map((row) => ({
       cells: [
         sizeName(row),

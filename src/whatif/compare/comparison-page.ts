@@ -208,20 +208,20 @@ function waitTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable {
   };
 }
 
-function resumesTable({ policies }: Comparison, mark: MarkOf): PageTable[] {
+function resumesTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable[] {
   const resuming = policies.filter((policy) => policy.resumes);
   if (resuming.length === 0) return [];
   return [
     {
       name: "resumes",
       title: "Starts ahead of a predicted arrival",
-      headings: ["policy", "used", "wasted", "remaining cold starts"],
+      headings: ["policy", "used a day", "wasted a day", "remaining cold starts a day"],
       records: resuming.map(policyRecord),
       rows: resuming.map((policy) => ({
         cells: [
           policy.policy,
           ...(["resumes_used", "resumes_wasted", "cold_starts"] as const).map((name) =>
-            amount(figure(policy, name).value),
+            amount(figure(policy, name).value / traffic.days),
           ),
         ],
         mark: mark(policy),

@@ -81,10 +81,12 @@ export class CurveAnswer {
   /** The JSON of one delay. Throws a RangeError for a delay outside the curve. */
   delay(delay: SuspendDelay) {
     const { firstStarts, arrivals } = this.curve;
+    const margins = this.#statistics.margins();
     return {
       ...this.figuresAt(delay),
       cost_dollars_per_month: this.#fleet.costPerMonth(delay),
-      ...namedMargins(this.#statistics.margins(), (of) =>
+      no_margins: "missing" in margins ? margins.missing : null,
+      ...namedMargins(margins, (of) =>
         delay !== "never" && delay < SHORTEST_DELAY_S ? undefined : of.figures(delay),
       ),
       traffic: trafficSummary(this.#traffic, firstStarts, arrivals),

@@ -52,7 +52,7 @@ export function delayLines({
 }: DelayFigures & { readonly with_clients?: SimulatedFigures }): string[] {
   const { margin_95: margins, cost_dollars_per_month: cost, cold_starts_per_day: starts } = figures;
   return [
-    `With ${delayPhrase(figures.delay_s)}: ${moneyWithMargin(cost, margins?.cost_dollars_per_month)} a month, ${amountWithMargin(starts, margins?.cold_starts_per_day)} cold starts a day.`,
+    `With ${delayPhrase(figures.delay_s)}: ${moneyWithMargin(cost, margins?.cost_dollars_per_month)} a month, ${amountWithMargin(starts, margins?.cold_starts_per_day)} cold starts a day.${figures.no_margins === null ? "" : ` No intervals: ${figures.no_margins}.`}`,
     `From ${periodText(figures.traffic)}: ${totalsText(figures)}.`,
     ...(simulated === undefined
       ? []
@@ -169,6 +169,7 @@ function curveFacts({ present, best, clairvoyant, saving, never, traffic }: Curv
 
 function delayTable(summary: CurveSummary): PageTable {
   const { curve, present, clairvoyant, with_latency, traffic } = summary;
+  const { margin_95: _, margin_95_other_computes: __, ...bound } = clairvoyant;
   const hasWait = with_latency.length > 0;
   const cells = (figures: Omit<PointFigures, "delay_s">, name: string, isReplayed: boolean) => [
     name,
@@ -197,7 +198,7 @@ function delayTable(summary: CurveSummary): PageTable {
       "vs. current",
       ...(hasWait ? ["mean wait"] : []),
     ],
-    records: [...curve, { delay_s: "clairvoyant", ...clairvoyant }],
+    records: [...curve, { delay_s: "clairvoyant", ...bound }],
     rows: [...rows, { cells: cells(clairvoyant, "perfect foresight", false), mark: "bound" }],
   };
 }

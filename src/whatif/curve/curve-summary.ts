@@ -66,6 +66,8 @@ export type CurveSummary = {
 export type DelayFigures = PointFigures &
   NamedMargins<FigureMargins> & {
     readonly cost_dollars_per_month: number;
+    /** Why there are no intervals; null if there are. */
+    readonly no_margins: string | null;
     readonly traffic: TrafficSummary;
   };
 

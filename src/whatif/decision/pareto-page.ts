@@ -47,11 +47,7 @@ export function paretoTable(
       ...(hasWaits ? ["mean wait"] : []),
       "$ for each cold start avoided",
     ],
-    records: points.map(({ margin_95, margin_95_other_computes, ...point }) => ({
-      ...point,
-      ...prefixed("margin_95_", margin_95),
-      ...prefixed("margin_95_other_computes_", margin_95_other_computes),
-    })),
+    records: points,
     rows: points.map((point) => ({
       cells: [
         delayText(point.delay_s),
@@ -74,11 +70,4 @@ export function paretoTable(
       mark: markOf(point.delay_s),
     })),
   };
-}
-
-/** Columns of a CSV file. */
-function prefixed(prefix: string, margins: object | null): object {
-  return Object.fromEntries(
-    Object.entries(margins ?? {}).map(([name, value]) => [`${prefix}${name}`, value]),
-  );
 }

@@ -28,7 +28,7 @@ export type ParetoPoint = {
   readonly dollars_per_avoided_cold_start: number | null;
 } & NamedMargins<ParetoMargins>;
 
-export type ParetoMargins = FigureMargins & { readonly dollars_per_avoided_cold_start: number | null };
+type ParetoMargins = FigureMargins & { readonly dollars_per_avoided_cold_start: number | null };
 
 /** `delays`: which part of the front is shown, each as the delay of the front with as few cold starts. */
 export function paretoSummary(

@@ -17,7 +17,7 @@ export const MARGIN_FIGURES = [
   "wait_mean_ms",
 ] as const satisfies readonly (keyof TotalFigures)[];
 
-export type FigureName = (typeof MARGIN_FIGURES)[number];
+type FigureName = (typeof MARGIN_FIGURES)[number];
 
 /** A figure for each draw of days. */
 export type DrawnOutcome = { readonly [Name in FigureName]: Float64Array };
