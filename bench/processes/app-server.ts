@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../src/app/create-app.ts";
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import "./process-metrics.ts";
 

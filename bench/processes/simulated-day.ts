@@ -1,6 +1,6 @@
 import { DAY } from "../../src/platform/core/time.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { advance, createComputes, DAY_START, scheduleQueries } from "../simulated/computes.ts";

@@ -11,7 +11,7 @@ import { profileOfWorld } from "../platform/core/world.ts";
 import type { SettingsChanges, WorldSettings } from "../platform/core/world-settings.ts";
 import type { SeedTarget } from "../scenario/file/seed-file.ts";
 import { type ClockStep, HostClock } from "../simulation/host-clock.ts";
-import type { MemoryJournal } from "../simulation/journal.ts";
+import type { MemoryJournal } from "../simulation/memory-journal.ts";
 import type { ClockSetting } from "../simulation/world-clock.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { HostedWorld } from "../worlds/hosted-world.ts";

@@ -68,6 +68,11 @@ export interface RunningEngine {
    * The position that the log has now. Everything that was committed before is durable when this resolves.
    */
   logPosition(): Promise<string>;
+  /**
+   * Processor time of all its processes so far, in milliseconds, in steps of 10 ms; `undefined` where the system
+   * has no `/proc`.
+   */
+  cpuMs(): number | undefined;
   /** Closes all sessions and waits for the exit of the process. */
   stop(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AdminSessions } from "./admin-sessions.ts";
+import { processTreeCpuMs } from "./cpu-time.ts";
 import { EngineError, type Row, type RunningEngine } from "./engine.ts";
 import { runScript } from "./script.ts";
 
@@ -31,6 +32,7 @@ export class PostgresProcess implements RunningEngine {
   readonly #admin: AdminSessions;
   readonly #socketDirectory: string;
   #startMs = 0;
+  #cpuMs = 0;
 
   private constructor(child: ChildProcess, socketDirectory: string, log: readonly string[]) {
     this.#child = child;
@@ -96,6 +98,14 @@ export class PostgresProcess implements RunningEngine {
     const [position] = await this.query(POSITION);
     if (position?.["is_durable"] !== "t") await this.query(FLUSH);
     return position?.["lsn"] ?? "";
+  }
+
+  cpuMs(): number | undefined {
+    // A child that exits during the reading is missing in it.
+    const cpuMs = processTreeCpuMs(this.pid);
+    if (cpuMs === undefined) return undefined;
+    this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
+    return this.#cpuMs;
   }
 
   async stop(): Promise<void> {

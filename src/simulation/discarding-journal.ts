@@ -1,6 +1,7 @@
 import type { SimTime } from "../platform/core/time.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { type Batch, MemoryJournal } from "./journal.ts";
+import type { Batch } from "./journal.ts";
+import { MemoryJournal } from "./memory-journal.ts";
 
 /**
  * Stores no events, only the current position and the rows outside history. Makes long runs much faster, for

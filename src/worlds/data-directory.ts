@@ -9,6 +9,7 @@ import {
   replaceAndPreserve,
   syncEntry,
   temporaryPath,
+  writeAtomically,
 } from "../store/file/atomic-file.ts";
 import { divergeCopy } from "../store/file/diverge-copy.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
@@ -180,7 +181,7 @@ export class DataDirectory implements WorldStorage {
   async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
     const path = this.#worldFile(to);
     this.#finishDeletion(to);
-    await this.#writeAtomically(path, async (copy) => {
+    await writeAtomically(path, async (copy) => {
       await this.#copyOpenWorld(from, copy);
       await this.#divergeCopy(copy, from, fork);
       if (fork.seed === undefined) return;
@@ -214,7 +215,7 @@ export class DataDirectory implements WorldStorage {
   }
 
   async takeSnapshot(world: string, snapshot: string): Promise<void> {
-    await this.#writeAtomically(this.#snapshotFile(world, snapshot), async (copy) => {
+    await writeAtomically(this.#snapshotFile(world, snapshot), async (copy) => {
       await this.#copyOpenWorld(world, copy);
       finalizeSnapshot(copy);
     });
@@ -234,7 +235,7 @@ export class DataDirectory implements WorldStorage {
     const preserved = this.#snapshotFile(world, previousName);
     // The link has the time of the world's last write; the snapshot is listed by the time it was taken.
     const setTime = () => utimesSync(preserved, new Date(), new Date());
-    await this.#writeAtomically(
+    await writeAtomically(
       path,
       async (copy) => {
         await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
@@ -248,24 +249,6 @@ export class DataDirectory implements WorldStorage {
 
   release(): void {
     this.#lock.release();
-  }
-
-  /** Writes a temporary file and moves it into place. If that fails, nothing has changed. */
-  async #writeAtomically(
-    path: string,
-    write: (temporary: string) => Promise<void>,
-    finish: (temporary: string) => void = (temporary) => moveIntoPlace(temporary, path),
-  ): Promise<void> {
-    const temporary = temporaryPath(path);
-    makeDirectory(join(path, ".."));
-    removeDatabase(temporary);
-    try {
-      await write(temporary);
-      finish(temporary);
-    } catch (error) {
-      removeDatabase(temporary);
-      throw error;
-    }
   }
 
   async #copyOpenWorld(world: string, to: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { emptyWorld, type World } from "../platform/core/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";
-import { MemoryJournal } from "../simulation/journal.ts";
+import { MemoryJournal } from "../simulation/memory-journal.ts";
 import { replay } from "../simulation/replay.ts";
 import type { ClockState } from "../simulation/world-clock.ts";
 import { reseed } from "./reseed.ts";

@@ -7,47 +7,36 @@ import { allBranchData, hasOpenData } from "./data-references.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
-import {
-  type ForkRequest,
-  type SnapshotInfo,
-  StoreUnavailable,
-  type WorldCounts,
-  type WorldInfo,
-  type WorldsHandle,
-} from "./world-handle.ts";
+import type { ForkRequest, SnapshotInfo, WorldCounts, WorldInfo, WorldsHandle } from "./world-handle.ts";
 import { WorldSnapshots, whileReserved } from "./world-snapshots.ts";
 import type { ForkSettings, WorldStorage } from "./world-storage.ts";
+import { type IdleLimits, WorldTidying, type WorldTidyingOptions } from "./world-tidying.ts";
 import { WorldUses } from "./world-uses.ts";
 
-export type WorldLimits = {
+export type WorldLimits = IdleLimits & {
   readonly maxWorlds: number;
   /** Size limit for forking a world, in bytes. */
   readonly maxWorldBytes: number;
   /** Number of snapshots that restores have taken, for each world. */
   readonly maxAutomaticSnapshots: number;
-  /** A world that is not used for this time is closed until its next use; 0 or absent: never. */
-  readonly closeIdleAfterMs?: number;
-  /** A world that is not used for this time is deleted; 0 or absent: never. */
-  readonly expireAfterMs?: number;
 };
 
-export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> & {
-  readonly storage: WorldStorage;
-  readonly limits: WorldLimits;
-  /** Returns a new unique id. */
-  readonly newId: () => string;
-  /** Called with the name of each world that was deleted because it expired. */
-  readonly onExpired?: ((world: string) => void) | undefined;
-  /**
-   * Called when a history cannot be used any more: its world or its snapshot was deleted, or a restore has
-   * replaced it.
-   */
-  readonly onHistoryEnded?: (() => void) | undefined;
-  /** Called before a world is copied in which the position of some data is not stored: a server was killed. */
-  readonly beforeCopy?: ((world: string) => Promise<void>) | undefined;
-  /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
-  readonly beforeRestore?: (() => Promise<void>) | undefined;
-};
+export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> &
+  WorldTidyingOptions & {
+    readonly storage: WorldStorage;
+    readonly limits: WorldLimits;
+    /** Returns a new unique id. */
+    readonly newId: () => string;
+    /**
+     * Called when a history cannot be used any more: its world or its snapshot was deleted, or a restore has
+     * replaced it.
+     */
+    readonly onHistoryEnded?: (() => void) | undefined;
+    /** Called before a world is copied in which the position of some data is not stored: a server was killed. */
+    readonly beforeCopy?: ((world: string) => Promise<void>) | undefined;
+    /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
+    readonly beforeRestore?: (() => Promise<void>) | undefined;
+  };
 
 /** All worlds of a process, opened on first use, each with its own clock, seed and history. */
 export class WorldRegistry implements WorldsHandle {
@@ -57,14 +46,14 @@ export class WorldRegistry implements WorldsHandle {
   readonly #changing = new Set<string>();
   readonly #snapshots: WorldSnapshots;
   readonly #uses: WorldUses;
-  #idleClosings = 0;
-  #expired = 0;
+  readonly #tidying: WorldTidying;
   readonly #scrubs = { scrubbed: 0, scrubbedWithDifferences: 0 };
 
   constructor(options: WorldRegistryOptions) {
     this.#options = options;
     this.#snapshots = new WorldSnapshots(options, (name) => this.world(name));
     this.#uses = new WorldUses(options.hostClock);
+    this.#tidying = new WorldTidying(options, this.#open, this.#uses, (name) => this.remove(name));
   }
 
   /** Opens a world, or creates an empty one. */
@@ -87,7 +76,7 @@ export class WorldRegistry implements WorldsHandle {
 
   get counts(): WorldCounts {
     const open = [...this.#open.values()].filter(({ isDormant }) => !isDormant).length;
-    return { open, idleClosings: this.#idleClosings, expired: this.#expired, ...this.#scrubs };
+    return { open, ...this.#tidying.counts, ...this.#scrubs };
   }
 
   /** Counts a world that was verified in the background. */
@@ -205,35 +194,8 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   /** Closes the worlds that are idle, and deletes those that have expired. The default world is exempt. */
-  async tidy(): Promise<void> {
-    const { closeIdleAfterMs = 0, expireAfterMs = 0 } = this.#options.limits;
-    if (closeIdleAfterMs === 0 && expireAfterMs === 0) return;
-    for (const name of this.#names()) {
-      if (name === DEFAULT_WORLD) continue;
-      const world = this.#open.get(name);
-      if (world?.isInUse === true) this.#uses.begin(name)();
-      const idleMs = this.#uses.idleMs(name, () => this.#options.storage.writtenAt(name));
-      if (idleMs === undefined) continue;
-      try {
-        if (expireAfterMs > 0 && idleMs >= expireAfterMs) await this.#expire(name);
-        else if (
-          closeIdleAfterMs > 0 &&
-          idleMs >= closeIdleAfterMs &&
-          (await world?.closeUntilNextUse(() => this.#uses.isActive(name)))
-        )
-          this.#idleClosings += 1;
-      } catch (error) {
-        // The next call tries again, and the other worlds do not depend on it.
-        if (!(error instanceof StoreUnavailable)) throw error;
-      }
-    }
-  }
-
-  async #expire(name: string): Promise<void> {
-    const removed = await this.remove(name);
-    if (!removed.ok) return;
-    this.#expired += 1;
-    this.#options.onExpired?.(name);
+  tidy(): Promise<void> {
+    return this.#tidying.tidy(this.#names());
   }
 
   /** Makes long advances and event streams of all worlds end soon. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Batch, MemoryJournal } from "../../src/simulation/journal.ts";
+import type { Batch } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { createScene, send, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { API_KEY, createDouble } from "../support/double.ts";
 import { loadPublicDocument } from "../support/public-document.ts";

@@ -4,7 +4,7 @@ import type { Activity } from "../../src/platform/compute/activity.ts";
 import type { SimTime } from "../../src/platform/core/time.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
 import type { ArrivalSource } from "../../src/simulation/arrival-source.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { createDouble, createProject, type Double, type DoubleOptions } from "../support/double.ts";
 import { expectHolds } from "../support/properties.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Connection } from "../../src/platform/compute/connection.ts";
 import { ConnectionTable } from "../../src/platform/compute/connection-table.ts";
-import { ChangeSet } from "../../src/platform/core/table.ts";
+import { ChangeSet } from "../../src/platform/core/change-set.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const steps = fc.array(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ChangeSet } from "../../src/platform/core/table.ts";
+import { ChangeSet } from "../../src/platform/core/change-set.ts";
 import {
   type Granularity,
   type HourlyUsage,

@@ -5,7 +5,7 @@ import { DAY } from "../../src/platform/core/time.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import { usageAt } from "../../src/platform/usage/meter.ts";
 import { collectParts } from "../../src/recordings/trace/trace.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";

@@ -4,7 +4,7 @@ import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits
 import type { Command } from "../../src/platform/commands.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import { usageAt } from "../../src/platform/usage/meter.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import { capacityReport } from "../../src/whatif/capacity/capacity-report.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { HOUR } from "../../src/platform/core/time.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
 import type { Operation } from "../../src/platform/operation/operation.ts";
-import { isTerminal } from "../../src/simulation/journal.ts";
+import { isTerminal } from "../../src/simulation/fold-operation.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { createProject, type Double } from "../support/double.ts";
 import { commandSequences } from "../support/model/commands.ts";

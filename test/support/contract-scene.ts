@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { MemoryWorldStorage } from "../../src/worlds/memory-world-storage.ts";
 import { SecretBox } from "../../src/worlds/secret-box.ts";
 import {

@@ -1,6 +1,6 @@
 import { createApp } from "../../src/app/create-app.ts";
 import { memoryStorage, openWorlds, type ServerOptions } from "../../src/app/open-worlds.ts";
-import type { MemoryJournal } from "../../src/simulation/journal.ts";
+import type { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import type { HostedWorld } from "../../src/worlds/hosted-world.ts";
 import type { WorldRegistry } from "../../src/worlds/world-registry.ts";
 import type { WorldStorage } from "../../src/worlds/world-storage.ts";

@@ -1,4 +1,5 @@
-import { type Batch, MemoryJournal, OutcomeUnknown } from "../../src/simulation/journal.ts";
+import { type Batch, OutcomeUnknown } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import type { Double } from "./double.ts";
 

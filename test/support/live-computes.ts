@@ -6,7 +6,7 @@ import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
 import { usageAt } from "../../src/platform/usage/meter.ts";
 import type { Trace } from "../../src/recordings/trace/trace.ts";
-import { MemoryJournal } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import type { SuspendDelay } from "../../src/whatif/curve/curve.ts";
 

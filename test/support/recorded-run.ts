@@ -3,7 +3,7 @@ import { renderState } from "../../src/control/routes/state.ts";
 import type { World } from "../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
 import type { Operation } from "../../src/platform/operation/operation.ts";
-import { foldOperation } from "../../src/simulation/journal.ts";
+import { foldOperation } from "../../src/simulation/fold-operation.ts";
 import { type RecordedCall, recordCalls, replayCall } from "./call-log.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";
 import { type CommandSequence, runCommands } from "./model/commands.ts";

@@ -2,14 +2,14 @@ import { expect } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { Checkpoint } from "../../src/simulation/checkpoint.ts";
-import {
-  type Batch,
-  type CheckpointPosition,
-  type EventFilter,
-  type Journal,
-  MemoryJournal,
-  type Truncation,
+import type {
+  Batch,
+  CheckpointPosition,
+  EventFilter,
+  Journal,
+  Truncation,
 } from "../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import type { PointSelector } from "../../src/simulation/replay.ts";
 import { openStore, type Store } from "../../src/store/file/open-world.ts";
 import { SecretBox } from "../../src/worlds/secret-box.ts";

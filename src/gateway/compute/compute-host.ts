@@ -52,6 +52,8 @@ export type ComputeHostOptions = {
 export class ComputeHost {
   readonly #options: ComputeHostOptions;
   #running: Promise<RunningEngine> | undefined;
+  /** The engine that was started last. */
+  #engine: RunningEngine | undefined;
   #stopping: Promise<void> = Promise.resolve();
   #isStopping = false;
   readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
@@ -69,6 +71,11 @@ export class ComputeHost {
   async sampleBlocks(): Promise<BlockCounts | undefined> {
     const running = await this.#running;
     return running === undefined ? undefined : this.#blocks.get(running)?.sample();
+  }
+
+  /** Processor time of the engine that was started last; `undefined` if it is unknown. */
+  cpuMs(): number | undefined {
+    return this.#engine?.cpuMs();
   }
 
   /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
@@ -192,6 +199,7 @@ export class ComputeHost {
       this.publishCacheStatistics(cacheStatistics);
       const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
       isStarted = true;
+      this.#engine = engine;
       this.#options.onStarted(engine);
       let hasExited = false;
       engine.exited.then((log) => {

@@ -2,6 +2,7 @@ import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { cacheStatisticsOf } from "../compute/branch-content.ts";
 import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";
+import { CpuLoad } from "../compute/cpu-load.ts";
 import { MarkSchedule } from "../data/mark-schedule.ts";
 import { CLIENT_ERRORS } from "../errors.ts";
 import type { ClientError } from "../messages.ts";
@@ -11,6 +12,7 @@ import { ComputeSpans } from "./spans.ts";
 const STATISTICS_DELAY_MS = 250;
 
 export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit"> & {
+  readonly ignoresLoad?: boolean | undefined;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -27,6 +29,7 @@ export class ServedCompute {
   readonly spans: ComputeSpans;
   readonly #world: WorldHandle;
   readonly #endpointId: string;
+  readonly #ignoresLoad: boolean;
   readonly #onError: (error: unknown, message: string) => void;
   readonly #marks: MarkSchedule;
   /** By their connections. */
@@ -36,8 +39,13 @@ export class ServedCompute {
   constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {
     this.#world = world;
     this.#endpointId = endpointId;
+    this.#ignoresLoad = options.ignoresLoad === true;
     this.#onError = options.onError;
-    this.spans = new ComputeSpans(world, endpointId);
+    this.spans = new ComputeSpans(
+      world,
+      endpointId,
+      new CpuLoad(() => (this.#ignoresLoad ? undefined : this.host.cpuMs())),
+    );
     this.host = new ComputeHost({
       ...options,
       onUnexpectedExit: (log) => {
@@ -70,6 +78,7 @@ export class ServedCompute {
   endWork(connectionId: string): void {
     this.spans.end(connectionId, this.#world.now());
     this.#marks.workEnded();
+    if (this.#ignoresLoad) return;
     this.#sampling ??= setTimeout(() => {
       this.#sampling = undefined;
       this.host.sampleBlocks().then(

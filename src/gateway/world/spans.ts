@@ -1,6 +1,8 @@
+import { performance } from "node:perf_hooks";
 import type { BlockCounts } from "../../platform/compute/cache.ts";
 import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
 import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import type { CpuLoad } from "../compute/cpu-load.ts";
 
 /** A span ends after this time without work, so that not every query is an event. */
 const SILENCE_MS = SECOND;
@@ -18,6 +20,7 @@ const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
 export class ComputeSpans {
   readonly #world: WorldHandle;
   readonly #endpointId: string;
+  readonly #cpuLoad: CpuLoad;
   #since: SimTime | undefined;
   /** The connections that work. */
   readonly #busy = new Set<string>();
@@ -26,7 +29,8 @@ export class ComputeSpans {
   #lastEnd = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(world: WorldHandle, endpointId: string) {
+  constructor(world: WorldHandle, endpointId: string, cpuLoad: CpuLoad) {
+    this.#cpuLoad = cpuLoad;
     this.#world = world;
     this.#endpointId = endpointId;
   }
@@ -43,6 +47,7 @@ export class ComputeSpans {
     }
     // A span whose end was lost with a failed commit goes on.
     this.#since = open ?? transaction.now;
+    if (this.#busy.size === 0) this.#cpuLoad.workBegins(performance.now());
     this.#busy.add(connectionId);
     this.#arrivals += 1;
   }
@@ -51,7 +56,9 @@ export class ComputeSpans {
   end(connectionId: string, now: SimTime): void {
     if (!this.#busy.delete(connectionId)) return;
     this.#lastEnd = now;
-    if (this.#busy.size === 0) this.#armTimer();
+    if (this.#busy.size > 0) return;
+    this.#cpuLoad.workEnds(performance.now());
+    this.#armTimer();
   }
 
   /** When the last work ended; `undefined` while there is work. */
@@ -79,6 +86,7 @@ export class ComputeSpans {
         until: this.#busy.size > 0 ? transaction.now : this.#lastEnd,
         arrivals: this.#arrivals,
         blocks: this.#blocks,
+        load: this.#cpuLoad.measure(performance.now()),
       });
     this.#reset();
   }
@@ -88,6 +96,7 @@ export class ComputeSpans {
     this.#timer = undefined;
     this.#since = undefined;
     this.#busy.clear();
+    this.#cpuLoad.workEnds(performance.now());
     this.#arrivals = 0;
     this.#blocks = undefined;
   }
@@ -116,6 +125,7 @@ export class ComputeSpans {
         until: isBusy ? at : this.#lastEnd,
         arrivals,
         blocks,
+        load: this.#cpuLoad.measure(performance.now()),
         continues: isBusy,
       },
     };

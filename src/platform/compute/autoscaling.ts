@@ -1,16 +1,23 @@
 import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../catalog/sizes.ts";
 import type { Context } from "../core/context.ts";
-import type { SimTime } from "../core/time.ts";
+import { HOUR, type SimTime } from "../core/time.ts";
 import type { Event } from "../events.ts";
 import { accept, type Result, refuse } from "../refusal-codes.ts";
 import { goalSizeCu, READING_INTERVAL_MS } from "./autoscaling-goal.ts";
 import type { ActivePhase, Compute, LoadReading, RunningLoad, ScalingState } from "./compute.ts";
-import { LoadAverage, NO_LOAD } from "./load-average.ts";
+import { LoadAverage, loadUnits, NO_LOAD } from "./load-average.ts";
 import { readingsRescaleAt, sizeForReadings } from "./load-readings.ts";
+import type { SpanEvent } from "./span.ts";
 
 // The size of a live compute follows the goal of its last reading. Loads are known from the activity that
 // carries them; memory and working set are not known, so their terms of the goal are absent.
+
+/** The name under which the load of an open span runs. No connection has it. */
+const SPAN_CONNECTION = "#span";
+
+/** How long an open span is expected to have its last known load, if no report follows. */
+const LONGEST_EXPECTED_LOAD_MS = HOUR;
 
 export function scales({ minCu, maxCu }: SizeRange): boolean {
   return minCu < maxCu;
@@ -48,6 +55,27 @@ export function endLoads(
   if (!scaling.running.some(isEnded)) return scaling;
   const { average, running, resizedAt } = readUntil(startedAt, scaling, at);
   return { average, running: running.filter((load) => !isEnded(load)), resizedAt };
+}
+
+/**
+ * Counts the load of a span, which is known when the span ends or is divided. Earlier resizes stay as they are.
+ * A: a span that continues has its last known load until the next report.
+ */
+export function endSpanLoad(
+  startedAt: SimTime,
+  scaling: ScalingState,
+  { at, beganAt, until, load, continues }: SpanEvent & { type: "SpanEnded" },
+): ScalingState {
+  if (load === undefined)
+    return continues === true ? scaling : endLoads(startedAt, scaling, until, SPAN_CONNECTION);
+  const units = loadUnits(load);
+  let counted = endLoads(startedAt, scaling, beganAt, SPAN_CONNECTION);
+  counted = addLoad(startedAt, counted, { load: units, until }, beganAt);
+  if (continues === true) {
+    const expected = { load: units, until: until + LONGEST_EXPECTED_LOAD_MS, connectionId: SPAN_CONNECTION };
+    counted = addLoad(startedAt, counted, expected, until);
+  }
+  return { ...counted, resizedAt: Math.max(counted.resizedAt, at) };
 }
 
 /** When the size of the compute changes next, if no other activity arrives. */

@@ -1,5 +1,5 @@
+import type { ChangeSet } from "../core/change-set.ts";
 import { CompactingMap } from "../core/compacting-map.ts";
-import type { ChangeSet } from "../core/table.ts";
 import type { Connection } from "./connection.ts";
 
 const TABLE_NAME = "connections";

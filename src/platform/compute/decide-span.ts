@@ -14,7 +14,7 @@ export const spanDeciders = {
       return refuse("SPAN_EXISTS", `endpoint "${endpointId}" has an open span`);
     return accept([{ type: "SpanBegan", at: now, endpointId }]);
   },
-  EndSpan(world, { endpointId, beganAt, until, arrivals, blocks, continues }, { now }) {
+  EndSpan(world, { endpointId, beganAt, until, arrivals, blocks, load, continues }, { now }) {
     const active = findActive(world, endpointId);
     if (!active.ok) return active;
     if (active.value.phase.spanSince !== beganAt)
@@ -27,6 +27,7 @@ export const spanDeciders = {
       until: Math.min(until, now),
       arrivals,
       ...(blocks === undefined ? {} : { blocks }),
+      ...(load === undefined ? {} : { load }),
       ...(continues === true ? { continues } : {}),
     };
     return accept([event]);

@@ -1,5 +1,6 @@
 import { profileOfWorld, type World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
+import { endSpanLoad } from "./autoscaling.ts";
 import { cacheCapacity, countBlocks } from "./cache.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
 import type { SpanEvent } from "./span.ts";
@@ -9,7 +10,8 @@ export const spanEvolvers = {
     const { compute, phase } = activeCompute(world, endpointId);
     world.computes.set({ ...compute, phase: { ...phase, spanSince: at }, lastActiveAt: at });
   },
-  SpanEnded(world, { endpointId, until, arrivals, blocks, continues }) {
+  SpanEnded(world, event) {
+    const { endpointId, until, arrivals, blocks, continues } = event;
     const { compute, phase } = activeCompute(world, endpointId);
     const capacity = cacheCapacity(profileOfWorld(world), phase.sizeCu);
     world.computes.set({
@@ -17,6 +19,7 @@ export const spanEvolvers = {
       phase: {
         ...phase,
         spanSince: continues === true ? until : undefined,
+        scaling: phase.scaling && endSpanLoad(phase.startedAt, phase.scaling, event),
         queries: phase.queries + arrivals,
         cache: blocks === undefined ? phase.cache : countBlocks(phase.cache, blocks, capacity),
       },

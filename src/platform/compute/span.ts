@@ -18,6 +18,8 @@ type EndSpan = {
   /** The number of requests that arrived within the span. */
   readonly arrivals: number;
   readonly blocks?: BlockCounts | undefined;
+  /** The number of vCPUs that the span kept busy, on average; absent if that was not measured. */
+  readonly load?: number | undefined;
   /** The work goes on: a new span begins at `until`. */
   readonly continues?: boolean | undefined;
 };
@@ -33,5 +35,6 @@ export type SpanEvent =
       readonly until: SimTime;
       readonly arrivals: number;
       readonly blocks?: BlockCounts;
+      readonly load?: number;
       readonly continues?: true;
     });

@@ -13,7 +13,8 @@ import type { Project } from "../project/project.ts";
 import { concernOf, type SettingsRecord } from "../project/settings-record.ts";
 import { HourlyUsageTable } from "../usage/hourly-usage.ts";
 import type { Usage } from "../usage/usage.ts";
-import { ChangeSet, Table } from "./table.ts";
+import { ChangeSet } from "./change-set.ts";
+import { Table } from "./table.ts";
 import type { SimTime } from "./time.ts";
 import type { WorldSettings } from "./world-settings.ts";
 

@@ -1,4 +1,4 @@
-import type { ChangeSet } from "../core/table.ts";
+import type { ChangeSet } from "../core/change-set.ts";
 import type { DurationMs } from "../core/time.ts";
 
 export type UsageTotals = {

@@ -120,3 +120,24 @@ function preserveAs(path: string, name: string): void {
 export function removeDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal", "-head"]) rmSync(path + suffix, { force: true });
 }
+
+/**
+ * Writes a temporary file and moves it into place. If that fails, nothing has changed. `finish` moves it; default:
+ * `moveIntoPlace`.
+ */
+export async function writeAtomically(
+  path: string,
+  write: (temporary: string) => Promise<void>,
+  finish: (temporary: string) => void = (temporary) => moveIntoPlace(temporary, path),
+): Promise<void> {
+  const temporary = temporaryPath(path);
+  makeDirectory(dirname(path));
+  removeDatabase(temporary);
+  try {
+    await write(temporary);
+    finish(temporary);
+  } catch (error) {
+    removeDatabase(temporary);
+    throw error;
+  }
+}

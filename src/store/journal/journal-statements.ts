@@ -19,6 +19,8 @@ export type CheckpointRow = {
   readonly world: Buffer;
 };
 
+export type JournalStatements = ReturnType<typeof prepareJournalStatements>;
+
 /** The statements of a journal, prepared once for each connection. */
 export function prepareJournalStatements(sqlite: BetterSqlite3.Database) {
   const prepare = <Row, Parameters extends unknown[]>(source: string) =>

@@ -22,16 +22,16 @@ import { isFileFailure } from "./file-failure.ts";
 import { CorruptFile, chainChecksum, checksumOf } from "./journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { prepareJournalStatements } from "./journal-statements.ts";
+import {
+  isPruned,
+  PRUNED_PER_CALL,
+  PRUNED_PER_EVENT,
+  PRUNED_PER_WRITE,
+  type PruneBacklog,
+  pruneSome,
+} from "./prune-history.ts";
 import { RequestRows } from "./request-rows.ts";
 
-/**
- * Truncated events and operations that each write deletes: a fixed number plus twice the number of events
- * written, so that pruning keeps up with writing.
- */
-const PRUNED_PER_WRITE = 500;
-const PRUNED_PER_EVENT = 2;
-/** The number that one call of `prune` deletes. */
-const PRUNED_PER_CALL = 5_000;
 /** Speed matters more than size: other requests wait while a checkpoint is written. */
 const COMPRESSION = { level: 1 };
 
@@ -49,16 +49,6 @@ export type JournalHooks = {
   readonly checkUsable?: (() => void) | undefined;
   /** Called after each durable batch. */
   readonly onWritten?: (head: JournalHead & { readonly now: SimTime }) => void;
-};
-
-/**
- * Truncated rows that still exist: events from `firstEvent` on, operations after row `fromOperation`
- * (`undefined`: none).
- */
-type PruneBacklog = {
-  readonly firstEvent: number;
-  readonly fromOperation: number | undefined;
-  readonly operationsBefore: SimTime;
 };
 
 /**
@@ -147,9 +137,7 @@ export class SqliteJournal implements Journal {
         for (const change of changes) if (change.table === LOSABLE_TABLE) this.#rows.write(change);
         if (requests !== undefined) this.#requests.add(requests);
       }, onLost);
-      return this.#isPruned
-        ? this.#pruneBacklog
-        : this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
+      return this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
     });
     this.#head = { seq, at, chain };
     this.#onWritten({ ...this.#head, now });
@@ -234,7 +222,7 @@ export class SqliteJournal implements Journal {
 
   prune(): boolean {
     this.#pruneBacklog = this.#transactions.run(() => this.#pruneSome(PRUNED_PER_CALL));
-    return this.#isPruned;
+    return isPruned(this.#pruneBacklog, this.#oldest.seq);
   }
 
   operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
@@ -267,25 +255,9 @@ export class SqliteJournal implements Journal {
     return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
   }
 
-  get #isPruned(): boolean {
-    return this.#pruneBacklog.firstEvent > this.#oldest.seq && this.#pruneBacklog.fromOperation === undefined;
-  }
-
-  /**
-   * Deletes up to `limit` truncated events and operations; returns the rest. The caller opens the
-   * transaction.
-   */
+  /** The caller opens the transaction. */
   #pruneSome(limit: number): PruneBacklog {
-    const { firstEvent, fromOperation, operationsBefore } = this.#pruneBacklog;
-    const { deleteEvents, operationsAfter, deleteOperations } = this.#statements;
-    const nextEvent = Math.min(firstEvent + limit, this.#oldest.seq + 1);
-    if (nextEvent > firstEvent) deleteEvents.run(nextEvent);
-    if (fromOperation === undefined) return { firstEvent: nextEvent, fromOperation, operationsBefore };
-    const portion = operationsAfter.all(fromOperation, limit);
-    const last = portion.at(-1);
-    if (last !== undefined) deleteOperations.run(fromOperation, last.rowid, operationsBefore);
-    const isLast = last === undefined || portion.length < limit || last.updated_at >= operationsBefore;
-    return { firstEvent: nextEvent, fromOperation: isLast ? undefined : last.rowid, operationsBefore };
+    return pruneSome(this.#statements, this.#pruneBacklog, this.#oldest.seq, limit);
   }
 
   /**

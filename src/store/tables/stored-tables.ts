@@ -2,7 +2,7 @@ import type BetterSqlite3 from "better-sqlite3";
 import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { ALL_ROWS, type Change } from "../../platform/core/table.ts";
+import { ALL_ROWS, type Change } from "../../platform/core/change-set.ts";
 import type { TableName } from "../../platform/core/tables.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import * as schema from "./schema.ts";

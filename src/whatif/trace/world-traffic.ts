@@ -144,6 +144,7 @@ function activityOfSpan({
   beganAt,
   until,
   arrivals,
+  load,
 }: RecordedEvent & { type: "SpanEnded" }): JournalEvent {
   return {
     type: "ActivityRecorded",
@@ -153,6 +154,7 @@ function activityOfSpan({
       kind: "query",
       durationMs: until - beganAt,
       queries: arrivals,
+      load,
       source: SPAN_SOURCE,
     },
   };

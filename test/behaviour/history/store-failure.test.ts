@@ -1,7 +1,8 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { emptyWorld } from "../../../src/platform/core/world.ts";
-import { type Batch, MemoryJournal } from "../../../src/simulation/journal.ts";
+import type { Batch } from "../../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { openLiveWorld } from "../../../src/worlds/hosted/live-world.ts";
 import { SecretBox } from "../../../src/worlds/secret-box.ts";
 import { worldState } from "../../support/compute.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MemoryJournal } from "../../../src/simulation/journal.ts";
+import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { createDouble, type Double, START } from "../../support/double.ts";
 import { createStorageDouble } from "../../support/storage-double.ts";
 import { TestHost } from "../../support/test-host.ts";

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
@@ -134,4 +134,14 @@ test("a role logs in with its current password, also in a project that does not 
   const changed = new URL(uri);
   changed.password = reset.body.role.password;
   expect((await (await connect(changed.href)).query(here)).rows).toHaveLength(1);
+});
+
+test.skipIf(!existsSync("/proc/self/stat"))("work of Postgres is reported with its load", async () => {
+  const client = await connect(branch.uri);
+  await client.query("do $$ begin while clock_timestamp() < now() + interval '300 ms' loop end loop; end $$");
+  const { body } = await server.sim("POST", "/clock/advance", { by: "2s" });
+  const ended = body.events.filter(({ type }: { type: string }) => type === "SpanEnded");
+  expect(ended).toMatchObject([{ load: expect.any(Number) }]);
+  expect(ended[0].load).toBeGreaterThan(0);
+  await client.end();
 });

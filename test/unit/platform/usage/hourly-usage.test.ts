@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ALL_ROWS, ChangeSet } from "../../../../src/platform/core/table.ts";
+import { ALL_ROWS, ChangeSet } from "../../../../src/platform/core/change-set.ts";
 import { HourlyUsageTable } from "../../../../src/platform/usage/hourly-usage.ts";
 
 const ONE = { activeMs: 60, cuMs: 15 };
