@@ -90,7 +90,7 @@ test.each([
 
 test("the example of the reference and the file of standin init are valid seed files", () => {
   const [, example = ""] =
-    /```yaml\n([^]*?)```/.exec(readFileSync("docs/reference/seed-file.md", "utf8")) ?? [];
+    /```yaml\n([\s\S]*?)```/.exec(readFileSync("docs/reference/seed-file.md", "utf8")) ?? [];
   expect(marksIn(example, validateSeed)).toEqual([]);
   expect(marksIn(STARTER_FILES["seed.yaml"]?.text ?? "", validateSeed)).toEqual([]);
 });
