@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
-import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { ID_PATTERN, ID_RULE } from "../../platform/core/ids.ts";
 import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
 import { documented, strictObject } from "../../traffic/pattern-fields.ts";
+import { computeFields, projectFields } from "./world-schema.ts";
 import { formatProblems, SourceDocument } from "./yaml-document.ts";
 
 const id = z.string().regex(ID_PATTERN, ID_RULE);
@@ -13,34 +13,13 @@ const compute = strictObject({
   id: id
     .startsWith("ep-", "must start with ep-")
     .meta(documented("id of the compute; the API calls a compute an endpoint", "ep-shop-main-10000001")),
-  type: z
-    .enum(["read_write", "read_only"])
-    .default("read_write")
-    .meta(documented("a branch has at most one read_write compute (default: read_write)", "read_only")),
   name: z
     .string()
     .min(1)
     .max(64)
     .optional()
     .meta(documented("name of the compute (default: none)", "main compute")),
-  autoscaling_limit_min_cu: z
-    .number()
-    .optional()
-    .meta(documented("smallest size in compute units (default: from the profile)", 0.25)),
-  autoscaling_limit_max_cu: z
-    .number()
-    .optional()
-    .meta(documented("largest size in compute units (default: from the profile)", 2)),
-  suspend_timeout_seconds: z
-    .int()
-    .optional()
-    .meta(documented("the autosuspend delay; 0 means the platform's default, -1 means never", 60, -1)),
-  disabled: z
-    .boolean()
-    .optional()
-    .meta(
-      documented("whether the compute is disabled, so that it rejects connections (default: false)", true),
-    ),
+  ...computeFields,
 });
 
 const branch = strictObject({
@@ -75,16 +54,7 @@ const postgresName = z.string().min(1).refine(fitsPostgresIdentifier, "must be a
 const project = strictObject({
   id: id.meta(documented("id of the project", "shop-project-10000001")),
   name: name.optional().meta(documented("name of the project (default: the id)", "shop")),
-  region_id: z
-    .string()
-    .optional()
-    .meta(documented("region of the project (default: the default of the platform)", "aws-us-east-2")),
-  pg_version: z
-    .int()
-    .min(PG_VERSIONS.lowest)
-    .max(PG_VERSIONS.highest)
-    .optional()
-    .meta(documented("major version of Postgres (default: the default of the platform)", 17)),
+  ...projectFields,
   database: postgresName.optional().meta(documented("name of the database (default: neondb)", "shop")),
   role: postgresName
     .optional()
