@@ -41,6 +41,7 @@ export type AppOptions = {
   readonly runSql?: RunSql | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
   readonly describeBranchData?: ControlOptions["describeBranchData"];
+  readonly runStatement?: ControlOptions["runStatement"];
   readonly recordScenario?: ControlOptions["recordScenario"];
   readonly run?: ControlOptions["run"];
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
@@ -100,6 +101,7 @@ function createSurfaces(
     runSql,
     postgresFigures,
     describeBranchData,
+    runStatement,
     recordScenario,
     run,
     onBug,
@@ -135,6 +137,7 @@ function createSurfaces(
       controlToken,
       postgresFigures,
       describeBranchData,
+      runStatement,
       recordScenario,
       run,
       onBug,

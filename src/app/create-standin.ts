@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
+import { EngineError } from "../engine/engine.ts";
 import { DataDirectory, DEFAULT_WORLD, DirectoryInUse } from "../worlds/data-directory.ts";
 import { createApp } from "./create-app.ts";
 import { memoryStorage, openWorlds, type ServerOptions, WorldMismatch } from "./open-worlds.ts";
@@ -77,7 +78,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     cleanups.unshift(() => opened.worlds.close());
     if (postgresOptions !== undefined) {
       const { openInProcessPostgres } = await import("./standin/in-process-postgres.ts");
-      postgres = await openInProcessPostgres(opened.worlds, directory?.path, HOST, postgresOptions);
+      postgres = await openInProcessPostgres(opened.worlds, directory?.path, postgresOptions);
       cleanups.unshift(postgres.close);
     }
     const app = createApp({
@@ -86,8 +87,10 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       rateLimit,
       hosts: [new URL(IN_PROCESS_ORIGIN).hostname],
       controlToken: undefined,
-      postgres: postgres?.address,
+      postgres: await postgres?.listen(),
       runSql: postgres?.runSql,
+      runStatement: postgres?.runStatement,
+      describeBranchData: postgres?.describeBranchData,
       onBug: (error) => bugs.push(error),
     });
     const fetchInProcess = async (request: Request): Promise<Response> => {
@@ -132,6 +135,7 @@ function openDirectory(path: string): DataDirectory {
 /** Gives errors of the directory and of its world a code, like those of the control API. */
 function toStandinError(error: unknown): unknown {
   if (error instanceof DirectoryInUse) return new StandinError("DIRECTORY_IN_USE", error.message, 409);
+  if (error instanceof EngineError) return new StandinError("POSTGRES_NOT_FOUND", error.message, 501);
   return error instanceof WorldMismatch ? new StandinError("WORLD_MISMATCH", error.message, 409) : error;
 }
 

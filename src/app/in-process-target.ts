@@ -1,6 +1,3 @@
-import { cpSync, mkdtempSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Hono } from "hono";
 import type { WatchedRun } from "../control/http/watched-run.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
@@ -25,14 +22,13 @@ import {
 import { type ArrivalSource, NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import { DiscardingJournal } from "../simulation/discarding-journal.ts";
 import { MemoryJournal } from "../simulation/memory-journal.ts";
-import { vacuumCopy } from "../store/file/open-read-only.ts";
-import { redactSecrets } from "../store/file/redact-secrets.ts";
-import { DataDirectory, DEFAULT_WORLD } from "../worlds/data-directory.ts";
-import { hashSecret } from "../worlds/secrets.ts";
+import { DataDirectory } from "../worlds/data-directory.ts";
 import { createApp } from "./create-app.ts";
 import { memoryStorage, type OpenedWorlds, openWorlds } from "./open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "./package-root.ts";
+import { crash, importRecordedWorld } from "./run-files.ts";
 import { addLabels, createLabels, keyOf, placeholderKey, seedFileOf } from "./scenario-world.ts";
+import type { InProcessPostgres } from "./standin/in-process-postgres.ts";
 import { worldDigest } from "./world-digest.ts";
 
 /** Bounds the memory of a long run to some hundreds of megabytes. */
@@ -60,10 +56,9 @@ export async function openInProcessTarget(
   worldDatabase?: string,
   run?: WatchedRun,
 ): Promise<ServedTarget> {
-  const needsHistory =
-    run !== undefined ||
-    [...everyStep(steps)].some((step) => NEEDS_HISTORY.some((action) => step[action] !== undefined));
-  const target = new InProcessTarget(world, data, needsHistory, run);
+  const has = (action: keyof Step) => [...everyStep(steps)].some((step) => step[action] !== undefined);
+  const needs = { history: run !== undefined || NEEDS_HISTORY.some(has), sql: has("sql") };
+  const target = new InProcessTarget(world, data, needs, run);
   if (data !== undefined && worldDatabase !== undefined) target.importWorld(data, worldDatabase);
   await target.open();
   return target;
@@ -72,22 +67,21 @@ export async function openInProcessTarget(
 /** A target whose surfaces can be served. */
 export type ServedTarget = ScenarioTarget & { readonly fetch: Hono["fetch"] };
 
-/** A new directory for the files of one run, and a function that removes it. */
-export function temporaryDirectory(): { readonly path: string; readonly remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "standin-run-"));
-  return { path: join(path, "data"), remove: () => rmSync(path, { recursive: true, force: true }) };
-}
+/** What the steps of a scenario use. */
+type Needs = { readonly history: boolean; readonly sql: boolean };
 
 class InProcessTarget implements ServedTarget {
   readonly labels: Labels;
   readonly #description: WorldDescription;
   readonly #data: string | undefined;
-  readonly #needsHistory: boolean;
+  readonly #needs: Needs;
   /** The run that the surfaces show, on a page. */
   readonly #run: WatchedRun | undefined;
   #directory: DataDirectory | undefined;
   #opened: OpenedWorlds | undefined;
   #app: Hono | undefined;
+  /** Absent if no step executes SQL. */
+  #postgres: InProcessPostgres | undefined;
   #world: World | undefined;
   #events: RecordedEvent[] = [];
   #isAdvancing = false;
@@ -98,29 +92,19 @@ class InProcessTarget implements ServedTarget {
   constructor(
     description: WorldDescription,
     data: string | undefined,
-    needsHistory: boolean,
+    needs: Needs,
     run: WatchedRun | undefined,
   ) {
     this.#run = run;
     this.#description = description;
     this.#data = data;
-    this.#needsHistory = needsHistory;
+    this.#needs = needs;
     this.labels = createLabels(description);
   }
 
   /** Begins with a copy of a world's file, whose keys are others there: `recorded-key-` and their number. */
   importWorld(data: string, file: string): void {
-    const directory = new DataDirectory(data, MIGRATIONS_FOLDER);
-    try {
-      directory.importWorld(DEFAULT_WORLD, (copy) => {
-        vacuumCopy(file, copy);
-        redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER }, (keyId) =>
-          hashSecret(placeholderKey(keyId)),
-        );
-      });
-    } finally {
-      directory.release();
-    }
+    importRecordedWorld(data, file);
     this.#isImported = true;
   }
 
@@ -129,14 +113,19 @@ class InProcessTarget implements ServedTarget {
     const bugs: unknown[] = [];
     this.#directory = this.#data === undefined ? undefined : new DataDirectory(this.#data, MIGRATIONS_FOLDER);
     const file = seedFileOf(this.#description);
+    const hooks = {
+      onHistoryEnded: () => void this.#postgres?.removeLeftovers(),
+      beforeCopy: async (copied: string) => this.#postgres?.prepareCopy(copied),
+    };
     this.#opened = await openWorlds(
       this.#directory ??
         memoryStorage(() =>
-          this.#needsHistory ? new MemoryJournal({ limit: MAX_EVENTS_IN_MEMORY }) : new DiscardingJournal(),
+          this.#needs.history ? new MemoryJournal({ limit: MAX_EVENTS_IN_MEMORY }) : new DiscardingJournal(),
         ),
       this.#isImported
-        ? { clock: MANUAL }
+        ? { clock: MANUAL, ...hooks }
         : {
+            ...hooks,
             ...{ seed, profile, plan, operations, startAt: start, planLimits: limits },
             startDelay: start_delay === undefined ? undefined : parseDistribution(start_delay),
             clock: MANUAL,
@@ -145,8 +134,14 @@ class InProcessTarget implements ServedTarget {
       (error) => bugs.push(error),
     );
     const { worlds, world } = this.#opened;
+    if (this.#needs.sql) {
+      const { openPostgresOfRun } = await import("./standin/in-process-postgres.ts");
+      this.#postgres = await openPostgresOfRun(worlds, this.#directory?.path);
+    }
     this.#app = createApp({
       worlds,
+      runStatement: this.#postgres?.runStatement,
+      describeBranchData: this.#postgres?.describeBranchData,
       version: "scenario",
       rateLimit: false,
       hosts: [new URL(ORIGIN).hostname],
@@ -250,15 +245,11 @@ class InProcessTarget implements ServedTarget {
     return this.#events.splice(0);
   }
 
-  /** Opens the files as they are now, as after a crash. */
+  /** Opens the files as they are now, as after a crash. The data of branches is not copied, but stays. */
   async restart(): Promise<void> {
     const data = this.#data;
     if (data === undefined) throw new Error("a world in memory cannot be restarted");
-    const crashCopy = `${data}.left`;
-    cpSync(data, crashCopy, { recursive: true, filter: (path) => !path.endsWith("standin.lock") });
-    await this.close();
-    rmSync(data, { recursive: true });
-    renameSync(crashCopy, data);
+    await crash(data, () => this.close());
     await this.open();
   }
 
@@ -267,6 +258,8 @@ class InProcessTarget implements ServedTarget {
   }
 
   async close(): Promise<void> {
+    await this.#postgres?.close();
+    this.#postgres = undefined;
     await this.#opened?.worlds.close();
     await this.#directory?.release();
     this.#opened = undefined;

@@ -12,7 +12,12 @@ import type { ClientOrigin } from "../gateway/client-session.ts";
 import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
 import { plainAddress } from "../gateway/login/network-rules.ts";
-import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
+import type {
+  SqlRequest,
+  SqlResponse,
+  StatementOutcome,
+  TrustedStatement,
+} from "../gateway/serverless/sql-over-http.ts";
 import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import type { DataDescription } from "../platform/branch-data/data-description.ts";
 
@@ -39,6 +44,8 @@ export type PostgresOptions = {
   /** The directory of the certificate authority, which is used without `tlsFiles`. */
   readonly tlsDirectory: string;
   readonly tlsFiles?: { readonly key: string; readonly cert: string } | undefined;
+  /** For runs that must repeat: what Postgres reports of its load differs between two of them. */
+  readonly ignoresLoad?: boolean | undefined;
   /** The name of the extension with the statistics of a compute. */
   readonly extensionName: string;
 };
@@ -95,7 +102,12 @@ export class PostgresPort {
 
   /** Answers a request of SQL over HTTP. */
   async sql(request: SqlRequest): Promise<SqlResponse> {
-    return (await this.#loaded()).sql(request);
+    return (await this.#loaded()).sqlOverHttp.respond(request);
+  }
+
+  /** Executes one statement of the control API. */
+  async execute(world: string, statement: TrustedStatement, signal: AbortSignal): Promise<StatementOutcome> {
+    return (await this.#loaded()).sqlOverHttp.execute(world, statement, signal);
   }
 
   /** False for `--engine none`. */
@@ -219,6 +231,7 @@ async function loadGateway(
     requireTls: options.requireTls,
     proxyProtocol: options.proxyProtocol,
     maxEngines: options.maxEngines,
+    ignoresLoad: options.ignoresLoad,
     maxBranchHistory: options.maxBranchHistory,
     onError: (error, message) => log.error(error, message),
   });

@@ -25,6 +25,7 @@ import { requestRoutes } from "./routes/requests.ts";
 import { runRoutes } from "./routes/run.ts";
 import { scenarioRoutes } from "./routes/scenario.ts";
 import { snapshotRoutes } from "./routes/snapshots.ts";
+import { sqlRoutes } from "./routes/sql.ts";
 import { timelineRoutes } from "./routes/timeline.ts";
 import { advanceUntil, waitBody, waitUntil } from "./routes/wait.ts";
 import { whatIfRoutes } from "./routes/whatif.ts";
@@ -105,6 +106,7 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", requestRoutes(options));
   app.route("/", timelineRoutes(options));
   app.route("/", branchDataRoutes(options));
+  app.route("/", sqlRoutes(options));
   app.route("/", scenarioRoutes(options));
   app.route("/", runRoutes(options));
   app.route("/", whatIfRoutes(options));

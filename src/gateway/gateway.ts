@@ -13,7 +13,7 @@ import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { Pooler } from "./pooler/pooler.ts";
 import { CancelKeys } from "./relay/cancel-keys.ts";
-import { SqlOverHttp, type SqlRequest, type SqlResponse } from "./serverless/sql-over-http.ts";
+import { SqlOverHttp } from "./serverless/sql-over-http.ts";
 import { ServedWorld } from "./world/served-world.ts";
 
 export type GatewayOptions = {
@@ -29,6 +29,8 @@ export type GatewayOptions = {
   readonly requireTls: boolean;
   /** Whether each connection of the port begins with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
+  /** Whether the load of engines (blocks that sessions read, processor time) is not reported to their worlds. */
+  readonly ignoresLoad?: boolean | undefined;
   /** Postgres processes that may run at the same time. */
   readonly maxEngines: number;
   /** Log that each branch retains, in bytes. */
@@ -57,7 +59,7 @@ export class Gateway {
   readonly #passwords = new KnownPasswords();
   readonly #pooler = new Pooler(this.#cancelKeys);
   readonly #worlds = new Map<string, OpenedWorld>();
-  readonly #sqlOverHttp: SqlOverHttp;
+  readonly sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
   readonly #errors = new Map<string, number>();
   #connections = 0;
@@ -71,7 +73,7 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#sqlOverHttp = new SqlOverHttp(this.#clientOptions());
+    this.sqlOverHttp = new SqlOverHttp(this.#clientOptions());
   }
 
   /** Finds Postgres, and stops the processes of a killed server. Rejects with an `EngineError`. */
@@ -148,11 +150,6 @@ export class Gateway {
     void serveClient(stream, options, origin);
   }
 
-  /** Answers a request of SQL over HTTP. Rejects only because of a bug. */
-  sql(request: SqlRequest): Promise<SqlResponse> {
-    return this.#sqlOverHttp.respond(request);
-  }
-
   #clientOptions() {
     return {
       onClientError: (code: string) => this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1),
@@ -226,7 +223,7 @@ export class Gateway {
 
   async #openWorld(world: WorldHandle, previous: Promise<ServedWorld> | undefined): Promise<ServedWorld> {
     await (await previous?.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
-    const { volumes, onError } = this.#options;
+    const { volumes, ignoresLoad, onError } = this.#options;
     const engine = await this.openEngine().catch((error: unknown) => {
       throw error instanceof EngineError ? new ConnectionRejected(engineUnavailable(error.message)) : error;
     });
@@ -241,6 +238,7 @@ export class Gateway {
           onError(error, "the log of a branch could not be shortened; it is tried again"),
         );
       },
+      ignoresLoad,
       onError,
       reserveEngine: () => this.#reserveEngine(),
       onEngineStarted: ({ startMs }) => {

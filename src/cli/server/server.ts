@@ -152,6 +152,10 @@ function createServedApp(
     runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
     describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
+    runStatement:
+      postgres === undefined
+        ? undefined
+        : (world, statement, signal) => postgres.port.execute(world.name, statement, signal),
     recordScenario: scenarioRecorder(options.data),
     onBug: (error) => log.error(error, "internal error in a request"),
   });

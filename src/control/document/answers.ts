@@ -176,6 +176,23 @@ export const CONTROL_ANSWERS = {
       available_since: instant.nullable(),
     }),
   ),
+  "POST /endpoints/:endpoint_id/sql": answer(
+    "Executes SQL on a compute",
+    z.union([
+      z.strictObject({
+        now: instant,
+        outcome: z.literal("done"),
+        command: z.string(),
+        row_count: z.int().nullable(),
+        rows: z.array(z.record(z.string(), z.json())),
+      }),
+      z.strictObject({
+        now: instant,
+        outcome: z.literal("refused"),
+        error: z.looseObject({ message: z.string(), code: z.string().nullable() }),
+      }),
+    ]),
+  ),
   "GET /metrics": answer("Metrics in the format of Prometheus", "text/plain"),
 } as const;
 

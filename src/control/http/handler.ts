@@ -14,6 +14,7 @@ import type { DescribeBranchData } from "../../platform/branch-data/data-descrip
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { PostgresFigures } from "../routes/metrics.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
+import type { RunStatement } from "./sql-fields.ts";
 import { strict } from "./strict-fields.ts";
 import type { WatchedRun } from "./watched-run.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
@@ -37,6 +38,8 @@ export type ControlOptions = {
   readonly postgresFigures?: (() => PostgresFigures) | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly describeBranchData?: DescribeBranchData | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly runStatement?: RunStatement | undefined;
   readonly onBug: (error: unknown) => void;
 };
 

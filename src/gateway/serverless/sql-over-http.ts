@@ -6,7 +6,9 @@ import { EngineRefused, EngineUnreachable } from "../relay/engine-login.ts";
 import type { ServedWorld } from "../world/served-world.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
 import { DEFERRABLE, ISOLATION_LEVEL, parseLogin, parseWork, READ_ONLY } from "./sql-request.ts";
+import type { SqlResultJson } from "./sql-result.ts";
 import { SqlSessions } from "./sql-sessions.ts";
+import type { Json } from "./sql-values.ts";
 
 const INTERNAL_SERVER_ERROR = 500;
 /** Messages of these codes are not about the request. */
@@ -29,6 +31,22 @@ export type SqlResponse = {
   readonly body: string;
 };
 
+/** A statement of a caller that needs no password. */
+export type TrustedStatement = {
+  readonly endpointId: string;
+  readonly role: string;
+  readonly database: string;
+  readonly pooled: boolean;
+  /** The application name of the connection. */
+  readonly source: string | undefined;
+  readonly query: string;
+  readonly params: readonly Json[];
+};
+
+export type StatementOutcome =
+  | Pick<SqlResultJson, "rows" | "command" | "rowCount">
+  | { readonly error: { readonly [field: string]: Json } };
+
 export type SqlOverHttpOptions = {
   readonly cancelKeys: CancelKeys;
   readonly passwords: KnownPasswords;
@@ -50,14 +68,34 @@ export class SqlOverHttp {
   /** Rejects only because of a bug. */
   async respond(request: SqlRequest): Promise<SqlResponse> {
     try {
-      return await this.#execute(request);
+      return await this.#respond(request);
     } catch (error) {
       const { status, body } = this.#sqlErrorOf(error);
       return { status, headers: {}, body };
     }
   }
 
-  async #execute({ headers, body, address, world, signal }: SqlRequest): Promise<SqlResponse> {
+  /** Rejects only because of a bug. */
+  async execute(
+    world: string,
+    { endpointId, role, database, pooled, source, query, params }: TrustedStatement,
+    signal: AbortSignal,
+  ): Promise<StatementOutcome> {
+    const login = {
+      route: { endpointId, pooled, world, options: undefined },
+      ...{ role, database, applicationName: source },
+    };
+    const statements = [{ text: query, parameters: params, arrayMode: false }];
+    try {
+      const served = await this.#options.servedWorld(world);
+      const work = { statements, rawText: false, begin: undefined };
+      return (await this.#sessions.execute(served, login, work, signal)) as SqlResultJson;
+    } catch (error) {
+      return { error: JSON.parse(this.#sqlErrorOf(error).body) };
+    }
+  }
+
+  async #respond({ headers, body, address, world, signal }: SqlRequest): Promise<SqlResponse> {
     const login = parseLogin(headers);
     const work = parseWork(headers, body);
     const { route, role, password } = login;

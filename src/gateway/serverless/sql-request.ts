@@ -43,7 +43,6 @@ export type Statement = {
 export type SqlLogin = {
   readonly route: Route;
   readonly role: string;
-  readonly password: string;
   readonly database: string;
   readonly applicationName: string | undefined;
 };
@@ -57,7 +56,7 @@ export type SqlWork = {
 };
 
 /** Reads the header with the connection string. Throws `SqlError`. */
-export function parseLogin(headers: Headers): SqlLogin {
+export function parseLogin(headers: Headers): SqlLogin & { readonly password: string } {
   if (headers.has("Authorization"))
     throw new SqlError(
       "Authorization: authentication with a JSON Web Token (authToken) is not imitated; omit the token, and put the role's password into the connection string",

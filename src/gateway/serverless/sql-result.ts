@@ -6,6 +6,14 @@ type Column = { readonly name: string; readonly type: number; readonly field: Js
 const FIXED_COLUMN_BYTES = 18;
 const NULL_LENGTH = -1;
 
+export type SqlResultJson = {
+  readonly rowAsArray: boolean;
+  readonly fields: readonly Json[];
+  readonly rows: readonly Json[];
+  readonly command: string;
+  readonly rowCount: number | null;
+};
+
 /** The result of one statement, from the messages of Postgres to the JSON of the response. */
 export class SqlResult {
   readonly #rawText: boolean;
@@ -26,7 +34,7 @@ export class SqlResult {
     else if (type === "C") this.#tag = body.toString("utf8", 0, body.length - 1);
   }
 
-  toJson(): Json {
+  toJson(): SqlResultJson {
     const [command = "", ...counts] = this.#tag.split(" ");
     // INSERT also names an object id, which is 0.
     const count = counts.at(-1);

@@ -12,6 +12,7 @@ import { ComputeSpans } from "./spans.ts";
 const STATISTICS_DELAY_MS = 250;
 
 export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit"> & {
+  readonly ignoresLoad?: boolean | undefined;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -28,6 +29,7 @@ export class ServedCompute {
   readonly spans: ComputeSpans;
   readonly #world: WorldHandle;
   readonly #endpointId: string;
+  readonly #ignoresLoad: boolean;
   readonly #onError: (error: unknown, message: string) => void;
   readonly #marks: MarkSchedule;
   /** By their connections. */
@@ -37,8 +39,13 @@ export class ServedCompute {
   constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {
     this.#world = world;
     this.#endpointId = endpointId;
+    this.#ignoresLoad = options.ignoresLoad === true;
     this.#onError = options.onError;
-    this.spans = new ComputeSpans(world, endpointId, new CpuLoad(() => this.host.cpuMs()));
+    this.spans = new ComputeSpans(
+      world,
+      endpointId,
+      new CpuLoad(() => (this.#ignoresLoad ? undefined : this.host.cpuMs())),
+    );
     this.host = new ComputeHost({
       ...options,
       onUnexpectedExit: (log) => {
@@ -71,6 +78,7 @@ export class ServedCompute {
   endWork(connectionId: string): void {
     this.spans.end(connectionId, this.#world.now());
     this.#marks.workEnded();
+    if (this.#ignoresLoad) return;
     this.#sampling ??= setTimeout(() => {
       this.#sampling = undefined;
       this.host.sampleBlocks().then(

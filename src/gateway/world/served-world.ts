@@ -20,6 +20,7 @@ import { WorldSubscription } from "./world-subscription.ts";
 
 export type ServedWorldOptions = WorldDataOptions & {
   readonly engine: Engine;
+  readonly ignoresLoad?: boolean | undefined;
   readonly reserveEngine: () => Promise<() => void>;
   readonly onEngineStarted: (engine: RunningEngine) => void;
   readonly onError: (error: unknown, message: string) => void;
@@ -154,7 +155,7 @@ export class ServedWorld {
   #serve(endpointId: string): ServedCompute {
     const known = this.#computes.get(endpointId);
     if (known !== undefined) return known;
-    const { engine, onEngineStarted, onError } = this.#options;
+    const { engine, ignoresLoad, onEngineStarted, onError } = this.#options;
     const served = new ServedCompute(this.world, endpointId, {
       engine,
       data: this.#data,
@@ -168,6 +169,7 @@ export class ServedWorld {
         return content;
       },
       reserve: () => this.#reserveEngine(),
+      ignoresLoad,
       onStarted: onEngineStarted,
       onError,
     });

@@ -19,7 +19,7 @@ export function checkSteps(
 }
 
 function checkStep(step: Step, context: CheckContext, path: YamlPath, report: ReportProblem): void {
-  const { request, activity, expect, set, snapshot, restore, at, after, name } = step;
+  const { request, activity, sql, expect, set, snapshot, restore, at, after, name } = step;
   if (at !== undefined && after !== undefined) report(path, "has both at and after; remove one");
   const checkReferencesAt = (value: unknown, at: YamlPath) => checkReferences(value, context, at, report);
   const checkAccount = (label: string | undefined, at: YamlPath) => {
@@ -33,14 +33,17 @@ function checkStep(step: Step, context: CheckContext, path: YamlPath, report: Re
     for (const key of ["path", "body", "key"] as const)
       checkReferencesAt(request[key], [...path, "request", key]);
     checkAccount(request.as, [...path, "request", "as"]);
-    for (const captured of Object.keys(request.capture ?? {})) {
-      if (context.labels?.get(captured) !== undefined)
-        report(
-          [...path, "request", "capture", captured],
-          `"${captured}" is already a label; choose another name`,
-        );
-      context.captured.add(captured);
-    }
+    checkCapture(request.capture, context, [...path, "request", "capture"], report);
+  }
+  if (sql !== undefined) {
+    if (sql.on.includes("{")) checkReferencesAt(sql.on, [...path, "sql", "on"]);
+    else checkCompute(sql.on, context, [...path, "sql", "on"], report);
+    for (const key of ["query", "params", "rows"] as const)
+      checkReferencesAt(sql[key], [...path, "sql", key]);
+    for (const key of ["rows", "row_count", "capture"] as const)
+      if (sql.error !== undefined && sql[key] !== undefined)
+        report([...path, "sql", key], "must not be given with error: a statement that fails returns no rows");
+    checkCapture(sql.capture, context, [...path, "sql", "capture"], report);
   }
   if (activity !== undefined) {
     if (activity.to.includes("{")) checkReferencesAt(activity.to, [...path, "activity", "to"]);
@@ -56,4 +59,17 @@ function checkStep(step: Step, context: CheckContext, path: YamlPath, report: Re
   for (const [sequence, steps] of (step.parallel ?? []).entries())
     checkSteps(steps, context, [...path, "parallel", sequence], report);
   if (name !== undefined) context.steps.add(name);
+}
+
+function checkCapture(
+  capture: Readonly<Record<string, string>> = {},
+  { labels, captured }: CheckContext,
+  path: YamlPath,
+  report: ReportProblem,
+): void {
+  for (const name of Object.keys(capture)) {
+    if (labels?.get(name) !== undefined)
+      report([...path, name], `"${name}" is already a label; choose another name`);
+    captured.add(name);
+  }
 }

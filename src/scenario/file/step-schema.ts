@@ -2,78 +2,12 @@ import * as z from "zod";
 import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
 import { documented, duration, strictObject } from "../../traffic/pattern-fields.ts";
 import { expectation } from "./expectation.ts";
+import { METHODS, requestStep } from "./request-step.ts";
+import { sqlStep } from "./sql-step.ts";
 import { after, instant, when } from "./time-fields.ts";
 import { label } from "./world-schema.ts";
 
 const name = z.string().min(1).max(200);
-
-const retry = strictObject({
-  on: z
-    .array(z.int().min(400).max(599))
-    .min(1)
-    .default([423])
-    .meta(documented("statuses after which the request is repeated (default: [423])", [423, 503])),
-  every: duration.default(3_000).meta(documented("time between two attempts (default: 3s)", "1s")),
-  times: z
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(5)
-    .meta(documented("largest number of repetitions (default: 5)", 10)),
-});
-
-const STATUS_RULE = "must be an HTTP status such as 201, or 0 for a lost connection";
-const status = z.union([z.literal(0), z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE)], {
-  error: STATUS_RULE,
-});
-
-export const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const;
-
-const request = strictObject({
-  method: z.enum(METHODS).default("GET").meta(documented("HTTP method (default: GET)", "POST")),
-  path: z
-    .string()
-    .startsWith("/")
-    .meta(
-      documented(
-        "path after /api/v2; {shop}, {shop/main} and {shop/main/primary} become ids",
-        "/projects/{shop}/branches",
-        "/projects/{shop}/endpoints/{shop/main/primary}",
-      ),
-    ),
-  body: z
-    .unknown()
-    .optional()
-    .meta(documented("body of the request, sent as JSON", { branch: { name: "dev" } })),
-  as: label
-    .optional()
-    .meta(documented("the account whose key is used (default: the first account)", "hobby")),
-  key: z.string().optional().meta(documented("another key, such as a captured one", "{key}")),
-  status: z
-    .union([status, z.array(status)], { error: `${STATUS_RULE}, or a list of them` })
-    .optional()
-    .meta(
-      documented("expected status (default: any 2xx); 0 means the connection is lost", 201, [200, 423], 0),
-    ),
-  answer: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta(documented("expected values in the answer, by path", { "branch.name": "main" })),
-  capture: z
-    .record(
-      z.string().regex(/^[a-z][a-z0-9_]*$/, "must consist of a-z, 0-9 and _, and start with a letter"),
-      z.string(),
-    )
-    .optional()
-    .meta(
-      documented("values to capture from the answer, by path, for use as {name} in later steps", {
-        dev: "branch.id",
-      }),
-    ),
-  retry: retry
-    .optional()
-    .meta(documented("repeats the request, as clients do", { on: [423], every: "3s", times: 5 })),
-});
 
 const control = strictObject({
   method: z.enum(METHODS).default("GET").meta(documented("HTTP method (default: GET)", "POST")),
@@ -143,6 +77,7 @@ export const ACTIONS = [
   "request",
   "control",
   "activity",
+  "sql",
   "advance",
   "fault",
   "clear_faults",
@@ -159,7 +94,7 @@ const stepFields = {
   name: name.optional().meta(documented("name of the step, for reports and for after", "deploy")),
   at: when.optional().meta(documented("the clock first moves to this time", "10m", "2026-01-31T12:00:00Z")),
   after: after.optional(),
-  request: request.optional().meta(
+  request: requestStep.optional().meta(
     documented("a call of the imitated API", {
       method: "POST",
       path: "/projects/{shop}/branches",
@@ -176,6 +111,13 @@ const stepFields = {
   activity: activity
     .optional()
     .meta(documented("client activity on a compute", { to: "shop/main", duration: "30s" })),
+  sql: sqlStep.optional().meta(
+    documented("executes one statement with Postgres, and starts the compute if it is idle", {
+      on: "shop/main",
+      query: "select count(*)::int as orders from orders",
+      rows: [{ orders: 2 }],
+    }),
+  ),
   advance: advance.optional().meta(documented("moves the clock", "10m", { to: "2h" }, { until: "settled" })),
   fault: z
     .record(z.string(), z.unknown())

@@ -2,7 +2,7 @@ import { isoInstant } from "../../platform/core/calendar.ts";
 import { findLoneSurrogate } from "../../platform/core/text.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { escapeReferences } from "../file/references.ts";
-import { METHODS } from "../file/step-schema.ts";
+import { METHODS } from "../file/request-step.ts";
 
 const API_PATH = /^(\/w\/[^/]+)?\/api\/v2/;
 

@@ -1,28 +1,21 @@
 import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Refusal } from "../../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { isRestoreCall } from "../check/times.ts";
 import { ROUND_NAME, resolveInstants, resolveReferences, valueAtPath } from "../file/references.ts";
+import type { SqlStep } from "../file/sql-step.ts";
 import { ACTIONS, type ActivityStep, type RequestStep, type Step } from "../file/step-schema.ts";
 import { STEP_SOURCE } from "../measure/event-causes.ts";
 import type { QueuedArrivals } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
 import type { RunObservation } from "./run-observation.ts";
 import type { ArrivalOutcome } from "./scenario-arrivals.ts";
+import { describeSql, type SqlAnswer, sqlMismatches } from "./sql-step.ts";
+import { completed, type Mismatch, matchesJson, type StepOutcome } from "./step-outcome.ts";
 import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetResponse } from "./target.ts";
-import type { FailedCondition } from "./verdict.ts";
 
-type Mismatch = Pick<FailedCondition, "expected" | "actual">;
-/**
- * The outcome of an action. `isRestored`: the world is back at a snapshot, and later arrivals have not
- * happened.
- */
-type StepOutcome = {
-  readonly detail: string | undefined;
-  readonly failures: readonly Mismatch[];
-  readonly isRestored?: boolean;
-};
 /** The response of the control API to POST /activity. */
 type ActivityAnswer = {
   readonly activities: readonly (Pick<Activity, "kind"> &
@@ -65,6 +58,7 @@ export class StepExecutor {
       await this.#callControl(method, path, body);
       return completed(detail);
     }
+    if (step.sql !== undefined) return this.#sql(step.sql);
     if (step.fault !== undefined) return this.#fault(step.fault);
     if (step.clear_faults !== undefined) {
       await this.#callControl(
@@ -179,9 +173,7 @@ export class StepExecutor {
     round: number | undefined,
   ): Activity {
     this.#round = round;
-    const endpointId = to.includes("{")
-      ? String(this.#resolve(to))
-      : (this.#target.labels.computes(to)[0]?.id ?? to);
+    const endpointId = this.#endpointOf(to);
     const optionalFields = { durationMs: duration, queries, connectionId: connection, pooled, load };
     return {
       endpointId,
@@ -189,6 +181,24 @@ export class StepExecutor {
       source: STEP_SOURCE,
       ...Object.fromEntries(Object.entries(optionalFields).filter(([, value]) => value !== undefined)),
     };
+  }
+
+  #endpointOf(computeOrBranch: string): string {
+    if (computeOrBranch.includes("{")) return String(this.#resolve(computeOrBranch));
+    return this.#target.labels.computes(computeOrBranch)[0]?.id ?? computeOrBranch;
+  }
+
+  async #sql(step: SqlStep): Promise<StepOutcome> {
+    const { query, params, database, role, pooled, rows } = step;
+    const path = `/endpoints/${encodeURIComponent(this.#endpointOf(step.on))}/sql`;
+    const statement = { query: String(this.#resolve(query)), params: this.#resolve(params) };
+    const body = { ...statement, ...omitUndefined({ database, role }), pooled, source: STEP_SOURCE };
+    const answer = (await this.#callControl("POST", path, body)).body as SqlAnswer;
+    const failures = sqlMismatches(step, answer, this.#resolve(rows));
+    if (answer.outcome === "done")
+      for (const [name, place] of Object.entries(step.capture ?? {}))
+        this.#captured.set(name, valueAtPath(answer.rows, place));
+    return { detail: describeSql(answer), failures };
   }
 
   checkArrival({ outcome }: ActivityStep, arrivalOutcome: ArrivalOutcome | undefined): StepOutcome {
@@ -278,17 +288,4 @@ export class StepExecutor {
       (name === ROUND_NAME ? this.#round : undefined);
     return resolveInstants(resolveReferences(value, references), this.#target.now());
   }
-}
-
-function completed(detail?: string): StepOutcome {
-  return { detail, failures: [] };
-}
-
-/** Compares as JSON; of objects, only the expected keys are compared. */
-function matchesJson(actual: unknown, expected: unknown): boolean {
-  if (typeof expected !== "object" || expected === null || Array.isArray(expected))
-    return JSON.stringify(actual) === JSON.stringify(expected);
-  return Object.entries(expected).every(([key, inner]) =>
-    matchesJson((actual as Record<string, unknown> | undefined | null)?.[key], inner),
-  );
 }

@@ -104,6 +104,8 @@ test("every route is in the document, and answers as the document says", async (
     await call("POST /reset");
     // Needs a world in a file: tested with a process.
     called.add("GET /scenario");
+    // Needs Postgres: tested with the contracts.
+    called.add("POST /endpoints/:endpoint_id/sql");
     // A page of a run.
     for (const route of ["GET /run", "POST /run", "GET /run/stream"]) called.add(route);
     // A stream does not end.

@@ -616,3 +616,25 @@ test("a printed file parses to the same scenario", () => {
   expect(again.source).toEqual(file.source);
   expect(again.variants).toEqual(file.variants);
 });
+
+test("sql steps name what is wrong with them", () => {
+  expect(
+    problemsOf(
+      withLines(
+        "steps:",
+        "  - sql: { on: shop/other, query: select 1 }",
+        '  - sql: { on: shop, query: "select {order}" }',
+        "  - sql: { on: shop/main, query: \"select '{1,2}'::int[] as list\", capture: { list: 0.list, shop: 0.list } }",
+        '  - sql: { on: shop/main, query: "select $1", params: ["{list}"], error: 42601, rows: [{ one: 1 }] }',
+        '  - sql: { on: shop/main, query: select 1, error: "42P01", row_count: 1 }',
+      ),
+    ),
+  ).toEqual([
+    'mine.yaml:4:16: steps.0.sql.on: "shop/other" selects no compute; the computes are shop/main/primary',
+    'mine.yaml:5:16: steps.1.sql.on: "shop" must select one compute; choose one of shop/main/primary',
+    "mine.yaml:5:29: steps.1.sql.query: {order} is neither a label nor captured by an earlier step; the known names are main, shop, shop/main, shop/main/primary; write {{order}} for literal braces",
+    'mine.yaml:6:98: steps.2.sql.capture.shop: "shop" is already a label; choose another name',
+    'mine.yaml:7:74: steps.3.sql.error: must be a SQLSTATE of five characters in quotes, such as "23505"',
+    "mine.yaml:8:71: steps.4.sql.row_count: must not be given with error: a statement that fails returns no rows",
+  ]);
+});
