@@ -113,6 +113,9 @@ export type Result<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly refusal: Refusal };
 
+/** The result of a check that passes. */
+export const ACCEPTED: Result<undefined> = { ok: true, value: undefined };
+
 export function accept<T>(value: T): Result<T> {
   return { ok: true, value };
 }

@@ -1,7 +1,7 @@
 import { DAY, SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 
 const MAX_EXPIRATION = 30 * DAY; // D
@@ -20,17 +20,17 @@ export function checkExpiration(
     readonly hasChildren?: boolean;
   },
   now: SimTime,
-): Result<true> {
+): Result<undefined> {
   const refuseExpiration = (why: string) => refuse("BRANCH_EXPIRATION_NOT_ALLOWED", why);
   if (parent?.expiresAt !== undefined)
     return refuseExpiration(`branch "${parent.name}" has an expiration and cannot have child branches`);
-  if (expiresAt === undefined || expiresAt === null) return accept(true);
+  if (expiresAt === undefined || expiresAt === null) return ACCEPTED;
   if (expiresAt <= now || expiresAt > now + MAX_EXPIRATION)
     return refuseExpiration("expires_at must be in the future, at most 30 days from now");
   if (branch.default) return refuseExpiration("the default branch cannot expire");
   if (branch.protected) return refuseExpiration("a protected branch cannot expire");
   if (branch.hasChildren) return refuseExpiration("a branch with child branches cannot expire");
-  return accept(true);
+  return ACCEPTED;
 }
 
 /**
@@ -62,8 +62,8 @@ export function expirationSet(branchId: string, expiresAt: SimTime | undefined, 
 }
 
 /** D: the default branch does not expire. */
-export function checkNeverExpires({ name, expiresAt }: Branch): Result<true> {
-  if (expiresAt === undefined) return accept(true);
+export function checkNeverExpires({ name, expiresAt }: Branch): Result<undefined> {
+  if (expiresAt === undefined) return ACCEPTED;
   return refuse(
     "BRANCH_EXPIRATION_NOT_ALLOWED",
     `branch "${name}" has an expiration and cannot be the default branch`,

@@ -3,7 +3,7 @@ import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import type {
   CreateDatabase,
@@ -80,14 +80,14 @@ function decideDeleteDatabase(world: World, command: DeleteDatabase, context: Co
   });
 }
 
-function checkNewDatabaseName(branch: Branch, name: string): Result<true> {
+function checkNewDatabaseName(branch: Branch, name: string): Result<undefined> {
   if (findDatabase(branch, name).ok)
     return refuse("DATABASE_ALREADY_EXISTS", `database already exists; database_name:"${name}"`);
   return checkDatabaseName(name);
 }
 
 /** D: the system databases of Postgres, which exist on every branch but are not listed. */
-export function checkDatabaseName(name: string): Result<true> {
-  if (!["postgres", "template0", "template1"].includes(name)) return accept(true);
+export function checkDatabaseName(name: string): Result<undefined> {
+  if (!["postgres", "template0", "template1"].includes(name)) return ACCEPTED;
   return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);
 }

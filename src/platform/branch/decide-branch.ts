@@ -24,7 +24,7 @@ import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch, BranchChanges, CreateBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
 import type { BranchContent } from "./branch-content.ts";
 import {
@@ -192,10 +192,10 @@ export function branchFrom(
 }
 
 /** D: the limit counts the visible branches of a project, not the deleted ones. */
-export function checkBranchLimit(world: World, account: Account, projectId: string): Result<true> {
+export function checkBranchLimit(world: World, account: Account, projectId: string): Result<undefined> {
   const plan = planOf(account);
   const { branches: limit } = effectiveLimits(world, plan);
-  if (branchesOf(world, projectId).length < limit) return accept(true);
+  if (branchesOf(world, projectId).length < limit) return ACCEPTED;
   return refuse(
     "BRANCHES_LIMIT_EXCEEDED",
     `branches limit exceeded: ${describeLimitSource(world, plan, "branches")} allows ${limit} branches in a project`,
@@ -295,11 +295,9 @@ export function checkBranchName(
   projectId: string,
   name: string,
   except: string | undefined,
-): Result<true> {
+): Result<undefined> {
   const isTaken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
-  return isTaken
-    ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`)
-    : accept(true);
+  return isTaken ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`) : ACCEPTED;
 }
 
 const DEFAULT_DATABASE_NAME = "neondb";

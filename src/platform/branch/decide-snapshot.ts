@@ -13,7 +13,7 @@ import type { SnapshotRef } from "../object-refs.ts";
 import { refuseConflicts } from "../operation/locked-by-operations.ts";
 import { unfinishedOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import { itemsDue, nextDueAfter } from "./backup-schedule.ts";
 import type { Branch } from "./branch.ts";
 import type {
@@ -88,12 +88,12 @@ function isBeingCreated(world: World, { id, projectId }: Branch): boolean {
   );
 }
 
-function checkSnapshotLimit(world: World, project: Project): Result<true> {
+function checkSnapshotLimit(world: World, project: Project): Result<undefined> {
   const account = findAccount(world, project.accountId);
   if (!account.ok) return account;
   const plan = planOf(account.value);
   const { snapshots: limit } = effectiveLimits(world, plan);
-  if (snapshotsOf(world, project.id).filter(({ manual }) => manual).length < limit) return accept(true);
+  if (snapshotsOf(world, project.id).filter(({ manual }) => manual).length < limit) return ACCEPTED;
   return refuse(
     "SNAPSHOTS_LIMIT_EXCEEDED",
     `snapshots limit exceeded: ${describeLimitSource(world, plan, "snapshots")} allows ${limit} manual snapshots in a project`,

@@ -16,7 +16,7 @@ import type { BranchRef, SnapshotRef } from "../object-refs.ts";
 import { branchesWithComputes, refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
 import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
@@ -120,7 +120,7 @@ function decideFinalizeRestore(world: World, command: FinalizeRestore, context: 
   if (!target.ok) return target;
   const refused = refuseProtected(target.value);
   if (refused !== undefined) return refused;
-  const neverExpires = target.value.default ? checkNeverExpires(branch) : accept(true);
+  const neverExpires = target.value.default ? checkNeverExpires(branch) : ACCEPTED;
   if (!neverExpires.ok) return neverExpires;
   if (command.replacedName !== undefined) {
     // The restored branch takes the name of the target, so only the target's new name must be free.

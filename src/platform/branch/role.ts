@@ -9,7 +9,7 @@ import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
 import type { OperationRequest } from "../operation/operation.ts";
 import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import type { CreateRole, DeleteRole, ResetRolePassword, Role, RoleCommand } from "./branch-content.ts";
 
@@ -164,12 +164,12 @@ function secretNumberOf(secretId: string): number {
  * D: names reserved by Postgres and the platform. S: "Cannot exceed 63 bytes in length", generated names
  * included.
  */
-export function checkRoleName(name: string, field = "role.name"): Result<true> {
+export function checkRoleName(name: string, field = "role.name"): Result<undefined> {
   if (!fitsPostgresIdentifier(name))
     return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);
   return isReserved(name)
     ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`)
-    : accept(true);
+    : ACCEPTED;
 }
 
 function isReserved(name: string): boolean {

@@ -1,4 +1,4 @@
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, type Result, refuse } from "../refusal-codes.ts";
 
 /** S: the libraries that Postgres loads at start, for a project or for one compute. */
 export type PreloadLibraries = {
@@ -17,11 +17,11 @@ export function preloadLibrariesFor({ pgVersion }: { readonly pgVersion: number 
 export function checkPreloadLibraries(
   project: { readonly pgVersion: number },
   settings: { readonly preload_libraries?: unknown } | undefined,
-): Result<true> {
+): Result<undefined> {
   const names = preloadLibrariesFor(project).map(({ name }) => name);
   const { enabled_libraries: requested = [] } = (settings?.preload_libraries ?? {}) as PreloadLibraries;
   const missing = requested.find((name) => !names.includes(name));
-  if (missing === undefined) return accept(true);
+  if (missing === undefined) return ACCEPTED;
   return refuse(
     "PRELOAD_LIBRARY_NOT_AVAILABLE",
     `settings.preload_libraries.enabled_libraries: "${missing}" is not available for Postgres ${project.pgVersion}; available are ${names.join(", ")}`,

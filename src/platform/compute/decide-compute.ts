@@ -24,7 +24,7 @@ import { scheduleOperations, unfinishedOperations } from "../operation/schedule-
 import type { DefaultEndpointSettings, Project } from "../project/project.ts";
 import { reachedQuota } from "../project/quota.ts";
 import { isSameJson, mergeSettings } from "../project/settings-objects.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import { checkSuspendTimeout, DEFAULT_SUSPEND_TIMEOUT } from "./autosuspend.ts";
 import type {
   Compute,
@@ -73,9 +73,14 @@ function decideCreateCompute(world: World, command: CreateCompute, context: Cont
 }
 
 /** Checks that `added` more computes fit within the project's limit. */
-export function checkComputeLimit(world: World, project: Project, plan: Plan, added: number): Result<true> {
+export function checkComputeLimit(
+  world: World,
+  project: Project,
+  plan: Plan,
+  added: number,
+): Result<undefined> {
   const { endpoints: limit } = effectiveLimits(world, plan);
-  if (computesOf(world, project.id).length + added <= limit) return accept(true);
+  if (computesOf(world, project.id).length + added <= limit) return ACCEPTED;
   return refuse(
     "ENDPOINTS_LIMIT_EXCEEDED",
     `endpoints limit exceeded: ${describeLimitSource(world, plan, "endpoints")} allows ${limit} computes in a project`,
@@ -274,9 +279,9 @@ function checkNoOtherPrimary(
   branchId: string,
   type: ComputeType,
   except: string | undefined,
-): Result<true> {
+): Result<undefined> {
   const primary = type === "read_write" ? primaryComputeOf(world, branchId) : undefined;
-  if (primary === undefined || primary.id === except) return accept(true);
+  if (primary === undefined || primary.id === except) return ACCEPTED;
   return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
 }
 

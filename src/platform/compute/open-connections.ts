@@ -1,7 +1,7 @@
 import { maxConnections, type SizeRange } from "../catalog/sizes.ts";
 import type { SimTime } from "../core/time.ts";
 import { profileOfWorld, type World } from "../core/world.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, type Result, refuse } from "../refusal-codes.ts";
 import type { Compute } from "./compute.ts";
 import type { Connection } from "./connection.ts";
 
@@ -16,14 +16,14 @@ export function checkConnectionLimit(
   compute: Compute,
   pooled: boolean,
   now: SimTime,
-): Result<true> {
+): Result<undefined> {
   const profile = profileOfWorld(world);
   const limit = pooled ? profile.pooledConnections : maxConnections(profile, effectiveRange(compute));
   // The table may still hold closed connections. Counting is needed only if all rows together reach the
   // limit.
-  if (world.connections.forCompute(compute.id).size < limit) return accept(true);
+  if (world.connections.forCompute(compute.id).size < limit) return ACCEPTED;
   const open = countConnections(world, compute.id, now);
-  if ((pooled ? open.pooled : open.direct) < limit) return accept(true);
+  if ((pooled ? open.pooled : open.direct) < limit) return ACCEPTED;
   return pooled
     ? refuse(
         "TOO_MANY_CONNECTIONS",

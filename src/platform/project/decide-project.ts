@@ -17,7 +17,7 @@ import type { Deciders } from "../handlers.ts";
 import { findAccount, findProject } from "../lookup.ts";
 import { type OperationRequest, pendingStateOf } from "../operation/operation.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type {
   CreateProject,
   DefaultEndpointSettings,
@@ -73,10 +73,10 @@ function decideCreateProject(world: World, command: CreateProject, context: Cont
 }
 
 /** Checks that an account may have another project. */
-export function checkProjectLimit(world: World, account: Account): Result<true> {
+export function checkProjectLimit(world: World, account: Account): Result<undefined> {
   const plan = planOf(account);
   const { projects: limit } = effectiveLimits(world, plan);
-  if (world.projects.by("account", account.id).size < limit) return accept(true);
+  if (world.projects.by("account", account.id).size < limit) return ACCEPTED;
   return refuse(
     "PROJECTS_LIMIT_EXCEEDED",
     `projects limit exceeded: ${describeLimitSource(world, plan, "projects")} allows ${limit} projects`,

@@ -1,4 +1,5 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { recoverableBranchesOf, recoverableProjectsOf } from "../../../src/platform/project/recovery.ts";
 import {
   createDev,
   createOther,
@@ -204,5 +205,61 @@ test("the id of a removed project is free again", () => {
       { type: "ComputeCreated" },
       { type: "OperationScheduled" },
       { type: "OperationScheduled" },
+    ]);
+});
+
+test("the lists of what can be recovered end with the recovery period, exclusive", () => {
+  const branches = (ms: number) =>
+    given(deletedBranch, after(ms)).asking((world, now) =>
+      recoverableBranchesOf(world, "shop", now).map(({ id }) => id),
+    );
+  expect(branches(0)).toEqual(["br-dev"]);
+  expect(branches(7 * DAY - 1_001)).toEqual(["br-dev"]);
+  expect(branches(7 * DAY - 1_000)).toEqual([]);
+  const projects = (accountId: string, ms: number) =>
+    given(deletedProject, createOther, after(ms)).asking((world, now) =>
+      [...recoverableProjectsOf(world, accountId, now)].map(({ id }) => id),
+    );
+  expect(projects("owner", 7 * DAY - 2_001)).toEqual(["shop"]);
+  expect(projects("owner", 7 * DAY - 2_000)).toEqual([]);
+  expect(projects("other", 0)).toEqual([]);
+  expect(
+    given(worldWithBranch()).asking((world, now) => [
+      ...recoverableBranchesOf(world, "shop", now),
+      ...recoverableProjectsOf(world, "owner", now),
+    ]),
+  ).toEqual([]);
+});
+
+test("recovering a branch through another project of its account is refused", () => {
+  given(deletedBranch, { ...createShop, id: "blog", branch: {}, compute: {} }, after(HOUR))
+    .when({ ...recoverDev, projectId: "blog" })
+    .thenRefused("BRANCH_NOT_FOUND", /not a deleted branch/);
+  given(deletedBranch)
+    .when({ ...recoverDev, branchId: "br-unknown" })
+    .thenRefused("BRANCH_NOT_FOUND");
+});
+
+test("recovering a project completes the creation of a branch that its deletion cancelled", () => {
+  given(worldWithProject(), createDev, deleteShop, after(SECOND * 5))
+    .when(recoverShop)
+    .then([{ type: "ProjectRecovered" }, { type: "BranchBecameReady", branchId: "br-dev" }]);
+});
+
+test("recovering a project completes the permanent deletion of branches that its deletion cancelled", () => {
+  const child: Step = [worldWithBranch(), { ...createDev, id: "br-test", name: "test", parentId: "br-dev" }];
+  given(
+    child,
+    after(HOUR),
+    { ...deleteDev, branchId: "br-test", hard: true },
+    { ...deleteDev, hard: true },
+    deleteShop,
+    after(HOUR),
+  )
+    .when(recoverShop)
+    .then([
+      { type: "ProjectRecovered" },
+      { type: "BranchRemoved", branchId: "br-test" },
+      { type: "BranchRemoved", branchId: "br-dev" },
     ]);
 });

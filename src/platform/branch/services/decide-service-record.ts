@@ -7,7 +7,7 @@ import { findBranchFor } from "../../lookup.ts";
 import { recordCreated, recordDeleted, recordUpdated } from "../../project/evolve-settings-record.ts";
 import { isSameJson } from "../../project/settings-objects.ts";
 import { isServiceRecord, type ServiceRecord, type SettingsRecordOf } from "../../project/settings-record.ts";
-import { accept, type Result, refuse } from "../../refusal-codes.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../../refusal-codes.ts";
 import type { Branch } from "../branch.ts";
 import { findDatabase } from "../database.ts";
 import {
@@ -36,7 +36,7 @@ function decideCreateServiceRecord(
   if (!branch.ok) return branch;
   const { record } = command;
   const { kind, key = "", database } = record;
-  const found = database === undefined ? accept(true) : findDatabase(branch.value, database);
+  const found = database === undefined ? ACCEPTED : findDatabase(branch.value, database);
   if (!found.ok) return found;
   const enabled = checkEnabled(world, branch.value, kind);
   if (!enabled.ok) return enabled;
@@ -160,10 +160,10 @@ export function findEnabledService<K extends ServiceKind>(
 }
 
 /** Whether the service is enabled that records of this kind belong to. */
-export function checkEnabled(world: World, branch: Branch, kind: ServiceKind): Result<true> {
+export function checkEnabled(world: World, branch: Branch, kind: ServiceKind): Result<undefined> {
   const { of } = SERVICES[kind];
   return of === undefined || findServiceRecord(world, branch.id, of, "") !== undefined
-    ? accept(true)
+    ? ACCEPTED
     : refuseMissing(branch, of, "");
 }
 
