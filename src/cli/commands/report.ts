@@ -20,7 +20,12 @@ import { CliError } from "../terminal/cli-error.ts";
 import { RepeatableOption } from "../terminal/options.ts";
 
 export function reportCommand(): Command {
-  const report = new Command("report");
+  const report = new Command("report").addHelpText(
+    "after",
+    `
+Examples:
+  $ standin report merge shard-*.json --reporter junit=report.xml`,
+  );
   report
     .command("merge")
     .argument("<files...>", "JSON reports of all shards, in any order")

@@ -69,14 +69,14 @@ export async function prepareJobs(
       `--ui: shows one run; select it with --only; the runs are ${selected.map(({ title }) => title).join(", ")}`,
       true,
     );
-  const kept =
+  const placed =
     keep === undefined
       ? selected
       : selected.map((job, index) => ({
           ...job,
           keep: selected.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`),
         }));
-  return shard === undefined ? kept : runsOfShard(kept, shard);
+  return shard === undefined ? placed : runsOfShard(placed, shard);
 }
 
 function isSelected(title: string, only: JobOptions["only"]): boolean {
