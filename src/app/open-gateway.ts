@@ -9,7 +9,6 @@ import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
 import type { ClientOrigin } from "../gateway/client-session.ts";
-import type { DataDescription } from "../gateway/data/describe-data.ts";
 import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
 import { plainAddress } from "../gateway/login/network-rules.ts";
@@ -20,6 +19,7 @@ import type {
   TrustedStatement,
 } from "../gateway/serverless/sql-over-http.ts";
 import type { BranchData } from "../platform/branch-data/branch-data.ts";
+import type { DataDescription } from "../platform/branch-data/data-description.ts";
 
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";

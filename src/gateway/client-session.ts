@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { EngineAddress } from "../engine/engine.ts";
 import type { ComputeHost } from "./compute/compute-host.ts";
 import { EngineExited } from "./compute/engine-exit.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
@@ -9,14 +10,16 @@ import { readProxyHeader } from "./login/proxy-protocol.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { type ClientError, errorResponse } from "./messages.ts";
 import { ConnectionClosed } from "./packet-reader.ts";
-import type { PooledClient } from "./pooler/pooled-client.ts";
-import type { PooledLogin, Pooler } from "./pooler/pooler.ts";
+import type { Pooler } from "./pooler/pooler.ts";
 import { pooledSettings } from "./pooler/startup-parameters.ts";
 import type { CancelKeys } from "./relay/cancel-keys.ts";
-import { EngineRefused } from "./relay/engine-login.ts";
+import type { EngineConnection } from "./relay/engine-connection.ts";
+import { EngineRefused, logIn } from "./relay/engine-login.ts";
 import { Relay } from "./relay/relay.ts";
 import { routeOf } from "./route.ts";
+import { AdmittedSession } from "./world/admitted-session.ts";
 import { openEngineSession } from "./world/open-engine-session.ts";
+import type { ServedCompute } from "./world/served-compute.ts";
 import type { ServedWorld } from "./world/served-world.ts";
 import type { Admitted } from "./world/world-connections.ts";
 
@@ -85,7 +88,7 @@ class ClientSession {
   }
 
   async run(): Promise<void> {
-    const { tls, requireTls, proxyProtocol, cancelKeys, passwords, servedWorld } = this.#options;
+    const { tls, requireTls, proxyProtocol, cancelKeys, passwords, pooler, servedWorld } = this.#options;
     const { webSocket } = this.#origin;
     const proxied =
       proxyProtocol && webSocket === undefined ? await readProxyHeader(this.#stream) : undefined;
@@ -116,13 +119,18 @@ class ClientSession {
     const source = parameters.get("application_name") || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
     if (settings !== undefined) {
-      await this.#pool(served, admitted, { role, database, settings });
+      const login = { role, database, settings };
+      await this.#serve(served, admitted, (compute, isEnded) =>
+        pooler.connect(served, admitted, compute, login, isEnded),
+      );
       return;
     }
     const engineParameters = new Map(parameters).set("database", database);
     if (route.options === undefined) engineParameters.delete("options");
     else engineParameters.set("options", route.options);
-    await this.#relay(served, admitted, engineParameters);
+    await this.#serve(served, admitted, (compute, isEnded) =>
+      this.#openSession(served, admitted, engineParameters, compute, isEnded),
+    );
   }
 
   /** Ends the connection with the error that the client is to see, if any. */
@@ -141,36 +149,27 @@ class ClientSession {
     }
   }
 
-  /** Serves a client of the pooler. It works while its server session is found, as while its engine starts. */
-  async #pool(served: ServedWorld, admitted: Admitted, login: Omit<PooledLogin, "limit">): Promise<void> {
-    let client: PooledClient | undefined;
-    let isEnded = false;
-    const compute = served.attach(admitted, {
-      isRelaying: () => client !== undefined,
-      end: (error) => {
-        isEnded = true;
-        this.#end(error);
-        client?.close();
-      },
-    });
+  /** Serves an admitted client until it leaves. */
+  async #serve(
+    served: ServedWorld,
+    admitted: Admitted,
+    connect: (compute: ServedCompute, isEnded: () => boolean) => Promise<EngineConnection>,
+  ): Promise<void> {
+    const session = new AdmittedSession((error) => this.#end(error));
+    const compute = served.attach(admitted, session);
     try {
-      const connection = await this.#options.pooler.connect(
-        served,
-        admitted,
-        compute,
-        login,
-        () => this.#stream.writableEnded,
-      );
+      const connection = await connect(compute, () => this.#stream.writableEnded);
       try {
         await new Promise<void>((resolve) => {
-          client = connection.serve(this.#stream, {
+          const relay = connection.serve(this.#stream, {
             beforeWork: () => served.beginWork(admitted),
+            onFailure: (error) => this.fail(error),
             afterWork: () => served.endWork(admitted),
             onCatalogChange: () => this.#syncContent(compute.host),
-            onFailure: (error) => this.fail(error),
             onClosed: resolve,
           });
-          if (isEnded || this.#stream.destroyed) client.close();
+          session.connected(() => relay.close());
+          if (this.#stream.destroyed) relay.close();
         });
       } finally {
         connection.release();
@@ -180,50 +179,28 @@ class ClientSession {
     }
   }
 
-  async #relay(
+  /** A session of the engine for this client only. */
+  async #openSession(
     served: ServedWorld,
     admitted: Admitted,
     parameters: ReadonlyMap<string, string>,
-  ): Promise<void> {
+    { host }: ServedCompute,
+    isEnded: () => boolean,
+  ): Promise<EngineConnection> {
     const { cancelKeys } = this.#options;
-    let relay: Relay | undefined;
-    let isEnded = false;
-    const compute = served.attach(admitted, {
-      isRelaying: () => relay !== undefined,
-      end: (error) => {
-        isEnded = true;
-        this.#end(error);
-        relay?.close();
+    const open = (address: EngineAddress) => logIn(address, parameters, cancelKeys);
+    const { socket, greeting, cancelPid } = await openEngineSession(host, served, admitted, open, isEnded);
+    return {
+      serve: (client, listener) => {
+        const relay = new Relay(client, socket, listener);
+        client.write(greeting);
+        return relay;
       },
-    });
-    try {
-      const session = await openEngineSession(
-        compute.host,
-        served,
-        admitted,
-        parameters,
-        cancelKeys,
-        () => this.#stream.writableEnded,
-      );
-      try {
-        await new Promise<void>((resolve) => {
-          relay = new Relay(this.#stream, session.socket, {
-            beforeWork: () => served.beginWork(admitted),
-            onFailure: (error) => this.fail(error),
-            afterWork: () => served.endWork(admitted),
-            onCatalogChange: () => this.#syncContent(compute.host),
-            onClosed: resolve,
-          });
-          this.#stream.write(session.greeting);
-          if (isEnded || this.#stream.destroyed) relay.close();
-        });
-      } finally {
-        if (session.cancelPid !== undefined) cancelKeys.forget(session.cancelPid);
-        compute.host.release();
-      }
-    } finally {
-      await served.leave(admitted);
-    }
+      release: () => {
+        if (cancelPid !== undefined) cancelKeys.forget(cancelPid);
+        host.release();
+      },
+    };
   }
 
   #syncContent(host: ComputeHost): void {

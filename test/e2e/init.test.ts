@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { environment } from "../support/process.ts";
@@ -21,7 +21,11 @@ test("the files of standin init work as written", async () => {
   expect(standinIn(directory, "init")).toMatchObject({ status: 0, stderr: "" });
   expect(readdirSync(directory)).toEqual(["node_modules", ...FILES]);
   expect(standinIn(directory, "run", "scenario.yaml")).toMatchObject({ status: 0, stderr: "" });
-  expect(existsSync(`${directory}/node_modules/@standin/standin/scenarios/scenario.schema.json`)).toBe(true);
+  for (const name of ["scenario.yaml", "seed.yaml"]) {
+    const [, schema] =
+      /^# yaml-language-server: \$schema=(.*)\n/.exec(readFileSync(`${directory}/${name}`, "utf8")) ?? [];
+    expect(existsSync(`${directory}/${schema}`)).toBe(true);
+  }
   const tested = runIn(directory, ["--test", "standin.test.mjs"]);
   expect(tested.stdout).toMatch(/pass 1\b/);
   expect(tested.status).toBe(0);

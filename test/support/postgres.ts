@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 import { serve, temporaryDirectory } from "./process.ts";
 import { createProjectOn, type RunningServer, serverClient } from "./running-server.ts";
 
@@ -35,6 +35,13 @@ export async function startPostgresServer(
       created?.remove();
     },
   };
+}
+
+/** A server for all tests of a file. It ends after them. */
+export async function serverForTests(args?: readonly string[]): Promise<PostgresServer> {
+  const server = await startPostgresServer(args);
+  afterAll(() => server.end());
+  return server;
 }
 
 export type TestBranch = Awaited<ReturnType<typeof createProjectOn>> & {

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
-import type { DescribeBranchData } from "../../control/http/branch-data-fields.ts";
 import type { RunStatement } from "../../control/http/sql-fields.ts";
 import { EngineError } from "../../engine/engine.ts";
 import type { ClientOrigin } from "../../gateway/client-session.ts";
+import type { DescribeBranchData } from "../../platform/branch-data/data-description.ts";
 import { CannotRunError } from "../../scenario/run/target.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 

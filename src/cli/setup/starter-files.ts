@@ -26,7 +26,8 @@ expect:
   },
   "seed.yaml": {
     use: "npx standin serve --seed-file seed.yaml",
-    text: `# What a server has from its start. Ids that you choose are the same on every run.
+    text: `# yaml-language-server: $schema=node_modules/@standin/standin/scenarios/seed.schema.json
+# What a server has from its start. Ids that you choose are the same on every run.
 version: 1
 accounts:
   - id: acme

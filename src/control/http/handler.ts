@@ -10,9 +10,9 @@ import {
   respondWithError,
   type WorldResolver,
 } from "../../http/request.ts";
+import type { DescribeBranchData } from "../../platform/branch-data/data-description.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { PostgresFigures } from "../routes/metrics.ts";
-import type { DescribeBranchData } from "./branch-data-fields.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
 import type { RunStatement } from "./sql-fields.ts";
 import { strict } from "./strict-fields.ts";

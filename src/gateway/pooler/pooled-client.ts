@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../errors.ts";
 import { MessageSplitter } from "../message-splitter.ts";
 import { renamed } from "../messages.ts";
+import type { RelayListener } from "../relay/relay.ts";
 import { type PreparedStatement, preparedStatement } from "./prepared-statement.ts";
 import type { OpenServer, ServerPool, Waiter } from "./server-pool.ts";
 import type { LinkedClient, ServerSession } from "./server-session.ts";
@@ -10,23 +11,13 @@ const HEADER_BYTES = 5;
 /** What a client may send while it waits for a session. More is not read. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-export type PooledClientListener = {
-  /** Called when the client needs a server session; `false`: its compute has ended the connection. */
-  beforeWork(): boolean | Promise<boolean>;
-  afterWork(): void;
-  onCatalogChange(): void;
-  /** The connection ends with this error. */
-  onFailure(error: unknown): void;
-  onClosed(): void;
-};
-
 /** A client of the pooler. It has a server session from the first message of a transaction until its end. */
 export class PooledClient implements LinkedClient {
   readonly settings: Map<string, string>;
   readonly #stream: Duplex;
   readonly #pool: ServerPool;
   readonly #open: OpenServer;
-  readonly #listener: PooledClientListener;
+  readonly #listener: RelayListener;
   readonly #splitter = new MessageSplitter();
   readonly #statements = new Map<string, PreparedStatement>();
   readonly #waiter: Waiter;
@@ -41,7 +32,7 @@ export class PooledClient implements LinkedClient {
     pool: ServerPool,
     open: OpenServer,
     settings: Map<string, string>,
-    listener: PooledClientListener,
+    listener: RelayListener,
   ) {
     this.#stream = stream;
     this.#pool = pool;

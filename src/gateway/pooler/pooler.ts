@@ -1,15 +1,16 @@
 import type { Duplex } from "node:stream";
 import type { EngineAddress } from "../../engine/engine.ts";
 import { poolSize } from "../../platform/compute/open-connections.ts";
-import { EngineExited, hasExited } from "../compute/engine-exit.ts";
-import { CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
 import { greeting } from "../messages.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
-import { EngineUnreachable, logIn } from "../relay/engine-login.ts";
+import type { EngineConnection } from "../relay/engine-connection.ts";
+import { logIn } from "../relay/engine-login.ts";
+import type { RelayListener } from "../relay/relay.ts";
+import { openEngineSession } from "../world/open-engine-session.ts";
 import type { ServedCompute } from "../world/served-compute.ts";
 import type { ServedWorld } from "../world/served-world.ts";
 import type { Admitted } from "../world/world-connections.ts";
-import { PooledClient, type PooledClientListener } from "./pooled-client.ts";
+import { PooledClient } from "./pooled-client.ts";
 import { ServerPool } from "./server-pool.ts";
 import { CLIENT_SETTINGS, ServerSession } from "./server-session.ts";
 
@@ -21,14 +22,6 @@ export type PooledLogin = {
   readonly database: string;
   /** The settings that the client begins with, by their canonical names. */
   readonly settings: ReadonlyMap<string, string>;
-  /** Server sessions of this role and database. */
-  readonly limit: number;
-};
-
-/** Whom a client is admitted as, before it sends its first message. */
-type PooledConnection = {
-  serve(stream: Duplex, listener: PooledClientListener): PooledClient;
-  release(): void;
 };
 
 /** Transaction pooling, as PgBouncer does it: many clients use few sessions of an engine. */
@@ -48,43 +41,25 @@ export class Pooler {
     served: ServedWorld,
     admitted: Admitted,
     compute: ServedCompute,
-    login: Omit<PooledLogin, "limit">,
+    login: PooledLogin,
     isEnded: () => boolean,
-  ): Promise<PooledConnection> {
-    if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
-    try {
-      const limit = await served.world.transact(({ world }) => {
-        const found = world.computes.get(admitted.endpointId);
-        return found === undefined ? 1 : poolSize(world, found);
-      });
-      const open = () => this.#connect(compute, { ...login, limit });
-      return await open().catch((error: unknown) => {
-        // Postgres was killed, and is started again.
-        if (!(error instanceof EngineExited) || isEnded()) throw error;
-        return open();
-      });
-    } finally {
-      served.endWork(admitted);
-    }
-  }
-
-  async #connect(compute: ServedCompute, login: PooledLogin): Promise<PooledConnection> {
-    const { host } = compute;
-    const engine = await host.acquire();
-    try {
-      const pool = this.#poolOf(compute, login);
-      const open = () => this.#open(engine.address, login, pool);
-      pool.settings ??= await firstSettings(pool, open);
-      const reported = pool.settings;
-      return {
-        serve: (stream, listener) => this.#serve(stream, pool, open, reported, login, listener),
-        release: () => host.release(),
-      };
-    } catch (error) {
-      host.release();
-      const isLost = error instanceof EngineUnreachable && (await hasExited(engine));
-      throw isLost ? new EngineExited("Postgres has exited", { cause: error }) : error;
-    }
+  ): Promise<EngineConnection> {
+    return openEngineSession(
+      compute.host,
+      served,
+      admitted,
+      async (address) => {
+        const pool = await this.#poolOf(served, admitted, compute, login);
+        const open = () => this.#open(address, login, pool);
+        pool.settings ??= await firstSettings(pool, open);
+        const reported = pool.settings;
+        return {
+          serve: (stream, listener) => this.#serve(stream, pool, open, reported, login, listener),
+          release: () => compute.host.release(),
+        };
+      },
+      isEnded,
+    );
   }
 
   #serve(
@@ -93,7 +68,7 @@ export class Pooler {
     open: () => Promise<ServerSession>,
     reported: ReadonlyMap<string, string>,
     { settings: wanted }: PooledLogin,
-    listener: PooledClientListener,
+    listener: RelayListener,
   ): PooledClient {
     const settings = new Map<string, string>(
       CLIENT_SETTINGS.map((name) => [name, wanted.get(name) ?? reported.get(name) ?? ""]),
@@ -110,7 +85,16 @@ export class Pooler {
     return client;
   }
 
-  #poolOf(compute: ServedCompute, { role, database, limit }: PooledLogin): ServerPool {
+  async #poolOf(
+    served: ServedWorld,
+    { endpointId }: Admitted,
+    compute: ServedCompute,
+    { role, database }: PooledLogin,
+  ): Promise<ServerPool> {
+    const limit = await served.world.transact(({ world }) => {
+      const found = world.computes.get(endpointId);
+      return found === undefined ? 1 : poolSize(world, found);
+    });
     const pools = this.#pools.get(compute) ?? new Map<string, ServerPool>();
     this.#pools.set(compute, pools);
     const name = JSON.stringify([role, database]);

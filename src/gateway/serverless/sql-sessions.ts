@@ -1,5 +1,7 @@
 import { CLIENT_ERRORS } from "../errors.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
+import { logIn } from "../relay/engine-login.ts";
+import { AdmittedSession } from "../world/admitted-session.ts";
 import { openEngineSession } from "../world/open-engine-session.ts";
 import type { ServedCompute } from "../world/served-compute.ts";
 import type { ServedWorld } from "../world/served-world.ts";
@@ -68,15 +70,8 @@ export class SqlSessions {
   ): Promise<Connected> {
     const source = applicationName || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
-    let session: SqlSession | undefined;
-    let isEnded = false;
-    const compute = served.attach(admitted, {
-      isRelaying: () => session !== undefined,
-      end: (error) => {
-        isEnded = true;
-        session?.close(error);
-      },
-    });
+    const state = new AdmittedSession();
+    const compute = served.attach(admitted, state);
     try {
       const parameters = new Map([
         ["user", role],
@@ -89,18 +84,17 @@ export class SqlSessions {
         compute.host,
         served,
         admitted,
-        parameters,
-        this.#cancelKeys,
-        () => isEnded,
+        (address) => logIn(address, parameters, this.#cancelKeys),
+        () => state.isEnded,
       );
       compute.host.release();
-      session = new SqlSession(socket);
+      const session = new SqlSession(socket);
       socket.once("close", () => {
         if (cancelPid !== undefined) this.#cancelKeys.forget(cancelPid);
         // A world that is closed has ended its connections.
         served.leave(admitted).catch(() => undefined);
       });
-      if (isEnded) session.close(CLIENT_ERRORS.terminated);
+      state.connected((error) => session.close(error));
       return { session, admitted, compute, cancelPid };
     } catch (error) {
       await served.leave(admitted);

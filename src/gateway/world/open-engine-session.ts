@@ -1,45 +1,42 @@
+import type { EngineAddress } from "../../engine/engine.ts";
 import type { ComputeHost } from "../compute/compute-host.ts";
 import { EngineExited, hasExited } from "../compute/engine-exit.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
-import type { CancelKeys } from "../relay/cancel-keys.ts";
-import { type EngineSession, EngineUnreachable, logIn } from "../relay/engine-login.ts";
+import { EngineUnreachable } from "../relay/engine-login.ts";
 import type { ServedWorld } from "./served-world.ts";
 import type { Admitted } from "./world-connections.ts";
 
 /**
- * Starts the engine if necessary, and opens a session of it. The client works meanwhile, so that its compute
- * does not suspend. The caller releases the host after the session. `isEnded`: whether the world has ended the
- * connection.
+ * Starts the engine if necessary, and opens a session of it with `open`. The client works meanwhile, so that its
+ * compute does not suspend. The caller releases the host after the session. `isEnded`: whether the world has ended
+ * the connection.
  */
-export async function openEngineSession(
+export async function openEngineSession<T>(
   host: ComputeHost,
   served: ServedWorld,
   admitted: Admitted,
-  parameters: ReadonlyMap<string, string>,
-  cancelKeys: CancelKeys,
+  open: (address: EngineAddress) => Promise<T>,
   isEnded: () => boolean,
-): Promise<EngineSession> {
+): Promise<T> {
   if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
-  const open = () => acquireAndLogIn(host, parameters, cancelKeys);
   try {
-    return await open().catch((error: unknown) => {
-      // One that was killed is started again, unless the world has ended the session meanwhile.
+    return await acquireAndOpen(host, open).catch((error: unknown) => {
+      // Postgres was killed, and is started again, unless the world has ended the session meanwhile.
       if (!(error instanceof EngineExited) || isEnded()) throw error;
-      return open();
+      return acquireAndOpen(host, open);
     });
   } finally {
     served.endWork(admitted);
   }
 }
 
-async function acquireAndLogIn(
+async function acquireAndOpen<T>(
   host: ComputeHost,
-  parameters: ReadonlyMap<string, string>,
-  cancelKeys: CancelKeys,
-): Promise<EngineSession> {
+  open: (address: EngineAddress) => Promise<T>,
+): Promise<T> {
   const engine = await host.acquire();
   try {
-    return await logIn(engine.address, parameters, cancelKeys);
+    return await open(engine.address);
   } catch (error) {
     host.release();
     const isLost = error instanceof EngineUnreachable && (await hasExited(engine));

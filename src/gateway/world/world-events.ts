@@ -1,3 +1,4 @@
+import { changesContent } from "../../platform/branch/content-history.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { WorldData } from "../data/world-data.ts";
@@ -48,16 +49,10 @@ export class WorldEvents {
         case "SpanEnded":
           computes.get(event.endpointId)?.publishCacheStatistics();
           break;
-        case "RoleCreated":
-        case "RoleDeleted":
-        case "RolePasswordReset":
-        case "DatabaseCreated":
-        case "DatabaseUpdated":
-        case "DatabaseDeleted":
-          for (const compute of computes.values()) compute.applyContent(event.branchId);
-          break;
         default:
       }
+      if (changesContent(event))
+        for (const compute of computes.values()) compute.applyContent(event.branchId);
       if ("endpointId" in event && typeof event.endpointId === "string") changes.notify(event.endpointId);
     }
     if (newData !== undefined) return this.#followData(newData, restored);

@@ -93,6 +93,13 @@ function setDatabases(world: World, branch: Branch, databases: readonly Database
   world.branches.set(withContent(world, branch, { roles: branch.roles, databases }, at));
 }
 
+/** Whether an event changes the roles or databases of a branch. */
+export function changesContent<E extends { readonly type: string }>(
+  event: E,
+): event is E & (RoleEvent | DatabaseEvent) {
+  return event.type in roleEvolvers || event.type in databaseEvolvers;
+}
+
 function branchOf(world: World, { type, branchId }: RoleEvent | DatabaseEvent): Branch {
   const branch = world.branches.get(branchId);
   if (branch === undefined) throw new Error(`${type}: there is no branch ${branchId}`);

@@ -1,65 +1,131 @@
 import * as z from "zod";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
-import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { ID_PATTERN, ID_RULE } from "../../platform/core/ids.ts";
 import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
-import { strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, strictObject } from "../../traffic/pattern-fields.ts";
+import { computeFields, projectFields } from "./world-schema.ts";
 import { formatProblems, SourceDocument } from "./yaml-document.ts";
 
 const id = z.string().regex(ID_PATTERN, ID_RULE);
 const name = z.string().min(1).max(256);
 
 const compute = strictObject({
-  id: id.refine((text) => text.startsWith("ep-"), "must start with ep-"),
-  type: z.enum(["read_write", "read_only"]).default("read_write"),
-  name: z.string().min(1).max(64).optional(),
-  autoscaling_limit_min_cu: z.number().optional(),
-  autoscaling_limit_max_cu: z.number().optional(),
-  suspend_timeout_seconds: z.int().optional(),
-  disabled: z.boolean().optional(),
+  id: id
+    .startsWith("ep-", "must start with ep-")
+    .meta(documented("id of the compute; the API calls a compute an endpoint", "ep-shop-main-10000001")),
+  name: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .meta(documented("name of the compute (default: none)", "main compute")),
+  ...computeFields,
 });
 
 const branch = strictObject({
-  id: id.refine((text) => text.startsWith("br-"), "must start with br-"),
-  name,
-  /** Id of an earlier branch in the file; without it, the default branch. */
-  parent: id.optional(),
-  protected: z.boolean().optional(),
-  endpoints: z.array(compute).default([]),
+  id: id
+    .startsWith("br-", "must start with br-")
+    .meta(documented("id of the branch", "br-shop-main-10000001")),
+  name: name.meta(documented("name of the branch", "main")),
+  parent: id
+    .optional()
+    .meta(
+      documented(
+        "id of an earlier branch in this list (default: the default branch)",
+        "br-shop-main-10000001",
+      ),
+    ),
+  protected: z
+    .boolean()
+    .optional()
+    .meta(documented("whether the branch is protected (default: false)", true)),
+  endpoints: z
+    .array(compute)
+    .default([])
+    .meta(
+      documented("computes of the branch (default: none, but the default branch always has one)", [
+        { id: "ep-shop-main-10000001", suspend_timeout_seconds: 60 },
+      ]),
+    ),
 });
 
 const postgresName = z.string().min(1).refine(fitsPostgresIdentifier, "must be at most 63 bytes long");
 
 const project = strictObject({
-  id,
-  name: name.optional(),
-  region_id: z.string().optional(),
-  pg_version: z.int().min(PG_VERSIONS.lowest).max(PG_VERSIONS.highest).optional(),
-  database: postgresName.optional(),
-  role: postgresName.optional(),
-  /** The path of a file, or the statements themselves. They fill the project's database once. */
-  sql: z.union([z.string().min(1), strictObject({ text: z.string().min(1) })]).optional(),
-  /** The first one is the default branch. */
-  branches: z.array(branch).default([]),
+  id: id.meta(documented("id of the project", "shop-project-10000001")),
+  name: name.optional().meta(documented("name of the project (default: the id)", "shop")),
+  ...projectFields,
+  database: postgresName.optional().meta(documented("name of the database (default: neondb)", "shop")),
+  role: postgresName
+    .optional()
+    .meta(documented("role that owns the database (default: its name with _owner)", "shop_owner")),
+  sql: z
+    .union([
+      z.string().min(1),
+      strictObject({
+        text: z
+          .string()
+          .min(1)
+          .meta(documented("the statements", "create table items (id int primary key);")),
+      }),
+    ])
+    .optional()
+    .meta(
+      documented(
+        "SQL that fills the database once: a file, relative to this one, or the statements",
+        "schema.sql",
+        {
+          text: "create table items (id int primary key);",
+        },
+      ),
+    ),
+  branches: z
+    .array(branch)
+    .default([])
+    .meta(
+      documented("branches of the project; the first one is the default branch", [
+        { id: "br-shop-main-10000001", name: "main", endpoints: [{ id: "ep-shop-main-10000001" }] },
+      ]),
+    ),
 });
 
 const account = strictObject({
-  id,
-  name: name.optional(),
-  email: z.email().optional(),
-  plan: z.enum(["paid", "free"]).optional(),
+  id: id.meta(documented("id of the account", "acme")),
+  name: name.optional().meta(documented("name of the account (default: the id)", "Acme")),
+  email: z.email().optional().meta(documented("email address of the account", "dev@example.com")),
+  plan: z
+    .enum(["paid", "free"])
+    .optional()
+    .meta(documented("plan of the account (default: the plan of the world)", "free")),
   keys: z
     .array(
       strictObject({
-        name: z.string().min(1).max(64),
-        key: z.string().regex(SECRET_PATTERN, SECRET_RULE),
+        name: z.string().min(1).max(64).meta(documented("name of the key", "ci")),
+        key: z
+          .string()
+          .regex(SECRET_PATTERN, SECRET_RULE)
+          .meta(documented("the key that clients send", "acme-ci-key-0123456789abcdef")),
       }),
     )
-    .default([]),
-  projects: z.array(project).default([]),
+    .default([])
+    .meta(documented("API keys of the account", [{ name: "ci", key: "acme-ci-key-0123456789abcdef" }])),
+  projects: z
+    .array(project)
+    .default([])
+    .meta(documented("projects of the account", [{ id: "shop-project-10000001", name: "shop" }])),
 });
 
-const seedFile = strictObject({ version: z.literal(1), accounts: z.array(account).min(1) });
+export const seedFile = strictObject({
+  version: z.literal(1).meta(documented("version of the format", 1)),
+  accounts: z
+    .array(account)
+    .min(1)
+    .meta(documented("what the world has from its start", [{ id: "acme" }])),
+  $schema: z
+    .string()
+    .optional()
+    .meta(documented("for JSON files: location of this schema", "seed.schema.json")),
+}).describe("a standin seed file; see docs/reference/seed-file.md");
 
 /**
  * The contents of a seed file: accounts with keys, projects, branches and computes, each with an id from the

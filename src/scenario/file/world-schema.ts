@@ -10,7 +10,8 @@ export const label = z
   .regex(LABEL_PATTERN, LABEL_RULE)
   .meta({ id: "label", ...documented("one part of a label such as shop/main/primary", "shop") });
 
-const compute = strictObject({
+/** Fields of a compute, also in seed files. */
+export const computeFields = {
   type: z
     .enum(["read_write", "read_only"])
     .default("read_write")
@@ -31,7 +32,12 @@ const compute = strictObject({
     .boolean()
     .optional()
     .meta(documented("whether the compute is disabled, so that it rejects arrivals (default: false)", true)),
-}).meta({ id: "compute", description: "a compute; the API calls it an endpoint" });
+};
+
+const compute = strictObject(computeFields).meta({
+  id: "compute",
+  description: "a compute; the API calls it an endpoint",
+});
 
 const branch = strictObject({
   parent: label
@@ -52,13 +58,8 @@ const branch = strictObject({
     ),
 });
 
-const project = strictObject({
-  count: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .optional()
-    .meta(documented("number of identical projects: fleet becomes fleet-1, fleet-2 …", 40)),
+/** Fields of a project, also in seed files. */
+export const projectFields = {
   region_id: z
     .string()
     .optional()
@@ -69,6 +70,16 @@ const project = strictObject({
     .max(PG_VERSIONS.highest)
     .optional()
     .meta(documented("major version of Postgres (default: the default of the platform)", 17)),
+};
+
+const project = strictObject({
+  count: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .meta(documented("number of identical projects: fleet becomes fleet-1, fleet-2 …", 40)),
+  ...projectFields,
   branches: z
     .record(label, branch)
     .default({

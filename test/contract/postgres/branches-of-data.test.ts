@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  connect,
-  createBranch,
-  type PostgresServer,
-  startPostgresServer,
-  type TestBranch,
-} from "../../support/postgres.ts";
+import { expect, test } from "vitest";
+import { connect, createBranch, serverForTests, type TestBranch } from "../../support/postgres.ts";
 import { forkWorldOn } from "../../support/worlds.ts";
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgresServer(["--operations", "immediate", "--clock", "manual"]);
-});
-afterAll(() => server.end());
+const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 
 /** The names that a branch stores, in the order of the alphabet. */
 async function namesOf(uri: string): Promise<string[]> {

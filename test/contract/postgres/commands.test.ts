@@ -1,23 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  connect,
-  createBranch,
-  isMissing,
-  type PostgresServer,
-  runProgram,
-  startPostgresServer,
-  type TestBranch,
-} from "../../support/postgres.ts";
+import { expect, test } from "vitest";
+import { connect, createBranch, isMissing, runProgram, serverForTests } from "../../support/postgres.ts";
 import { runStandinProcess } from "../../support/process.ts";
 
-let server: PostgresServer;
-let branch: TestBranch;
-
-beforeAll(async () => {
-  server = await startPostgresServer();
-  branch = await createBranch(server);
-});
-afterAll(() => server.end());
+const server = await serverForTests();
+const branch = await createBranch(server);
 
 const standin = (...args: string[]) => {
   const [command = "", ...others] = args;

@@ -1,26 +1,19 @@
 import { connect as connectTcp } from "node:net";
 import { text } from "node:stream/consumers";
 import pg from "pg";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   connect,
   createBranch,
   letSuspend,
-  type PostgresServer,
+  serverForTests,
   startPostgresServer,
   stateOf,
-  type TestBranch,
   withoutVerification,
 } from "../../support/postgres.ts";
 
-let server: PostgresServer;
-let branch: TestBranch;
-
-beforeAll(async () => {
-  server = await startPostgresServer(["--clock", "manual", "--start-delay", "3s", "--max-engines", "2"]);
-  branch = await createBranch(server);
-});
-afterAll(() => server.end());
+const server = await serverForTests(["--clock", "manual", "--start-delay", "3s", "--max-engines", "2"]);
+const branch = await createBranch(server);
 
 type Refused = { severity?: string | undefined; code?: string | undefined; message: string };
 

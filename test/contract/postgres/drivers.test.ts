@@ -4,27 +4,19 @@ import { migrate } from "drizzle-orm/node-postgres/migrator";
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
 import pg from "pg";
 import postgres from "postgres";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   connect,
   createBranch,
   letSuspend,
-  type PostgresServer,
-  startPostgresServer,
+  serverForTests,
   stateOf,
-  type TestBranch,
   withoutVerification,
 } from "../../support/postgres.ts";
 import { testDirectory } from "../../support/running-server.ts";
 
-let server: PostgresServer;
-let branch: TestBranch;
-
-beforeAll(async () => {
-  server = await startPostgresServer(["--operations", "immediate", "--clock", "manual"]);
-  branch = await createBranch(server);
-});
-afterAll(() => server.end());
+const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
+const branch = await createBranch(server);
 
 test("a pool of pg works, and replaces its connections after a suspend", async () => {
   const pool = new pg.Pool({ ...withoutVerification(branch.uri), max: 5 });

@@ -1,8 +1,8 @@
 import { openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { verifyData } from "../../../src/cli/history/verify-data.ts";
-import { connect, createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
+import { connect, createBranch, serverForTests } from "../../support/postgres.ts";
 import { forkWorldOn } from "../../support/worlds.ts";
 
 const LIMIT_MIB = 16;
@@ -11,15 +11,10 @@ const INSERT =
   "insert into written select $1, string_agg(md5(random()::text), '') from generate_series(1, 1600), generate_series(1, 20) as part group by part";
 const WAIT = { timeout: 60_000, interval: 200 };
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgresServer([
-    ...["--operations", "immediate", "--clock", "manual"],
-    ...["--max-branch-history", `${LIMIT_MIB}MiB`],
-  ]);
-});
-afterAll(() => server.end());
+const server = await serverForTests([
+  ...["--operations", "immediate", "--clock", "manual"],
+  ...["--max-branch-history", `${LIMIT_MIB}MiB`],
+]);
 
 function segmentsOf(branchId: string): number {
   const volumes = join(server.data, "volumes");

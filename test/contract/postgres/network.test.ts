@@ -1,22 +1,10 @@
 import { Socket } from "node:net";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  createBranch,
-  type PostgresServer,
-  startPostgresServer,
-  type TestBranch,
-  withoutVerification,
-} from "../../support/postgres.ts";
+import { expect, test } from "vitest";
+import { createBranch, serverForTests, withoutVerification } from "../../support/postgres.ts";
 
-let server: PostgresServer;
-let branch: TestBranch;
-
-beforeAll(async () => {
-  server = await startPostgresServer(["--operations", "immediate", "--proxy-protocol"]);
-  branch = await createBranch(server);
-});
-afterAll(() => server.end());
+const server = await serverForTests(["--operations", "immediate", "--proxy-protocol"]);
+const branch = await createBranch(server);
 
 async function setRules(settings: Record<string, unknown>): Promise<void> {
   const defaults = {

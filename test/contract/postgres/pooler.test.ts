@@ -1,29 +1,20 @@
 import { createConnection } from "node:net";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   connect,
   createBranch,
   isMissing,
-  type PostgresServer,
   runProgram,
-  startPostgresServer,
+  serverForTests,
   stateOf,
-  type TestBranch,
 } from "../../support/postgres.ts";
 
-let server: PostgresServer;
-let branch: TestBranch;
-let pooled: string;
-
-beforeAll(async () => {
-  server = await startPostgresServer(["--operations", "immediate", "--clock", "manual"]);
-  branch = await createBranch(server);
-  const query = `branch_id=${branch.branchId}&database_name=neondb&role_name=neondb_owner&pooled=true`;
-  const { body } = await server.api("GET", `/projects/${branch.projectId}/connection_uri?${query}`);
-  pooled = body.uri;
-});
-afterAll(() => server.end());
+const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
+const branch = await createBranch(server);
+const query = `branch_id=${branch.branchId}&database_name=neondb&role_name=neondb_owner&pooled=true`;
+const { body } = await server.api("GET", `/projects/${branch.projectId}/connection_uri?${query}`);
+const pooled: string = body.uri;
 
 async function pidOf(client: pg.Client): Promise<number> {
   return (await client.query("select pg_backend_pid() as pid")).rows[0].pid;

@@ -1,29 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Cli, Neonctl } from "../../support/neonctl.ts";
 import {
   connect,
   createBranch,
   isMissing,
   majorVersionOf,
-  type PostgresServer,
   runProgram,
-  startPostgresServer,
+  serverForTests,
   stateOf,
-  type TestBranch,
 } from "../../support/postgres.ts";
 import { testDirectory } from "../../support/running-server.ts";
 
-let server: PostgresServer;
-let branch: TestBranch;
-
-beforeAll(async () => {
-  server = await startPostgresServer();
-  branch = await createBranch(server);
-});
-afterAll(() => server.end());
+const server = await serverForTests();
+const branch = await createBranch(server);
 
 function psql(uri: string, ...args: string[]) {
   return runProgram("psql", [uri, "--no-psqlrc", "-At", "-v", "ON_ERROR_STOP=1", ...args]);

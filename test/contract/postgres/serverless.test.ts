@@ -3,30 +3,17 @@ import { Client, neon, neonConfig, Pool } from "@neondatabase/serverless";
 import { drizzle } from "drizzle-orm/neon-http";
 import { drizzle as drizzlePool } from "drizzle-orm/neon-serverless";
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import {
-  createBranch,
-  type PostgresServer,
-  startPostgresServer,
-  stateOf,
-  type TestBranch,
-} from "../../support/postgres.ts";
+import { createBranch, serverForTests, stateOf } from "../../support/postgres.ts";
 
-let server: PostgresServer;
-let branch: TestBranch;
-let origin: string;
-
-beforeAll(async () => {
-  server = await startPostgresServer(["--operations", "immediate", "--clock", "manual"]);
-  branch = await createBranch(server);
-  origin = new URL(server.ready.api_url).origin;
-  neonConfig.fetchEndpoint = `${origin}/sql`;
-  neonConfig.wsProxy = `${new URL(origin).host}/v2`;
-  neonConfig.useSecureWebSocket = false;
-  neonConfig.webSocketConstructor = WebSocket;
-});
-afterAll(() => server.end());
+const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
+const branch = await createBranch(server);
+const origin = new URL(server.ready.api_url).origin;
+neonConfig.fetchEndpoint = `${origin}/sql`;
+neonConfig.wsProxy = `${new URL(origin).host}/v2`;
+neonConfig.useSecureWebSocket = false;
+neonConfig.webSocketConstructor = WebSocket;
 
 type Answer = { readonly message: string; readonly rows: unknown };
 

@@ -1,15 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
+import { expect, test } from "vitest";
+import { connect, createBranch, serverForTests } from "../../support/postgres.ts";
 import { forkWorldOn } from "../../support/worlds.ts";
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgresServer(["--operations", "immediate", "--clock", "manual"]);
-});
-afterAll(() => server.end());
+const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 
 /** How many worlds have data of this branch on disk. */
 function countOnDisk(branchId: string): number {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { MEASURES } from "../../../src/scenario/file/expectation.ts";
 import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
 import { scenario } from "../../../src/scenario/file/scenario-schema.ts";
+import { seedFile } from "../../../src/scenario/file/seed-schema.ts";
 import { ACTIONS } from "../../../src/scenario/file/step-schema.ts";
 import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
@@ -29,4 +30,20 @@ test.each([
   ["measure", Object.keys(MEASURES)],
 ])("the document mentions every %s", (_, names) => {
   expect(names.filter((name) => !TEXT.includes(`\`${name}\``))).toEqual([]);
+});
+
+const account = seedFile.shape.accounts.element;
+const project = account.shape.projects.unwrap().element;
+const branch = project.shape.branches.unwrap().element;
+
+test.each([
+  ["file", seedFile],
+  ["account", account],
+  ["key", account.shape.keys.unwrap().element],
+  ["project", project],
+  ["branch", branch],
+  ["endpoint", branch.shape.endpoints.unwrap().element],
+])("the reference of seed files mentions every field of a %s", (_, { shape }) => {
+  const reference = readFileSync("docs/reference/seed-file.md", "utf8");
+  expect(Object.keys(shape).filter((name) => !reference.includes(`\`${name}\``))).toEqual([]);
 });

@@ -3,21 +3,25 @@ import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { STARTER_FILES } from "../../../src/cli/setup/starter-files.ts";
 import { SHIPPED } from "../../support/shipped-scenarios.ts";
 
 // What editors check with. Whether it is of these sources is checked by `npm run check:schema`.
 
 const SCHEMA = "scenarios/scenario.schema.json";
+const SEED_SCHEMA = "scenarios/seed.schema.json";
 const LARGEST_BYTES = 150_000;
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addFormat("starts_with", true);
 const schema = JSON.parse(readFileSync(SCHEMA, "utf8"));
-const validate = ajv.compile(schema);
+const seedSchema = JSON.parse(readFileSync(SEED_SCHEMA, "utf8"));
+const validateScenario = ajv.compile(schema);
+const validateSeed = ajv.compile(seedSchema);
 
 /** The places that an editor would mark. */
-function marksIn(text: string): string[] {
+function marksIn(text: string, validate = validateScenario): string[] {
   return validate(parse(text)) ? [] : (validate.errors ?? []).map(({ instancePath }) => instancePath);
 }
 
@@ -63,6 +67,34 @@ test("a placeholder may replace a number", () => {
   ).toEqual([]);
 });
 
+const SEED = `version: 1
+accounts:
+  - id: acme
+    projects:
+      - { id: shop, branches: [{ id: br-main, name: main, endpoints: [{ id: ep-main }] }] }
+`;
+
+test.each([
+  ["another version", SEED.replace("version: 1", "version: 2"), "/version"],
+  ["no account", "version: 1\naccounts: []", "/accounts"],
+  ["an unknown key of a project", SEED.replace("branches:", "branchs:"), "/accounts/0/projects/0"],
+  [
+    "the id of a compute",
+    SEED.replace("ep-main", "main"),
+    "/accounts/0/projects/0/branches/0/endpoints/0/id",
+  ],
+])("of a seed file, %s is marked", (_, text, place) => {
+  expect(marksIn(SEED, validateSeed)).toEqual([]);
+  expect(marksIn(text, validateSeed)).toContain(place);
+});
+
+test("the example of the reference and the file of standin init are valid seed files", () => {
+  const [, example = ""] =
+    /```yaml\n([\s\S]*?)```/.exec(readFileSync("docs/reference/seed-file.md", "utf8")) ?? [];
+  expect(marksIn(example, validateSeed)).toEqual([]);
+  expect(marksIn(STARTER_FILES["seed.yaml"]?.text ?? "", validateSeed)).toEqual([]);
+});
+
 test("the schema is small and describes its fields", () => {
   const text = readFileSync(SCHEMA, "utf8");
   expect(Buffer.byteLength(text)).toBeLessThan(LARGEST_BYTES);
@@ -85,9 +117,12 @@ function propertiesIn(node: unknown, place = "#"): Property[] {
   });
 }
 
-test("every property has a description and an example that is valid there", () => {
+test.each([
+  ["scenario", schema, 300],
+  ["seed", seedSchema, 25],
+])("every property of a %s file has a description and an example that is valid there", (_, schema, least) => {
   const properties = propertiesIn(schema);
-  expect(properties.length).toBeGreaterThan(300);
+  expect(properties.length).toBeGreaterThan(least);
   const problems = properties.flatMap(({ place, description, examples = [] }) => {
     const isValid = ajv.compile({ $ref: `${schema.$id}${encodeURI(place)}` });
     return [
@@ -99,6 +134,7 @@ test("every property has a description and an example that is valid there", () =
   expect(problems).toEqual([]);
 });
 
-test("the schema has an id and a title", () => {
+test("the schemas have an id and a title", () => {
   expect(schema).toMatchObject({ $id: "urn:standin:scenario:1", title: "standin scenario" });
+  expect(seedSchema).toMatchObject({ $id: "urn:standin:seed:1", title: "standin seed" });
 });

@@ -1,13 +1,27 @@
-// Writes scenarios/scenario.schema.json from the parser's own types, so that editors complete and check scenario files: run
-// `node scripts/scenario-schema.mjs` after a change of them; with `--check` only checks it.
+// Writes the JSON Schemas of scenario files and seed files from the parsers' own types, so that editors complete and
+// check such files: run `node scripts/file-schemas.mjs` after a change of them; with `--check` only checks them.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import * as z from "zod";
 
-const FILE = "scenarios/scenario.schema.json";
-const ID = "urn:standin:scenario:1";
+const SCHEMAS = [
+  {
+    kind: "scenario",
+    source: "src/scenario/file/scenario-schema.ts",
+    exported: "scenario",
+    file: "scenarios/scenario.schema.json",
+    hasPlaceholders: true,
+  },
+  {
+    kind: "seed",
+    source: "src/scenario/file/seed-schema.ts",
+    exported: "seedFile",
+    file: "scenarios/seed.schema.json",
+    hasPlaceholders: false,
+  },
+];
 
 /** A placeholder of the matrix may replace any value that is not a string. */
 const PLACEHOLDER = {
@@ -64,38 +78,44 @@ function* undocumented(schema, place) {
     yield* undocumented(definition, name);
 }
 
-const directory = mkdtempSync(join("node_modules", ".schema-"));
-try {
-  const outfile = join(directory, "scenario.mjs");
+/** The text of the schema, and what is missing in it. */
+async function schemaOf({ kind, source, exported, hasPlaceholders }, directory) {
+  const outfile = join(directory, `${kind}.mjs`);
   await build({
-    entryPoints: ["src/scenario/file/scenario-schema.ts"],
+    entryPoints: [source],
     bundle: true,
     packages: "external",
     platform: "node",
     format: "esm",
     outfile,
   });
-  const { scenario } = await import(pathToFileURL(outfile).href);
-  const schema = z.toJSONSchema(scenario, {
+  const parser = (await import(pathToFileURL(outfile).href))[exported];
+  const schema = z.toJSONSchema(parser, {
     io: "input",
     unrepresentable: "any",
     target: "draft-7",
     override: keepExamples,
   });
-  const filled = withPlaceholders(schema);
-  filled.definitions.placeholder = PLACEHOLDER;
+  const filled = hasPlaceholders ? withPlaceholders(schema) : schema;
+  if (hasPlaceholders) filled.definitions.placeholder = PLACEHOLDER;
   const { $schema, ...rest } = filled;
-  const named = { $schema, $id: ID, title: "standin scenario", ...rest };
-  const problems = [...undocumented(named, "scenario")];
-  if (problems.length > 0) {
-    console.error(`${problems.join("\n")}\nadd documented("…", example) to the property's schema`);
-    process.exitCode = 1;
-  }
-  const text = `${JSON.stringify(named, undefined, 1)}\n`;
-  if (!process.argv.includes("--check")) writeFileSync(FILE, text);
-  else if (readFileSync(FILE, "utf8") !== text) {
-    console.error(`not up to date: ${FILE}; run node scripts/scenario-schema.mjs`);
-    process.exitCode = 1;
+  const named = { $schema, $id: `urn:standin:${kind}:1`, title: `standin ${kind}`, ...rest };
+  return { text: `${JSON.stringify(named, undefined, 1)}\n`, problems: [...undocumented(named, kind)] };
+}
+
+const directory = mkdtempSync(join("node_modules", ".schema-"));
+try {
+  for (const schema of SCHEMAS) {
+    const { text, problems } = await schemaOf(schema, directory);
+    if (problems.length > 0) {
+      console.error(`${problems.join("\n")}\nadd documented("…", example) to the property's schema`);
+      process.exitCode = 1;
+    }
+    if (!process.argv.includes("--check")) writeFileSync(schema.file, text);
+    else if (readFileSync(schema.file, "utf8") !== text) {
+      console.error(`not up to date: ${schema.file}; run node scripts/file-schemas.mjs`);
+      process.exitCode = 1;
+    }
   }
 } finally {
   rmSync(directory, { recursive: true });
