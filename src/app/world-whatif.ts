@@ -75,7 +75,7 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
   const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, randomFrom);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
     if (step.done === true) {
-      const comparison = comparisonOf(traffic, question, jobs, step.value);
+      const comparison = comparisonOf(traffic, question, jobs, step.value, randomFrom(question.seed));
       return { ...comparison, limits: limitsFor(comparison.limits, false), input: { notes } };
     }
     if (steps % STEPS_PER_YIELD === 0) await nextTurn();

@@ -47,6 +47,26 @@ test("a report replaces the previous one; unrelated files stay and are not overw
   expect(readdirSync(elsewhere)).toEqual(["summary.json"]);
 });
 
+test("an --out that ends in .html is the report alone; it replaces a report and no other file", async () => {
+  const [trace, directory] = [await createShopTrace(), testDirectory()];
+  const out = join(directory, "report.html");
+  const compare = () => runStandin(["whatif", "compare", trace, "--policy", "fixed:60", "--out", out]);
+  const { code, stdout } = await compare();
+  expect({ code, files: readdirSync(directory) }).toEqual({ code: 0, files: ["report.html"] });
+  expect(stdout).toContain(`Report: ${out}`);
+  const html = readFileSync(out, "utf8");
+  expect(html).toContain("<svg");
+  expect((await compare()).code).toBe(0);
+  expect(readFileSync(out, "utf8")).toBe(html);
+  writeFileSync(out, "<html>mine</html>");
+  const refused = await compare();
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    `standin: --out ${out}: the file already exists and is not a report; choose another file\n`,
+  ]);
+  expect(readFileSync(out, "utf8")).toBe("<html>mine</html>");
+});
+
 test.each(["fleet.csv", "fleet.standin-trace"])(
   "%s: fleet prints how many computes have requests, as curve does",
   async (name) => {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { randomFrom } from "../../simulation/random.ts";
-import { attributionPage, attributionReport } from "../../whatif/attribution/attribution-report.ts";
+import { attributionPage } from "../../whatif/attribution/attribution-page.ts";
+import { attributionReport } from "../../whatif/attribution/attribution-report.ts";
 import { questionSummary } from "../../whatif/report/question.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { randomFrom } from "../../simulation/random.ts";
 import { type Backtest, backtestOf } from "../../whatif/backtest/backtest.ts";
 import { backtestPage } from "../../whatif/backtest/backtest-page.ts";
 import { BacktestPlan } from "../../whatif/backtest/backtest-plan.ts";
@@ -157,7 +158,7 @@ async function backtested(
     const until = { ...opened, traffic: trafficWithin(traffic, period) };
     outcomes.push(await replayAll(until, jobs, question, workers, signal));
   }
-  return backtestOf(traffic, input, plan.foldOutcomes(outcomes));
+  return backtestOf(traffic, input, plan.foldOutcomes(outcomes), randomFrom(question.seed));
 }
 
 function* trainings(gaps: LongGaps, { costs }: Question, folds: readonly Fold[]) {

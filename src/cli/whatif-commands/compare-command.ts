@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { randomFrom } from "../../simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../../whatif/compare/comparison.ts";
 import { comparisonPage } from "../../whatif/compare/comparison-page.ts";
 import { POLICY_FORMS, parsePolicy } from "../../whatif/policies/parse.ts";
@@ -84,7 +85,7 @@ async function runCompare(
     const policies = options.policy ?? DEFAULT_POLICIES;
     const jobs = comparisonJobs(policies, question, options.replications);
     const outcomes = await replayAll(opened, jobs, question, options.workers, signal);
-    const comparison = comparisonOf(opened.traffic, question, jobs, outcomes);
+    const comparison = comparisonOf(opened.traffic, question, jobs, outcomes, randomFrom(question.seed));
     const result = {
       summary: { ...comparison, input: opened.inputSummary },
       page: comparisonPage(comparison),

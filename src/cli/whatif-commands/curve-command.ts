@@ -5,10 +5,10 @@ import type { DelayChoice, SuspendDelay } from "../../whatif/curve/curve.ts";
 import { CurveAnswer } from "../../whatif/curve/curve-answer.ts";
 import { curvePage, delayLines } from "../../whatif/curve/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../../whatif/curve/curve-simulation.ts";
+import type { DelayFigures } from "../../whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
 import { type DaySpan, parseDaySpan, SPAN_RULE, splitDays } from "../../whatif/held-out/day-split.ts";
-import type { PointFigures } from "../../whatif/report/figures.ts";
 import { questionSummary } from "../../whatif/report/question.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
@@ -147,8 +147,7 @@ async function runCurve(
     const byCompute = options.byCompute === true || options.out !== undefined;
     const { currentDelay, ownDelays, deletedAt, costs } = question;
     const startMs = meanLatencyMs(question.latency);
-    const byDay = options.delay === undefined;
-    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute, byDay };
+    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute, byDay: true };
     const reading = await readGaps(opened, readingOptions, options.workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
     const named = options.delay === undefined ? answer.namedDelays : [options.delay];
@@ -250,7 +249,7 @@ async function runCurve(
 }
 
 function printDelay(
-  figures: PointFigures & { readonly with_clients?: SimulatedFigures },
+  figures: DelayFigures & { readonly with_clients?: SimulatedFigures },
   isJson: boolean,
 ): void {
   print(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);

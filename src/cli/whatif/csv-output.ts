@@ -1,11 +1,19 @@
 /** CSV with the names and values of the JSON. Names of nested fields are joined with `_`. */
 export function recordsCsv(records: readonly object[]): string {
   const rows = records.map((record) => new Map(flattenFields(record, "")));
-  const headings = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const names = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  // An object that is null in some records has its fields as columns, and none of its own.
+  const headings = names.filter(
+    (name) => !names.some((other) => other.startsWith(`${name}_`)) || hasValue(rows, name),
+  );
   return toCsv(
     headings,
     rows.map((row) => headings.map((heading) => row.get(heading) ?? "")),
   );
+}
+
+function hasValue(rows: readonly ReadonlyMap<string, CsvValue>[], name: string): boolean {
+  return rows.some((row) => (row.get(name) ?? "") !== "");
 }
 
 export function toCsv(headings: readonly string[], rows: Iterable<readonly CsvValue[]>): string {

@@ -15,6 +15,7 @@ export function curveCsv(
   { present, best, cheapest_within: within, clairvoyant }: CurveSummary,
 ): string {
   const { coldStarts, activeMs } = answer.curve;
+  const { margin_95: _, margin_95_other_computes: __, ...bound } = clairvoyant;
   const named = new Map<DelayChoice, string>([
     ...(within === undefined || within === null ? [] : [[within.delay_s, "cheapest_within"] as const]),
     [present.delay_s, "present"],
@@ -33,6 +34,6 @@ export function curveCsv(
   const own: DelayChoice[] = present.delay_s === "own" ? ["own"] : [];
   return recordsCsv([
     ...[...corners, "never" as const, ...own].map(row),
-    { delay_s: "clairvoyant", ...clairvoyant, mark: "bound" },
+    { delay_s: "clairvoyant", ...bound, mark: "bound" },
   ]);
 }

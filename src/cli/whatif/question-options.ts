@@ -158,8 +158,8 @@ export function addOutputOptions(command: Command): Command {
     .addOption(jsonOption())
     .addOption(
       new Option(
-        "--out <dir>",
-        "directory for report.html, SVG, CSV, summary.json and a manifest; replaces a previous report",
+        "--out <path>",
+        "directory for report.html, SVG, CSV, summary.json and a manifest, or an .html file for the report alone; replaces a previous report",
       ),
     );
 }

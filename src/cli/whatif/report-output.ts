@@ -47,7 +47,7 @@ export async function outputResult(
   { json, out }: OutputOptions,
 ): Promise<void> {
   const result = withInput(given);
-  if (out !== undefined) await writeReportDirectory(result, manifest, out);
+  if (out !== undefined) await (isFile(out) ? writeReportFile : writeReportDirectory)(result, manifest, out);
   if (json === true) {
     print(`${JSON.stringify(result.summary, null, 2)}\n`);
     return;
@@ -56,7 +56,7 @@ export async function outputResult(
   const text = terminalText(result.page, process.stdout.columns ?? DEFAULT_WIDTH, (colour, part) =>
     isColoured && part !== "" ? styleText(colour, part) : part,
   );
-  print(`${text}\n${out === undefined ? "" : `\nReport: ${join(out, "report.html")}\n`}`);
+  print(`${text}\n${out === undefined ? "" : `\nReport: ${isFile(out) ? out : join(out, REPORT_FILE)}\n`}`);
 }
 
 function withInput({ summary, page, ...result }: WhatifResult): WhatifResult {
@@ -64,17 +64,46 @@ function withInput({ summary, page, ...result }: WhatifResult): WhatifResult {
   return { ...result, summary: { ...summary, limits }, page: { ...page, limits } };
 }
 
-async function writeReportDirectory(
-  result: WhatifResult,
-  { command, resolvedFlags, inputs, question }: ManifestInput,
-  out: string,
-): Promise<void> {
+/** Whether `--out` names the report itself instead of a directory. */
+function isFile(out: string): boolean {
+  return /\.html?$/i.test(out);
+}
+
+/** Only the report, which contains its charts and its manifest. */
+async function writeReportFile(result: WhatifResult, input: ManifestInput, out: string): Promise<void> {
+  const { reportHtml, REPORT_MARK } = await import("../../whatif/report/html.ts");
+  const manifest = { ...manifestOf(input), files: [basename(out)] };
+  const html = reportHtml(result.page, await result.charts(), manifest, inputNotes(result.summary.input));
+  writing(out, () => {
+    if (existsSync(out) && !readFileSync(out, "utf8").includes(REPORT_MARK))
+      throw new CliError(`--out ${out}: the file already exists and is not a report; choose another file`);
+    writeFileSync(out, html);
+  });
+}
+
+function manifestOf({ command, resolvedFlags, inputs, question }: ManifestInput) {
+  const repeat = repeatCommand(process.argv.slice(2), command, resolvedFlags);
+  return { standin: VERSION, command: command.name(), repeat, question, inputs };
+}
+
+/** Names the option in errors of the file system. */
+function writing(out: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(
+      `--out ${out}: cannot write the report: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function writeReportDirectory(result: WhatifResult, input: ManifestInput, out: string): Promise<void> {
   const [{ reportHtml }, { standaloneSvg: standalone }] = await Promise.all([
     import("../../whatif/report/html.ts"),
     import("../../whatif/report/svg.ts"),
   ]);
   const charts = await result.charts();
-  const repeat = repeatCommand(process.argv.slice(2), command, resolvedFlags);
   const parts: Record<string, string> = {
     "summary.json": `${JSON.stringify(result.summary, null, 2)}\n`,
     ...Object.fromEntries(charts.map((chart) => [`${chart.name}.svg`, standalone(chart)])),
@@ -84,8 +113,8 @@ async function writeReportDirectory(
     ...result.files?.(),
   };
   const names = [REPORT_FILE, ...Object.keys(parts)];
-  const manifest = { standin: VERSION, command: command.name(), repeat, question, inputs, files: names };
-  try {
+  const manifest = { ...manifestOf(input), files: names };
+  writing(out, () => {
     mkdirSync(out, { recursive: true });
     removePreviousReport(out, [MANIFEST_FILE, ...names]);
     // Written first: it lists the files of the report even if writing them fails.
@@ -95,12 +124,7 @@ async function writeReportDirectory(
       join(out, REPORT_FILE),
       reportHtml(result.page, charts, manifest, inputNotes(result.summary.input)),
     );
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError(
-      `--out ${out}: cannot write the report: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  });
 }
 
 function inputNotes({ files, notes, bad }: InputSummary): InputNotes {

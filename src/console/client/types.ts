@@ -43,8 +43,10 @@ export type PolicyFigures = {
       {
         readonly value: number;
         readonly difference: number;
-        /** Half the width of the 95 % interval; absent if nothing is random. */
+        /** Half the width of the 95 % interval of the replications; absent if nothing is random. */
         readonly plus_minus?: number;
+        /** The same for other days, with the replications; absent with too few days. */
+        readonly margin_95?: number;
       } | null
     >
   >;

@@ -201,13 +201,13 @@ function change(value: number, before: number): string {
   return `${percent < 0 ? "−" : "+"}${formatNumber(Math.abs(percent))} %`;
 }
 
-/** The 95 % interval, if the start latency is random. */
+/** The 95 % interval, if there are enough days or the start latency is random. */
 function uncertainty(
   { figures }: PolicyFigures,
   name: string,
   format: (value: number) => string,
 ): string | undefined {
-  const half = figures[name]?.plus_minus;
+  const half = figures[name]?.margin_95 ?? figures[name]?.plus_minus;
   return half === undefined || half === 0 ? undefined : ` ± ${format(half)}`;
 }
 

@@ -28,11 +28,16 @@ export class Attributor {
   readonly #arrivals: Float64Array;
 
   /** `sources`: their number. Requests of a trace without sources belong to source 0. */
-  constructor(period: Period, delay: SuspendDelay, sources: number) {
-    const replays = () =>
-      Array.from({ length: sources }, () => new FixedReplay(period, delay, emptyOutcome(period)));
+  constructor(
+    period: Period,
+    delay: SuspendDelay,
+    sources: number,
+    outcomeIn: (period: Period) => ReplayOutcome = emptyOutcome,
+  ) {
+    const replay = () => new FixedReplay(period, delay, outcomeIn(period));
+    const replays = () => Array.from({ length: sources }, replay);
     this.#sources = sources;
-    this.#all = new FixedReplay(period, delay);
+    this.#all = replay();
     this.#without = replays();
     this.#alone = replays();
     this.#arrivals = new Float64Array(sources);

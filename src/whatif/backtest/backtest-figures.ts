@@ -1,5 +1,6 @@
 import type { DurationMs } from "../../platform/core/time.ts";
 import { type Costs, perMonth } from "../curve/costs.ts";
+import type { OutcomeMargins } from "../held-out/outcome-margins.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 
@@ -43,6 +44,27 @@ export function deliveredFigures(
     cold_starts_per_day,
     wait_mean_ms,
     wait_p99_ms,
+  };
+}
+
+/** Half the width of the 95 % interval of each, for these computes on other days than those of the folds. */
+export type DeliveredMargins = Omit<DeliveredFigures, "wait_p99_ms">;
+
+/** Null without intervals. */
+export function deliveredMargins(
+  own: ReplayOutcome,
+  current: ReplayOutcome,
+  margins: OutcomeMargins | { readonly missing: string },
+  costs: Costs,
+): DeliveredMargins | null {
+  if ("missing" in margins || own.days === undefined || current.days === undefined) return null;
+  const [drawn, base] = [margins.drawn([own.days], costs), margins.drawn([current.days], costs)];
+  return {
+    gain_percent: margins.percent(drawn.burden_s, base.burden_s),
+    cost_percent: margins.percent(drawn.cost, base.cost),
+    cost_dollars_per_month: perMonth(margins.margin(drawn.cost), margins.periodMs),
+    cold_starts_per_day: margins.margin(drawn.cold_starts_per_day),
+    wait_mean_ms: margins.margin(drawn.wait_mean_ms),
   };
 }
 

@@ -1,6 +1,22 @@
-import { amount, delayText, millisText, money, percentOf, plural } from "../report/number-format.ts";
+import {
+  amount,
+  amountWithMargin,
+  delayText,
+  millisText,
+  money,
+  moneyWithMargin,
+  percentWithMargin,
+  plural,
+  waitWithMargin,
+} from "../report/number-format.ts";
 import type { PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import { coldStartWorthText, periodText, requestsText } from "../report/page-text.ts";
+import {
+  coldStartWorthText,
+  dateText,
+  periodText,
+  requestsText,
+  startsTakeText,
+} from "../report/page-text.ts";
 import { sizeAndPriceText } from "../report/question.ts";
 import type { Backtest, BacktestedPolicy, FoldPolicy } from "./backtest.ts";
 
@@ -15,10 +31,10 @@ export function backtestPage(backtest: Backtest): ReportPage {
       requestsText(traffic),
       periodText(traffic),
       sizeAndPriceText(question),
-      `starts take ${question.start_latency}`,
+      startsTakeText(question.start_latency),
       coldStartWorthText(question),
     ].join(" · "),
-    answer: [...bestLines(backtest), driftLine(backtest)],
+    answer: [...bestLines(backtest), intervalLine(backtest), driftLine(backtest)],
     facts: policies.map(({ policy, delivered }) => ({
       label: policy,
       value: gainText(delivered.gain_percent),
@@ -30,14 +46,15 @@ export function backtestPage(backtest: Backtest): ReportPage {
 }
 
 function bestLines({ policies, folds, fold, best, best_settable }: Backtest): string[] {
-  const judged = `${plural(folds.length, fold)} from ${dateOf(folds[0]?.test.from)}`;
+  const judged = `${plural(folds.length, fold)} from ${dateText(folds[0]?.test.from ?? "")}`;
   const named = (name: string) => policies.find(({ policy }) => policy === name) as BacktestedPolicy;
   const current = policies[0] as BacktestedPolicy;
   if (best === current.policy)
     return [`No achievable policy beat the current setting (${current.policy}) on the ${judged}.`];
-  const line = ({ policy, promised, delivered, folds_better }: BacktestedPolicy) => {
+  const line = (backtested: BacktestedPolicy) => {
+    const { policy, promised, delivered, folds_better, margin_95: margins } = backtested;
     const promise = promised === null ? "" : ` (promised: ${gainText(promised.gain_percent)})`;
-    return `${policy}, ${gainText(delivered.gain_percent)} weighted cost${promise}, better than the current setting in ${folds_better} of ${plural(folds.length, fold)}. ${money(delivered.cost_dollars_per_month)} a month (${changeText(delivered.cost_percent)}), ${amount(delivered.cold_starts_per_day)} cold starts a day instead of ${amount(current.delivered.cold_starts_per_day)}.`;
+    return `${policy}, ${gainText(delivered.gain_percent, margins?.gain_percent)} weighted cost${promise}, better than the current setting in ${folds_better} of ${plural(folds.length, fold)}. ${monthlyText(backtested)} a month (${percentWithMargin(delivered.cost_percent, margins?.cost_percent)}), ${startsText(backtested)} cold starts a day instead of ${startsText(current)}.`;
   };
   return [
     `Best policy on the ${judged}, trained on the days before: ${line(named(best))}`,
@@ -47,6 +64,20 @@ function bestLines({ policies, folds, fold, best, best_settable }: Backtest): st
         ? ["Of the policies that the platform itself offers, the current one was the best."]
         : [`Best that the platform itself offers: ${line(named(best_settable))}`]),
   ];
+}
+
+function intervalLine({ no_margins }: Backtest): string {
+  return no_margins === null
+    ? "± is half the width of a 95 % interval, for these computes on other days."
+    : `No intervals: ${no_margins}.`;
+}
+
+function monthlyText({ delivered, margin_95 }: BacktestedPolicy): string {
+  return moneyWithMargin(delivered.cost_dollars_per_month, margin_95?.cost_dollars_per_month);
+}
+
+function startsText({ delivered, margin_95 }: BacktestedPolicy): string {
+  return amountWithMargin(delivered.cold_starts_per_day, margin_95?.cold_starts_per_day);
 }
 
 function driftLine({ drift, fold }: Backtest): string {
@@ -84,12 +115,12 @@ function policyTable(backtest: Backtest): PageTable {
       cells: [
         policy.policy,
         promisedText(policy),
-        gainText(policy.delivered.gain_percent),
-        changeText(policy.promised?.cost_percent ?? null),
-        changeText(policy.delivered.cost_percent),
-        money(policy.delivered.cost_dollars_per_month),
-        amount(policy.delivered.cold_starts_per_day),
-        millisText(policy.delivered.wait_mean_ms),
+        gainText(policy.delivered.gain_percent, policy.margin_95?.gain_percent),
+        percentWithMargin(policy.promised?.cost_percent ?? null, null),
+        percentWithMargin(policy.delivered.cost_percent, policy.margin_95?.cost_percent),
+        monthlyText(policy),
+        startsText(policy),
+        waitWithMargin(policy.delivered.wait_mean_ms, policy.margin_95?.wait_mean_ms),
         millisText(policy.delivered.wait_p99_ms),
         `${policy.folds_better} of ${folds.length}`,
       ],
@@ -118,7 +149,7 @@ function foldTable({ policies, folds, fold }: Backtest): PageTable {
     ),
     rows: shown.map(({ test, policies: byPolicy }) => ({
       cells: [
-        dateOf(test.from),
+        dateText(test.from),
         ...byPolicy
           .slice(1)
           .map((policy) => `${promisedText(policy)} → ${gainText(policy.delivered.gain_percent)}`),
@@ -144,7 +175,7 @@ function driftTable({ folds, fold }: Backtest): PageTable {
     })),
     rows: shown.map(({ train, test, trained_delay_s, best_delay_s, excess_percent }) => ({
       cells: [
-        dateOf(test.from),
+        dateText(test.from),
         String(train.days),
         delayText(trained_delay_s),
         delayText(best_delay_s),
@@ -174,14 +205,6 @@ function promisedText({ promised }: FoldPolicy): string {
 }
 
 /** As a change of the weighted cost. */
-function gainText(gainPercent: number | null): string {
-  return changeText(gainPercent === null ? null : -gainPercent);
-}
-
-function changeText(percent: number | null): string {
-  return percent === null ? "–" : percentOf(percent, 100);
-}
-
-function dateOf(instant = ""): string {
-  return instant.slice(0, 10);
+function gainText(gainPercent: number | null, margin?: number | null): string {
+  return percentWithMargin(gainPercent === null ? null : -gainPercent, margin);
 }

@@ -1,13 +1,18 @@
+import type { Random } from "../../platform/core/random-port.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import { type DayRange, dayRange } from "../held-out/held-out-summary.ts";
-import { emptyOutcome, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
+import { OutcomeMargins } from "../held-out/outcome-margins.ts";
+import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { type QuestionSummary, questionSummary } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import {
   type DeliveredFigures,
+  type DeliveredMargins,
   deliveredFigures,
+  deliveredMargins,
   type Gain,
   gainOf,
   promisedInSum,
@@ -23,6 +28,8 @@ export type Backtest = {
   readonly question: QuestionSummary;
   readonly traffic: TrafficSummary;
   readonly fold: FoldLength;
+  /** Why there are no intervals; null if there are. */
+  readonly no_margins: string | null;
   /** Over all folds; the current setting first. */
   readonly policies: readonly BacktestedPolicy[];
   readonly folds: readonly BacktestedFold[];
@@ -45,6 +52,8 @@ export type FoldPolicy = {
 };
 
 export type BacktestedPolicy = FoldPolicy & {
+  /** Null without intervals. */
+  readonly margin_95: DeliveredMargins | null;
   readonly knows: BacktestPolicy["knows"];
   readonly settable: boolean;
   /** The folds in which its weighted cost is below that of the current setting. */
@@ -67,6 +76,7 @@ export function backtestOf(
   traffic: Traffic,
   input: BacktestInput,
   outcomes: readonly (readonly FoldOutcome[])[],
+  random: Random,
 ): Backtest {
   const { question, training } = input;
   const folds = input.folds.map(({ trainDays, testDays }, index): BacktestedFold => {
@@ -80,7 +90,9 @@ export function backtestOf(
       excess_percent: excessPercent,
     };
   });
-  const policies = policiesInSum(input, folds, outcomes);
+  const testDays = input.folds.flatMap((fold) => fold.testDays);
+  const margins = OutcomeMargins.of(traffic.period, random, testDays);
+  const policies = policiesInSum(traffic.period, input, folds, outcomes, margins);
   const achievable = policies.filter(({ knows }) => knows !== "future");
   const { before, within } = foldOutcome(outcomes, outcomes.length - 1, 0);
   return {
@@ -91,6 +103,7 @@ export function backtestOf(
       before.arrivals + within.arrivals,
     ),
     fold: input.fold,
+    no_margins: "missing" in margins ? margins.missing : null,
     policies,
     folds,
     best: bestOf(achievable),
@@ -118,24 +131,30 @@ function foldPolicies(
 }
 
 function policiesInSum(
+  period: Period,
   { question, policies, folds: given }: BacktestInput,
   folds: readonly BacktestedFold[],
   outcomes: readonly (readonly FoldOutcome[])[],
+  margins: OutcomeMargins | { readonly missing: string },
 ): readonly BacktestedPolicy[] {
   const { costs } = question;
   const ms = given.reduce((sum, { testFrom, testTo }) => sum + testTo - testFrom, 0);
-  const current = sumOfFolds(outcomes, 0);
+  const lastEnd = given.at(-1)?.testTo ?? period.endAt;
+  const sumOf = (index: number) => sumOfFolds({ startAt: period.startAt, endAt: lastEnd }, outcomes, index);
+  const current = sumOf(0);
   return policies.map(({ name, knows, settable }, index) => {
     const inFolds = folds.map((fold) => fold.policies[index] as FoldPolicy);
     const promises = inFolds.flatMap(({ promised }, fold) =>
       promised === null ? [] : [{ promised, current: foldOutcome(outcomes, fold, 0).within }],
     );
+    const own = sumOf(index);
     return {
       policy: name,
       knows,
       settable,
+      margin_95: deliveredMargins(own, current, margins, costs),
       promised: promises.length === 0 ? null : promisedInSum(promises, costs),
-      delivered: deliveredFigures(sumOfFolds(outcomes, index), current, ms, costs),
+      delivered: deliveredFigures(own, current, ms, costs),
       folds_better: inFolds.filter(({ delivered }) => (delivered.gain_percent ?? 0) > 0).length,
     };
   });
@@ -149,8 +168,12 @@ function foldOutcome(
   return outcomes[fold]?.[policy] as FoldOutcome;
 }
 
-function sumOfFolds(outcomes: readonly (readonly FoldOutcome[])[], policy: number): ReplayOutcome {
-  const sum = emptyOutcome({ startAt: 0, endAt: 0 });
+function sumOfFolds(
+  period: Period,
+  outcomes: readonly (readonly FoldOutcome[])[],
+  policy: number,
+): ReplayOutcome {
+  const sum = emptyOutcomeByDay(period);
   for (const fold of outcomes) mergeOutcome(sum, (fold[policy] as FoldOutcome).within);
   return sum;
 }

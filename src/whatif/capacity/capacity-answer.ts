@@ -1,5 +1,12 @@
 import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
-import { amount, millisText, money, plural, spanText } from "../report/number-format.ts";
+import {
+  amount,
+  amountWithMargin,
+  millisText,
+  moneyWithMargin,
+  plural,
+  spanText,
+} from "../report/number-format.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 import type { CapacityRow } from "./capacity-totals.ts";
 
@@ -8,7 +15,7 @@ const TARGET_SHARE = TARGET_HIT_RATIO / 100;
 /** The cheapest sufficient size with its assumption, then what another load would change. */
 export function capacityAnswerText(report: CapacityReport): string[] {
   const [decision = "", ...more] = decisionText(report);
-  return [decision, ...more, ...sensitivityText(report)];
+  return [decision, ...more, intervalText(report), ...sensitivityText(report)];
 }
 
 function decisionText(report: CapacityReport): string[] {
@@ -24,7 +31,7 @@ function decisionText(report: CapacityReport): string[] {
       cheapest.cache_hit_ratio === null ? "" : ` and at least ${TARGET_HIT_RATIO} % of reads from the cache`;
     return [
       `${sizeName(cheapest)}, ${monthlyCostText(cheapest)}, ${assumption}.`,
-      `It is the cheapest size ${condition}${cached}${hitRatioText(cheapest)}.`,
+      `It is the cheapest size ${condition}${cached}${hitRatioText(cheapest)}.${toleratedText(cheapest)}`,
     ];
   }
   const cheapestSufficient = cheapestSize(sufficient);
@@ -35,7 +42,7 @@ function decisionText(report: CapacityReport): string[] {
       cheapestSufficient;
     return [
       `${sizeName(cheapestSufficient)}, ${monthlyCostText(cheapestSufficient)}, ${assumption}.`,
-      `It is the cheapest size ${condition}${hitRatioText(cheapestSufficient)}.`,
+      `It is the cheapest size ${condition}${hitRatioText(cheapestSufficient)}.${toleratedText(cheapestSufficient)}`,
       bestHitRatio >= TARGET_SHARE
         ? `Sizes that answer ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP, throttle or reject more.`
         : `No size answers ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP. ${sizeName(best)} comes closest with ${amount(bestHitRatio * 100)} %.`,
@@ -45,12 +52,28 @@ function decisionText(report: CapacityReport): string[] {
     a.throttled_s - b.throttled_s || refusedConnections(a) - refusedConnections(b) || a.cu_hours - b.cu_hours;
   const least = sizes.reduce((best, row) => (compareShortfall(best, row) > 0 ? row : best));
   return [
-    `No size is sufficient, ${assumption}. ${sizeName(least)} comes closest, ${monthlyCostText(least)}: throttled for ${spanText(least.throttled_s)}, which adds ${millisText(least.added_wait_mean_ms)} to a request on average; ${plural(least.direct_refused, "direct connection")} and ${least.pooled_refused.toLocaleString("en")} pooled rejected${hitRatioText(least)}.`,
+    `No size is sufficient, ${assumption}. ${sizeName(least)} comes closest, ${monthlyCostText(least)}: throttled for ${throttledText(least)} of the active time, which adds ${millisText(least.added_wait_mean_ms)} to a request on average; ${plural(least.direct_refused, "direct connection")} and ${least.pooled_refused.toLocaleString("en")} pooled rejected${hitRatioText(least)}.`,
   ];
+}
+
+function intervalText({ no_margins }: CapacityReport): string {
+  return no_margins === null
+    ? "± is half the width of a 95 % interval, for these computes on other days."
+    : `No intervals: ${no_margins}.`;
+}
+
+/** Of the active time. */
+export function throttledText({ throttled_share, margin_95 }: CapacityRow): string {
+  return `${amountWithMargin(throttled_share * 100, (margin_95?.throttled_share ?? 0) * 100)} %`;
 }
 
 function isSufficient(row: CapacityRow, { assumptions: { tolerate = 0 }, traffic }: CapacityReport): boolean {
   return row.throttled_share <= tolerate && refusedConnections(row) <= tolerate * traffic.requests;
+}
+
+/** What is tolerated, if anything is throttled. */
+function toleratedText(row: CapacityRow): string {
+  return row.throttled_share === 0 ? "" : ` It is throttled for ${throttledText(row)} of the active time.`;
 }
 
 function conditionText(tolerate = 0): string {
@@ -128,6 +151,8 @@ export function shareText(share: number): string {
   return `${amount(share * 100)} %`;
 }
 
-function monthlyCostText({ cost_per_month, cu_hours }: CapacityRow): string {
-  return cost_per_month === null ? `${amount(cu_hours)} CU-hours` : `${money(cost_per_month)} a month`;
+function monthlyCostText({ cost_per_month, cu_hours, margin_95 }: CapacityRow): string {
+  return cost_per_month === null
+    ? `${amount(cu_hours)} CU-hours`
+    : `${moneyWithMargin(cost_per_month, margin_95?.cost_per_month)} a month`;
 }

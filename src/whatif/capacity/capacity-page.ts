@@ -1,7 +1,18 @@
-import { amount, delayText, millisText, money, plural, spanText } from "../report/number-format.ts";
+import { DAY } from "../../platform/core/time.ts";
+import { perMonth } from "../curve/costs.ts";
+import {
+  amount,
+  delayText,
+  millisText,
+  money,
+  moneyWithMargin,
+  plural,
+  spanText,
+} from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
+import { periodText, requestsText } from "../report/page-text.ts";
 import { profileAndPriceText } from "../report/question.ts";
-import { capacityAnswerText, plainNumber, shareText, sizeName } from "./capacity-answer.ts";
+import { capacityAnswerText, plainNumber, shareText, sizeName, throttledText } from "./capacity-answer.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
 /** The capacity report as a page: one row per size. */
@@ -9,7 +20,7 @@ export function capacityPage(report: CapacityReport): ReportPage {
   const { traffic, question, sizes } = report;
   return {
     title: "Capacity by compute size",
-    subject: `${plural(traffic.requests, "request")} to ${plural(traffic.computes_used, "compute")} · ${traffic.from} to ${traffic.to} · suspend delay ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "concurrent connection")} per compute · ${profileAndPriceText(question)}`,
+    subject: `${requestsText(traffic)} · ${periodText(traffic)} · suspend delay ${delayText(question.present_delay_s)} · at most ${plural(report.peak_connections, "concurrent connection")} per compute · ${profileAndPriceText(question)}`,
     answer: capacityAnswerText(report),
     facts: sizes.map((row) => ({
       label: sizeName(row),
@@ -21,18 +32,16 @@ export function capacityPage(report: CapacityReport): ReportPage {
   };
 }
 
-function sizeTable({ sizes }: CapacityReport): PageTable {
+function sizeTable({ sizes, traffic }: CapacityReport): PageTable {
   const hasCache = sizes.some(({ cache_hit_ratio }) => cache_hit_ratio !== null);
   return {
     name: "sizes",
     title: "Sizes",
     headings: [
       "size",
-      "CU-hours",
-      "cost",
-      "a month",
-      "throttled",
-      "of active time",
+      "CU-hours a month",
+      "$ a month",
+      "throttled, of active time",
       "added wait",
       "p99",
       "resizes",
@@ -43,11 +52,9 @@ function sizeTable({ sizes }: CapacityReport): PageTable {
     rows: sizes.map((row) => ({
       cells: [
         sizeName(row),
-        amount(row.cu_hours),
-        row.cost === null ? "" : money(row.cost),
-        row.cost_per_month === null ? "" : money(row.cost_per_month),
-        spanText(row.throttled_s),
-        shareText(row.throttled_share),
+        amount(perMonth(row.cu_hours, traffic.days * DAY)),
+        row.cost_per_month === null ? "" : moneyWithMargin(row.cost_per_month, row.margin_95?.cost_per_month),
+        throttledText(row),
         millisText(row.added_wait_mean_ms),
         millisText(row.added_wait_p99_ms),
         row.scale_events.toLocaleString("en"),

@@ -4,6 +4,8 @@ import { cacheCapacity } from "../../platform/compute/cache.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { SECOND } from "../../platform/core/time.ts";
 import { collectParts, untilDeleted } from "../../recordings/trace/trace.ts";
+import { DayDraws, noDrawsReason } from "../held-out/day-draws.ts";
+import { tooManyDays } from "../held-out/day-statistics.ts";
 import { activeIntervals } from "../replay/active-intervals.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
 import { plural } from "../report/number-format.ts";
@@ -23,6 +25,8 @@ export type CapacityReport = {
   readonly assumptions: CapacityAssumptions;
   /** The most requests that ran at once in one compute. */
   readonly peak_connections: number;
+  /** Why there are no intervals; null if there are. */
+  readonly no_margins: string | null;
   /** Whether the trace states the load of its requests; otherwise the assumed load decides the answer. */
   readonly loads: "recorded" | "assumed" | "partly recorded";
   readonly sizes: readonly CapacityRow[];
@@ -55,7 +59,9 @@ export function* capacityReport(
   random: Random,
 ): Generator<number, CapacityReport> {
   const { period } = traffic;
-  const totals = ranges.map((range) => new CapacityTotals(range, profile, assumptions));
+  const noMargins = tooManyDays(period) ?? noDrawsReason(period) ?? null;
+  const draws = noMargins === null ? new DayDraws(period, random) : undefined;
+  const totals = ranges.map((range) => new CapacityTotals(range, profile, assumptions, period, draws));
   const caches = totals.map(({ cacheCu }) => cacheCapacity(profile, cacheCu));
   const distances =
     assumptions.cache === undefined
@@ -95,6 +101,7 @@ export function* capacityReport(
     traffic: trafficSummary(traffic, used, arrivals),
     assumptions,
     peak_connections: peak,
+    no_margins: noMargins,
     loads: recorded === 0 ? "assumed" : recorded === used ? "recorded" : "partly recorded",
     sizes: totals.map((total, index) =>
       total.row(
@@ -134,6 +141,7 @@ function capacityLimits(
           ]),
     ],
     left_out: [
+      "Intervals of peaks, percentiles and rejected connections: other days can be busier than the recorded ones.",
       "Longer connections: a request that waits for a start or is throttled holds its connection only for its recorded duration.",
       ...(memoryGbPerRequest === undefined
         ? ["Memory: set --memory-per-request to let it determine sizes."]

@@ -1,17 +1,21 @@
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { computeResources, maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../platform/compute/cache.ts";
-import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import { perMonth } from "../curve/costs.ts";
+import type { DayDraws } from "../held-out/day-draws.ts";
+import { sumOfDays } from "../held-out/day-totals.ts";
 import { WaitHistogram } from "../replay/wait-histogram.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
 import { directConnections, directLimit, POOL_WAIT_LIMIT_MS, pooledConnections } from "./pool-connections.ts";
+import { emptyScalingDays } from "./scaling-days.ts";
 import {
   type Demand,
   emptyScalingOutcome,
   replayScaling,
+  type ScalingOutcome,
   type ScalingSetting,
   smallestSizeCu,
 } from "./scaling-replay.ts";
@@ -80,7 +84,11 @@ export type CapacityRow = {
   readonly cold_cache_s: number | null;
   /** Time since a start after which the hit ratio is close to its best; null if unknown. */
   readonly cache_recovered_after_s: number | null;
+  /** Half the width of the 95 % interval of each, for these computes on other days; null without intervals. */
+  readonly margin_95: CapacityMargins | null;
 };
+
+type CapacityMargins = { readonly cost_per_month: number | null; readonly throttled_share: number };
 
 /** Size of a pool as a share of max_connections, reserved ones included (D: connection pooling). */
 const POOL_SHARE = 0.9;
@@ -100,11 +108,21 @@ export class CapacityTotals {
   #erlangWaited = 0;
   #erlangWaitMs = 0;
   #pooledRefused = 0;
-  readonly #scaling = emptyScalingOutcome();
+  readonly #scaling: ScalingOutcome;
+  readonly #draws: DayDraws | undefined;
 
-  constructor(range: SizeRange, profile: Profile, assumptions: CapacityAssumptions) {
+  /** `draws`: undefined without intervals. */
+  constructor(
+    range: SizeRange,
+    profile: Profile,
+    assumptions: CapacityAssumptions,
+    period: Period,
+    draws: DayDraws | undefined,
+  ) {
     const { cache, poolBy, reserved } = assumptions;
     this.range = range;
+    this.#draws = draws;
+    this.#scaling = emptyScalingOutcome(draws === undefined ? undefined : emptyScalingDays(period));
     this.#poolBy = poolBy;
     this.#profile = profile;
     this.#demand = demandOf(assumptions);
@@ -202,6 +220,23 @@ export class CapacityTotals {
       cold_cache_reads: coldReads ?? null,
       cold_cache_s: coldReads === undefined ? null : (coldReads * this.#storageReadMs) / SECOND,
       cache_recovered_after_s: recoveredAfter === undefined ? null : recoveredAfter / SECOND,
+      margin_95: this.#margins(price),
+    };
+  }
+
+  #margins(price: number | undefined): CapacityMargins | null {
+    const { days } = this.#scaling;
+    const draws = this.#draws;
+    if (days === undefined || draws === undefined) return null;
+    const monthly = (drawn: readonly number[]) =>
+      perMonth((sumOfDays(days.cuMs, drawn) / HOUR) * (price ?? 0), drawn.length * DAY);
+    const share = (drawn: readonly number[]) => {
+      const active = sumOfDays(days.activeMs, drawn);
+      return active === 0 ? 0 : sumOfDays(days.throttledMs, drawn) / active;
+    };
+    return {
+      cost_per_month: price === undefined ? null : draws.margin(draws.samples(monthly)),
+      throttled_share: draws.margin(draws.samples(share)),
     };
   }
 }

@@ -44,7 +44,7 @@ export class LoadSensitivity {
     this.#variants = FACTORS.map((factor) => ({
       factor,
       demand: { ...demand, loadFactor: factor },
-      outcomes: ranges.map(emptyScalingOutcome),
+      outcomes: ranges.map(() => emptyScalingOutcome()),
     }));
   }
 

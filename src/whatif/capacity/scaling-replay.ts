@@ -9,6 +9,7 @@ import type { ReplayObserver } from "../replay/fixed-replay.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 import { WaitHistogram } from "../replay/wait-histogram.ts";
 import { DepartureQueue } from "./departure-queue.ts";
+import { addScalingTime, type ScalingDays } from "./scaling-days.ts";
 
 /** What requests need of their compute. */
 export type Demand = {
@@ -40,10 +41,13 @@ export type ScalingOutcome = {
   requests: number;
   /** By how much throttling lengthens requests. */
   readonly addedWaits: WaitHistogram;
+  /** By UTC day, for margins; undefined where they are not needed. */
+  readonly days?: ScalingDays | undefined;
 };
 
-export function emptyScalingOutcome(): ScalingOutcome {
+export function emptyScalingOutcome(days?: ScalingDays): ScalingOutcome {
   return {
+    days,
     cuMs: 0,
     activeMs: 0,
     throttledMs: 0,
@@ -251,6 +255,7 @@ class ScalingReplay {
     outcome.cuMs += elapsed * this.#sizeCu;
     outcome.activeMs += elapsed;
     const speed = this.#speed;
+    if (outcome.days !== undefined) addScalingTime(outcome.days, this.#now, to, this.#sizeCu, speed < 1);
     if (speed < 1) {
       outcome.throttledMs += elapsed;
       this.#servedAt ??= this.#requests.at.slice();

@@ -1,10 +1,27 @@
 import { DAY } from "../../platform/core/time.ts";
 import { perMonth } from "../curve/costs.ts";
-import type { DelayChoice } from "../curve/curve.ts";
+import { tooLittleReasons } from "../decision/decision.ts";
 import type { OutcomeFigures } from "../report/figures.ts";
-import { amount, currentDelayPhrase, millisText, money, percentOf } from "../report/number-format.ts";
+import {
+  amount,
+  amountWithMargin,
+  currentDelayPhrase,
+  delayPhrase,
+  money,
+  moneyWithMargin,
+  percentOf,
+  percentWithMargin,
+  signedWithMargin,
+  waitWithMargin,
+} from "../report/number-format.ts";
 import type { PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import { coldStartWorthText, periodText, requestsText } from "../report/page-text.ts";
+import {
+  capitalized,
+  coldStartWorthText,
+  periodText,
+  requestsText,
+  startsTakeText,
+} from "../report/page-text.ts";
 import { sizeAndPriceText } from "../report/question.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
 
@@ -22,13 +39,13 @@ export function comparisonPage(comparison: Comparison): ReportPage {
       requestsText(traffic),
       periodText(traffic),
       sizeAndPriceText(question),
-      `starts take ${question.start_latency}`,
+      startsTakeText(question.start_latency),
       coldStartWorthText(question),
     ].join(" · "),
     answer: comparisonAnswerText(comparison, best),
     facts: policies.map((policy) => ({
       label: policy.policy,
-      value: money(perMonth(figure(policy, "cost").value, traffic.days * DAY)),
+      value: money(monthly(comparison, policy).value),
       note: `a month, ${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
     })),
     tables: [policyTable(comparison, mark), waitTable(comparison, mark), ...resumesTable(comparison, mark)],
@@ -45,7 +62,13 @@ export function bestPolicy(policies: readonly ComparedPolicy[]): ComparedPolicy 
 }
 
 function comparisonAnswerText(comparison: Comparison, best: ComparedPolicy): string[] {
-  return [...bestPolicyText(comparison, best), ...unusedResumesText(comparison)];
+  return [
+    ...decisionLines(comparison, best),
+    comparison.no_margins === null
+      ? "± is half the width of a 95 % interval, for these computes on other days."
+      : `No intervals over days: ${comparison.no_margins}.`,
+    ...unusedResumesText(comparison),
+  ];
 }
 
 /** Without a resume, a policy that resumes only shows its delays. */
@@ -59,31 +82,60 @@ function resumesOf(policy: ComparedPolicy): number {
   return figure(policy, "resumes_used").value + figure(policy, "resumes_wasted").value;
 }
 
-function bestPolicyText({ policies, question }: Comparison, best: ComparedPolicy): string[] {
+/** What to do, then what it would save, and what only a program of your own could save. */
+function decisionLines(comparison: Comparison, best: ComparedPolicy): string[] {
+  const { policies, question } = comparison;
   const [current] = policies;
   if (current === undefined) return [];
-  const starts = (policy: ComparedPolicy) => `${amount(figure(policy, "cold_starts").value)} cold starts`;
-  if (best === current)
-    return [
-      `No achievable policy here beats ${currentDelayPhrase(question.present_delay_s)}: ${policyCostText(current)}, ${starts(current)}.`,
-    ];
+  const reasons = tooLittle(comparison);
   const settable = bestPolicy(policies.filter((policy) => policy.settable));
-  return [
-    `Lowest weighted cost: ${best.policy}${best.knows === "hindsight" ? " (chosen in hindsight for this traffic)" : ""}. ${comparisonText(best, current, question.present_delay_s)}`,
-    ...(settable === best
+  const isBest = "Its weighted cost is the lowest of";
+  const program =
+    best === settable
       ? []
-      : settable === current
-        ? ["Of the policies that the platform itself offers, the current one is the best."]
-        : [
-            `Best policy that the platform itself offers: ${settable.policy}. ${comparisonText(settable, current, question.present_delay_s)}`,
-          ]),
+      : [`With a program of your own: ${policyPhrase(best)}. ${changeText(comparison, best)}`];
+  const currentText = `${policyPhrase(current)}. ${capitalized(figuresText(comparison, current))}.`;
+  const named = reasons.length === 0 ? ["Keep", "Set"] : ["Lowest weighted cost:", "Lowest weighted cost:"];
+  return [
+    ...(reasons.length === 0 ? [] : [`No recommendation, the traffic is too little: ${reasons.join("; ")}.`]),
+    ...(settable === current
+      ? [
+          `${named[0]} ${currentDelayPhrase(question.present_delay_s)}. ${capitalized(figuresText(comparison, current))}. ${isBest} ${best === current ? "all achievable policies here" : "the policies that the platform itself offers"}.`,
+        ]
+      : [
+          `${named[1]} ${policyPhrase(settable)}. ${changeText(comparison, settable)}`,
+          `Current: ${currentText}`,
+        ]),
+    ...program,
   ];
 }
 
-function comparisonText(policy: ComparedPolicy, current: ComparedPolicy, delay: DelayChoice): string {
-  const [, difference] = valueAndDifference(figure(policy, "cu_hours"), amount);
-  const starts = (of: ComparedPolicy) => amount(figure(of, "cold_starts").value);
-  return `${policyCostText(policy)} instead of ${policyCostText(current)} with ${currentDelayPhrase(delay)} (${difference}), and ${starts(policy)} cold starts instead of ${starts(current)}.`;
+function tooLittle({ policies, traffic }: Comparison): string[] {
+  const most = Math.max(...policies.map((policy) => figure(policy, "cold_starts").value));
+  return tooLittleReasons(traffic.days * DAY, Math.round(most), "at most");
+}
+
+/** A delay in words, other policies by name. */
+function policyPhrase({ policy, knows }: ComparedPolicy): string {
+  const [, seconds] = /^fixed:(\d+)$/.exec(policy) ?? [];
+  if (seconds !== undefined) return delayPhrase(Number(seconds));
+  return knows === "hindsight"
+    ? `${policy} (chosen in hindsight for this traffic; \`whatif curve\` names the delays)`
+    : policy;
+}
+
+function figuresText(comparison: Comparison, policy: ComparedPolicy): string {
+  const cost = valueAndDifference(monthly(comparison, policy), moneyWithMargin)[0];
+  const starts = valueAndDifference(figure(policy, "cold_starts_per_day"), amountWithMargin)[0];
+  const wait = valueAndDifference(figure(policy, "wait_mean_ms"), waitWithMargin)[0];
+  return `${cost} a month, ${starts} cold starts a day, requests wait ${wait} on average`;
+}
+
+function changeText(comparison: Comparison, policy: ComparedPolicy): string {
+  const cost = valueAndDifference(monthly(comparison, policy), moneyWithMargin)[1];
+  const { difference, difference_margin_95: margin } = figure(policy, "cold_starts_per_day");
+  const weighted = valueAndDifference(figure(policy, "burden_s"), amountWithMargin)[1];
+  return `${capitalized(figuresText(comparison, policy))} (cost ${cost}, ${signedWithMargin(difference, margin)} cold starts a day, weighted cost ${weighted} vs. the current setting).`;
 }
 
 const TO_CURRENT = "vs. current";
@@ -95,22 +147,31 @@ function figure({ figures }: ComparedPolicy, name: keyof OutcomeFigures): Compar
   return figures[name] ?? NO_FIGURE;
 }
 
-function policyCostText(policy: ComparedPolicy): string {
-  const hours = `${amount(figure(policy, "cu_hours").value)} CU-hours`;
-  return `${money(figure(policy, "cost").value)} (${hours})`;
+/** The cost for a month of 730 hours. */
+function monthly({ traffic }: Comparison, policy: ComparedPolicy): ComparedFigure {
+  return scaled(figure(policy, "cost"), perMonth(1, traffic.days * DAY));
 }
 
-function policyTable({ policies }: Comparison, mark: MarkOf): PageTable {
+/** Percentages stay the same. */
+function scaled(figure: ComparedFigure, factor: number): ComparedFigure {
+  const { difference_percent_margin_95: percent, ...sums } = figure;
+  const entries = Object.entries(sums).map(([name, value]) => [name, value * factor] as const);
+  const fields = Object.fromEntries(entries) as ComparedFigure;
+  return percent === undefined ? fields : { ...fields, difference_percent_margin_95: percent };
+}
+
+function policyTable(comparison: Comparison, mark: MarkOf): PageTable {
+  const { policies, traffic } = comparison;
   return {
     name: "policies",
     title: "Policies, compared with the current setting",
     headings: [
       "policy",
-      "cold starts",
+      "cold starts a day",
       TO_CURRENT,
-      "active h",
+      "active h a day",
       TO_CURRENT,
-      "cost",
+      "$ a month",
       TO_CURRENT,
       "weighted cost",
     ],
@@ -118,28 +179,28 @@ function policyTable({ policies }: Comparison, mark: MarkOf): PageTable {
     rows: policies.map((policy) => ({
       cells: [
         policy.policy,
-        ...valueAndDifference(figure(policy, "cold_starts"), amount),
-        ...valueAndDifference(figure(policy, "active_s"), (seconds) => amount(seconds / 3_600)),
-        ...valueAndDifference(figure(policy, "cost"), money),
-        valueAndDifference(figure(policy, "burden_s"), amount)[1],
+        ...valueAndDifference(figure(policy, "cold_starts_per_day"), amountWithMargin),
+        ...valueAndDifference(scaled(figure(policy, "active_s"), 1 / 3_600 / traffic.days), amountWithMargin),
+        ...valueAndDifference(monthly(comparison, policy), moneyWithMargin),
+        valueAndDifference(figure(policy, "burden_s"), amountWithMargin)[1],
       ],
       mark: mark(policy),
     })),
   };
 }
 
-function waitTable({ policies }: Comparison, mark: MarkOf): PageTable {
+function waitTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable {
   return {
     name: "waits",
     title: "How long requests wait for starts",
-    headings: ["policy", "waiting requests", "mean", "p99", "p50 of waiting", "p99 of waiting"],
+    headings: ["policy", "waiting requests a day", "mean", "p99", "p50 of waiting", "p99 of waiting"],
     records: policies.map(policyRecord),
     rows: policies.map((policy) => ({
       cells: [
         policy.policy,
-        valueAndDifference(figure(policy, "waited"), amount)[0],
+        valueAndDifference(scaled(figure(policy, "waited"), 1 / traffic.days), amountWithMargin)[0],
         ...(["wait_mean_ms", "wait_p99_ms", "wait_p50_of_waiting_ms", "wait_p99_of_waiting_ms"] as const).map(
-          (name) => valueAndDifference(figure(policy, name), millisText)[0],
+          (name) => valueAndDifference(figure(policy, name), waitWithMargin)[0],
         ),
       ],
       mark: mark(policy),
@@ -147,20 +208,20 @@ function waitTable({ policies }: Comparison, mark: MarkOf): PageTable {
   };
 }
 
-function resumesTable({ policies }: Comparison, mark: MarkOf): PageTable[] {
+function resumesTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable[] {
   const resuming = policies.filter((policy) => policy.resumes);
   if (resuming.length === 0) return [];
   return [
     {
       name: "resumes",
       title: "Starts ahead of a predicted arrival",
-      headings: ["policy", "used", "wasted", "remaining cold starts"],
+      headings: ["policy", "used a day", "wasted a day", "remaining cold starts a day"],
       records: resuming.map(policyRecord),
       rows: resuming.map((policy) => ({
         cells: [
           policy.policy,
           ...(["resumes_used", "resumes_wasted", "cold_starts"] as const).map((name) =>
-            amount(figure(policy, name).value),
+            amount(figure(policy, name).value / traffic.days),
           ),
         ],
         mark: mark(policy),
@@ -169,22 +230,18 @@ function resumesTable({ policies }: Comparison, mark: MarkOf): PageTable[] {
   ];
 }
 
-/** Each with half the width of its interval, if there is one. */
+/** Each with its margin, over days if there is one, otherwise over replications. */
 function valueAndDifference(
   figure: ComparedFigure,
-  show: (value: number) => string,
+  show: (value: number, margin: number | undefined) => string,
 ): readonly [string, string] {
-  const { value, difference, plus_minus, difference_plus_minus } = figure;
+  const { value, difference, plus_minus, difference_plus_minus = 0 } = figure;
   const base = value - difference;
-  const percent = percentOf(difference_plus_minus ?? 0, base).replace(/^\+/, "");
+  const percentMargin = figure.difference_percent_margin_95 ?? (100 * difference_plus_minus) / base;
   return [
-    `${show(value)}${isZero(plus_minus) ? "" : ` ± ${show(plus_minus ?? 0)}`}`,
-    `${percentOf(difference, base)}${isZero(difference_plus_minus) || base === 0 ? "" : ` ± ${percent}`}`,
+    show(value, figure.margin_95 ?? plus_minus),
+    base === 0 ? percentOf(difference, base) : percentWithMargin((difference / base) * 100, percentMargin),
   ];
-}
-
-function isZero(width: number | undefined): boolean {
-  return width === undefined || width === 0;
 }
 
 /** Without `active_s_by_day`, which only the JSON contains. */

@@ -1,8 +1,11 @@
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import type { Random } from "../../platform/core/random-port.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
+import { type DrawnOutcome, MARGIN_FIGURES, OutcomeMargins } from "../held-out/outcome-margins.ts";
 import { fixed, ownDelays } from "../policies/fixed.ts";
 import { parsePolicy } from "../policies/parse.ts";
 import type { Policy } from "../policies/policy.ts";
+import type { OutcomeDays } from "../replay/outcome-days.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import { confidenceInterval, pairedDifference, replicationSeed } from "../replay/replications.ts";
@@ -14,6 +17,7 @@ import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/t
 
 type ReplicationResult = {
   readonly figures: OutcomeFigures;
+  readonly days: OutcomeDays | undefined;
   readonly arrivals: number;
   readonly firstStarts: number;
   readonly activeByDay: readonly number[];
@@ -26,6 +30,14 @@ export type ComparedFigure = {
   /** Half the width of the 95 % interval; absent for a single replication. */
   readonly plus_minus?: number;
   readonly difference_plus_minus?: number;
+  /**
+   * Half the width of the 95 % interval for these computes on other days, with the chance of the replications; absent
+   * without intervals, or if the figure is a percentile.
+   */
+  readonly margin_95?: number;
+  readonly difference_margin_95?: number;
+  /** The same of the difference in percent; absent if the current setting has 0 on some days. */
+  readonly difference_percent_margin_95?: number;
 };
 
 export type ComparedPolicy = {
@@ -48,6 +60,8 @@ export type Comparison = {
   readonly question: QuestionSummary;
   readonly traffic: TrafficSummary;
   readonly first_starts: number;
+  /** Why there are no intervals over days; null if there are. */
+  readonly no_margins: string | null;
   /** The current setting first, then in the order of the input. */
   readonly policies: readonly ComparedPolicy[];
   readonly limits: ReportLimits;
@@ -85,17 +99,31 @@ export function comparisonOf(
   question: Question,
   jobs: readonly ReplayJob[],
   outcomes: readonly ReplayOutcome[],
+  random: Random,
 ): Comparison {
   const results = outcomes.map((outcome) => replicationResult(outcome, traffic.period, question));
   const names = [...new Set(jobs.map(({ policy }) => policy))];
   const resultsOf = (name: string) => results.filter((_, index) => jobs[index]?.policy === name);
   const [first] = results;
+  const margins = OutcomeMargins.of(traffic.period, random);
+  const drawnOf = (of: readonly ReplicationResult[]) =>
+    "missing" in margins
+      ? undefined
+      : margins.drawn(
+          of.map(({ days }) => days as OutcomeDays),
+          question.costs,
+        );
   const current = resultsOf(names[0] ?? "");
+  const base = { results: current, drawn: drawnOf(current) };
   return {
     question: questionSummary(question),
     traffic: trafficSummary(traffic, first?.firstStarts ?? 0, first?.arrivals ?? 0),
     first_starts: first?.firstStarts ?? 0,
-    policies: names.map((name) => comparedPolicy(name, resultsOf(name), current)),
+    no_margins: "missing" in margins ? margins.missing : null,
+    policies: names.map((name) => {
+      const own = resultsOf(name);
+      return comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins);
+    }),
     limits: comparisonLimits(question, names.map(parsePolicy)),
   };
 }
@@ -107,31 +135,60 @@ function replicationResult(
 ): ReplicationResult {
   return {
     figures: outcomeFigures(outcome, endAt - startAt, costs),
+    days: outcome.days,
     arrivals: outcome.arrivals,
     firstStarts: outcome.firstStarts,
     activeByDay: [...outcome.activeByDay].map((ms) => ms / 1_000),
   };
 }
 
+type ReplayedPolicy = {
+  readonly results: readonly ReplicationResult[];
+  readonly drawn: DrawnOutcome | undefined;
+};
+
 function comparedPolicy(
   name: string,
-  own: readonly ReplicationResult[],
-  current: readonly ReplicationResult[],
+  own: ReplayedPolicy,
+  current: ReplayedPolicy,
+  margins: OutcomeMargins | { readonly missing: string },
 ): ComparedPolicy {
   const policy = parsePolicy(name);
-  const metrics = Object.keys(own[0]?.figures ?? {}) as (keyof OutcomeFigures)[];
-  const figures = metrics.map(
-    (metric) => [metric, comparedFigure(valuesOf(own, metric), valuesOf(current, metric))] as const,
-  );
+  const [first] = own.results;
+  const metrics = Object.keys(first?.figures ?? {}) as (keyof OutcomeFigures)[];
+  const figures = metrics.map((metric) => {
+    const figure = comparedFigure(valuesOf(own.results, metric), valuesOf(current.results, metric));
+    return [metric, figure && { ...figure, ...dayMargins(metric, figure, own, current, margins) }] as const;
+  });
   return {
     policy: name,
     knows: policy.knows,
     settable: isSettable(policy),
     resumes: policy.resumes,
-    replications: own.length,
+    replications: own.results.length,
     figures: Object.fromEntries(figures) as ComparedPolicy["figures"],
-    active_s_by_day: own[0]?.activeByDay ?? [],
+    active_s_by_day: first?.activeByDay ?? [],
   };
+}
+
+/** Days and replications are independent, so their margins are added in quadrature. */
+function dayMargins(
+  metric: keyof OutcomeFigures,
+  { value, difference, plus_minus = 0, difference_plus_minus = 0 }: ComparedFigure,
+  { drawn: own }: ReplayedPolicy,
+  { drawn: current }: ReplayedPolicy,
+  margins: OutcomeMargins | { readonly missing: string },
+): Partial<ComparedFigure> {
+  const name = MARGIN_FIGURES.find((one) => one === metric);
+  if ("missing" in margins || own === undefined || current === undefined || name === undefined) return {};
+  const percent = margins.percent(own[name], current[name]);
+  const base = value - difference;
+  return omitUndefined({
+    margin_95: Math.hypot(margins.margin(own[name]), plus_minus),
+    difference_margin_95: Math.hypot(margins.difference(own[name], current[name]), difference_plus_minus),
+    difference_percent_margin_95:
+      percent === null ? undefined : Math.hypot(percent, (100 * difference_plus_minus) / base),
+  });
 }
 
 /** S: the shortest delay that the platform accepts. */
@@ -178,10 +235,9 @@ function comparisonLimits({ latency, costs }: Question, policies: readonly Polic
       "Every request is replayed under the rules of the platform. The figures are counted, not estimated.",
     ],
     simulated: [
+      "± is half the width of a 95 % interval: for these computes on other days, and of the replications if anything is random. Percentiles have none over days.",
       ...(hasRandomness
-        ? [
-            "Start latencies and random delays are drawn anew in each replication, the same for all policies. ± is half the width of a 95 % interval.",
-          ]
+        ? ["Start latencies and random delays are drawn anew in each replication, the same for all policies."]
         : []),
     ],
     left_out: [

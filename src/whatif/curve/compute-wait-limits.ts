@@ -3,6 +3,8 @@ import { DAY, type DurationMs, HOUR } from "../../platform/core/time.ts";
 import { collectParts } from "../../recordings/trace/trace.ts";
 import { lastOf } from "../decision/decision.ts";
 import { dayTotals } from "../held-out/day-totals.ts";
+import type { DayMargins, FigureMargins } from "../held-out/margins.ts";
+import { type NamedMargins, namedMargins } from "../held-out/named-margins.ts";
 import { FixedReplay } from "../replay/fixed-replay.ts";
 import { emptyOutcome } from "../replay/replay-outcome.ts";
 import { StartLatencies } from "../replay/start-latency.ts";
@@ -64,7 +66,7 @@ export type ComputeWaitLimit = {
   /** With the delay to set for each compute; null if unknown. */
   readonly cost_dollars_per_month: number | null;
   readonly cold_starts_per_day: number | null;
-};
+} & NamedMargins<FigureMargins>;
 
 /** The delay to set: the given one, or the shortest within the limit if that is longer. */
 export function delayToSet(
@@ -79,24 +81,29 @@ export function computeWaitLimit(
   within: DelaysWithinWait,
   maxWaitMs: DurationMs,
   shrunk: readonly SuspendDelay[] | undefined,
-  { longGaps, costs }: { readonly longGaps: LongGaps | undefined; readonly costs: Question["costs"] },
+  { longGaps, costs, margins }: FleetFigures,
   periodMs: DurationMs,
 ): ComputeWaitLimit {
   const unmet = [...within.values()].filter((delay) => delay === null).length;
-  const counts = { max_wait_p99_ms: maxWaitMs, met: within.size - unmet, unmet };
-  if (longGaps === undefined) return { ...counts, cost_dollars_per_month: null, cold_starts_per_day: null };
-  const totals = dayTotals(
-    longGaps,
-    (compute) => delayToSet(shrunk?.[compute], within.get(compute)) ?? "never",
-    (compute) => sizeOf(costs, compute),
-  );
+  const delayOf = (compute: number) => delayToSet(shrunk?.[compute], within.get(compute)) ?? "never";
+  const totals = longGaps && dayTotals(longGaps, delayOf, (compute) => sizeOf(costs, compute));
   const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
   return {
-    ...counts,
-    cost_dollars_per_month: perMonth((sum(totals.cuMs) / HOUR) * costs.pricePerCuHour, periodMs),
-    cold_starts_per_day: (sum(totals.coldStarts) * DAY) / periodMs,
+    max_wait_p99_ms: maxWaitMs,
+    met: within.size - unmet,
+    unmet,
+    cost_dollars_per_month:
+      totals === undefined ? null : perMonth((sum(totals.cuMs) / HOUR) * costs.pricePerCuHour, periodMs),
+    cold_starts_per_day: totals === undefined ? null : (sum(totals.coldStarts) * DAY) / periodMs,
+    ...namedMargins(margins, (of) => of.figures(delayOf)),
   };
 }
+
+type FleetFigures = {
+  readonly longGaps: LongGaps | undefined;
+  readonly costs: Question["costs"];
+  readonly margins: DayMargins | { readonly missing: string };
+};
 
 function secondsOf(delay: SuspendDelay): number {
   return delay === "never" ? Number.POSITIVE_INFINITY : delay;

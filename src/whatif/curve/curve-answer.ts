@@ -7,6 +7,8 @@ import { paretoSummary } from "../decision/pareto-summary.ts";
 import type { SplitInput } from "../held-out/day-split.ts";
 import { DayStatistics } from "../held-out/day-statistics.ts";
 import type { HeldOutSummary } from "../held-out/held-out-summary.ts";
+import { type DayMargins, type MarginsOf, PERFECT_FORESIGHT } from "../held-out/margins.ts";
+import { namedMargins } from "../held-out/named-margins.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { ChosenPoint, PointFigures } from "../report/figures.ts";
@@ -19,10 +21,10 @@ import { billOf, type Costs } from "./costs.ts";
 import type { Curve, CurvePoint, DelayChoice, SuspendDelay } from "./curve.ts";
 import { curveLimits } from "./curve-limits.ts";
 import { type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
-import type { CurveConstraints, CurveSummary } from "./curve-summary.ts";
+import type { CurveConstraints, CurveSummary, ForesightMargins } from "./curve-summary.ts";
 import { DelayReplays, runToEnd } from "./delay-replays.ts";
 import { FleetCurve } from "./fleet-curve.ts";
-import { cheapestWithin } from "./optimum.ts";
+import { cheapestWithin, SHORTEST_DELAY_S } from "./optimum.ts";
 
 /**
  * With more requests, only the current delay and the best one are replayed, because a replay of all shown
@@ -79,8 +81,15 @@ export class CurveAnswer {
   /** The JSON of one delay. Throws a RangeError for a delay outside the curve. */
   delay(delay: SuspendDelay) {
     const { firstStarts, arrivals } = this.curve;
+    const margins = this.#statistics.margins();
     return {
       ...this.figuresAt(delay),
+      cost_dollars_per_month: this.#fleet.costPerMonth(delay),
+      no_margins: "missing" in margins ? margins.missing : null,
+      ...namedMargins(margins, (of) =>
+        delay !== "never" && delay < SHORTEST_DELAY_S ? undefined : of.figures(delay),
+      ),
+      traffic: trafficSummary(this.#traffic, firstStarts, arrivals),
       first_starts: firstStarts,
       requests: arrivals,
       // If starts take no time, a replay gives the same figures.
@@ -111,6 +120,7 @@ export class CurveAnswer {
     const [current, best] = [this.pointAt(this.#question.currentDelay), this.#fleet.best];
     const within = this.#cheapestWithin(constraints);
     const namedDelays = this.namedDelaysWithin(constraints);
+    const margins = this.#statistics.margins();
     if (!isInstant(this.#question.latency))
       for (const delay of [...this.namedDelays, ...namedDelays]) this.#replays.figures(delay);
     return omitUndefined({
@@ -127,11 +137,11 @@ export class CurveAnswer {
         figuresAt: (delay) => this.figuresAt(delay),
         waitP99Ms: (delay) =>
           isInstant(this.#question.latency) ? 0 : this.#replays.stored(delay)?.wait_p99_ms,
-        margins: this.#statistics.margins(),
+        margins,
       }),
       held_out: heldOut,
       saving: savingOf(current, best, costs),
-      clairvoyant: this.#fleet.perfectForesight(),
+      clairvoyant: this.#perfectForesight(best.delay, margins),
       never: this.figuresAt("never"),
       busy_s: curve.busyMs / SECOND,
       cheapest_within: within && this.figuresAt(within.delay),
@@ -149,8 +159,9 @@ export class CurveAnswer {
         current.delay,
         [...SHOWN_DELAYS, ...this.#chosen(constraints)],
         this.#reading.longGaps,
+        margins,
       ),
-      ...this.#computeSummaries(heldOut, constraints.maxWaitP99Ms),
+      ...this.#computeSummaries(heldOut, constraints.maxWaitP99Ms, margins),
       limits: curveLimits(
         this.#question,
         withClients?.clients ?? [],
@@ -246,10 +257,20 @@ export class CurveAnswer {
     return { ...figures, added_wait_s: (wait_mean_ms * arrivals) / SECOND, added_wait_mean_ms: wait_mean_ms };
   }
 
+  #perfectForesight(best: DelayChoice, margins: MarginsOrReason): CurveSummary["clairvoyant"] {
+    // Shorter gaps are not stored one by one.
+    const isKnown = this.#fleet.hasOneWorth && this.#fleet.costs.coldStartS >= SHORTEST_DELAY_S;
+    return {
+      ...this.#fleet.perfectForesight(),
+      ...namedMargins(margins, (of) => (isKnown ? foresightMargins(of, best) : undefined)),
+    };
+  }
+
   /** Empty without figures by compute. */
   #computeSummaries(
     heldOut: HeldOutSummary,
     maxWaitMs: DurationMs | undefined,
+    margins: MarginsOrReason,
   ): Pick<CurveSummary, "computes" | "compute_wait_limit"> {
     if (this.#reading.computes.length === 0) return {};
     const { costs, startMs, curve } = this.#fleet;
@@ -267,13 +288,28 @@ export class CurveAnswer {
     const limit =
       withinWait === undefined || maxWaitMs === undefined
         ? undefined
-        : computeWaitLimit(withinWait, maxWaitMs, shrunk, { longGaps, costs }, curve.periodMs);
+        : computeWaitLimit(withinWait, maxWaitMs, shrunk, { longGaps, costs, margins }, curve.periodMs);
     return omitUndefined({
       computes: summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1)),
       compute_wait_limit: limit,
     });
   }
 }
+
+function foresightMargins(margins: DayMargins, best: DelayChoice): MarginsOf<ForesightMargins> {
+  const [figures, change] = [margins.figures(PERFECT_FORESIGHT), margins.change(PERFECT_FORESIGHT, best)];
+  const both = (of: keyof MarginsOf<unknown>): ForesightMargins => {
+    const { cost_dollars_per_month, cold_starts_per_day } = figures[of];
+    return {
+      cost_dollars_per_month,
+      cold_starts_per_day,
+      weighted_cost_percent: change[of].weighted_cost_percent,
+    };
+  };
+  return { days: both("days"), all: both("all") };
+}
+
+type MarginsOrReason = ReturnType<DayStatistics["margins"]>;
 
 function savingOf(current: ChosenPoint, best: ChosenPoint, costs: Costs) {
   const cuMs = current.cuMs === undefined || best.cuMs === undefined ? undefined : current.cuMs - best.cuMs;

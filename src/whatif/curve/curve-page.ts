@@ -1,25 +1,31 @@
+import { DAY } from "../../platform/core/time.ts";
 import { decisionLines } from "../decision/decision-text.ts";
 import { paretoLines, paretoTable } from "../decision/pareto-page.ts";
 import { heldOutLines, heldOutTables } from "../held-out/held-out-page.ts";
 import type { PointFigures } from "../report/figures.ts";
 import {
   amount,
+  amountWithMargin,
   delayPhrase,
   delayText,
+  exactMoney,
   millisText,
   money,
+  moneyWithMargin,
   percentOf,
+  percentWithMargin,
   plural,
   signed,
   spanText,
 } from "../report/number-format.ts";
 import type { Fact, PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import { coldStartWorthText, periodText, requestsText } from "../report/page-text.ts";
+import { coldStartWorthText, periodText, requestsText, startsTakeText } from "../report/page-text.ts";
 import { sizeAndPriceText } from "../report/question.ts";
 import { computeLimitLines, computeTables } from "./compute-page.ts";
+import { perMonth } from "./costs.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
-import type { CurveSummary } from "./curve-summary.ts";
+import type { CurveSummary, DelayFigures } from "./curve-summary.ts";
 
 export function curvePage(summary: CurveSummary): ReportPage {
   return {
@@ -43,19 +49,27 @@ export function curvePage(summary: CurveSummary): ReportPage {
 export function delayLines({
   with_clients: simulated,
   ...figures
-}: PointFigures & { readonly with_clients?: SimulatedFigures }): string[] {
+}: DelayFigures & { readonly with_clients?: SimulatedFigures }): string[] {
+  const { margin_95: margins, cost_dollars_per_month: cost, cold_starts_per_day: starts } = figures;
   return [
-    `With ${delayPhrase(figures.delay_s)}: ${plural(figures.cold_starts, "cold start")} (${amount(figures.cold_starts_per_day)} a day), ${spanText(figures.active_s)} active, ${costText(figures)}.`,
+    `With ${delayPhrase(figures.delay_s)}: ${moneyWithMargin(cost, margins?.cost_dollars_per_month)} a month, ${amountWithMargin(starts, margins?.cold_starts_per_day)} cold starts a day.${figures.no_margins === null ? "" : ` No intervals: ${figures.no_margins}.`}`,
+    `From ${periodText(figures.traffic)}: ${totalsText(figures)}.`,
     ...(simulated === undefined
       ? []
       : [
-          `Simulated with the clients: ${plural(simulated.cold_starts, "cold start")} (${signed(simulated.difference.cold_starts)}), ${spanText(simulated.active_s)} active, ${costText(simulated)}.`,
+          `Simulated with the clients: ${totalsText(simulated)} (${signed(simulated.difference.cold_starts)} cold starts).`,
         ]),
   ];
 }
 
-function costText({ cu_hours, cost }: Pick<PointFigures, "cu_hours" | "cost">): string {
-  return `${money(cost)} (${amount(cu_hours)} CU-hours)`;
+/** Totals of the period, which are counted. */
+function totalsText({
+  cold_starts,
+  active_s,
+  cu_hours,
+  cost,
+}: Pick<PointFigures, "cold_starts" | "active_s" | "cu_hours" | "cost">): string {
+  return `${plural(cold_starts, "cold start")}, ${spanText(active_s)} active, ${amount(cu_hours)} CU-hours, ${money(cost)}`;
 }
 
 function curveSubject({ traffic, question }: CurveSummary): string {
@@ -69,28 +83,39 @@ function curveSubject({ traffic, question }: CurveSummary): string {
 }
 
 function curveAnswerText(summary: CurveSummary): string[] {
-  const { best, clairvoyant, decision, held_out, pareto, question } = summary;
-  const boundDifference = percentOf(clairvoyant.burden_s - best.burden_s, best.burden_s);
+  const { decision, held_out, pareto, question } = summary;
   return [
     ...withinLines(summary),
     ...decisionLines(decision, question),
     ...paretoLines(pareto, decision.current),
     ...heldOutLines(held_out),
     ...computeLimitLines(summary),
-    `Lower bound with perfect foresight: ${costText(clairvoyant)} and ${plural(clairvoyant.cold_starts, "cold start")} (weighted cost ${boundDifference} vs. the best delay). No policy that only decides when to suspend can beat it.`,
+    foresightLine(summary),
     ...clientsText(summary),
   ];
 }
 
+function foresightLine({ best, clairvoyant: bound, traffic }: CurveSummary): string {
+  const { margin_95: margins } = bound;
+  const cost = moneyWithMargin(perMonth(bound.cost, traffic.days * DAY), margins?.cost_dollars_per_month);
+  const starts = amountWithMargin(bound.cold_starts_per_day, margins?.cold_starts_per_day);
+  const percent = best.burden_s === 0 ? null : (bound.burden_s / best.burden_s - 1) * 100;
+  return `Lower bound with perfect foresight: ${cost} a month, ${starts} cold starts a day (weighted cost ${percentWithMargin(percent, margins?.weighted_cost_percent)} vs. the best delay). No policy that only decides when to suspend can beat it.`;
+}
+
+function monthlyCost({ cost }: Pick<PointFigures, "cost">, { days }: CurveSummary["traffic"]): string {
+  return money(perMonth(cost, days * DAY));
+}
+
 /** With clients, another delay may be better than the best one of the curve. */
-function clientsText({ with_clients }: CurveSummary): string[] {
+function clientsText({ with_clients, traffic }: CurveSummary): string[] {
   if (with_clients === undefined) return [];
   const least = with_clients.delays.reduce((best, figures) =>
     figures.burden_s < best.burden_s ? figures : best,
   );
   const parts = with_clients.delays.map(
     (figures) =>
-      `${delayText(figures.delay_s)} has ${plural(figures.cold_starts, "cold start")} (${signed(figures.difference.cold_starts)}) and ${costText(figures)}`,
+      `${delayText(figures.delay_s)} has ${amount(figures.cold_starts_per_day)} cold starts a day (${signed(figures.difference.cold_starts / traffic.days)}) and costs ${monthlyCost(figures, traffic)} a month`,
   );
   const best =
     with_clients.delays.length === 1
@@ -103,13 +128,15 @@ function withinLines({ decision, ...summary }: CurveSummary): string[] {
   const { cheapest_within: within, max_cold_per_day, max_wait_p99_ms, max_cost_dollars_per_month } = summary;
   if (within === undefined) return [];
   const limits = [
-    ...(max_cold_per_day === undefined ? [] : [`at most ${amount(max_cold_per_day)} cold starts a day`]),
+    ...(max_cold_per_day === undefined
+      ? []
+      : [`at most ${max_cold_per_day.toLocaleString("en")} cold starts a day`]),
     ...(max_wait_p99_ms === undefined
       ? []
       : [`a p99 of the added wait of at most ${millisText(max_wait_p99_ms)}`]),
     ...(max_cost_dollars_per_month === undefined
       ? []
-      : [`at most ${money(max_cost_dollars_per_month)} a month`]),
+      : [`at most ${exactMoney(max_cost_dollars_per_month)} a month`]),
   ].join(" and ");
   const range = decision.within_limits;
   if (range === null) return [`No delay has ${limits}.`];
@@ -121,32 +148,35 @@ function withinLines({ decision, ...summary }: CurveSummary): string[] {
   ];
 }
 
-function curveFacts({ present, best, clairvoyant, saving, never }: CurveSummary): Fact[] {
-  const starts = (figures: Pick<PointFigures, "cold_starts_per_day">) =>
-    `${amount(figures.cold_starts_per_day)} cold starts a day`;
+function curveFacts({ present, best, clairvoyant, saving, never, traffic }: CurveSummary): Fact[] {
+  const fact = (label: string, figures: Pick<PointFigures, "cost" | "cold_starts_per_day">): Fact => ({
+    label,
+    value: monthlyCost(figures, traffic),
+    note: `a month, ${amount(figures.cold_starts_per_day)} cold starts a day`,
+  });
   return [
-    { label: `best, ${delayText(best.delay_s)}`, value: money(best.cost), note: starts(best) },
-    { label: `current, ${delayText(present.delay_s)}`, value: money(present.cost), note: starts(present) },
+    fact(`best, ${delayText(best.delay_s)}`, best),
+    fact(`current, ${delayText(present.delay_s)}`, present),
     {
       label: "saved by the best delay",
-      value: money(saving.cost),
-      note: `${percentOf(-saving.share, 1)}, ${signed(-saving.cold_starts)} cold starts`,
+      value: monthlyCost(saving, traffic),
+      note: `a month (${percentOf(-saving.share, 1)}), ${signed(-saving.cold_starts / traffic.days)} cold starts a day`,
     },
-    { label: "perfect foresight", value: money(clairvoyant.cost), note: starts(clairvoyant) },
-    { label: "always on", value: money(never.cost), note: "no cold starts" },
+    fact("perfect foresight", clairvoyant),
+    { ...fact("always on", never), note: "a month, no cold starts" },
   ];
 }
 
 function delayTable(summary: CurveSummary): PageTable {
-  const { curve, present, clairvoyant, with_latency } = summary;
+  const { curve, present, clairvoyant, with_latency, traffic } = summary;
+  const { margin_95: _, margin_95_other_computes: __, ...bound } = clairvoyant;
   const hasWait = with_latency.length > 0;
   const cells = (figures: Omit<PointFigures, "delay_s">, name: string, isReplayed: boolean) => [
     name,
-    figures.cold_starts.toLocaleString("en"),
     amount(figures.cold_starts_per_day),
-    amount(figures.active_s / 3_600),
-    amount(figures.cu_hours),
-    money(figures.cost),
+    amount(figures.active_s / 3_600 / traffic.days),
+    amount(perMonth(figures.cu_hours, traffic.days * DAY)),
+    monthlyCost(figures, traffic),
     percentOf(figures.cu_hours - present.cu_hours, present.cu_hours),
     ...(hasWait ? [isReplayed ? millisText(figures.added_wait_mean_ms) : "–"] : []),
   ];
@@ -161,31 +191,30 @@ function delayTable(summary: CurveSummary): PageTable {
     title: "Delays",
     headings: [
       "delay",
-      "cold starts",
-      "per day",
-      "active h",
-      "CU-hours",
-      "cost",
+      "cold starts a day",
+      "active h a day",
+      "CU-hours a month",
+      "$ a month",
       "vs. current",
       ...(hasWait ? ["mean wait"] : []),
     ],
-    records: [...curve, { delay_s: "clairvoyant", ...clairvoyant }],
+    records: [...curve, { delay_s: "clairvoyant", ...bound }],
     rows: [...rows, { cells: cells(clairvoyant, "perfect foresight", false), mark: "bound" }],
   };
 }
 
 function latencyTable(summary: CurveSummary): PageTable[] {
-  const { with_latency, question } = summary;
+  const { with_latency, question, traffic } = summary;
   if (with_latency.length === 0) return [];
   const rows = with_latency.map((figures): PageRow => {
     const waits = [figures.wait_mean_ms, figures.wait_p99_ms, figures.wait_p99_of_waiting_ms].map(millisText);
     return {
       cells: [
         delayText(figures.delay_s),
-        figures.cold_starts.toLocaleString("en"),
-        figures.waited.toLocaleString("en"),
+        amount(figures.cold_starts_per_day),
+        amount(figures.waited / traffic.days),
         ...waits,
-        amount(figures.cu_hours),
+        amount(perMonth(figures.cu_hours, traffic.days * DAY)),
       ],
       mark: delayMark(figures.delay_s, summary),
     };
@@ -193,15 +222,15 @@ function latencyTable(summary: CurveSummary): PageTable[] {
   return [
     {
       name: "waits",
-      title: `Replayed with a start latency of ${question.start_latency}`,
+      title: `Replayed: ${startsTakeText(question.start_latency)}`,
       headings: [
         "delay",
-        "cold starts",
-        "waiting requests",
+        "cold starts a day",
+        "waiting requests a day",
         "mean wait",
         "p99 wait",
         "p99 of waiting",
-        "CU-hours",
+        "CU-hours a month",
       ],
       records: with_latency,
       rows,
@@ -211,19 +240,19 @@ function latencyTable(summary: CurveSummary): PageTable[] {
 
 /** The simulation with clients, compared with the exact curve. */
 function clientTable(summary: CurveSummary): PageTable[] {
-  const { with_clients } = summary;
+  const { with_clients, traffic } = summary;
   if (with_clients === undefined) return [];
   const rows = with_clients.delays.map(
     ({ delay_s, difference, ...figures }): PageRow => ({
       cells: [
         delayText(delay_s),
-        figures.cold_starts.toLocaleString("en"),
-        signed(difference.cold_starts),
-        amount(figures.active_s / 3_600),
-        signed(difference.active_s / 3_600),
-        figures.requests.toLocaleString("en"),
-        signed(difference.requests),
-        amount(figures.cu_hours),
+        amount(figures.cold_starts / traffic.days),
+        signed(difference.cold_starts / traffic.days),
+        amount(figures.active_s / 3_600 / traffic.days),
+        signed(difference.active_s / 3_600 / traffic.days),
+        amount(figures.requests / traffic.days),
+        signed(difference.requests / traffic.days),
+        amount(perMonth(figures.cu_hours, traffic.days * DAY)),
         millisText(figures.wait_p99_ms),
       ],
       mark: delayMark(delay_s, summary),
@@ -235,13 +264,13 @@ function clientTable(summary: CurveSummary): PageTable[] {
       title: `Simulated with ${with_clients.clients.join(", ")}, compared with the curve`,
       headings: [
         "delay",
-        "cold starts",
+        "cold starts a day",
         "vs. curve",
-        "active h",
+        "active h a day",
         "vs. curve",
-        "requests",
+        "requests a day",
         "vs. curve",
-        "CU-hours",
+        "CU-hours a month",
         "p99 wait",
       ],
       records: with_clients.delays,

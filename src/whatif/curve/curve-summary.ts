@@ -1,6 +1,8 @@
 import type { DecisionSummary } from "../decision/decision-summary.ts";
 import type { ParetoSummary } from "../decision/pareto-summary.ts";
 import type { HeldOutSummary } from "../held-out/held-out-summary.ts";
+import type { ChangeMargins, FigureMargins } from "../held-out/margins.ts";
+import type { NamedMargins } from "../held-out/named-margins.ts";
 import type { OutcomeFigures, PointFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import type { QuestionSummary } from "../report/question.ts";
@@ -32,7 +34,7 @@ export type CurveSummary = {
   /**
    * Perfect foresight: the lower bound of the weighted cost for policies that only decide when to suspend.
    */
-  readonly clairvoyant: Omit<PointFigures, "delay_s">;
+  readonly clairvoyant: Omit<PointFigures, "delay_s"> & NamedMargins<ForesightMargins>;
   readonly never: PointFigures;
   /** Time in which requests ran: no delay has less active time. */
   readonly busy_s: number;
@@ -59,6 +61,21 @@ export type CurveSummary = {
   readonly computes?: readonly ComputeSummary[];
   readonly limits: ReportLimits;
 };
+
+/** The part of the JSON of one delay that its text shows. */
+export type DelayFigures = PointFigures &
+  NamedMargins<FigureMargins> & {
+    readonly cost_dollars_per_month: number;
+    /** Why there are no intervals; null if there are. */
+    readonly no_margins: string | null;
+    readonly traffic: TrafficSummary;
+  };
+
+/** `weighted_cost_percent`: of the difference to the best delay. */
+export type ForesightMargins = Pick<
+  ChangeMargins,
+  "cost_dollars_per_month" | "cold_starts_per_day" | "weighted_cost_percent"
+>;
 
 /**
  * `cold_starts_least` and `cold_starts_most` follow from the curve alone; the former needs a fixed start

@@ -56,6 +56,11 @@ export class FleetCurve {
     return perMonth(billOf(this.pointAt(delay), this.costs).cost, this.curve.periodMs);
   }
 
+  /** Whether a cold start is worth the same active time for each compute. */
+  get hasOneWorth(): boolean {
+    return this.#reading.bound === undefined;
+  }
+
   perfectForesight(): Omit<PointFigures, "delay_s"> {
     const { coldStartS } = this.costs;
     const { gaps, cuWeighted, bound } = this.#reading;

@@ -1,7 +1,8 @@
 import { type Costs, perMonth } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
-import type { ChangeMargins, FigureMargins, MarginsOf } from "../held-out/margins.ts";
+import type { ChangeMargins, DayMargins, FigureMargins } from "../held-out/margins.ts";
+import { namedMargins } from "../held-out/named-margins.ts";
 import type { PointFigures } from "../report/figures.ts";
 import type { AssumedWorth } from "../report/page-text.ts";
 import { worthSummary } from "../report/question.ts";
@@ -23,7 +24,7 @@ export type DecisionSummary = {
   readonly too_little: readonly string[];
   /** Why there are no margins; null if there are. */
   readonly no_margins: string | null;
-  /** Why the margins do not include how computes differ; null if they do, or if there are none. */
+  /** Why there are no margins of other computes; null if there are, or if there are none at all. */
   readonly no_compute_margins: string | null;
   readonly current: OptionFigures;
   /** Empty if no delay meets the limits. */
@@ -44,12 +45,10 @@ export type OptionFigures = {
   readonly wait_mean_ms: number;
   /** Null if the delay was not replayed. */
   readonly wait_p99_ms: number | null;
-  /**
-   * Half the width of the 95 % interval of each, over days and computes; null if there are none. `margin_95_days`:
-   * of these computes on other days.
-   */
+  /** Half the width of the 95 % interval of each, for these computes on other days; null if there are none. */
   readonly margin_95: FigureMargins | null;
-  readonly margin_95_days: FigureMargins | null;
+  /** The same for other computes like these, on other days. */
+  readonly margin_95_other_computes: FigureMargins | null;
 };
 
 export type DelayOption = OptionFigures & {
@@ -62,7 +61,7 @@ export type DelayOption = OptionFigures & {
     readonly wait_mean_ms: number;
     readonly wait_p99_ms: number | null;
     readonly margin_95: ChangeMargins | null;
-    readonly margin_95_days: ChangeMargins | null;
+    readonly margin_95_other_computes: ChangeMargins | null;
   };
 };
 
@@ -71,8 +70,9 @@ export type OptionName = "balanced" | "cheapest" | "fewest_cold_starts";
 /** The worth at which another delay becomes the best, in the unit of the assumption. */
 export type BreakEvenSummary = AssumedWorth & {
   readonly delay_s: SuspendDelay;
-  /** Change of the cost compared with the current setting; null if that is 0. */
+  /** Change of the cost compared with the current setting, and half the width of its interval; null if that is 0. */
   readonly cost_percent: number | null;
+  readonly cost_percent_margin_95: number | null;
 };
 
 export type DecisionInput = {
@@ -88,11 +88,7 @@ export type DecisionInput = {
   readonly margins: Margins | { readonly missing: string };
 };
 
-type Margins = {
-  readonly missingComputes: string | undefined;
-  figures(delay: DelayChoice): MarginsOf<FigureMargins>;
-  change(delay: DelayChoice, base: DelayChoice): MarginsOf<ChangeMargins>;
-};
+type Margins = Pick<DayMargins, "missingComputes" | "figures" | "change">;
 
 export function decisionSummary(input: DecisionInput): DecisionSummary {
   const { objective, range, currentDelay } = input;
@@ -147,12 +143,8 @@ function optionFigures(
     cold_starts_per_day,
     wait_mean_ms: added_wait_mean_ms,
     wait_p99_ms: waitP99Ms(delay) ?? null,
-    ...namedMargins("missing" in margins ? undefined : margins.figures(delay)),
+    ...namedMargins(margins, (of) => of.figures(delay)),
   };
-}
-
-function namedMargins<Figures>(margins: MarginsOf<Figures> | undefined) {
-  return { margin_95: margins?.all ?? null, margin_95_days: margins?.days ?? null };
 }
 
 function delayOption(
@@ -171,14 +163,14 @@ function delayOption(
       cold_starts_per_day: figures.cold_starts_per_day - current.cold_starts_per_day,
       wait_mean_ms: figures.wait_mean_ms - current.wait_mean_ms,
       wait_p99_ms: p99 === null || current.wait_p99_ms === null ? null : p99 - current.wait_p99_ms,
-      ...namedMargins("missing" in margins ? undefined : margins.change(figures.delay_s, current.delay_s)),
+      ...namedMargins(margins, (of) => of.change(figures.delay_s, current.delay_s)),
     },
   };
 }
 
 /** The worth is proportional to the given one, so a break-even in its unit keeps the proportion. */
 function breakEvenSummary(
-  { objective, costs, currentDelay, figuresAt }: DecisionInput,
+  { objective, costs, currentDelay, figuresAt, margins }: DecisionInput,
   { worthS, delay }: BreakEven,
 ): BreakEvenSummary {
   const factor = objective.worthS === 0 ? 1 : worthS / objective.worthS;
@@ -191,6 +183,8 @@ function breakEvenSummary(
     ...worthSummary(scaled),
     delay_s: delay,
     cost_percent: percentChange(figuresAt(delay).cost, figuresAt(currentDelay).cost),
+    cost_percent_margin_95:
+      "missing" in margins ? null : margins.change(delay, currentDelay).days.cost_percent,
   };
 }
 

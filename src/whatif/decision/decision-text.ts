@@ -1,5 +1,14 @@
-import type { FigureMargins } from "../held-out/margins.ts";
-import { amount, delayText, millisText, money, percentOf, signed } from "../report/number-format.ts";
+import {
+  amountMargin,
+  amountWithMargin,
+  delayText,
+  millisText,
+  moneyMargin,
+  moneyWithMargin,
+  percentWithMargin,
+  signedWithMargin,
+  waitWithMargin,
+} from "../report/number-format.ts";
 import { capitalized, coldStartWorthText, worthText } from "../report/page-text.ts";
 import type { QuestionSummary } from "../report/question.ts";
 import type {
@@ -37,27 +46,25 @@ export function decisionLines(decision: DecisionSummary, question: QuestionSumma
 
 function marginLines({ no_margins, no_compute_margins, options, current }: DecisionSummary): string[] {
   if (no_margins !== null) return [`No intervals: ${no_margins}.`];
-  const text = "± is half the width of a 95 % interval, from how the recorded days";
-  if (no_compute_margins !== null) return [`${text} differ. These computes only: ${no_compute_margins}.`];
-  const [named] = options;
-  const { margin_95_days: days, delay_s } = named ?? current;
-  const ofDays =
-    days === null
-      ? ""
-      : ` These computes alone, on other days: ${delayText(delay_s)} costs ± ${money(days.cost_dollars_per_month)} a month, with ± ${amount(days.cold_starts_per_day)} cold starts a day.`;
-  return [`${text} and computes differ.${ofDays}`];
+  const text = "± is half the width of a 95 % interval, for these computes on other days.";
+  if (no_compute_margins !== null)
+    return [`${text} Nothing is said about other computes: ${no_compute_margins}.`];
+  const { margin_95_other_computes: others, delay_s } = options[0] ?? current;
+  if (others === null) return [text];
+  const cost = moneyMargin(others.cost_dollars_per_month);
+  const starts = amountMargin(others.cold_starts_per_day);
+  return [
+    `${text} For other computes like these, it would be ± ${cost} a month and ± ${starts} cold starts a day with ${delayText(delay_s)}.`,
+  ];
 }
 
 function optionText(option: DelayOption, current: OptionFigures): string {
   const title = OPTION_TITLES[option.name];
   if (option.delay_s === current.delay_s) return `${title}: ${delayText(option.delay_s)}, the current delay.`;
-  const { cost_dollars_per_month: saved, cold_starts_per_day: starts, margin_95 } = option.change;
-  const percentMargin =
-    margin_95 === null || margin_95.cost_percent === null ? "" : `${amount(margin_95.cost_percent)} % points`;
-  const cost = `${percentOf(saved, current.cost_dollars_per_month)}${marginText(percentMargin)}`;
-  const startsMargin = margin_95 === null ? "" : amount(margin_95.cold_starts_per_day);
-  const change = `${cost}, ${signed(starts)}${marginText(startsMargin)} cold starts a day`;
-  return `${title}: ${figuresText(option)} (${change}).`;
+  const { cost_percent, cold_starts_per_day, margin_95 } = option.change;
+  const cost = cost_percent === null ? "new" : percentWithMargin(cost_percent, margin_95?.cost_percent);
+  const starts = signedWithMargin(cold_starts_per_day, margin_95?.cold_starts_per_day);
+  return `${title}: ${figuresText(option)} (${cost}, ${starts} cold starts a day).`;
 }
 
 function figuresText({
@@ -66,19 +73,13 @@ function figuresText({
   cold_starts_per_day,
   wait_mean_ms,
   wait_p99_ms,
-  margin_95,
+  margin_95: margins,
 }: OptionFigures): string {
-  const margin = (of: (margins: FigureMargins) => string) =>
-    margin_95 === null ? "" : marginText(of(margin_95));
-  const cost = margin((margins) => money(margins.cost_dollars_per_month));
-  const starts = margin((margins) => amount(margins.cold_starts_per_day));
-  const wait = margin((margins) => millisText(margins.wait_mean_ms));
+  const cost = moneyWithMargin(cost_dollars_per_month, margins?.cost_dollars_per_month);
+  const starts = amountWithMargin(cold_starts_per_day, margins?.cold_starts_per_day);
+  const wait = waitWithMargin(wait_mean_ms, margins?.wait_mean_ms);
   const p99 = wait_p99_ms === null ? "" : ` and ${millisText(wait_p99_ms)} at p99`;
-  return `${delayText(delay_s)}. ${money(cost_dollars_per_month)}${cost} a month, ${amount(cold_starts_per_day)}${starts} cold starts a day, requests wait ${millisText(wait_mean_ms)}${wait} on average${p99}`;
-}
-
-function marginText(margin: string): string {
-  return margin === "" ? "" : ` ± ${margin}`;
+  return `${delayText(delay_s)}. ${cost} a month, ${starts} cold starts a day, requests wait ${wait} on average${p99}`;
 }
 
 function assumptionText(
@@ -86,8 +87,8 @@ function assumptionText(
   question: QuestionSummary,
 ): string {
   const change = (word: string, breakEven: BreakEvenSummary) => {
-    const { cost_percent } = breakEven;
-    const cost = cost_percent === null ? "" : ` (${percentOf(cost_percent, 100)})`;
+    const { cost_percent, cost_percent_margin_95: margin } = breakEven;
+    const cost = cost_percent === null ? "" : ` (${percentWithMargin(cost_percent, margin)})`;
     return `${word} ${worthText(breakEven)} the best is ${delayText(breakEven.delay_s)}${cost}`;
   };
   const changes = [

@@ -96,14 +96,18 @@ export function longestWithinCost(
 }
 
 /** Why the traffic is too little for a recommendation; empty if it is not. */
-export function tooLittleReasons(periodMs: DurationMs, coldStarts: number): string[] {
+export function tooLittleReasons(
+  periodMs: DurationMs,
+  coldStarts: number,
+  where = "with the shortest delay",
+): string[] {
   const days = periodMs / DAY;
   return [
     ...(days < MIN_DAYS - MISSING_DAYS
       ? [`${days.toFixed(1)} days of traffic, and ${MIN_DAYS} are needed`]
       : []),
     ...(coldStarts < MIN_COLD_STARTS
-      ? [`${coldStarts} cold starts with the shortest delay, and ${MIN_COLD_STARTS} are needed`]
+      ? [`${coldStarts} cold starts ${where}, and ${MIN_COLD_STARTS} are needed`]
       : []),
   ];
 }

@@ -1,19 +1,25 @@
 import type { SuspendDelay } from "../curve/curve.ts";
-import { amount, delayText, millisText, money, plural } from "../report/number-format.ts";
+import {
+  amountWithMargin,
+  delayText,
+  moneyWithMargin,
+  plural,
+  smallMoneyWithMargin,
+  waitWithMargin,
+} from "../report/number-format.ts";
 import type { PageRow, PageTable } from "../report/page-layout.ts";
-import { smallMoney } from "../report/page-text.ts";
 import type { ParetoPoint, ParetoSummary } from "./pareto-summary.ts";
 
 export function paretoLines(
-  { present_beaten_by_s: rival, points }: ParetoSummary,
+  { present_beaten_by_s: rival, present_beaten_margin_95: margins, points }: ParetoSummary,
   current: ParetoCurrent,
 ): string[] {
   const better = points.find(({ delay_s }) => delay_s === rival);
   if (better === undefined) return [];
   const saved = current.cost_dollars_per_month - better.cost_dollars_per_month;
   const fewer = current.cold_starts_per_day - better.cold_starts_per_day;
-  const cost = `costs ${money(saved)} a month less`;
-  const starts = `has ${amount(fewer)} fewer cold starts a day`;
+  const cost = `costs ${moneyWithMargin(saved, margins?.cost_dollars_per_month)} a month less`;
+  const starts = `has ${amountWithMargin(fewer, margins?.cold_starts_per_day)} fewer cold starts a day`;
   const change =
     fewer === 0
       ? `${cost} with as few cold starts`
@@ -45,12 +51,21 @@ export function paretoTable(
     rows: points.map((point) => ({
       cells: [
         delayText(point.delay_s),
-        money(point.cost_dollars_per_month),
-        amount(point.cold_starts_per_day),
-        ...(hasWaits ? [point.wait_mean_ms === null ? "–" : millisText(point.wait_mean_ms)] : []),
+        moneyWithMargin(point.cost_dollars_per_month, point.margin_95?.cost_dollars_per_month),
+        amountWithMargin(point.cold_starts_per_day, point.margin_95?.cold_starts_per_day),
+        ...(hasWaits
+          ? [
+              point.wait_mean_ms === null
+                ? "–"
+                : waitWithMargin(point.wait_mean_ms, point.margin_95?.wait_mean_ms),
+            ]
+          : []),
         point.dollars_per_avoided_cold_start === null
           ? "–"
-          : smallMoney(point.dollars_per_avoided_cold_start),
+          : smallMoneyWithMargin(
+              point.dollars_per_avoided_cold_start,
+              point.margin_95?.dollars_per_avoided_cold_start,
+            ),
       ],
       mark: markOf(point.delay_s),
     })),

@@ -4,10 +4,11 @@ import type { Costs } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
 import { dayCount, type LongGaps, MAX_DAYS, MAX_LONG_GAPS } from "../trace/long-gaps.ts";
+import { DayDraws, noDrawsReason } from "./day-draws.ts";
 import { type SplitInput, splitDays, wholeDays } from "./day-split.ts";
 import { heldOut, shrunkDelays } from "./held-out.ts";
 import { type HeldOutSummary, heldOutSummary } from "./held-out-summary.ts";
-import { DayMargins, noMarginsReason } from "./margins.ts";
+import { DayMargins } from "./margins.ts";
 
 export type StatisticsInput = {
   /** Undefined if there are too many. */
@@ -31,7 +32,7 @@ export class DayStatistics {
   /** Margins of figures, or why there are none. */
   margins(): DayMargins | { readonly missing: string } {
     const { gaps, period, costs, delayOf, random } = this.#input;
-    const missing = this.#missing() ?? noMarginsReason(period);
+    const missing = this.#missing() ?? noDrawsReason(period);
     if (missing !== undefined || gaps === undefined) return { missing: missing ?? TOO_MANY };
     return new DayMargins(gaps, period, costs, delayOf, random);
   }
@@ -44,7 +45,12 @@ export class DayStatistics {
     const isGiven = split.train !== undefined || split.test !== undefined;
     try {
       const days = splitDays(period, split);
-      const input = { gaps, costs, currentDelay: (compute: number) => delayOf(currentDelay, compute) };
+      const draws =
+        noDrawsReason(period, days.test) === undefined
+          ? new DayDraws(period, this.#input.random, days.test)
+          : undefined;
+      const delayNow = (compute: number) => delayOf(currentDelay, compute);
+      const input = { gaps, costs, currentDelay: delayNow, draws };
       return heldOutSummary(heldOut(input, days), days, period, costs, currentDelay);
     } catch (error) {
       if (error instanceof RangeError && !isGiven) return { missing: error.message };

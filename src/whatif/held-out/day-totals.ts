@@ -29,11 +29,15 @@ export function dayTotals(
   };
 }
 
-/** The same by group of computes and day; see `computeGroup`. */
+/**
+ * The same by group of computes and day; see `computeGroup`. With foresight, a compute suspends at once before a gap
+ * that is longer than its delay.
+ */
 export function cellTotals(
   gaps: LongGaps,
   delayOf: (compute: number) => SuspendDelay,
   cuOf: (compute: number) => number,
+  hasForesight = false,
 ): DayTotals {
   const { days, firstDay, gapMs: gapsMs, endAt, day: dayOf, waitMs: waitsMs } = gaps;
   const cells = gaps.activeMs.length;
@@ -51,7 +55,7 @@ export function cellTotals(
     const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
     for (let i = from; i < to; i += 1) {
       const gapMs = gapsMs[i] as number;
-      const idleMs = Math.min(gapMs, limitMs);
+      const idleMs = gapMs <= limitMs ? gapMs : hasForesight ? 0 : limitMs;
       addIdle(totals, firstCell, (endAt[i] as number) - gapMs - firstDay, idleMs, cu);
       if (gapMs <= limitMs) continue;
       const cell = firstCell + (dayOf[i] as number);
@@ -59,7 +63,7 @@ export function cellTotals(
       cuColdStarts[cell] = (cuColdStarts[cell] as number) + cu;
       waitMs[cell] = (waitMs[cell] as number) + (waitsMs[i] as number);
     }
-    const tailMs = Math.min(gaps.tailMs[compute] as number, limitMs);
+    const tailMs = hasForesight ? 0 : Math.min(gaps.tailMs[compute] as number, limitMs);
     addIdle(totals, firstCell, (gaps.tailFrom[compute] as number) - firstDay, tailMs, cu);
   }
   return totals;

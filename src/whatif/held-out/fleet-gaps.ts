@@ -40,7 +40,7 @@ export function fleetGapsOfDays(
 ): FleetGaps {
   // By length of the gap at first, changed in place to the costs by delay. Longer gaps than any delay are last.
   for (const values of [idleMs, coldShare, activeOf]) values.fill(0);
-  let [activeWeight, coldWeight] = [0, 0];
+  let [activeWeight, coldWeight, longest] = [0, 0, SHORTEST_DELAY_S];
   for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
     const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
     const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
@@ -48,6 +48,7 @@ export function fleetGapsOfDays(
       if (isUsed[gaps.day[i] as number] === 0) continue;
       const gapMs = gaps.gapMs[i] as number;
       const bin = Math.min(Math.ceil(gapMs / SECOND), NEVER_INDEX);
+      if (bin > longest) longest = bin;
       activeOf[bin] = (activeOf[bin] as number) + active;
       idleMs[bin] = (idleMs[bin] as number) + active * gapMs;
       coldShare[bin] = (coldShare[bin] as number) + coldStart;
@@ -57,7 +58,7 @@ export function fleetGapsOfDays(
   }
   let [longerActive, longerCold, shorterMs] = [activeWeight, coldWeight, 0];
   let [best, lowest]: [SuspendDelay, number] = ["never", Number.POSITIVE_INFINITY];
-  for (let index = 0; index <= NEVER_INDEX; index += 1) {
+  for (let index = 0; index <= longest; index += 1) {
     longerActive -= activeOf[index] as number;
     longerCold -= coldShare[index] as number;
     shorterMs += idleMs[index] as number;
@@ -69,5 +70,8 @@ export function fleetGapsOfDays(
     if (index >= SHORTEST_DELAY_S && idle + cold < lowest)
       [best, lowest] = [isNever ? "never" : index, idle + cold];
   }
+  // No gap is longer, so a longer delay changes nothing.
+  idleMs.fill(idleMs[longest] as number, longest + 1);
+  coldShare.fill(coldShare[longest] as number, longest + 1);
   return { idleMs, coldShare, best };
 }

@@ -29,7 +29,10 @@ export type HeldOutChoice = {
   /** On the training days. */
   readonly promised: ChoiceFigures;
   /** On the test days. */
-  readonly held_out: ChoiceFigures;
+  readonly held_out: ChoiceFigures & {
+    /** Half the width of the 95 % interval of each, on other days than the test days; null if these are too few. */
+    readonly margin_95: ChoiceFigures | null;
+  };
 };
 
 type ChoiceFigures = {
@@ -59,7 +62,10 @@ export function heldOutSummary(
     choice: name,
     delay_s,
     promised: choiceFigures(figures.train, heldOut.current.train, costs),
-    held_out: choiceFigures(figures.test, heldOut.current.test, costs),
+    held_out: {
+      ...choiceFigures(figures.test, heldOut.current.test, costs),
+      margin_95: choiceMargins(figures, heldOut, costs),
+    },
   });
   const isFleet = heldOut.pseudoGaps === Number.POSITIVE_INFINITY;
   const fleet = choice("fleet", heldOut.fleetDelay, heldOut.fleet);
@@ -76,6 +82,28 @@ export function heldOutSummary(
       shrunk,
     ],
     recommended: more >= MIN_GAIN_PERCENT ? "per_compute_shrunk" : "fleet",
+  };
+}
+
+/** The difference to the current setting on the same days. */
+function choiceMargins(
+  { drawn }: TrainAndTest,
+  { current, draws }: HeldOut,
+  costs: Costs,
+): ChoiceFigures | null {
+  if (draws === undefined || drawn === undefined) return null;
+  const samples = drawn.map((figures, index) =>
+    choiceFigures(figures, current.drawn?.[index] as PeriodFigures, costs),
+  );
+  const percent = (name: "gain_percent" | "cost_percent") => {
+    const values = samples.map((figures) => figures[name]).filter((value) => value !== null);
+    return values.length < samples.length ? null : draws.margin(values);
+  };
+  return {
+    gain_percent: percent("gain_percent"),
+    cost_dollars_per_month: draws.margin(samples.map((figures) => figures.cost_dollars_per_month)),
+    cost_percent: percent("cost_percent"),
+    cold_starts_per_day: draws.margin(samples.map((figures) => figures.cold_starts_per_day)),
   };
 }
 

@@ -2,6 +2,7 @@ import { SECOND } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
+import type { DayDraws } from "./day-draws.ts";
 import type { DaySplit } from "./day-split.ts";
 import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
 import { type ComputeCosts, FleetGapMemory, fleetGapsOfDays } from "./fleet-gaps.ts";
@@ -13,6 +14,8 @@ export type HeldOutInput = {
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;
   readonly currentDelay: (compute: number) => SuspendDelay;
+  /** Of the test days; undefined if they are too few. */
+  readonly draws?: DayDraws | undefined;
 };
 
 export type HeldOut = {
@@ -25,9 +28,15 @@ export type HeldOut = {
   /** Each compute has a delay of its own, shrunk towards that of the fleet. */
   readonly shrunk: TrainAndTest;
   readonly current: TrainAndTest;
+  readonly draws: DayDraws | undefined;
 };
 
-export type TrainAndTest = { readonly train: PeriodFigures; readonly test: PeriodFigures };
+export type TrainAndTest = {
+  readonly train: PeriodFigures;
+  readonly test: PeriodFigures;
+  /** The test figures with drawn test days, one for each draw; undefined if these are too few. */
+  readonly drawn: readonly PeriodFigures[] | undefined;
+};
 
 /** Per day. */
 export type PeriodFigures = {
@@ -45,6 +54,7 @@ export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut
     return {
       train: periodFigures(totals, train, input.costs),
       test: periodFigures(totals, test, input.costs),
+      drawn: input.draws?.samples((days) => periodFigures(totals, days, input.costs)),
     };
   };
   const judgedOwn = (delays: readonly SuspendDelay[]) => judged((compute) => delays[compute] as SuspendDelay);
@@ -55,6 +65,7 @@ export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut
     perCompute: judgedOwn(chosen.perCompute),
     shrunk: judgedOwn(chosen.shrunk),
     current: judged(input.currentDelay),
+    draws: input.draws,
   };
 }
 

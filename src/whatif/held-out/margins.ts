@@ -1,14 +1,12 @@
 import type { Random } from "../../platform/core/random-port.ts";
-import { DAY, HOUR } from "../../platform/core/time.ts";
+import { DAY, HOUR, SECOND } from "../../platform/core/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { type Costs, perMonth, sizeOf } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
-import { daysByKind, recordedDays } from "../quota/bootstrap.ts";
-import { bootstrapWidening } from "../quota/forecast-interval.ts";
 import { plural } from "../report/number-format.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import { ComputeSpread, MIN_COMPUTES } from "./compute-spread.ts";
-import { wholeDays } from "./day-split.ts";
+import { DayDraws } from "./day-draws.ts";
 import { cellTotals, sumOfDays, sumOfGroups } from "./day-totals.ts";
 
 /** Half the width of a 95 % interval of each figure. */
@@ -18,46 +16,34 @@ export type FigureMargins = {
   readonly wait_mean_ms: number;
 };
 
-/** Of the differences between two choices of delays. `cost_percent` is null if the base costs nothing. */
-export type ChangeMargins = FigureMargins & { readonly cost_percent: number | null };
+/** Of the differences between two choices of delays. Percentages are null if the base costs nothing. */
+export type ChangeMargins = FigureMargins & {
+  readonly cost_percent: number | null;
+  readonly weighted_cost_percent: number | null;
+};
 
 /** `days`: of these computes on other days; `all`: of other computes like these, on other days. */
-export type MarginsOf<Figures> = { readonly all: Figures; readonly days: Figures };
+export type MarginsOf<Figures> = { readonly days: Figures; readonly all: Figures };
 
-/** Draws of the bootstrap. */
-const DRAWS = 1_000;
-const TAIL = 0.025;
-/** Of each kind, workdays and weekend days: one day says nothing about how days differ. */
-const MIN_DAYS_OF_KIND = 2;
-const MIN_DAYS = 7;
+/** Suspends at once before a gap that is longer than a cold start is worth, and otherwise stays active. */
+export const PERFECT_FORESIGHT = "perfect-foresight";
 
-/** Why there are no margins, or undefined. */
-export function noMarginsReason(period: Period): string | undefined {
-  const days = recordedDays(period);
-  if (days.length < MIN_DAYS) return `${days.length} whole days (UTC) of traffic, and ${MIN_DAYS} are needed`;
-  const kinds = daysByKind(days);
-  if (kinds.every(({ length }) => length >= MIN_DAYS_OF_KIND)) return undefined;
-  return `the traffic needs ${MIN_DAYS_OF_KIND} workdays and ${MIN_DAYS_OF_KIND} weekend days at least`;
-}
+/** One delay, the current ones, a delay for each compute, or the lower bound. */
+export type MarginChoice = DelayChoice | typeof PERFECT_FORESIGHT | ((compute: number) => SuspendDelay);
 
-/**
- * Margins by a bootstrap over days: workdays are drawn from workdays and weekend days from weekend days, each
- * day for all computes together, so that what computes share on a day stays together. See `bootstrapWidening` for
- * few days, and `ComputeSpread` for the computes.
- */
+/** Margins of what a fleet costs and how it waits, by a bootstrap over days and the spread of the computes. */
 export class DayMargins {
   readonly #gaps: LongGaps;
   readonly #costs: Costs;
-  readonly #widening: number;
   readonly #days: readonly number[];
-  readonly #draws: readonly (readonly number[])[];
+  readonly #draws: DayDraws;
   /** Undefined if there are too few computes. */
   readonly #spread: ComputeSpread | undefined;
   readonly #delayOf: (delay: DelayChoice, compute: number) => SuspendDelay;
   readonly #requests: Float64Array;
-  readonly #sampled = new Map<DelayChoice, SampledDelay>();
+  readonly #sampled = new Map<MarginChoice, SampledChoice>();
 
-  /** Requires that `noMarginsReason` gives none. */
+  /** Requires that `noDrawsReason` gives none. */
   constructor(
     gaps: LongGaps,
     period: Period,
@@ -68,11 +54,9 @@ export class DayMargins {
     this.#gaps = gaps;
     this.#costs = costs;
     this.#delayOf = delayOf;
-    this.#widening = bootstrapWidening(period);
-    const kinds = numberedDaysByKind(period);
-    this.#days = kinds.flat();
-    this.#draws = drawnDays(kinds, random);
-    this.#spread = gaps.computes < MIN_COMPUTES ? undefined : new ComputeSpread(gaps, kinds);
+    this.#draws = new DayDraws(period, random);
+    this.#days = this.#draws.kinds.flat();
+    this.#spread = gaps.computes < MIN_COMPUTES ? undefined : new ComputeSpread(gaps, this.#draws.kinds);
     this.#requests = sumOfGroups(gaps.requests, gaps.days);
   }
 
@@ -82,36 +66,58 @@ export class DayMargins {
     return `${plural(this.#gaps.computes, "compute")}, and ${MIN_COMPUTES} are needed to say how computes differ`;
   }
 
-  figures(delay: DelayChoice): MarginsOf<FigureMargins> {
-    const sampled = this.#of(delay);
-    return this.#marginsOf((index) => sampled.draws[index] as FigureMargins, sampled.influences);
+  figures(choice: MarginChoice): MarginsOf<FigureMargins> {
+    const { samples, influences } = this.#of(choice);
+    return this.#figureMargins(samples, influences);
   }
 
-  change(delay: DelayChoice, base: DelayChoice): MarginsOf<ChangeMargins> {
-    const [to, from] = [this.#of(delay), this.#of(base)];
-    const margins = this.#marginsOf(
-      (index) => difference(to.draws[index] as FigureMargins, from.draws[index] as FigureMargins),
-      {
-        cost: minus(to.influences.cost, from.influences.cost),
-        starts: minus(to.influences.starts, from.influences.starts),
-        wait: minus(to.influences.wait, from.influences.wait),
-      },
+  change(choice: MarginChoice, base: MarginChoice): MarginsOf<ChangeMargins> {
+    const [to, from] = [this.#of(choice), this.#of(base)];
+    const difference = (name: keyof Samples) => ({
+      samples: paired(to.samples[name], from.samples[name], (own, other) => own - other),
+      influence: paired(to.influences[name], from.influences[name], (own, other) => own - other),
+    });
+    const [cost, starts, wait] = [difference("cost"), difference("starts"), difference("wait")];
+    const margins = this.#figureMargins(
+      { cost: cost.samples, starts: starts.samples, wait: wait.samples },
+      { cost: cost.influence, starts: starts.influence, wait: wait.influence },
     );
-    const percent = this.#percentMargins(to, from);
-    return {
-      all: { ...margins.all, cost_percent: percent.all },
-      days: { ...margins.days, cost_percent: percent.days },
-    };
+    const [costPercent, weightedPercent] = [
+      this.#percent(to, from, "cost"),
+      this.#percent(to, from, "weighted"),
+    ];
+    const withPercent = (of: keyof MarginsOf<unknown>): ChangeMargins => ({
+      ...margins[of],
+      cost_percent: costPercent?.[of] ?? null,
+      weighted_cost_percent: weightedPercent?.[of] ?? null,
+    });
+    return { days: withPercent("days"), all: withPercent("all") };
   }
 
-  #percentMargins(to: SampledDelay, from: SampledDelay): MarginsOf<number | null> {
-    const percents: number[] = [];
-    for (const [index, { cost_dollars_per_month: cost }] of to.draws.entries()) {
-      const base = (from.draws[index] as FigureMargins).cost_dollars_per_month;
-      if (base === 0) return { all: null, days: null };
-      percents.push((cost / base - 1) * 100);
-    }
-    return this.#both(percents, this.#ratioInfluence(to.influences.cost, from.influences.cost, 100));
+  /** Of what each cold start costs that the first choice avoids; undefined if it avoids none on some days. */
+  perAvoidedStart(choice: MarginChoice, base: MarginChoice): MarginsOf<number> | undefined {
+    const [to, from] = [this.#of(choice), this.#of(base)];
+    const between = (a: SampledChoice, b: SampledChoice, name: "cost" | "starts") =>
+      paired(a.samples[name], b.samples[name], (own, other) => own - other);
+    const avoided = between(from, to, "starts").map((starts) => starts * (MONTH_HOURS / DAY_HOURS));
+    if (avoided.some((starts) => starts <= 0)) return undefined;
+    const samples = paired(between(to, from, "cost"), avoided, (dollars, starts) => dollars / starts);
+    const influence = this.#ratioInfluence(
+      paired(to.influences.cost, from.influences.cost, (own, other) => own - other),
+      paired(
+        from.influences.starts,
+        to.influences.starts,
+        (own, other) => (own - other) * (MONTH_HOURS / DAY_HOURS),
+      ),
+    );
+    return this.#both(samples, influence);
+  }
+
+  /** Undefined if the base costs nothing. */
+  #percent(to: SampledChoice, from: SampledChoice, name: "cost" | "weighted"): MarginsOf<number> | undefined {
+    if (from.samples[name].some((value) => value === 0)) return undefined;
+    const samples = paired(to.samples[name], from.samples[name], (own, base) => (own / base - 1) * 100);
+    return this.#both(samples, this.#ratioInfluence(to.influences[name], from.influences[name], 100));
   }
 
   /**
@@ -133,36 +139,23 @@ export class DayMargins {
     return influence;
   }
 
-  #marginsOf(
-    sampleAt: (index: number) => FigureMargins,
-    influences: SampledDelay["influences"],
+  #figureMargins(
+    samples: Pick<Samples, FigureName>,
+    influences: Pick<Influences, FigureName>,
   ): MarginsOf<FigureMargins> {
-    const samples = (of: (figures: FigureMargins) => number) =>
-      this.#draws.map((_, index) => of(sampleAt(index)));
-    const cost = this.#both(
-      samples((figures) => figures.cost_dollars_per_month),
-      influences.cost,
-    );
-    const starts = this.#both(
-      samples((figures) => figures.cold_starts_per_day),
-      influences.starts,
-    );
-    const wait = this.#both(
-      samples((figures) => figures.wait_mean_ms),
-      influences.wait,
-    );
+    const [cost, starts, wait] = (["cost", "starts", "wait"] as const).map((name) =>
+      this.#both(samples[name], influences[name]),
+    ) as [MarginsOf<number>, MarginsOf<number>, MarginsOf<number>];
     const margins = (of: keyof MarginsOf<number>): FigureMargins => ({
       cost_dollars_per_month: cost[of],
       cold_starts_per_day: starts[of],
       wait_mean_ms: wait[of],
     });
-    return { all: margins("all"), days: margins("days") };
+    return { days: margins("days"), all: margins("all") };
   }
 
-  #both(samples: readonly number[], influence: Float64Array): MarginsOf<number> {
-    const sorted = Float64Array.from(samples).sort();
-    const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] as number;
-    const days = (this.#widening * (at(1 - TAIL) - at(TAIL))) / 2;
+  #both(samples: Float64Array, influence: Float64Array): MarginsOf<number> {
+    const days = this.#draws.margin(samples);
     return { days, all: Math.hypot(days, this.#spread?.margin(influence) ?? 0) };
   }
 
@@ -170,76 +163,70 @@ export class DayMargins {
     return sumOfDays(sumOfGroups(cells, this.#gaps.days), this.#days);
   }
 
-  #of(delay: DelayChoice): SampledDelay {
-    const stored = this.#sampled.get(delay);
+  #of(choice: MarginChoice): SampledChoice {
+    const stored = this.#sampled.get(choice);
     if (stored !== undefined) return stored;
     const costs = this.#costs;
-    const cells = cellTotals(
-      this.#gaps,
-      (compute) => this.#delayOf(delay, compute),
-      (compute) => sizeOf(costs, compute),
-    );
-    const dollarsPerCuMs = (days: number) => perMonth(costs.pricePerCuHour / HOUR, days * DAY);
-    const [cuMs, coldStarts, waitMs] = [cells.cuMs, cells.coldStarts, cells.waitMs].map((values) =>
-      sumOfGroups(values, this.#gaps.days),
-    ) as [Float64Array, Float64Array, Float64Array];
-    const meanWait = (days: readonly number[]) => {
-      const requests = sumOfDays(this.#requests, days);
-      return requests === 0 ? 0 : sumOfDays(waitMs, days) / requests;
+    const hasForesight = choice === PERFECT_FORESIGHT;
+    const delayOf =
+      typeof choice === "function"
+        ? choice
+        : (compute: number) => (hasForesight ? costs.coldStartS : this.#delayOf(choice, compute));
+    const cells = cellTotals(this.#gaps, delayOf, (compute) => sizeOf(costs, compute), hasForesight);
+    const weighted = weightedCells(cells, costs);
+    const dollarsPerCuMs = perMonth(costs.pricePerCuHour / HOUR, this.#days.length * DAY);
+    const byDay = (values: Float64Array) => sumOfGroups(values, this.#gaps.days);
+    const meansOf = (values: Float64Array, factor: number) => {
+      const sums = byDay(values);
+      return Float64Array.from(this.#draws.samples((days) => sumOfDays(sums, days) * factor));
     };
-    const draws = this.#draws.map(
-      (days): FigureMargins => ({
-        cost_dollars_per_month: sumOfDays(cuMs, days) * dollarsPerCuMs(days.length),
-        cold_starts_per_day: sumOfDays(coldStarts, days) / days.length,
-        wait_mean_ms: meanWait(days),
-      }),
-    );
-    const sampled = {
-      draws,
+    const waits = byDay(cells.waitMs);
+    const perDay = 1 / this.#days.length;
+    const sampled: SampledChoice = {
+      samples: {
+        cost: meansOf(cells.cuMs, dollarsPerCuMs),
+        starts: meansOf(cells.coldStarts, perDay),
+        weighted: meansOf(weighted, perDay),
+        wait: Float64Array.from(
+          this.#draws.samples((days) => {
+            const requests = sumOfDays(this.#requests, days);
+            return requests === 0 ? 0 : sumOfDays(waits, days) / requests;
+          }),
+        ),
+      },
       influences: {
-        cost: cells.cuMs.map((value) => value * dollarsPerCuMs(this.#days.length)),
-        starts: cells.coldStarts.map((value) => value / this.#days.length),
+        cost: cells.cuMs.map((value) => value * dollarsPerCuMs),
+        starts: cells.coldStarts.map((value) => value * perDay),
+        weighted,
         wait: this.#ratioInfluence(cells.waitMs, this.#gaps.requests),
       },
     };
-    this.#sampled.set(delay, sampled);
+    this.#sampled.set(choice, sampled);
     return sampled;
   }
 }
 
-/** The figures of one delay with drawn days, and what each group of computes adds to them on each day. */
-type SampledDelay = {
-  readonly draws: readonly FigureMargins[];
-  readonly influences: {
-    readonly cost: Float64Array;
-    readonly starts: Float64Array;
-    readonly wait: Float64Array;
-  };
-};
+const MONTH_HOURS = 730;
+const DAY_HOURS = 24;
 
-function numberedDaysByKind(period: Period): readonly (readonly number[])[] {
-  const firstInstant = recordedDays(period)[0] as number;
-  const [firstNumber] = wholeDays(period) as readonly [number];
-  return daysByKind(recordedDays(period)).map((days) =>
-    days.map((day) => firstNumber + (day - firstInstant) / DAY),
-  );
+type FigureName = "cost" | "starts" | "wait";
+/** The value of each figure for each draw of days. */
+type Samples = Readonly<Record<FigureName | "weighted", Float64Array>>;
+/** What each group of computes adds to each figure on each day. */
+type Influences = Readonly<Record<FigureName | "weighted", Float64Array>>;
+type SampledChoice = { readonly samples: Samples; readonly influences: Influences };
+
+function weightedCells(cells: ReturnType<typeof cellTotals>, costs: Costs): Float64Array {
+  const isSized = typeof costs.cu !== "number";
+  const starts = isSized && costs.dollars === undefined ? cells.cuColdStarts : cells.coldStarts;
+  const worthMs = costs.coldStartS * SECOND;
+  return paired(isSized ? cells.cuMs : cells.activeMs, starts, (active, count) => active + count * worthMs);
 }
 
-function drawnDays(kinds: readonly (readonly number[])[], random: Random): readonly (readonly number[])[] {
-  return Array.from({ length: DRAWS }, (_, number) => {
-    const draw = random.stream("whatif-day-margins", number);
-    return kinds.flatMap((days) => days.map(() => days[draw() % days.length] as number));
-  });
-}
-
-function difference(to: FigureMargins, from: FigureMargins): FigureMargins {
-  return {
-    cost_dollars_per_month: to.cost_dollars_per_month - from.cost_dollars_per_month,
-    cold_starts_per_day: to.cold_starts_per_day - from.cold_starts_per_day,
-    wait_mean_ms: to.wait_mean_ms - from.wait_mean_ms,
-  };
-}
-
-function minus(to: Float64Array, from: Float64Array): Float64Array {
-  return to.map((value, index) => value - (from[index] as number));
+function paired(
+  own: Float64Array,
+  other: Float64Array,
+  combine: (own: number, other: number) => number,
+): Float64Array {
+  return own.map((value, index) => combine(value, other[index] as number));
 }

@@ -1,14 +1,21 @@
+import { DAY } from "../../platform/core/time.ts";
+import { perMonth } from "../curve/costs.ts";
 import {
   amount,
+  amountWithMargin,
   delayPhrase,
   delayText,
   millisText,
   money,
+  moneyWithMargin,
   percentOf,
+  percentWithMargin,
   signed,
+  signedWithMargin,
+  waitWithMargin,
 } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
-import { periodText, requestsText } from "../report/page-text.ts";
+import { periodText, requestsText, startLengthText } from "../report/page-text.ts";
 import { priceListText } from "../report/prices.ts";
 import { sizeText } from "../report/question.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
@@ -26,30 +33,48 @@ export function profilesPage(report: ProfilesReport): ReportPage {
     answer: profilesAnswerText(report),
     facts: profiles.map((row) => ({
       label: row.profile,
-      value: profileCostText(row),
-      note: `${amount(row.figures.cold_starts_per_day)} cold starts a day, p99 wait ${millisText(row.figures.wait_p99_ms)}`,
+      value: money(profileCost(row, report)),
+      note: `a month, ${amount(row.figures.cold_starts_per_day)} cold starts a day, p99 wait ${millisText(row.figures.wait_p99_ms)}`,
     })),
     tables: [publishedTable(report), figureTable(report)],
     limits: report.limits,
   };
 }
 
-function profilesAnswerText({ profiles: [first, ...others] }: ProfilesReport): string[] {
+function profilesAnswerText(report: ProfilesReport): string[] {
+  const [first, ...others] = report.profiles;
   if (first === undefined) return [];
-  return others.map((row) => {
-    const { cold_starts, wait_p99_ms } = row.difference;
-    const parts = [
-      `${profileCostText(row)} instead of ${profileCostText(first)} (${percentOf(row.figures.cost - first.figures.cost, first.figures.cost)})`,
-      `${signed(cold_starts ?? 0)} cold starts`,
-      `an added wait of ${millisText(row.figures.wait_p99_ms)} at p99 (${signed(wait_p99_ms ?? 0, millisText)})`,
-      `${signed(row.direct_refused - first.direct_refused)} rejected connections`,
-    ];
-    return `${row.profile} compared with ${first.profile}: ${parts.join(", ")}.`;
-  });
+  const interval =
+    report.no_margins === null
+      ? "± is half the width of a 95 % interval, for these computes on other days."
+      : `No intervals: ${report.no_margins}.`;
+  return [...others.map((row) => changeLine(row, first, report)), interval];
 }
 
-function profileCostText({ figures: { cost } }: ProfileRow): string {
-  return money(cost);
+function changeLine(row: ProfileRow, first: ProfileRow, report: ProfilesReport): string {
+  const { cold_starts_per_day: starts, wait_p99_ms } = row.difference;
+  const { margin_95: margins } = row;
+  const percent =
+    first.figures.cost === 0
+      ? percentOf(row.figures.cost, 0)
+      : percentWithMargin((row.figures.cost / first.figures.cost - 1) * 100, margins?.cost_percent);
+  const parts = [
+    `${profileCostText(row, report)} a month instead of ${profileCostText(first, report)} (${percent})`,
+    `${signedWithMargin(starts, margins?.difference.cold_starts_per_day)} cold starts a day`,
+    `an added wait of ${millisText(row.figures.wait_p99_ms)} at p99 (${signed(wait_p99_ms ?? 0, millisText)})`,
+    `${signed(row.direct_refused - first.direct_refused)} rejected connections`,
+  ];
+  return `${row.profile} compared with ${first.profile}: ${parts.join(", ")}.`;
+}
+
+/** For a month of 730 hours. */
+function profileCost({ figures: { cost } }: ProfileRow, { traffic }: ProfilesReport): number {
+  return perMonth(cost, traffic.days * DAY);
+}
+
+function profileCostText(row: ProfileRow, report: ProfilesReport): string {
+  const margin = perMonth(row.margin_95?.cost ?? 0, report.traffic.days * DAY);
+  return moneyWithMargin(profileCost(row, report), margin);
 }
 
 /** The numbers of the profiles themselves. */
@@ -65,7 +90,7 @@ function publishedTable({ profiles, question }: ProfilesReport): PageTable {
   const rows = [
     ["price per CU-hour", ({ price_per_cu_hour: price }: ProfileRow) => `$${price}`],
     ["price list", (row: ProfileRow) => priceListText(row)],
-    ["start latency", ({ start_latency }: ProfileRow) => start_latency],
+    ["starts", ({ start_latency }: ProfileRow) => startLengthText(start_latency)],
     ["default delay", ({ default_delay_s }: ProfileRow) => delayText(default_delay_s)],
     ["shortest delay", ({ minimum_delay_s }: ProfileRow) => delayText(minimum_delay_s)],
     ["longest delay", ({ maximum_delay_s }: ProfileRow) => delayText(maximum_delay_s)],
@@ -75,21 +100,36 @@ function publishedTable({ profiles, question }: ProfilesReport): PageTable {
     ["largest CU", ({ largest_cu }: ProfileRow) => amount(largest_cu)],
   ] as const;
   const records = profiles.map(
-    ({ figures: _, difference: __, delay_s: ___, best_delay_s: ____, direct_refused: _____, ...published }) =>
-      published,
+    ({
+      figures: _,
+      difference: __,
+      delay_s: ___,
+      best_delay_s: ____,
+      direct_refused: _____,
+      margin_95: ______,
+      ...published
+    }) => published,
   );
   return { ...profileTable("published", "Numbers of the profiles", profiles, rows), records };
 }
 
-function figureTable({ profiles, question }: ProfilesReport): PageTable {
+function figureTable(report: ProfilesReport): PageTable {
+  const { profiles, question, traffic } = report;
   const [first] = profiles;
   const rows = [
     ["delay", ({ delay_s }: ProfileRow) => delayText(delay_s)],
-    ["cost", profileCostText],
-    ["CU-hours", ({ figures }: ProfileRow) => amount(figures.cu_hours)],
-    ["active h", ({ figures }: ProfileRow) => amount(figures.active_s / 3_600)],
-    ["cold starts", ({ figures }: ProfileRow) => figures.cold_starts.toLocaleString("en")],
-    ["mean wait", ({ figures }: ProfileRow) => millisText(figures.wait_mean_ms)],
+    ["$ a month", (row: ProfileRow) => profileCostText(row, report)],
+    ["CU-hours a month", ({ figures }: ProfileRow) => amount(perMonth(figures.cu_hours, traffic.days * DAY))],
+    ["active h a day", ({ figures }: ProfileRow) => amount(figures.active_s / 3_600 / traffic.days)],
+    [
+      "cold starts a day",
+      ({ figures, margin_95 }: ProfileRow) =>
+        amountWithMargin(figures.cold_starts_per_day, margin_95?.cold_starts_per_day),
+    ],
+    [
+      "mean wait",
+      ({ figures, margin_95 }: ProfileRow) => waitWithMargin(figures.wait_mean_ms, margin_95?.wait_mean_ms),
+    ],
     ["p99 wait", ({ figures }: ProfileRow) => millisText(figures.wait_p99_ms)],
     ["p99 wait of waiting requests", ({ figures }: ProfileRow) => millisText(figures.wait_p99_of_waiting_ms)],
     ["rejected connections", ({ direct_refused }: ProfileRow) => direct_refused.toLocaleString("en")],

@@ -6,7 +6,9 @@ import { directConnections, directLimit } from "../capacity/pool-connections.ts"
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import { type Curve, curveOf, type DelayChoice, type SuspendDelay } from "../curve/curve.ts";
 import { bestDelay } from "../curve/optimum.ts";
+import { type DrawnOutcome, OutcomeMargins } from "../held-out/outcome-margins.ts";
 import { FixedReplay } from "../replay/fixed-replay.ts";
+import { emptyOutcomeByDay } from "../replay/replay-outcome.ts";
 import { StartLatencies, type StartLatency } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
@@ -65,6 +67,15 @@ export type ProfileRow = PriceSummary & {
   readonly figures: OutcomeFigures;
   /** To the first profile. */
   readonly difference: OutcomeFigures;
+  /** Half the width of the 95 % interval of each, for these computes on other days; null without intervals. */
+  readonly margin_95: ProfileMargins | null;
+};
+
+type ProfileMargins = Pick<OutcomeFigures, "cost" | "cold_starts_per_day" | "wait_mean_ms"> & {
+  /** Of the differences to the first profile. */
+  readonly difference: Pick<OutcomeFigures, "cost" | "cold_starts_per_day" | "wait_mean_ms">;
+  /** Of the change of the cost in percent; null if that of the first profile is 0 on some days. */
+  readonly cost_percent: number | null;
 };
 
 export type ProfilesQuestionSummary = {
@@ -82,6 +93,8 @@ export type ProfilesQuestionSummary = {
 export type ProfilesReport = {
   readonly question: ProfilesQuestionSummary;
   readonly traffic: TrafficSummary;
+  /** Why there are no intervals; null if there are. */
+  readonly no_margins: string | null;
   readonly profiles: readonly ProfileRow[];
   readonly limits: ReportLimits;
 };
@@ -110,12 +123,16 @@ export function* profilesReport(
   const curve = curveOf(reader.gaps);
   const [first] = runs;
   const { profiles } = question;
+  const margins = OutcomeMargins.of(period, random);
+  const base = "missing" in margins ? undefined : first?.drawn(margins);
   return {
     question: profilesQuestionSummary(question),
     traffic: trafficSummary(traffic, reader.gaps.computes, reader.gaps.arrivals),
-    profiles: runs.map((run, index) =>
-      run.row(profiles[index]?.name ?? "", curve, first?.figures() ?? run.figures()),
-    ),
+    no_margins: "missing" in margins ? margins.missing : null,
+    profiles: runs.map((run, index) => ({
+      ...run.row(profiles[index]?.name ?? "", curve, first?.figures() ?? run.figures()),
+      margin_95: "missing" in margins ? null : profileMargins(margins, run.drawn(margins), base),
+    })),
     limits: profilesLimits(question),
   };
 }
@@ -166,7 +183,11 @@ class ProfileRun {
     this.#deletedAt = world?.deletedAt;
     this.#delay = delay ?? (this.#ownDelays === undefined ? preset : (commonValue(this.#ownDelays) ?? "own"));
     this.#latency = profile.durations.start_compute;
-    this.#replay = new FixedReplay(period, this.#delay === "own" ? preset : this.#delay);
+    this.#replay = new FixedReplay(
+      period,
+      this.#delay === "own" ? preset : this.#delay,
+      emptyOutcomeByDay(period),
+    );
     this.#random = random;
     this.#periodMs = period.endAt - period.startAt;
     this.#reserved = reserved;
@@ -188,7 +209,13 @@ class ProfileRun {
     return outcomeFigures(this.#replay.outcome, this.#periodMs, this.#costs);
   }
 
-  row(name: string, curve: Curve, base: OutcomeFigures): ProfileRow {
+  /** Undefined without totals by day. */
+  drawn(margins: OutcomeMargins): DrawnOutcome | undefined {
+    const { days } = this.#replay.outcome;
+    return days === undefined ? undefined : margins.drawn([days], this.#costs);
+  }
+
+  row(name: string, curve: Curve, base: OutcomeFigures): Omit<ProfileRow, "margin_95"> {
     const { cu, coldStartS } = this.#costs;
     const { suspendTimeout, sizes, pooledConnections } = this.#profile;
     const figures = this.figures();
@@ -219,6 +246,27 @@ class ProfileRun {
       difference: figureDifference(figures, base),
     };
   }
+}
+
+function profileMargins(
+  margins: OutcomeMargins,
+  own: DrawnOutcome | undefined,
+  base: DrawnOutcome | undefined,
+): ProfileMargins | null {
+  if (own === undefined || base === undefined) return null;
+  const difference = (name: "cost" | "cold_starts_per_day" | "wait_mean_ms") =>
+    margins.difference(own[name], base[name]);
+  return {
+    cost: margins.margin(own.cost),
+    cold_starts_per_day: margins.margin(own.cold_starts_per_day),
+    wait_mean_ms: margins.margin(own.wait_mean_ms),
+    difference: {
+      cost: difference("cost"),
+      cold_starts_per_day: difference("cold_starts_per_day"),
+      wait_mean_ms: difference("wait_mean_ms"),
+    },
+    cost_percent: margins.percent(own.cost, base.cost),
+  };
 }
 
 function figureDifference(figures: OutcomeFigures, base: OutcomeFigures): ProfileRow["difference"] {

@@ -1,8 +1,7 @@
 import jStat from "jstat";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
 import type { PredictionInterval } from "../replay/replications.ts";
-import { daysByKind, recordedDays } from "./bootstrap.ts";
+import { daysByKind } from "./bootstrap.ts";
 import type { MonthPeriod, QuotaMonthOutcome } from "./quota-months.ts";
 
 const UPPER_TAIL = 0.975;
@@ -15,8 +14,8 @@ const DAYS_OF_WEEK = [5, 2] as const;
  * is estimated from both kinds of days, so Welch's approximation gives the degrees of freedom of Student's t,
  * with the same variance assumed for both kinds.
  */
-export function bootstrapWidening(period: Period): number {
-  const parts = daysByKind(recordedDays(period)).map((days, kind) => {
+export function bootstrapWidening(drawnFrom: readonly SimTime[]): number {
+  const parts = daysByKind(drawnFrom).map((days, kind) => {
     const n = days.length;
     return { variance: (DAYS_OF_WEEK[kind] as number) ** 2 / n, n };
   });

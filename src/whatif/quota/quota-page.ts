@@ -1,6 +1,13 @@
-import { amount, delayPhrase, delayText, plural } from "../report/number-format.ts";
+import { amount, amountWithMargin, delayPhrase, delayText, plural } from "../report/number-format.ts";
 import type { PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
-import { periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
+import {
+  dateText,
+  minuteText,
+  periodText,
+  requestsText,
+  startsTakeText,
+  truncatedTitle,
+} from "../report/page-text.ts";
 import { sizeText } from "../report/question.ts";
 import { FEW_DAYS } from "./bootstrap.ts";
 import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth, QuotaReport } from "./quota-report.ts";
@@ -15,7 +22,7 @@ export function quotaPage(report: QuotaReport): ReportPage {
     subject: [
       `${requestsText(traffic)} of ${plural(first?.projects.length ?? 0, "project")} with a quota`,
       periodText(traffic),
-      `${sizeText(question.cu)}, starts take ${question.start_latency}`,
+      `${sizeText(question.cu)}, ${startsTakeText(question.start_latency)}`,
       `profile ${question.profile}`,
       plural(report.replications, "replication"),
     ].join(" · "),
@@ -28,8 +35,8 @@ export function quotaPage(report: QuotaReport): ReportPage {
           label: hasSeveralProjects(report)
             ? `${delayText(delay_s)}, ${project.project}`
             : delayText(delay_s),
-          value: month.reached_at.median === null ? "not reached" : dayText(month.reached_at.median),
-          note: `${meanText(month.used_cu_hours)} of ${amount(project.quota_cu_hours)} CU-hours, ${meanText(month.refused)} rejected`,
+          value: month.reached_at.median === null ? "not reached" : dateText(month.reached_at.median),
+          note: `${meanText(month.used_cu_hours)} of ${project.quota_cu_hours.toLocaleString("en")} CU-hours, ${meanText(month.refused)} rejected`,
         },
       ];
     }),
@@ -72,14 +79,14 @@ function projectCountText(report: QuotaReport, projects: readonly ProjectQuota[]
 }
 
 function quotaSentence({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string {
-  const quota = `${amount(quota_cu_hours)} CU-hours`;
+  const quota = `${quota_cu_hours.toLocaleString("en")} CU-hours`;
   const used = `${meanText(month.used_cu_hours)} of ${quota} used in ${month.month}`;
   const { reached_at, reached_share } = month;
   if (reached_share === 0) return `the quota is not used up: ${used}.`;
   const share =
     reached_share === 1 ? "" : ` It is reached in ${amount(reached_share * 100)} % of the replications.`;
   if (reached_at.median === null) return `the quota is probably not used up: ${used}.${share}`;
-  return `the quota of ${quota} is used up on ${minuteText(reached_at.median)}${intervalText(reached_at)}. After that, ${meanText(month.refused)} of ${meanText(month.requests)} requests in ${month.month} are rejected.${share}`;
+  return `the quota of ${quota} is used up on ${minuteText(reached_at.median)} UTC${intervalText(reached_at)}. After that, ${meanText(month.refused)} of ${meanText(month.requests)} requests in ${month.month} are rejected.${share}`;
 }
 
 function intervalText({ low, high, confidence }: DateSummary): string {
@@ -158,7 +165,7 @@ function monthCells({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string
   return [
     month.month,
     meanText(month.used_cu_hours),
-    amount(quota_cu_hours),
+    quota_cu_hours.toLocaleString("en"),
     `${amount(month.reached_share * 100)} %`,
     median === null ? "–" : minuteText(median),
     ...bounds,
@@ -173,15 +180,5 @@ function hasSeveralProjects({ delays }: QuotaReport): boolean {
 
 /** Omits an interval that is too small to show. */
 function meanText({ mean, plus_minus }: MeanSummary): string {
-  return plus_minus === null || plus_minus < mean * 1e-6
-    ? amount(mean)
-    : `${amount(mean)} ± ${amount(plus_minus)}`;
-}
-
-function minuteText(instant: string): string {
-  return `${instant.slice(0, "2026-01-31".length)} ${instant.slice("2026-01-31T".length, "2026-01-31T12:00".length)}`;
-}
-
-function dayText(instant: string): string {
-  return instant.slice(0, "2026-01-31".length);
+  return plus_minus === null || plus_minus < mean * 1e-6 ? amount(mean) : amountWithMargin(mean, plus_minus);
 }

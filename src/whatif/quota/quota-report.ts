@@ -37,7 +37,10 @@ export type QuotaQuestion = {
   readonly replications: number;
 };
 
-/** The mean over replications and half the width of its 95 % interval; null for a single replication. */
+/**
+ * The mean over replications, and half the width of the interval of one more replication, as for dates; null for a
+ * single replication.
+ */
 export type MeanSummary = { readonly mean: number; readonly plus_minus: number | null };
 
 /** The prediction interval of a date over the replications; null if it is not within the month. */
@@ -221,10 +224,10 @@ function projectQuota(
   recorded: Period,
 ): ProjectQuota {
   const quota_cu_hours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
-  const factor = horizon.endAt > recorded.endAt ? bootstrapWidening(recorded) : 1;
+  const factor = horizon.endAt > recorded.endAt ? bootstrapWidening(recordedDays(recorded)) : 1;
   const months = monthsOf(horizon).map((month, index): QuotaMonth => {
     const outcomes = runs.map((outcome) => outcome[index] as QuotaMonthOutcome);
-    const mean = (of: (outcome: QuotaMonthOutcome) => number) => meanSummary(outcomes.map(of));
+    const mean = (of: (outcome: QuotaMonthOutcome) => number) => meanSummary(outcomes.map(of), factor);
     return {
       month: monthName(month),
       from: isoInstant(Math.max(month.startAt, horizon.startAt)),
@@ -247,9 +250,12 @@ function projectQuota(
   return { project: project.project, computes: project.computes.length, quota_cu_hours, months };
 }
 
-function meanSummary(values: readonly number[]): MeanSummary {
-  const { mean, halfWidth } = confidenceInterval(values);
-  return { mean, plus_minus: values.length === 1 ? null : halfWidth };
+function meanSummary(values: readonly number[], factor: number): MeanSummary {
+  const { low, high } = predictionInterval(values);
+  return {
+    mean: confidenceInterval(values).mean,
+    plus_minus: values.length === 1 ? null : (factor * (high - low)) / 2,
+  };
 }
 
 function dateSummary(

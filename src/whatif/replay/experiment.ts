@@ -8,7 +8,7 @@ import type { Policy } from "../policies/policy.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { type ComputeSetting, FixedReplay } from "./fixed-replay.ts";
 import { PolicyReplay } from "./policy-replay.ts";
-import { emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
+import { emptyOutcomeByDay, type ReplayOutcome } from "./replay-outcome.ts";
 import { StartLatencies, type StartLatency } from "./start-latency.ts";
 
 /** What is the same for all policies that an experiment compares. */
@@ -46,7 +46,7 @@ export function createReplay(
   period: Period,
   { latency, coldStartS: baseS, ordinaryStartMs, random, perCompute }: ExperimentSetting,
   fleetGaps: () => Gaps,
-  outcome: ReplayOutcome = emptyOutcome(period),
+  outcome: ReplayOutcome = emptyOutcomeByDay(period),
 ): Replay {
   const worthOf = (waits: Pick<Gaps, "starts" | "startWaitMs">) =>
     startWorthS({ coldStartS: baseS, ordinaryStartMs }, waits);

@@ -1,6 +1,7 @@
 import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
+import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
 import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 import type { LatencySource } from "./start-latency.ts";
 
@@ -74,9 +75,12 @@ export class FixedReplay {
       this.#sleep();
       this.outcome.coldStarts += 1;
       this.outcome.cuColdStarts += this.#cu;
+      this.#countOnDay("coldStarts", at[i] as number, 1);
+      this.#countOnDay("cuColdStarts", at[i] as number, this.#cu);
       this.#busyEnd = this.#start(at[i] as number);
     }
     this.outcome.arrivals += at.length;
+    if (this.outcome.days !== undefined) addArrivalsByDay(this.outcome.days, at);
   }
 
   /** Ends the current compute. */
@@ -89,8 +93,10 @@ export class FixedReplay {
   #addFirst(arrival: SimTime, duration: DurationMs): number {
     this.#isNew = false;
     this.outcome.firstStarts += 1;
+    this.#countOnDay("firstStarts", arrival, 1);
     const readyAt = this.#start(arrival);
     this.outcome.waits.add(readyAt - arrival);
+    this.#countOnDay("waitMs", arrival, readyAt - arrival);
     this.#busyEnd = readyAt + duration;
     return 1;
   }
@@ -102,6 +108,7 @@ export class FixedReplay {
   #addWaiting(at: Float64Array, durationMs: Float64Array, from: number): number {
     const { waits } = this.outcome;
     const readyAt = this.#readyAt;
+    const waitedMs = waits.sumMs;
     let busyEnd = this.#busyEnd;
     let i = from;
     for (; i < at.length; i += 1) {
@@ -111,6 +118,7 @@ export class FixedReplay {
       busyEnd = Math.max(busyEnd, readyAt + (durationMs[i] as number));
     }
     this.#busyEnd = busyEnd;
+    if (i > from) this.#countOnDay("waitMs", this.#activeSince, waits.sumMs - waitedMs);
     return i;
   }
 
@@ -128,6 +136,10 @@ export class FixedReplay {
     }
     this.#busyEnd = busyEnd;
     return i;
+  }
+
+  #countOnDay(name: keyof OutcomeTotals, at: SimTime, value: number): void {
+    if (this.outcome.days !== undefined) addOnDay(this.outcome.days, name, at, value);
   }
 
   #start(at: SimTime): SimTime {

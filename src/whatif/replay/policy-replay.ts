@@ -2,6 +2,7 @@ import type { SimTime } from "../../platform/core/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
 import type { ComputeSetting, ReplayObserver } from "./fixed-replay.ts";
+import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
 import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 import type { LatencySource } from "./start-latency.ts";
 
@@ -51,15 +52,18 @@ export class PolicyReplay {
       if (this.#isNew) {
         this.#isNew = false;
         this.outcome.firstStarts += 1;
+        this.#countOnDay("firstStarts", arrival, 1);
         this.#start(arrival);
       } else if (arrival > this.#busyEnd) {
         this.#endIdle(arrival);
       }
       const begin = Math.max(arrival, this.#readyAt);
       this.outcome.waits.add(begin - arrival);
+      if (begin > arrival) this.#countOnDay("waitMs", this.#activeSince, begin - arrival);
       this.#busyEnd = Math.max(this.#busyEnd, begin + (durationMs[i] as number));
     }
     this.outcome.arrivals += at.length;
+    if (this.outcome.days !== undefined) addArrivalsByDay(this.outcome.days, at);
   }
 
   end(): void {
@@ -76,6 +80,8 @@ export class PolicyReplay {
     if (!this.#sleepUntil(arrival)) {
       this.outcome.coldStarts += 1;
       this.outcome.cuColdStarts += this.#cu;
+      this.#countOnDay("coldStarts", arrival, 1);
+      this.#countOnDay("cuColdStarts", arrival, this.#cu);
       this.#start(arrival);
     }
     this.#policyState?.learn?.(arrival - idleSince, arrival);
@@ -105,6 +111,10 @@ export class PolicyReplay {
       }
     }
     return true;
+  }
+
+  #countOnDay(name: keyof OutcomeTotals, at: SimTime, value: number): void {
+    if (this.outcome.days !== undefined) addOnDay(this.outcome.days, name, at, value);
   }
 
   #start(at: SimTime): void {

@@ -8,7 +8,7 @@ import { experimentSetting, type Question } from "../report/question.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, gapsOf, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { createReplay, type Replay } from "./experiment.ts";
-import { emptyOutcome, mergeOutcome, type ReplayOutcome } from "./replay-outcome.ts";
+import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** One pass of a policy through the traffic. Plain values, so that it can be sent to a worker. */
 export type ReplayJob = { readonly policy: string; readonly question: Question; readonly seed: number };
@@ -111,7 +111,7 @@ export function mergeReplays(
   jobs: readonly ReplayJob[],
   period: Period,
 ): ReplayOutcome[] {
-  const merged = jobs.map(() => emptyOutcome(period));
+  const merged = jobs.map(() => emptyOutcomeByDay(period));
   for (const part of parts)
     for (const [index, outcome] of part.entries()) mergeOutcome(merged[index] as ReplayOutcome, outcome);
   return merged;

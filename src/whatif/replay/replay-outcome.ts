@@ -1,5 +1,13 @@
 import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
+import {
+  addActiveByDay,
+  addDays,
+  copyOfDays,
+  emptyDays,
+  type OutcomeDays,
+  type OutcomeTotals,
+} from "./outcome-days.ts";
 import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
 
 /** The result of replaying one compute, or the sum over many. */
@@ -30,6 +38,8 @@ export type ReplayOutcome = {
    * the last day. Empty if there are more than `MAX_DAYS`.
    */
   readonly activeByDay: Float64Array;
+  /** By UTC day, for margins; undefined where they are not needed. */
+  readonly days?: OutcomeDays | undefined;
 };
 
 /** Most days reported one by one: a single misdated request would make millions of them. */
@@ -52,7 +62,12 @@ export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
   };
 }
 
-/** Adds the outcome of other computes in the same period. */
+/** With totals by UTC day, unless there are too many days. */
+export function emptyOutcomeByDay(period: Period): ReplayOutcome {
+  return { ...emptyOutcome(period), days: emptyDays(period) };
+}
+
+/** Adds the outcome of other computes in the same period, or of a shorter one with the same start. */
 export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
   into.arrivals += part.arrivals;
   into.firstStarts += part.firstStarts;
@@ -66,11 +81,12 @@ export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
   into.resumesWasted += part.resumesWasted;
   for (const [day, activeMs] of part.activeByDay.entries())
     into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
+  if (into.days !== undefined && part.days !== undefined) addDays(into.days, part.days);
 }
 
 /**
  * The outcome between the ends of two replays from the same start, with the same decisions until the first end:
- * that of the longer one without that of the shorter one. Without days.
+ * that of the longer one without that of the shorter one. Without `activeByDay`.
  */
 export function outcomeBetween(shorter: ReplayOutcome, longer: ReplayOutcome): ReplayOutcome {
   return {
@@ -85,7 +101,18 @@ export function outcomeBetween(shorter: ReplayOutcome, longer: ReplayOutcome): R
     resumesUsed: longer.resumesUsed - shorter.resumesUsed,
     resumesWasted: longer.resumesWasted - shorter.resumesWasted,
     activeByDay: new Float64Array(0),
+    days: daysBetween(shorter.days, longer.days),
   };
+}
+
+function daysBetween(
+  shorter: OutcomeDays | undefined,
+  longer: OutcomeDays | undefined,
+): OutcomeDays | undefined {
+  if (shorter === undefined || longer === undefined) return undefined;
+  const days = copyOfDays(longer);
+  addDays(days, shorter, -1);
+  return days;
 }
 
 /** An outcome in plain values, so that a worker can return it. */
@@ -100,7 +127,10 @@ export function outcomeFrom(plain: PlainOutcome): ReplayOutcome {
 }
 
 /** Billed time. */
-export function meteredMs({ activeMs, startingMs }: ReplayOutcome): DurationMs {
+export function meteredMs({
+  activeMs,
+  startingMs,
+}: Pick<OutcomeTotals, "activeMs" | "startingMs">): DurationMs {
   return activeMs - startingMs;
 }
 
@@ -125,6 +155,7 @@ export function addActiveTime(
   outcome.activeMs += end - from;
   outcome.startingMs += readyAt - from;
   outcome.cuMs += (end - readyAt) * cu;
+  if (outcome.days !== undefined) addActiveByDay(outcome.days, { from, readyAt, to: end }, cu);
   const lastDay = outcome.activeByDay.length - 1;
   for (let at = lastDay < 0 ? end : from; at < end; ) {
     const day = Math.min(lastDay, Math.floor((at - startAt) / DAY));

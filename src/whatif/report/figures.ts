@@ -1,6 +1,7 @@
 import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
 import { billOf, type Costs, startWorthS, weightedCostMs } from "../curve/costs.ts";
 import type { CurvePoint, DelayChoice, WithCuMs } from "../curve/curve.ts";
+import type { OutcomeTotals } from "../replay/outcome-days.ts";
 import { meteredMs, type ReplayOutcome } from "../replay/replay-outcome.ts";
 
 /** Figures of one delay, read from the curve. Costs are dollars. */
@@ -91,24 +92,36 @@ export type OutcomeFigures = {
 };
 
 export function outcomeFigures(outcome: ReplayOutcome, periodMs: DurationMs, costs: Costs): OutcomeFigures {
-  const { arrivals, coldStarts, firstStarts, activeMs, waits } = outcome;
-  const starts = coldStarts + firstStarts;
-  const worthS = startWorthS(costs, { starts, startWaitMs: waits.mean(arrivals) * arrivals });
-  const { cuHours, cost } = billOf({ activeMs: meteredMs(outcome), cuMs: outcome.cuMs }, costs);
+  const { arrivals, waits } = outcome;
   return {
-    cold_starts: coldStarts,
-    cold_starts_per_day: (coldStarts * DAY) / periodMs,
-    active_s: activeMs / SECOND,
-    cu_hours: cuHours,
-    cost,
-    burden_s: weightedCostS(outcome, costs, worthS),
+    ...totalFigures({ ...outcome, waitMs: waits.sumMs }, periodMs, costs),
     waited: waits.waited,
-    wait_mean_ms: waits.mean(arrivals),
     wait_p50_ms: waits.quantile(0.5, arrivals),
     wait_p99_ms: waits.quantile(0.99, arrivals),
     wait_p50_of_waiting_ms: waits.quantile(0.5, waits.waited),
     wait_p99_of_waiting_ms: waits.quantile(0.99, waits.waited),
     resumes_used: outcome.resumesUsed,
     resumes_wasted: outcome.resumesWasted,
+  };
+}
+
+/** The figures that follow from totals, so that they also have margins. */
+export type TotalFigures = Pick<
+  OutcomeFigures,
+  "cold_starts" | "cold_starts_per_day" | "active_s" | "cu_hours" | "cost" | "burden_s" | "wait_mean_ms"
+>;
+
+export function totalFigures(totals: OutcomeTotals, periodMs: DurationMs, costs: Costs): TotalFigures {
+  const { arrivals, coldStarts, firstStarts, activeMs, cuMs, waitMs } = totals;
+  const worthS = startWorthS(costs, { starts: coldStarts + firstStarts, startWaitMs: waitMs });
+  const { cuHours, cost } = billOf({ activeMs: meteredMs(totals), cuMs }, costs);
+  return {
+    cold_starts: coldStarts,
+    cold_starts_per_day: (coldStarts * DAY) / periodMs,
+    active_s: activeMs / SECOND,
+    cu_hours: cuHours,
+    cost,
+    burden_s: weightedCostS(totals, costs, worthS),
+    wait_mean_ms: arrivals === 0 ? 0 : waitMs / arrivals,
   };
 }

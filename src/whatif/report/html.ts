@@ -11,6 +11,9 @@ import {
 } from "./page-layout.ts";
 import { PALETTE } from "./palette.ts";
 
+/** In every report, and in no other file. */
+export const REPORT_MARK = '<p class="kicker">standin what-if</p>';
+
 /** One HTML file without scripts or external resources. */
 export function reportHtml(
   page: ReportPage,
@@ -33,7 +36,7 @@ ${REPORT_STYLE}</style>
 <body>
 <main>
 <header>
-<p class="kicker">standin what-if</p>
+${REPORT_MARK}
 <h1>${escapeHtml(title)}</h1>
 <p class="answer">${escapeHtml(first)}</p>
 ${others.map((sentence) => `<p class="also">${escapeHtml(sentence)}</p>`).join("\n")}

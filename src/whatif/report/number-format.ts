@@ -1,14 +1,63 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../platform/core/time.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 
-/** About three significant digits, with thousands separators. */
+/** At most three significant digits, with thousands separators. */
 export function amount(value: number): string {
   const size = Math.abs(value);
-  const digits = size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4;
+  if (size >= 100) return threeDigits(value);
+  const digits = Number.isInteger(value) ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4;
   return value.toLocaleString("en", {
     minimumFractionDigits: Math.min(digits, 2),
     maximumFractionDigits: digits,
   });
+}
+
+/** None without an interval. */
+type Margin = number | null | undefined;
+
+/** Half the width of an interval, with at most two significant digits. */
+export function amountMargin(margin: number): string {
+  return margin.toLocaleString("en", { maximumSignificantDigits: 2 });
+}
+
+export function moneyMargin(margin: number): string {
+  return `$${amountMargin(margin)}`;
+}
+
+function waitMargin(ms: number): string {
+  return ms < 1_000 ? `${amountMargin(ms)} ms` : `${amountMargin(ms / 1_000)} s`;
+}
+
+function withMargin(figure: string, margin: Margin, show = amountMargin): string {
+  return margin === null || margin === undefined || margin === 0 ? figure : `${figure} ± ${show(margin)}`;
+}
+
+export function amountWithMargin(value: number, margin: Margin): string {
+  return withMargin(amount(value), margin);
+}
+
+export function signedWithMargin(difference: number, margin: Margin): string {
+  return withMargin(signed(difference), margin);
+}
+
+export function moneyWithMargin(dollars: number, margin: Margin): string {
+  return withMargin(money(dollars), margin, moneyMargin);
+}
+
+/** For fractions of a cent. */
+export function smallMoneyWithMargin(dollars: number, margin: Margin): string {
+  return withMargin(smallMoney(dollars), margin, moneyMargin);
+}
+
+export function waitWithMargin(ms: number, margin: Margin): string {
+  return withMargin(millisText(ms), margin, waitMargin);
+}
+
+/** The margin is in percentage points. */
+export function percentWithMargin(percent: number | null, margin: Margin): string {
+  if (percent === null) return "–";
+  if (margin === null || margin === undefined || margin === 0) return percentOf(percent, 100);
+  return `${signedWithMargin(percent, margin)} %`;
 }
 
 /** For charts: three significant digits, with thousands separators. */
@@ -21,13 +70,26 @@ export function threeDigitMoney(dollars: number): string {
   return `${dollars < 0 ? "−" : ""}$${threeDigits(Math.abs(dollars))}`;
 }
 
+/** At most three significant digits; below $10 with cents. */
 export function money(dollars: number): string {
-  const digits = Math.abs(dollars) >= 1_000 ? 0 : 2;
-  const text = Math.abs(dollars).toLocaleString("en", {
+  const size = Math.abs(dollars);
+  const digits = size === 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  const text = size.toLocaleString("en", {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
+    ...(size >= 99.95 ? { maximumSignificantDigits: 3 } : {}),
   });
   return `${dollars < 0 ? "−" : ""}$${text}`;
+}
+
+/** Fractions of a cent with two significant digits. */
+export function smallMoney(dollars: number): string {
+  return dollars > 0 && dollars < 0.1 ? `$${Number(dollars.toPrecision(2))}` : money(dollars);
+}
+
+/** As given, not rounded. */
+export function exactMoney(dollars: number): string {
+  return `$${dollars.toLocaleString("en", { maximumFractionDigits: 6 })}`;
 }
 
 /** With a sign. There is no percentage of zero: then "new" or "gone". */

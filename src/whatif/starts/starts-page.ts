@@ -1,6 +1,14 @@
-import { amount, delayPhrase, millisText, plural, signed } from "../report/number-format.ts";
+import {
+  amount,
+  amountWithMargin,
+  delayPhrase,
+  millisText,
+  plural,
+  signed,
+  waitWithMargin,
+} from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
-import { periodText, requestsText } from "../report/page-text.ts";
+import { minuteText, periodText, requestsText, startsTakeText } from "../report/page-text.ts";
 import { profileAndPriceText } from "../report/question.ts";
 import type { StartsReport, StartsRow } from "./starts-report.ts";
 
@@ -12,7 +20,7 @@ export function startsPage(report: StartsReport): ReportPage {
       requestsText(traffic),
       periodText(traffic),
       delayPhrase(report.delay_s),
-      `starts take ${question.start_latency}`,
+      startsTakeText(question.start_latency),
       profileAndPriceText(question),
     ].join(" · "),
     answer: startsAnswerText(report),
@@ -35,14 +43,25 @@ export function startLimitName({ max_concurrent_starts: most, pool }: StartsRow)
   ].join(", ");
 }
 
-function startsAnswerText({ rows }: StartsReport): string[] {
+function startsAnswerText({ rows, no_margins }: StartsReport): string[] {
   const [unlimited, ...limited] = rows;
   if (unlimited === undefined || unlimited.most_under_way_at === null || unlimited.per_minute_max_at === null)
     return ["There are no requests, so nothing starts."];
   return [
-    `At most ${plural(unlimited.most_under_way, "concurrent start")}, first at ${unlimited.most_under_way_at}. The busiest minute, ${unlimited.per_minute_max_at.slice(0, 16)}Z, has ${plural(unlimited.per_minute_max, "start")} (over all minutes: p50 ${amount(unlimited.per_minute_p50)}, p99 ${amount(unlimited.per_minute_p99)}).`,
+    `At most ${plural(unlimited.most_under_way, "concurrent start")}, first on ${minuteText(unlimited.most_under_way_at)} UTC. The busiest minute, ${minuteText(unlimited.per_minute_max_at)} UTC, has ${plural(unlimited.per_minute_max, "start")} (over all minutes: p50 ${amount(unlimited.per_minute_p50)}, p99 ${amount(unlimited.per_minute_p99)}).`,
+    meanLine(unlimited, no_margins),
     ...limited.map((row) => startsSentence(row, unlimited)),
   ];
+}
+
+function meanLine({ figures, margin_95: margins }: StartsRow, missing: string | null): string {
+  const starts = amountWithMargin(figures.cold_starts_per_day, margins?.cold_starts_per_day);
+  const wait = waitWithMargin(figures.wait_mean_ms, margins?.wait_mean_ms);
+  const meaning =
+    missing === null
+      ? "± is half the width of a 95 % interval, for these computes on other days."
+      : `No intervals: ${missing}.`;
+  return `Without limits, there are ${starts} cold starts a day, and requests wait ${wait} on average. ${meaning}`;
 }
 
 function startsSentence(row: StartsRow, unlimited: StartsRow): string {
@@ -90,7 +109,7 @@ function startTable({ rows }: StartsReport): PageTable {
         startLimitName(row),
         row.starts.toLocaleString("en"),
         row.most_under_way.toLocaleString("en"),
-        row.most_under_way_at?.slice(0, 19) ?? "",
+        row.most_under_way_at === null ? "" : minuteText(row.most_under_way_at),
         amount(row.per_minute_p50),
         amount(row.per_minute_p99),
         amount(row.per_minute_max),
@@ -156,7 +175,7 @@ function minuteTable({ busiest_minutes }: StartsReport): PageTable {
     headings: ["minute", "starts"],
     records: busiest_minutes,
     rows: busiest_minutes.map(({ at, starts }) => ({
-      cells: [at.slice(0, 16), starts.toLocaleString("en")],
+      cells: [minuteText(at), starts.toLocaleString("en")],
     })),
   };
 }

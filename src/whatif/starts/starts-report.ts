@@ -4,6 +4,7 @@ import type { Random } from "../../platform/core/random-port.ts";
 import { MINUTE, SECOND } from "../../platform/core/time.ts";
 import type { StartLimits } from "../coupled/start-limiter.ts";
 import type { DelayChoice } from "../curve/curve.ts";
+import { OutcomeMargins } from "../held-out/outcome-margins.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
@@ -44,6 +45,8 @@ export type StartsRow = {
   readonly wait_p999_of_waiting_ms: number;
   readonly wait_max_ms: number;
   readonly figures: OutcomeFigures;
+  /** Half the width of the 95 % interval of each, for these computes on other days; null with limits or without intervals. */
+  readonly margin_95: StartsMargins | null;
   /** To the result without limits; null for that result itself. */
   readonly difference: {
     readonly cold_starts: number;
@@ -54,10 +57,14 @@ export type StartsRow = {
   } | null;
 };
 
+type StartsMargins = Pick<OutcomeFigures, "cold_starts_per_day" | "wait_mean_ms">;
+
 export type StartsReport = {
   readonly question: QuestionSummary;
   readonly delay_s: DelayChoice;
   readonly traffic: TrafficSummary;
+  /** Why there are no intervals; null if there are. */
+  readonly no_margins: string | null;
   /** Without limits first, then in the order of the question. */
   readonly rows: readonly StartsRow[];
   readonly busiest_minutes: readonly { readonly at: string; readonly starts: number }[];
@@ -101,7 +108,11 @@ export function* startsReport(
     runs.push(simulateLimited(traffic, all, question, startsQuestion, starts, random));
     yield (runs.length + 1) * traffic.computes.length;
   }
-  const base = startsRow(unlimited, traffic, question, startsQuestion, {}, undefined);
+  const margins = OutcomeMargins.of(traffic.period, random);
+  const base = {
+    ...startsRow(unlimited, traffic, question, startsQuestion, {}, undefined),
+    margin_95: "missing" in margins ? null : startsMargins(unlimited, margins, question),
+  };
   const rows = [
     base,
     ...runs.map((run, index) =>
@@ -114,6 +125,7 @@ export function* startsReport(
     question: questionSummary(question),
     delay_s: startsQuestion.delay,
     traffic: trafficSummary(traffic, unlimited.outcome.firstStarts, unlimited.outcome.arrivals),
+    no_margins: "missing" in margins ? margins.missing : null,
     rows,
     busiest_minutes: busiestMinutes(perMinute).map((minute) => ({
       at: isoInstant(startAt + minute * MINUTE),
@@ -176,6 +188,7 @@ function startsRow(
     wait_p999_of_waiting_ms: waits.quantile(0.999, waits.waited),
     wait_max_ms: waitMax,
     figures,
+    margin_95: null,
     difference:
       base === undefined
         ? null
@@ -186,6 +199,19 @@ function startsRow(
             wait_p99_ms: figures.wait_p99_ms - base.figures.wait_p99_ms,
             wait_max_ms: waitMax - base.wait_max_ms,
           },
+  };
+}
+
+function startsMargins(
+  { outcome: { days } }: StartsRun,
+  margins: OutcomeMargins,
+  { costs }: Question,
+): StartsMargins | null {
+  if (days === undefined) return null;
+  const drawn = margins.drawn([days], costs);
+  return {
+    cold_starts_per_day: margins.margin(drawn.cold_starts_per_day),
+    wait_mean_ms: margins.margin(drawn.wait_mean_ms),
   };
 }
 
@@ -232,6 +258,7 @@ function startsLimits({ concurrent, pool, delay }: StartsQuestion, hasRandomness
       "Clients that give up or retry while they wait, and queries slowed by a cold cache.",
       "The platform does not publish its own start limits. The limits here are yours.",
       ...(delay === "never" ? ["Computes that never suspend start once, on their first request."] : []),
+      "Peaks, percentiles and results with limits have no intervals: other days can have higher peaks than the recorded ones.",
       "Quantiles of waits above 17 minutes are rounded up by at most 0.1 %. Means and the longest wait are exact.",
       AFTER_TRACE_END,
     ],

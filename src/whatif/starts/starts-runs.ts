@@ -5,7 +5,7 @@ import type { StartLimits } from "../coupled/start-limiter.ts";
 import { sizeOf } from "../curve/costs.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 import { FixedReplay } from "../replay/fixed-replay.ts";
-import type { ReplayOutcome } from "../replay/replay-outcome.ts";
+import { emptyOutcomeByDay, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import { StartLatencies, type StartLatency } from "../replay/start-latency.ts";
 import { effectiveDelay, fleetSetting, type Question } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
@@ -41,7 +41,7 @@ export function* replayUnlimited(
   random: Random,
 ): Generator<number, StartsRun> {
   const times = new StartTimes();
-  const replay = new FixedReplay(period, delay === "own" ? 0 : delay, undefined, {
+  const replay = new FixedReplay(period, delay === "own" ? 0 : delay, emptyOutcomeByDay(period), {
     started: (at, readyAt) => times.add(at, readyAt),
     suspended: () => {},
   });

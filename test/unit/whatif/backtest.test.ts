@@ -48,7 +48,7 @@ function backtest(
     const replay = replayComputes(trafficWithin(traffic, period), work, randomFrom);
     for (let step = replay.next(); ; step = replay.next()) if (step.done === true) return step.value;
   });
-  return backtestOf(traffic, input, plan.foldOutcomes(outcomes));
+  return backtestOf(traffic, input, plan.foldOutcomes(outcomes), randomFrom(1));
 }
 
 const policyOf = (policies: readonly Backtest["folds"][number]["policies"][number][], name: string) => {

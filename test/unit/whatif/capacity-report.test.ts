@@ -222,7 +222,7 @@ test("a tolerated share of throttled time admits a smaller size", () => {
   expect(chosen(0.33)[0]).toMatch(/^2 CU, /);
   expect(chosen(0.34)[0]).toMatch(/^1 CU, /);
   expect(chosen(0.34)[1]).toMatch(
-    /^It is the cheapest size that throttles at most 34 % of the active time and rejects at most 34 % of the requests\.$/,
+    /^It is the cheapest size that throttles at most 34 % of the active time and rejects at most 34 % of the requests\. It is throttled for 33\.3 % of the active time\.$/,
   );
 });
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { normal, uniform } from "../../../src/platform/core/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
+import { noDrawsReason } from "../../../src/whatif/held-out/day-draws.ts";
 import { parseDaySpan, splitDays } from "../../../src/whatif/held-out/day-split.ts";
 import { heldOut, type TrainAndTest } from "../../../src/whatif/held-out/held-out.ts";
-import { DayMargins, noMarginsReason } from "../../../src/whatif/held-out/margins.ts";
+import { DayMargins } from "../../../src/whatif/held-out/margins.ts";
 import { emptyGaps, GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { LongGapStore } from "../../../src/whatif/trace/long-gap-store.ts";
 import type { LongGaps } from "../../../src/whatif/trace/long-gaps.ts";
@@ -138,10 +139,10 @@ describe("held-out gain", () => {
 
 describe("margins", () => {
   test("need seven whole days, and two of each kind", () => {
-    expect(noMarginsReason(periodOf(7 * DAY))).toBeUndefined();
-    expect(noMarginsReason(periodOf(6 * DAY))).toBe("6 whole days (UTC) of traffic, and 7 are needed");
+    expect(noDrawsReason(periodOf(7 * DAY))).toBeUndefined();
+    expect(noDrawsReason(periodOf(6 * DAY))).toBe("6 whole days (UTC) of traffic, and 7 are needed");
     const fromWednesday = { startAt: BEGIN + 2 * DAY, endAt: BEGIN + 9 * DAY };
-    expect(noMarginsReason(fromWednesday)).toBeUndefined();
+    expect(noDrawsReason(fromWednesday)).toBeUndefined();
   });
 
   /**
@@ -151,7 +152,7 @@ describe("margins", () => {
   test.each([
     { days: 7, computes: 10, spread: 0, experiments: 400 },
     { days: 14, computes: 10, spread: 0, experiments: 300 },
-    { days: 7, computes: 20, spread: 0.3, experiments: 300 },
+    { days: 7, computes: 20, spread: 0.3, experiments: 500 },
     { days: 14, computes: 1, spread: 0, experiments: 200 },
   ])(
     "intervals contain the expected figures of Poisson traffic in 92 % of the traces: %o",
@@ -159,7 +160,7 @@ describe("margins", () => {
       const expected = expectedFigures(computes, spread);
       const [short, long] = [expected(60), expected(300)];
       const covered = { cost: 0, starts: 0, wait: 0, change: 0, percent: 0 };
-      let byDaysAlone = 0;
+      let [byDaysAlone, ofThese] = [0, 0];
       for (let experiment = 0; experiment < experiments; experiment += 1) {
         const gaps = gapsOfArrivals(days, poissonFleet(days, computes, spread, experiment));
         const margins = new DayMargins(
@@ -188,11 +189,14 @@ describe("margins", () => {
           (short.cost / long.cost - 1) * 100,
         );
         byDaysAlone += isWithin(cost, at60.days.cost_dollars_per_month, short.cost);
+        const these = expectedOfThese(computes, spread, experiment);
+        ofThese += isWithin(cost, at60.days.cost_dollars_per_month, these.cost);
       }
       for (const count of Object.values(covered)) {
         expect(count / experiments).toBeGreaterThanOrEqual(0.92);
         expect(count / experiments).toBeLessThan(0.99);
       }
+      expect(ofThese / experiments).toBeGreaterThanOrEqual(0.92);
       // Days say nothing about how computes differ.
       if (spread > 0) expect(byDaysAlone / experiments).toBeLessThan(0.5);
     },
@@ -206,12 +210,26 @@ const MEAN_GAP_MS = 600 * SECOND;
 function poissonFleet(days: number, computes: number, spread: number, seed: number): number[][] {
   return Array.from({ length: computes }, (_, compute) => {
     const draw = randomFrom(seed).stream("margins-test", compute);
-    const meanMs = MEAN_GAP_MS * Math.exp(spread === 0 ? 0 : spread * normal(draw));
+    const meanMs = drawnMeanMs(draw, spread);
     const arrivals: number[] = [];
     for (let at = BEGIN; at < BEGIN + days * DAY; at += -Math.log(1 - uniform(draw)) * meanMs)
       arrivals.push(Math.round(at));
     return arrivals;
   });
+}
+
+function drawnMeanMs(draw: () => number, spread: number): number {
+  return MEAN_GAP_MS * Math.exp(spread === 0 ? 0 : spread * normal(draw));
+}
+
+/** Of the very computes of `poissonFleet`, with a delay of 60 s. */
+function expectedOfThese(computes: number, spread: number, seed: number) {
+  let active = 0;
+  for (let compute = 0; compute < computes; compute += 1) {
+    const meanMs = drawnMeanMs(randomFrom(seed).stream("margins-test", compute), spread);
+    active += 1 - Math.exp((-60 * SECOND) / meanMs);
+  }
+  return { cost: active * 730 * COSTS.pricePerCuHour };
 }
 
 /** Means over the computes that could have been drawn. */

@@ -5,6 +5,7 @@ import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
 import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
 import type { CurveSummary } from "../../../src/whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../../src/whatif/curve/mean-latency.ts";
+import { moneyWithMargin } from "../../../src/whatif/report/number-format.ts";
 import { type QuestionInput, questionFrom, type WorldDefaults } from "../../../src/whatif/report/question.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { DAY, HOUR, poisson, type Row, SECOND, traceOf } from "../../support/traces.ts";
@@ -73,8 +74,10 @@ describe("the Pareto front", () => {
     // 100 gaps and the tail cost 200 s less.
     const dollars = (((101 * 200) / 3_600) * 730) / (8 * 24);
     expect(curvePage(beaten).answer).toContain(
-      `100 s for all beats the current setting: it costs $${dollars.toFixed(2)} a month less with as few cold starts.`,
+      `100 s for all beats the current setting: it costs ${moneyWithMargin(dollars, beaten.pareto.present_beaten_margin_95?.cost_dollars_per_month)} a month less with as few cold starts.`,
     );
+    // On other days, the saving differs.
+    expect(beaten.pareto.present_beaten_margin_95?.cost_dollars_per_month).toBeGreaterThan(0);
     const onFront = summaryOf([twoLengths], { question: { present: 100, startLatency: NO_LATENCY } });
     expect(onFront.pareto.present_beaten_by_s).toBeNull();
     expect(curvePage(onFront).answer.join()).not.toContain("beats the current setting");

@@ -5,6 +5,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { capacityCharts } from "../../../src/whatif/capacity/capacity-charts.ts";
 import { capacityPage } from "../../../src/whatif/capacity/capacity-page.ts";
 import { type CapacityReport, capacityReport } from "../../../src/whatif/capacity/capacity-report.ts";
+import { money } from "../../../src/whatif/report/number-format.ts";
 import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { startsCharts } from "../../../src/whatif/starts/starts-charts.ts";
 import { startsReport } from "../../../src/whatif/starts/starts-report.ts";
@@ -52,7 +53,7 @@ test("ticks of the time since a start are the ends of the ranges, without repeat
 
 test("key figures of sizes are costs of a month, as in the chart", () => {
   for (const [index, fact] of capacityPage(report).facts.entries()) {
-    expect(fact.value).toBe(`$${report.sizes[index]?.cost_per_month?.toFixed(2)}`);
+    expect(fact.value).toBe(money(report.sizes[index]?.cost_per_month ?? 0));
     expect(fact.note).toMatch(/^a month, throttled /);
   }
 });

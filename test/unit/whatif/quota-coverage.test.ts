@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/platform/core/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
+import { recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
 import { bootstrapWidening, widenedInterval } from "../../../src/whatif/quota/forecast-interval.ts";
 import { quotaMonths } from "../../../src/whatif/quota/quota-months.ts";
 import { quotaPage } from "../../../src/whatif/quota/quota-page.ts";
@@ -99,7 +100,7 @@ test("fewer than 14 recorded days are a warning, and fewer than 7 are refused", 
 });
 
 test("the widening falls with the number of days, and is that of Student's t for a known case", () => {
-  const factors = [7, 14, 28, 364].map((days) => bootstrapWidening(periodOf(days * DAY)));
+  const factors = [7, 14, 28, 364].map((days) => bootstrapWidening(recordedDays(periodOf(days * DAY))));
   expect(factors).toEqual([...factors].sort((a, b) => b - a));
   // Workdays 25/5 and weekend days 4/2: variance 7, degrees of freedom 49 / (25/4 + 4/1) = 4.78, t = 2.605.
   expect(factors[0]).toBeCloseTo((2.605 / 1.96) * Math.sqrt(7 / 5), 2);

@@ -319,7 +319,7 @@ describe("the report", () => {
       refused: { mean: 16 },
     });
     expect(quotaPage(summary).answer[0]).toMatch(
-      /^With a delay of 1 min: the quota of 40 CU-hours is used up on 2026-01-20 15:21 \(95 % interval: .*\)\. After that, 22 of 62 requests in 2026-01 are rejected\.$/,
+      /^With a delay of 1 min: the quota of 40 CU-hours is used up on 2026-01-20 15:21 UTC \(95 % interval: .*\)\. After that, 22 of 62 requests in 2026-01 are rejected\.$/,
     );
   });
 

@@ -3,7 +3,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { curveOf, pointAt } from "../../../src/whatif/curve/curve.ts";
 import { fixed } from "../../../src/whatif/policies/fixed.ts";
 import { FixedReplay } from "../../../src/whatif/replay/fixed-replay.ts";
-import { emptyOutcome, meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
+import { emptyOutcomeByDay, meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
 import {
   MEASURED_LATENCY,
   NO_LATENCY,
@@ -102,7 +102,9 @@ test("a deleted compute costs nothing after its deletion, under any delay", () =
 });
 
 test("a compute without requests has no start and no active time", () => {
-  expect(replayTrace(traceOf(DAY, [], []), fixed(60), replaySetting())).toEqual(emptyOutcome(periodOf(DAY)));
+  expect(replayTrace(traceOf(DAY, [], []), fixed(60), replaySetting())).toEqual(
+    emptyOutcomeByDay(periodOf(DAY)),
+  );
 });
 
 test("a replay without a compute throws", () => {

@@ -1,15 +1,19 @@
 import { expect, test } from "vitest";
 import {
   amount,
+  amountWithMargin,
   currentDelayPhrase,
   delayPhrase,
   delayText,
   millisText,
   money,
+  moneyWithMargin,
   percentOf,
+  percentWithMargin,
   plural,
   signed,
   spanText,
+  waitWithMargin,
 } from "../../../src/whatif/report/number-format.ts";
 
 test.each([
@@ -42,7 +46,9 @@ test("phrases name a delay, each compute's own delay, and autosuspend that is of
 
 test.each([
   [0, "0"],
-  [12_345.6, "12,346"],
+  [12_345.6, "12,300"],
+  [1_335.7, "1,340"],
+  [999.6, "1,000"],
   [45.67, "45.7"],
   [1.234, "1.23"],
   [0.01234, "0.0123"],
@@ -50,8 +56,37 @@ test.each([
   expect(amount(value)).toBe(text);
 });
 
-test("money has its sign before the dollar, and no cents from a thousand dollars on", () => {
-  expect([money(0), money(-1.5), money(12_345.6)]).toEqual(["$0.00", "−$1.50", "$12,346"]);
+test("money has its sign before the dollar, and at most three significant digits", () => {
+  expect([0, -1.5, 9.996, 42.96, 99.96, 138.39, 12_345.6].map(money)).toEqual([
+    "$0",
+    "−$1.50",
+    "$10.0",
+    "$43.0",
+    "$100",
+    "$138",
+    "$12,300",
+  ]);
+});
+
+test("a margin has at most two significant digits, and is omitted if there is none", () => {
+  expect([amountWithMargin(495.5, 4.37), amountWithMargin(495.5, null), amountWithMargin(0, 0)]).toEqual([
+    "496 ± 4.4",
+    "496",
+    "0",
+  ]);
+  expect([moneyWithMargin(42.96, 0.468), moneyWithMargin(1_880, 836.2)]).toEqual([
+    "$43.0 ± $0.47",
+    "$1,880 ± $840",
+  ]);
+  expect([waitWithMargin(2_320, 11.7), waitWithMargin(2_320, 1_170)]).toEqual([
+    "2.32 s ± 12 ms",
+    "2.32 s ± 1.2 s",
+  ]);
+  expect([percentWithMargin(-69, 0.183), percentWithMargin(0, 0), percentWithMargin(null, 1)]).toEqual([
+    "−69 ± 0.18 %",
+    "±0 %",
+    "–",
+  ]);
 });
 
 test("a difference has its sign; there is no percentage of zero", () => {

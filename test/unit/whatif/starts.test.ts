@@ -178,12 +178,15 @@ describe("all computes at nine", () => {
     const both = report({ concurrent: [10, 25] });
     const { answer: lines, tables } = startsPage(both.report);
     expect(lines[0]).toBe(
-      "At most 50 concurrent starts, first at 2026-01-05T09:00:00.000Z. The busiest minute, 2026-01-05T09:00Z, has 50 starts (over all minutes: p50 0, p99 0).",
+      "At most 50 concurrent starts, first on 2026-01-05 09:00 UTC. The busiest minute, 2026-01-05 09:00 UTC, has 50 starts (over all minutes: p50 0, p99 0).",
     );
     expect(lines[1]).toMatch(
+      /^Without limits, there are [\d.]+ cold starts a day, and requests wait [\d.]+ s on average\. No intervals: /,
+    );
+    expect(lines[2]).toMatch(
       /^With at most 10 at once: up to 40 starts in the queue; the p99 of the added wait is 50 s instead of 10 s/,
     );
-    expect(lines).toHaveLength(3);
+    expect(lines).toHaveLength(4);
     expect(tables.map(({ name }) => name)).toEqual(["starts", "waits", "differences", "minutes"]);
     const charts = startsCharts(both, traffic.period);
     expect(charts.map(({ name }) => name)).toEqual(["under-way", "time-of-day", "waits"]);
