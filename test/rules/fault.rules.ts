@@ -249,7 +249,12 @@ test("a connection meets the faults of connections only, until one ends it", () 
   given(worldWithAccount(), setFaults(unavailable, short, late, full, { ...full, name: "never met" }))
     .when(connection)
     .then([
-      { type: "FaultHit", fault: "short", target: connection.target, outcome: { kind: "end_connection", after: 5 } },
+      {
+        type: "FaultHit",
+        fault: "short",
+        target: connection.target,
+        outcome: { kind: "end_connection", after: 5 },
+      },
       { type: "FaultHit", fault: "late", outcome: { kind: "delay_connection", ms: 250, clock: "world" } },
       { type: "FaultHit", fault: "full", outcome: { kind: "reject_connection", code: "53300" } },
     ]);
