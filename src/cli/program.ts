@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   report: [
     "merge the JSON reports of standin run --shard",
-    async () => (await import("./commands/report.ts")).reportCommand(),
+    async () => (await import("./run/report-command.ts")).reportCommand(),
   ],
   record: [
     "record the history of a world as a scenario that ends in the same state",

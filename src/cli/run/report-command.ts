@@ -7,6 +7,8 @@ import {
   parseShardReport,
   type ReportedRun,
 } from "../../scenario/report/merge-reports.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { RepeatableOption } from "../terminal/options.ts";
 import {
   checkWritable,
   junitText,
@@ -15,9 +17,7 @@ import {
   reportersOf,
   reportStatus,
   writeReport,
-} from "../run/run-reporters.ts";
-import { CliError } from "../terminal/cli-error.ts";
-import { RepeatableOption } from "../terminal/options.ts";
+} from "./run-reporters.ts";
 
 export function reportCommand(): Command {
   const report = new Command("report").addHelpText(
