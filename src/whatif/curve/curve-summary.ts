@@ -5,7 +5,7 @@ import type { ChangeMargins, FigureMargins } from "../held-out/margins.ts";
 import type { NamedMargins } from "../held-out/named-margins.ts";
 import type { OutcomeFigures, PointFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import type { QuestionSummary } from "../report/question.ts";
+import type { QuestionSummary } from "../report/question-summary.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
 import type { ComputeSummary } from "./compute-summary.ts";
 import type { ComputeWaitLimit } from "./compute-wait-limits.ts";
@@ -35,7 +35,7 @@ export type CurveSummary = {
    * Perfect foresight: the lower bound of the weighted cost for policies that only decide when to suspend.
    */
   readonly clairvoyant: Omit<PointFigures, "delay_s"> & NamedMargins<ForesightMargins>;
-  readonly never: PointFigures;
+  readonly never: PointFigures & NamedMargins<FigureMargins>;
   /** Time in which requests ran: no delay has less active time. */
   readonly busy_s: number;
   /** The cheapest delay within the limits; null if none is, absent without limits. */

@@ -6,6 +6,7 @@ import { withoutDelay } from "./compute-summary.ts";
 import { billOf, type Costs, perMonth, startWorthS } from "./costs.ts";
 import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "./curve.ts";
 import type { CurveReading } from "./curve-reading.ts";
+import type { CurveSummary } from "./curve-summary.ts";
 import { meanLatencyMs } from "./mean-latency.ts";
 import { bestDelay } from "./optimum.ts";
 
@@ -59,6 +60,19 @@ export class FleetCurve {
   /** Whether a cold start is worth the same active time for each compute. */
   get hasOneWorth(): boolean {
     return this.#reading.bound === undefined;
+  }
+
+  /** What the best delay saves compared with another choice. */
+  savingOf(current: ChosenPoint): CurveSummary["saving"] {
+    const { best } = this;
+    const cuMs = current.cuMs === undefined || best.cuMs === undefined ? undefined : current.cuMs - best.cuMs;
+    const saved = billOf({ activeMs: current.activeMs - best.activeMs, cuMs }, this.costs);
+    return {
+      cu_hours: saved.cuHours,
+      cost: saved.cost,
+      share: current.activeMs === 0 ? 0 : saved.cuHours / billOf(current, this.costs).cuHours,
+      cold_starts: current.coldStarts - best.coldStarts,
+    };
   }
 
   perfectForesight(): Omit<PointFigures, "delay_s"> {
