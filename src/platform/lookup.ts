@@ -1,6 +1,7 @@
 import type { Account } from "./account/account.ts";
 import type { Branch } from "./branch/branch.ts";
 import type { Compute } from "./compute/compute.ts";
+import type { OrderedRows } from "./core/index-rows.ts";
 import type { World } from "./core/world.ts";
 import type { BranchRef, ComputeRef } from "./object-refs.ts";
 import type { Project } from "./project/project.ts";
@@ -18,11 +19,8 @@ export function findProject(world: World, accountId: string, projectId: string):
 }
 
 /** The projects of an account, oldest first, whenever they were transferred to it. */
-export function projectsOf(world: World, accountId: string): Project[] {
-  return world.projects
-    .by("account", accountId)
-    .toArray()
-    .sort((a, b) => a.number - b.number);
+export function projectsOf(world: World, accountId: string): OrderedRows<Project> {
+  return world.projects.ordered("account", accountId);
 }
 
 /** The account that owns an organization (S: each account owns one). Permissions are checked in access.ts. */

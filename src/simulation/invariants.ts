@@ -12,6 +12,7 @@ import { recordsOf } from "../platform/project/evolve-settings-record.ts";
 import { isSuspendable, reachedQuota } from "../platform/project/quota.ts";
 import { isServiceRecord, scopeOf } from "../platform/project/settings-record.ts";
 import { vpcEndpointsOf } from "../platform/project/vpc-endpoint.ts";
+import { ComputeTotals } from "../platform/usage/compute-totals.ts";
 import { overdueWork } from "./due.ts";
 
 type Violation = { readonly invariant: string; readonly message: string };
@@ -48,6 +49,17 @@ const INVARIANTS: readonly Invariant[] = [
         else if (branch.projectId !== compute.projectId)
           yield `${compute.id} is of project ${compute.projectId}, its branch of ${branch.projectId}`;
       }
+    },
+  },
+  {
+    name: "the totals of computes are their sums",
+    *violations({ computes, computeTotals }) {
+      const counted = new ComputeTotals();
+      for (const compute of computes.values()) counted.replace(undefined, compute);
+      const [found, expected] = [computeTotals, counted].map(({ byState, activeCu }) =>
+        JSON.stringify({ byState, activeCu }),
+      );
+      if (found !== expected) yield `the totals are ${found}, the sums ${expected}`;
     },
   },
   {

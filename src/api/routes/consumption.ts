@@ -45,10 +45,8 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
         const window = consumptionWindow(transaction, account, query, planChanges);
         const { cursor, limit } = query;
         const optionalMetrics = requestedMetrics(query);
-        const projects = selectByIds(visibleProjects(world, principal, account), query.project_ids).filter(
-          ({ number }) => number > (cursor?.[0] ?? 0),
-        );
-        const page = projects.slice(0, limit);
+        const rest = world.projects.ordered("owner", account.id).after(cursor?.[0] ?? 0);
+        const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
         const last = page.at(-1);
         return {
           projects: page.map((project) => ({
@@ -77,7 +75,7 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
       ({ account, principal, query, transaction }) => {
         const { world, now } = transaction;
         const window = consumptionWindow(transaction, account, query, planChanges);
-        const byProject = visibleProjects(world, principal, account).map((project) =>
+        const byProject = allVisible(world, principal, account).map((project) =>
           timeframesOf(world, project, projectComputes(world, project.id), window, now),
         );
         const optionalMetrics = requestedMetrics(query);
@@ -98,10 +96,10 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
         const { world, now } = transaction;
         const window = consumptionWindow(transaction, account, query, planChanges);
         const { cursor, limit, metrics } = query;
-        const projects = selectByIds(visibleProjects(world, principal, account), query.project_ids)
-          .filter(({ number }) => number < (cursor?.[0] ?? Number.POSITIVE_INFINITY))
-          .sort((a, b) => b.number - a.number);
-        const page = projects.slice(0, limit);
+        const rest = world.projects
+          .ordered("owner", account.id)
+          .before(cursor?.[0] ?? Number.POSITIVE_INFINITY);
+        const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
         const last = page.at(-1);
         return {
           projects: page.map((project) => {
@@ -129,7 +127,7 @@ export function consumptionRoutes(handlers: RouteHandlers): Hono {
         const { world, now } = transaction;
         const window = consumptionWindow(transaction, account, query, planChanges);
         const { cursor, limit, metrics } = query;
-        const branches = selectByIds(visibleProjects(world, principal, account), query.project_ids)
+        const branches = selectByIds(allVisible(world, principal, account), query.project_ids)
           .flatMap((project) =>
             selectByIds(world.branches.by("project", project.id).values(), query.branch_ids),
           )
@@ -194,11 +192,12 @@ function consumptionWindow(
  * The projects of the organization that the caller may see, oldest first. A collaborator sees the shared
  * ones. Deleted projects are included while they can be recovered.
  */
-function visibleProjects(world: World, principal: Principal, account: Account): Project[] {
-  return world.projects
-    .toArray()
-    .filter((project) => project.accountId === account.id && canRead(world, principal, project))
-    .sort((a, b) => a.number - b.number);
+function allVisible(world: World, principal: Principal, account: Account): Project[] {
+  return [...visible(world, principal, world.projects.by("owner", account.id).values())];
+}
+
+function* visible(world: World, principal: Principal, projects: Iterable<Project>): Generator<Project> {
+  for (const project of projects) if (canRead(world, principal, project)) yield project;
 }
 
 /** Keeps the order of `all`. An empty list of ids selects everything. */
@@ -206,8 +205,22 @@ function selectByIds<T extends { readonly id: string }>(
   all: Iterable<T>,
   ids: readonly string[] | undefined,
 ): T[] {
+  return firstOf(Number.POSITIVE_INFINITY, all, ids);
+}
+
+/** The first rows that are selected; the others are not read. An empty list of ids selects everything. */
+function firstOf<T extends { readonly id: string }>(
+  limit: number,
+  all: Iterable<T>,
+  ids: readonly string[] | undefined,
+): T[] {
   const idSet = ids === undefined || ids.length === 0 ? undefined : new Set(ids);
-  return [...all].filter((one) => idSet === undefined || idSet.has(one.id));
+  const first: T[] = [];
+  for (const one of all) {
+    if (first.length === limit) break;
+    if (idSet === undefined || idSet.has(one.id)) first.push(one);
+  }
+  return first;
 }
 
 function compareIds(one: readonly [string, string], other: readonly [string, string]): number {

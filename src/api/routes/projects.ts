@@ -59,7 +59,7 @@ export function projectRoutes(handlers: RouteHandlers): Hono {
       const listed =
         query.recoverable === true
           ? recoverableProjectsOf(world, account.id, now)
-          : projectsOf(world, account.id);
+          : projectsOf(world, account.id).after(query.cursor?.[0] ?? 0);
       return {
         ...projectPage(transaction, listed, query, (project) => canRead(world, principal, project)),
         applications: {},

@@ -48,6 +48,7 @@ export const CONTROL_ANSWERS = {
     "Reports activity of clients",
     z.strictObject({ now: instant, activities: z.array(activity) }),
   ),
+  "POST /spans": answer("Reports the begin or the end of work that lasts", z.strictObject({ now: instant })),
   "GET /accounts": answer("Lists accounts", z.strictObject({ accounts: z.array(account) })),
   "POST /accounts": answer(
     "Creates an account with a key",

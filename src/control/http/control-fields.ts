@@ -78,10 +78,36 @@ export const snapshotName = givenName.refine(
 const count = z.int().min(0).max(1_000_000_000_000);
 const label = text(256);
 
+const endpointId = z
+  .string()
+  .regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912");
+const load = z.number().min(0).max(1_000_000);
+const blocks = z.strictObject({
+  hits: count.default(0),
+  misses: count.default(0),
+  writes: count.default(0),
+});
+
+/** The begin or the end of work whose duration is not known when it begins. */
+export const span = z.discriminatedUnion(
+  "kind",
+  [
+    z.strictObject({ kind: z.literal("begin"), endpoint_id: endpointId }),
+    z.strictObject({
+      kind: z.literal("end"),
+      endpoint_id: endpointId,
+      until: instant.optional(),
+      arrivals: count.default(1),
+      blocks: blocks.optional(),
+      load: load.optional(),
+      continues: z.boolean().optional(),
+    }),
+  ],
+  { error: 'kind: must be "begin" or "end"' },
+);
+
 export const activity = z.strictObject({
-  endpoint_id: z
-    .string()
-    .regex(/^ep-[a-z0-9-]{1,57}$/, "must be the id of an endpoint, like ep-silent-smoke-80663912"),
+  endpoint_id: endpointId,
   at: clockInstant.optional(),
   kind: z.enum(ACTIVITY_KINDS).default("query"),
   duration_ms: z.int().min(0).max(END_OF_TIME).optional(),
@@ -90,8 +116,6 @@ export const activity = z.strictObject({
   database: label.optional(),
   pooled: z.boolean().optional(),
   source: label.optional(),
-  load: z.number().min(0).max(1_000_000).optional(),
-  blocks: z
-    .strictObject({ hits: count.default(0), misses: count.default(0), writes: count.default(0) })
-    .optional(),
+  load: load.optional(),
+  blocks: blocks.optional(),
 });

@@ -2,14 +2,15 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { issueText } from "../../http/issue-text.ts";
-import { fail } from "../../http/request.ts";
+import { fail, unwrap } from "../../http/request.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
+import type { SpanCommand } from "../../platform/compute/span.ts";
 import { END_OF_TIME } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
-import { activity as activityField } from "../http/control-fields.ts";
+import { activity as activityField, span as spanField } from "../http/control-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 
@@ -19,12 +20,22 @@ type ActivityInput = z.output<typeof activityField>;
 /** Activity of clients of the computes, reported by callers instead of a data plane. */
 export function activityRoutes(options: ControlOptions): Hono {
   const app = new Hono();
+  const acceptsClients = options.runStatement !== undefined;
+  app.post(
+    "/spans",
+    handler(options, { body: spanField }, ({ world, body }) =>
+      runTransaction(world, (transaction) => {
+        unwrap(transaction.execute(spanCommand(transaction, body)));
+        return { now: formatInstant(transaction.now) };
+      }),
+    ),
+  );
   app.post(
     "/activity",
     handler(options, { body: oneOrMany, documentedBody }, ({ world, body }) =>
       runTransaction(world, (transaction) => {
         for (const [index, input] of body.entries())
-          checkActivity(transaction, input, body.length === 1 ? "" : `${index}.`);
+          checkActivity(transaction, input, body.length === 1 ? "" : `${index}.`, acceptsClients);
         return {
           now: formatInstant(transaction.now),
           activities: body.map((input) => recordActivity(transaction, input)),
@@ -33,6 +44,19 @@ export function activityRoutes(options: ControlOptions): Hono {
     ),
   );
   return app;
+}
+
+/** The end of the open span, by default now. */
+function spanCommand({ world, now }: Transaction, input: z.output<typeof spanField>): SpanCommand {
+  const { endpoint_id: endpointId } = input;
+  if (input.kind === "begin") return { type: "BeginSpan", endpointId };
+  const { until = now, arrivals, blocks, load, continues } = input;
+  const { phase } = unwrap(findReachableCompute(world, endpointId));
+  const beganAt = phase.state === "active" ? phase.spanSince : undefined;
+  if (until > now || until < (beganAt ?? until))
+    fail(badRequest("until: must not be before the begin of the span, and not after now"));
+  // Without a span, the command is refused.
+  return { type: "EndSpan", endpointId, beganAt: beganAt ?? now, until, arrivals, blocks, load, continues };
 }
 
 const documentedBody = z.union([activityField, z.array(activityField).min(1).max(MAX_ACTIVITIES)]);
@@ -52,6 +76,7 @@ function checkActivity(
   { world, now }: Transaction,
   { endpoint_id, at, kind, connection_id, duration_ms }: ActivityInput,
   pathPrefix: string,
+  acceptsClients: boolean,
 ): void {
   if (!findReachableCompute(world, endpoint_id).ok) {
     fail({
@@ -64,7 +89,7 @@ function checkActivity(
     fail(badRequest(`${pathPrefix}duration_ms: must end before the year 10000`));
   if (kind === "disconnect" && connection_id === undefined)
     fail(badRequest(`${pathPrefix}connection_id: is required for a disconnect`));
-  if (connection_id?.startsWith(CLIENT_CONNECTION_PREFIX) === true)
+  if (acceptsClients && connection_id?.startsWith(CLIENT_CONNECTION_PREFIX) === true)
     fail(
       badRequest(
         `${pathPrefix}connection_id: must not begin with ${CLIENT_CONNECTION_PREFIX}, which is reserved for Postgres clients`,

@@ -30,12 +30,7 @@ export function renderMetrics(
   clock: ClockReading,
   { sizeBytes, worlds, commitFailures, reopens, walBytes, clockSteps, delay, postgres }: ServiceFigures,
 ): string {
-  const states = { init: 0, active: 0, idle: 0 };
-  let activeCu = 0;
-  for (const { phase } of world.computes.values()) {
-    states[phase.state] += 1;
-    if (phase.state === "active") activeCu += phase.sizeCu;
-  }
+  const { byState: states, activeCu } = world.computeTotals;
   const label = `world="${name}"`;
   const lines: string[] = [];
   const metric = (

@@ -2,18 +2,26 @@ import type { World } from "../../platform/core/world.ts";
 import { renderObject as inAnyOrder } from "../http/render-object.ts";
 import { sortInSlices } from "../http/sort-in-slices.ts";
 
+/** Projects, and everything that rows can belong to: these projects, their branches and their computes. */
+type Owners = { readonly projects: readonly string[]; readonly all: readonly string[] };
+
 type StateList<R = never> = {
   readonly rows: (world: World) => readonly R[];
   /** Default: in order of creation. */
   readonly order?: (one: R, other: R) => number;
   readonly shown?: (row: R) => object;
-  /** The project, branch or compute that a row belongs to; absent if rows belong to none. */
-  readonly ownerOf?: (row: R) => string;
+  /** The rows of these owners, read by an index; absent if rows belong to no project. */
+  readonly rowsOf?: (world: World, owners: Owners) => readonly R[];
 };
 
 const list = <R>(one: StateList<R>) => one;
-const valuesOf = <R>(table: { values(): IterableIterator<R> }): readonly R[] => [...table.values()];
+const valuesOf = <R>(table: { values(): Iterable<R> }): readonly R[] => [...table.values()];
 const compareText = (one: string, other: string) => (one < other ? -1 : 1);
+/** The rows of each id, in order of creation. */
+const created = <R extends { readonly number: number }>(
+  ids: readonly string[],
+  rowsOf: (id: string) => { values(): Iterable<R> },
+): readonly R[] => ids.flatMap((id) => valuesOf(rowsOf(id))).sort((one, other) => one.number - other.number);
 
 const LISTS = {
   accounts: list({ rows: ({ accounts }) => valuesOf(accounts) }),
@@ -22,34 +30,52 @@ const LISTS = {
     // Without the hash: it is not part of the world's behaviour, and an exported world has others.
     shown: ({ hash: _, ...apiKey }) => apiKey,
   }),
-  projects: list({ rows: ({ projects }) => valuesOf(projects), ownerOf: ({ id }) => id }),
-  branches: list({ rows: ({ branches }) => valuesOf(branches), ownerOf: ({ projectId }) => projectId }),
-  endpoints: list({ rows: ({ computes }) => valuesOf(computes), ownerOf: ({ projectId }) => projectId }),
+  projects: list({
+    rows: ({ projects }) => valuesOf(projects),
+    rowsOf: (world, { projects }) =>
+      projects.flatMap((id) => world.projects.get(id) ?? []).sort((one, other) => one.number - other.number),
+  }),
+  branches: list({
+    rows: ({ branches }) => valuesOf(branches),
+    rowsOf: ({ branches }, { projects }) => created(projects, (id) => branches.by("project", id)),
+  }),
+  endpoints: list({
+    rows: ({ computes }) => valuesOf(computes),
+    rowsOf: ({ computes }, { projects }) => created(projects, (id) => computes.by("project", id)),
+  }),
   connections: list({
     rows: ({ connections }) => connections.toArray(),
     order: (one, other) => compareText(`${one.endpointId}/${one.id}`, `${other.endpointId}/${other.id}`),
-    ownerOf: ({ endpointId }) => endpointId,
+    rowsOf: ({ connections }, { all }) => all.flatMap((id) => valuesOf(connections.forCompute(id))),
   }),
-  operations: list({ rows: ({ operations }) => valuesOf(operations), ownerOf: ({ projectId }) => projectId }),
+  operations: list({
+    rows: ({ operations }) => valuesOf(operations),
+    rowsOf: ({ operations }, { projects }) => created(projects, (id) => operations.by("project", id)),
+  }),
   scheduled_activities: list({
     rows: ({ scheduledActivities }) => valuesOf(scheduledActivities),
-    ownerOf: ({ activity }) => activity.endpointId,
+    rowsOf: ({ scheduledActivities }, { all }) =>
+      created(all, (id) => scheduledActivities.by("endpoint", id)),
   }),
   usage: list({
     rows: ({ usage }) => valuesOf(usage),
     order: (one, other) => compareText(one.id, other.id),
-    ownerOf: ({ id }) => id,
+    rowsOf: ({ usage }, { all }) => all.flatMap((id) => usage.get(id) ?? []),
   }),
   hourly_usage: list({
     rows: ({ hourlyUsage }) => hourlyUsage.toArray(),
     order: (one, other) => (one.of < other.of ? -1 : one.of > other.of ? 1 : one.hour - other.hour),
-    ownerOf: ({ of }) => of,
+    rowsOf: ({ hourlyUsage }, { all }) => all.flatMap((id) => hourlyUsage.rowsOf(id)),
   }),
   branch_snapshots: list({
     rows: ({ branchSnapshots }) => valuesOf(branchSnapshots),
-    ownerOf: ({ projectId }) => projectId,
+    rowsOf: ({ branchSnapshots }, { projects }) =>
+      created(projects, (id) => branchSnapshots.by("project", id)),
   }),
-  records: list({ rows: ({ records }) => valuesOf(records), ownerOf: ({ scope }) => scope }),
+  records: list({
+    rows: ({ records }) => valuesOf(records),
+    rowsOf: ({ records }, { all }) => created(all, (id) => records.by("scope", id)),
+  }),
   faults: list({ rows: ({ faults }) => valuesOf(faults) }),
 };
 type ListName = keyof typeof LISTS;
@@ -82,12 +108,10 @@ export function stateText(
   fields: readonly StateField[] = STATE_FIELDS,
   projectIds?: readonly string[],
 ): Generator<string> {
-  const own = projectIds && objectsOf(world, new Set(projectIds));
+  const owners = projectIds && ownersIn(world, projectIds);
   const lists = LIST_NAMES.filter((name) => fields.includes(name)).map((name) => {
-    const { rows, ownerOf } = listOf(name);
-    const all = rows(world);
-    const isOwn = own !== undefined && ownerOf !== undefined;
-    return { name, rows: isOwn ? all.filter((row) => own.has(ownerOf(row))) : all };
+    const { rows, rowsOf } = listOf(name);
+    return { name, rows: owners && rowsOf ? rowsOf(world, owners) : rows(world) };
   });
   const { world: settings, numbers } = settingsOf(world);
   const first = {
@@ -142,14 +166,13 @@ function settingsOf(world: World) {
   return { world: renderSorted(world.settings), numbers: renderSorted(world.numbers) };
 }
 
-/** The ids of projects, of their branches and of their computes. */
-function objectsOf({ branches, computes }: World, projects: ReadonlySet<string>): ReadonlySet<string> {
-  const ids = new Set(projects);
-  for (const project of projects) {
-    for (const { id } of branches.by("project", project).values()) ids.add(id);
-    for (const { id } of computes.by("project", project).values()) ids.add(id);
-  }
-  return ids;
+function ownersIn({ branches, computes }: World, projectIds: readonly string[]): Owners {
+  const projects = [...new Set(projectIds)];
+  const inside = projects.flatMap((id) => [
+    ...branches.by("project", id).keys(),
+    ...computes.by("project", id).keys(),
+  ]);
+  return { projects, all: [...projects, ...inside] };
 }
 
 /** Sorts properties by name: their order differs between rows in memory and rows from a file. */

@@ -1,13 +1,6 @@
 import { CompactingMap } from "./compacting-map.ts";
-
-/** The rows of one index entry, in the order in which they joined it. */
-export interface Rows<T> {
-  readonly size: number;
-  keys(): Iterable<string>;
-  values(): Iterable<T>;
-  /** A copy, for callers that change the table while they iterate. */
-  toArray(): T[];
-}
+import type { OrderedRows, Rows } from "./index-rows.ts";
+import { OrderedGroup } from "./ordered-group.ts";
 
 /**
  * Holds keys, not rows, so replacing a row does not change the index. Most groups have a single member, so a
@@ -50,14 +43,14 @@ class IndexGroup<T> implements Rows<T> {
     return rows;
   }
 
-  add(key: string): void {
+  add(key: string, _row: T): void {
     if (this.#keys !== undefined) this.#keys.add(key);
     else if (this.#single === undefined) this.#single = key;
     else this.#keys = new Set([this.#single, key]);
   }
 
   /** Returns whether the group still has members. */
-  remove(key: string): boolean {
+  remove(key: string, _row: T): boolean {
     if (this.#keys !== undefined) {
       this.#keys.delete(key);
       return this.#keys.size > 0;
@@ -67,18 +60,33 @@ class IndexGroup<T> implements Rows<T> {
   }
 }
 
-const EMPTY_ROWS: Rows<never> = { size: 0, keys: () => [], values: () => [], toArray: () => [] };
+const EMPTY_ROWS: OrderedRows<never> = {
+  size: 0,
+  keys: () => [],
+  values: () => [],
+  toArray: () => [],
+  after: () => [],
+  before: () => [],
+};
+
+/** A row whose key is `undefined` is not indexed. */
+type IndexKey<T> = (row: T) => string | undefined;
+
+/** `order`: the number by which the rows of an entry are sorted; otherwise they are in the order in which they joined it. */
+export type IndexSpec<T> = IndexKey<T> | { readonly key: IndexKey<T>; readonly order: (row: T) => number };
 
 /** The keys of a table's rows by the value that a function takes from each row. */
 export class TableIndex<T> {
   readonly name: string;
-  readonly #indexKey: (row: T) => string | undefined;
+  readonly #indexKey: IndexKey<T>;
+  readonly #order: ((row: T) => number) | undefined;
   readonly #rows: CompactingMap<T>;
-  readonly #groups = new CompactingMap<IndexGroup<T>>();
+  readonly #groups = new CompactingMap<IndexGroup<T> | OrderedGroup<T>>();
 
-  constructor(name: string, indexKey: (row: T) => string | undefined, rows: CompactingMap<T>) {
+  constructor(name: string, spec: IndexSpec<T>, rows: CompactingMap<T>) {
     this.name = name;
-    this.#indexKey = indexKey;
+    this.#indexKey = typeof spec === "function" ? spec : spec.key;
+    this.#order = typeof spec === "function" ? undefined : spec.order;
     this.#rows = rows;
   }
 
@@ -86,28 +94,34 @@ export class TableIndex<T> {
     return this.#groups.get(value) ?? EMPTY_ROWS;
   }
 
+  orderedGroup(value: string): OrderedRows<T> {
+    if (this.#order === undefined) throw new Error(`the index ${this.name} has no order`);
+    return (this.#groups.get(value) as OrderedGroup<T> | undefined) ?? EMPTY_ROWS;
+  }
+
   move(key: string, before: T | undefined, after: T | undefined): void {
     const from = before === undefined ? undefined : this.#indexKey(before);
     const to = after === undefined ? undefined : this.#indexKey(after);
     if (from === to) return;
-    if (from !== undefined) this.#leave(from, key);
-    if (to !== undefined) this.#join(to, key);
+    if (from !== undefined) this.#leave(from, key, before as T);
+    if (to !== undefined) this.#join(to, key, after as T);
   }
 
   clear(): void {
     this.#groups.clear();
   }
 
-  #join(value: string, key: string): void {
+  #join(value: string, key: string, row: T): void {
     let group = this.#groups.get(value);
     if (group === undefined) {
-      group = new IndexGroup(this.#rows);
+      group =
+        this.#order === undefined ? new IndexGroup(this.#rows) : new OrderedGroup(this.#rows, this.#order);
       this.#groups.set(value, group);
     }
-    group.add(key);
+    group.add(key, row);
   }
 
-  #leave(value: string, key: string): void {
-    if (this.#groups.get(value)?.remove(key) === false) this.#groups.delete(value);
+  #leave(value: string, key: string, row: T): void {
+    if (this.#groups.get(value)?.remove(key, row) === false) this.#groups.delete(value);
   }
 }

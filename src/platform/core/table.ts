@@ -1,13 +1,22 @@
 import type { ChangeSet } from "./change-set.ts";
 import { CompactingMap } from "./compacting-map.ts";
-import { type Rows, TableIndex } from "./table-index.ts";
+import type { OrderedRows, Rows } from "./index-rows.ts";
+import { type IndexSpec, TableIndex } from "./table-index.ts";
+
+/** Totals over the rows of a table, up to date after every change. */
+export interface RowObserver<T> {
+  /** A row was added (no `before`), replaced or removed (no `after`). */
+  replace(before: T | undefined, after: T | undefined): void;
+  clear(): void;
+}
 
 export type TableOptions<T, Index extends string> = {
   readonly key: (row: T) => string;
-  /** Named secondary indexes. A row whose index key is `undefined` is not indexed. */
-  readonly indexes?: Readonly<Record<Index, (row: T) => string | undefined>>;
+  /** Named secondary indexes. */
+  readonly indexes?: Readonly<Record<Index, IndexSpec<T>>>;
   /** The values of the columns in unique constraints, as one string. */
   readonly constrained?: (row: T) => string;
+  readonly observer?: RowObserver<T>;
 };
 
 /**
@@ -20,6 +29,7 @@ export class Table<T, Index extends string = never> {
   readonly #indexes: readonly TableIndex<T>[];
   readonly #key: (row: T) => string;
   readonly #constrained: ((row: T) => string) | undefined;
+  readonly #observer: RowObserver<T> | undefined;
   readonly #changes: ChangeSet;
   readonly #tracking: { readonly isTracked: boolean };
 
@@ -29,10 +39,9 @@ export class Table<T, Index extends string = never> {
     this.#tracking = changes.trackingOf(name);
     this.#key = options.key;
     this.#constrained = options.constrained;
-    const indexes: Readonly<Record<string, (row: T) => string | undefined>> = options.indexes ?? {};
-    this.#indexes = Object.entries(indexes).map(
-      ([index, indexKey]) => new TableIndex(index, indexKey, this.#rows),
-    );
+    this.#observer = options.observer;
+    const indexes: Readonly<Record<string, IndexSpec<T>>> = options.indexes ?? {};
+    this.#indexes = Object.entries(indexes).map(([index, spec]) => new TableIndex(index, spec, this.#rows));
   }
 
   /** Whether changes of this table are collected. */
@@ -66,10 +75,12 @@ export class Table<T, Index extends string = never> {
   }
 
   by(name: Index, value: string): Rows<T> {
-    for (const index of this.#indexes) {
-      if (index.name === name) return index.group(value);
-    }
-    throw new Error(`table ${this.name} has no index ${name}`);
+    return this.#index(name).group(value);
+  }
+
+  /** The rows of an entry of an index with an order. */
+  ordered(name: Index, value: string): OrderedRows<T> {
+    return this.#index(name).orderedGroup(value);
   }
 
   set(row: T): void {
@@ -80,10 +91,12 @@ export class Table<T, Index extends string = never> {
   /** Adds a stored row, without recording a change. */
   load(row: T): void {
     const key = this.#key(row);
-    const before = this.#indexes.length === 0 ? undefined : this.#rows.get(key);
+    const before =
+      this.#indexes.length === 0 && this.#observer === undefined ? undefined : this.#rows.get(key);
     this.#rows.set(key, row);
     for (let position = 0; position < this.#indexes.length; position += 1)
       this.#indexes[position]?.move(key, before, row);
+    this.#observer?.replace(before, row);
   }
 
   delete(key: string): void {
@@ -104,6 +117,7 @@ export class Table<T, Index extends string = never> {
     if (row === undefined) return false;
     this.#rows.delete(key);
     for (const index of this.#indexes) index.move(key, row, undefined);
+    this.#observer?.replace(row, undefined);
     return true;
   }
 
@@ -111,6 +125,12 @@ export class Table<T, Index extends string = never> {
   empty(): void {
     this.#rows.clear();
     for (const index of this.#indexes) index.clear();
+    this.#observer?.clear();
     this.#changes.recordTruncated(this.name);
+  }
+
+  #index(name: Index): TableIndex<T> {
+    for (const index of this.#indexes) if (index.name === name) return index;
+    throw new Error(`table ${this.name} has no index ${name}`);
   }
 }

@@ -11,6 +11,7 @@ import type { Fault } from "../fault/fault.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { Project } from "../project/project.ts";
 import { concernOf, type SettingsRecord } from "../project/settings-record.ts";
+import { ComputeTotals } from "../usage/compute-totals.ts";
 import { HourlyUsageTable } from "../usage/hourly-usage.ts";
 import type { Usage } from "../usage/usage.ts";
 import { ChangeSet } from "./change-set.ts";
@@ -43,9 +44,10 @@ export type World = {
   readonly changes: ChangeSet;
   readonly accounts: Table<Account, "organization">;
   readonly apiKeys: Table<ApiKey, "account" | "hash" | "organization" | "project" | "revoked">;
-  readonly projects: Table<Project, "account">;
+  readonly projects: Table<Project, "account" | "deleted" | "owner">;
   readonly branches: Table<Branch, "project" | "parent">;
   readonly computes: Table<Compute, "project" | "branch">;
+  readonly computeTotals: ComputeTotals;
   readonly connections: ConnectionTable;
   /** Unfinished operations; finished ones are history. */
   readonly operations: Table<Operation, "project">;
@@ -84,6 +86,7 @@ export const REVOKED = "revoked";
 /** A world before its first event. */
 export function emptyWorld(): World {
   const changes = new ChangeSet();
+  const computeTotals = new ComputeTotals();
   return {
     settings: { seed: 0, profile: "2024", plan: "paid", operations: "timed", startAt: 0 },
     seq: 0,
@@ -106,8 +109,19 @@ export function emptyWorld(): World {
     }),
     projects: new Table("projects", changes, {
       key: (row) => row.id,
-      // Deleted projects are not listed and do not count towards limits.
-      indexes: { account: (row) => (row.deletedAt === undefined ? row.accountId : undefined) },
+      indexes: {
+        // Deleted projects are not listed and do not count towards limits.
+        account: {
+          key: (row) => (row.deletedAt === undefined ? row.accountId : undefined),
+          order: (row) => row.number,
+        },
+        deleted: {
+          key: (row) => (row.deletedAt === undefined ? undefined : row.accountId),
+          order: (row) => row.number,
+        },
+        /** Deleted projects too. */
+        owner: { key: (row) => row.accountId, order: (row) => row.number },
+      },
     }),
     branches: new Table("branches", changes, {
       key: (row) => row.id,
@@ -118,7 +132,9 @@ export function emptyWorld(): World {
       key: (row) => row.id,
       indexes: { project: (row) => row.projectId, branch: (row) => row.branchId },
       constrained: (row) => `${row.branchId}/${row.type}`,
+      observer: computeTotals,
     }),
+    computeTotals,
     connections: new ConnectionTable(changes),
     operations: new Table("operations", changes, {
       key: (row) => row.id,

@@ -134,7 +134,7 @@ export function recoverableBranchesOf(world: World, projectId: string, now: SimT
 }
 
 export function* recoverableProjectsOf(world: World, accountId: string, now: SimTime): Generator<Project> {
-  for (const project of world.projects.values()) {
-    if (project.accountId === accountId && isRecoverable(project, now)) yield project;
+  for (const project of world.projects.by("deleted", accountId).values()) {
+    if (isRecoverable(project, now)) yield project;
   }
 }

@@ -166,9 +166,9 @@ export function findRegion(regionId: string): Result<Region> {
 
 /** The projects of an organization that this endpoint restricts, oldest first. */
 export function restrictedProjects(world: World, owner: Account, vpcEndpointId: string): Project[] {
-  return [...projectsOf(world, owner.id)].filter(
-    (project) => restrictionOf(world, project, vpcEndpointId) !== undefined,
-  );
+  return projectsOf(world, owner.id)
+    .toArray()
+    .filter((project) => restrictionOf(world, project, vpcEndpointId) !== undefined);
 }
 
 /** Includes deleted projects, which can be recovered. */

@@ -54,6 +54,12 @@ export class HourlyUsageTable {
     return [...this.copy()];
   }
 
+  /** All rows of a branch or project. */
+  rowsOf(id: string): HourlyUsage[] {
+    const ledgers = this.#ledgers.get(id);
+    return ledgers === undefined ? [] : Object.values(ledgers).flatMap((ledger) => ledger.rows());
+  }
+
   entries(): [string, HourlyUsage][] {
     return this.toArray().map((row) => [this.keyOf(row), row]);
   }
@@ -173,6 +179,10 @@ class Ledger {
     this.#numbers.splice(position, deleteCount, hour, activeMs, cuMs);
   }
 
+  rows(): HourlyUsage[] {
+    return rowsBetween(this.of, this.#numbers, this.#first, this.#numbers.length);
+  }
+
   dropOldest(): void {
     this.#first += NUMBERS_PER_ROW;
     // Rare enough that the amortized cost is negligible.
@@ -222,15 +232,19 @@ class HourlyUsageCopy {
   }
 
   *[Symbol.iterator](): Generator<HourlyUsage> {
-    for (const { of, numbers, first, end } of this.#ledgers) {
-      for (let position = first; position < end; position += NUMBERS_PER_ROW)
-        yield rowAt(of, numbers, position);
-    }
+    for (const { of, numbers, first, end } of this.#ledgers) yield* rowsBetween(of, numbers, first, end);
   }
 
   toJSON(): HourlyUsage[] {
     return [...this];
   }
+}
+
+function rowsBetween(of: string, numbers: readonly number[], first: number, end: number): HourlyUsage[] {
+  const rows: HourlyUsage[] = [];
+  for (let position = first; position < end; position += NUMBERS_PER_ROW)
+    rows.push(rowAt(of, numbers, position));
+  return rows;
 }
 
 function rowAt(of: string, numbers: readonly number[], position: number): HourlyUsage {

@@ -1,6 +1,7 @@
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { FaultDefinition } from "../../platform/fault/fault.ts";
 
@@ -83,11 +84,14 @@ export function controlCallFor(
     case "WorldConfigured":
       omitted.push(`${event.type} at ${isoInstant(event.at)}: start the recording after it`);
       return undefined;
-    case "SpanEnded":
-      omitted.push(
-        `work of Postgres clients on ${event.endpointId}, ${isoInstant(event.beganAt)} to ${isoInstant(event.until)}`,
-      );
-      return undefined;
+    case "SpanBegan":
+      return { method: "POST", path: "/spans", body: { kind: "begin", endpoint_id: event.endpointId } };
+    case "SpanEnded": {
+      const { endpointId, until, arrivals, blocks, load, continues } = event;
+      const measured = omitUndefined({ blocks, load, continues });
+      const body = { kind: "end", endpoint_id: endpointId, until: isoInstant(until), arrivals, ...measured };
+      return { method: "POST", path: "/spans", body };
+    }
     default:
       event.type satisfies CausedByNoControlCall;
       return undefined;
@@ -107,8 +111,7 @@ type CausedByNoControlCall =
   | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
   | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
   | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
-  | "ActivityDropped" | "FaultMatched" | "FaultHit"
-  | "SpanBegan";
+  | "ActivityDropped" | "FaultMatched" | "FaultHit";
 
 /** The console creates an account and its first key in one call. */
 export function firstKeysByAccount(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {

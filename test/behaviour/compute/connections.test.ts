@@ -223,16 +223,31 @@ test("arrivals during a restart count against the connection limit of the new si
   }
 });
 
-test("names of Postgres clients' connections are reserved", async () => {
+test("a server without Postgres clients accepts the names of their connections, as recordings have them", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);
-  const { status, body } = await double.sim("POST", "/activity", [
-    { endpoint_id: endpointId, kind: "connect", connection_id: "pgx" },
-    { endpoint_id: endpointId, kind: "connect", connection_id: "pg-1" },
-  ]);
-  expect(status).toBe(400);
-  expect(body.message).toBe(
-    "1.connection_id: must not begin with pg-, which is reserved for Postgres clients",
-  );
-  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 0, pooled: 0 });
+  const connect = { endpoint_id: endpointId, kind: "connect", connection_id: "pg-1" };
+  expect((await double.sim("POST", "/activity", connect)).status).toBe(200);
+  expect((await computeStats(double, endpointId)).connections).toEqual({ direct: 1, pooled: 0 });
+});
+
+test("work whose end is not known keeps a compute active from its begin to its end", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const span = (kind: string, more = {}) =>
+    double.sim("POST", "/spans", { kind, endpoint_id: endpointId, ...more });
+  await double.advance("1h");
+  expect((await span("begin")).body.code).toBe("ENDPOINT_NOT_ACTIVE");
+  await double.sim("POST", "/activity", { endpoint_id: endpointId });
+  await double.advance("1m");
+  expect((await span("end")).body.code).toBe("SPAN_NOT_FOUND");
+  expect((await span("begin")).status).toBe(200);
+  expect((await span("begin")).body.code).toBe("SPAN_EXISTS");
+  await double.advance("1h");
+  expect((await computeStats(double, endpointId)).current_state).toBe("active");
+  for (const until of ["2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z"])
+    expect((await span("end", { until })).body.message).toMatch(/^until: must not be before/);
+  expect((await span("end", { arrivals: 3 })).status).toBe(200);
+  await double.advance("10m");
+  expect((await computeStats(double, endpointId)).current_state).toBe("idle");
 });

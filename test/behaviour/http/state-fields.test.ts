@@ -59,6 +59,42 @@ test("fields and project_id select a part of the state", async () => {
   });
 });
 
+test("project_id selects the rows of a project, of its branches and of its computes", async () => {
+  const second = await createProject(double);
+  for (const { projectId } of [first, second])
+    await double.api("POST", `/projects/${projectId}/branches`, { endpoints: [{ type: "read_write" }] });
+  // Use of an hour or day is a row once a later one has use.
+  for (let day = 0; day < 2; day += 1) {
+    await double.sim("POST", "/activity", { endpoint_id: first.endpointId });
+    await double.advance("1d");
+  }
+  const now = Date.parse((await double.sim("GET", "/clock")).body.now);
+  const at = new Date(now + 86_400_000).toISOString();
+  await double.sim("POST", "/activity", { endpoint_id: first.endpointId, at });
+  const connect = { endpoint_id: first.endpointId, kind: "connect", connection_id: "c" };
+  await double.sim("POST", "/activity", connect);
+  const { body: whole } = await double.sim("GET", "/state");
+  // Given newest first and twice: rows are still in order of creation, each once.
+  const ids = [second.projectId, first.projectId, second.projectId];
+  const { body } = await double.sim("GET", `/state?project_id=${ids.join(",")}`);
+  const inside = [...ids, ...[...body.branches, ...body.endpoints].map(({ id }: any) => id)];
+  const owned = (owner: string) => inside.includes(owner.replace(/#(day|month)$/, ""));
+  const expected: Record<string, unknown> = {
+    projects: whole.projects.filter(({ id }: any) => owned(id)),
+    branches: whole.branches.filter(({ project_id }: any) => owned(project_id)),
+    endpoints: whole.endpoints.filter(({ project_id }: any) => owned(project_id)),
+    connections: whole.connections.filter(({ endpoint_id }: any) => owned(endpoint_id)),
+    scheduled_activities: whole.scheduled_activities.filter(({ activity }: any) =>
+      owned(activity.endpoint_id),
+    ),
+    usage: whole.usage.filter(({ id }: any) => owned(id)),
+    hourly_usage: whole.hourly_usage.filter(({ of }: any) => owned(of)),
+  };
+  expect(body).toMatchObject(expected);
+  for (const name of Object.keys(expected)) expect(body[name], name).not.toEqual([]);
+  expect(body.hourly_usage.some(({ of }: any) => of.endsWith("#day"))).toBe(true);
+});
+
 test("an unknown field, and too many projects, are refused", async () => {
   expect((await double.sim("GET", "/state?fields=projets")).body.message).toContain(
     'there is no field "projets"; did you mean "projects"?',

@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CONTROL_ANSWERS } from "../../../src/control/document/answers.ts";
-import { createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
+import { runStandin } from "../../support/in-process-command.ts";
+import {
+  connect,
+  createBranch,
+  type PostgresServer,
+  startPostgresServer,
+  stateOf,
+} from "../../support/postgres.ts";
 import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
 const WORLD = `version: 1
@@ -44,6 +52,33 @@ const STORY = `${WORLD}
   - expect: [{ state: active, of: shop/main }]
 `;
 
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgresServer(["--clock", "manual"]);
+});
+afterAll(() => server.end());
+
+test("a recording of real clients' work runs to the same state, without Postgres", async () => {
+  const branch = await createBranch(server, { name: "recorded" });
+  const client = await connect(branch.uri);
+  await client.query("begin");
+  await server.sim("POST", "/clock/advance", { by: "10m" });
+  expect(await stateOf(server, branch)).toBe("active");
+  await client.query("commit");
+  await server.sim("POST", "/clock/advance", { by: "1h" });
+  await (await connect(branch.uri)).query("select 1");
+  await server.sim("POST", "/clock/advance", { by: "2s" });
+  expect((await server.sim("POST", "/endpoints/ep-none-1/sql", { query: "select 1" })).status).toBe(404);
+  const reserved = { endpoint_id: branch.endpointId, kind: "connect", connection_id: "pg-1" };
+  expect((await server.sim("POST", "/activity", reserved)).body.message).toBe(
+    "connection_id: must not begin with pg-, which is reserved for Postgres clients",
+  );
+  const out = join(server.data, "recorded.yaml");
+  const recorded = await runStandin(["record", "--data", server.data, "--out", out, "--json"]);
+  expect(JSON.parse(recorded.stdout)).toMatchObject({ omitted: [], state: expect.any(String) });
+  expect(await runStandin(["run", out])).toMatchObject({ code: 0 });
+});
+
 test("sql steps read what they wrote, on branches, after a restart and a restore", async () => {
   expect(failuresOf(await runScenarioText(STORY))).toEqual([]);
 });
@@ -68,12 +103,6 @@ test("a sql step that finds other rows than expected says so, in the same words 
     "step 5: expected error 23505, actual error 22012: division by zero",
   ]);
 });
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgresServer(["--clock", "manual"]);
-});
-afterAll(() => server.end());
 
 const onServer = () => ({ target: { url: server.ready.api_url } });
 
