@@ -11,6 +11,7 @@ import type { ComputeSummary } from "./compute-summary.ts";
 import type { ComputeWaitLimit } from "./compute-wait-limits.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
+import type { Saving } from "./fleet-curve.ts";
 
 /** The JSON of `whatif curve`. */
 export type CurveSummary = {
@@ -25,12 +26,7 @@ export type CurveSummary = {
   /** What delays that are chosen on some days save on later days. */
   readonly held_out: HeldOutSummary;
   /** What the best delay saves compared with the current one; negative if it costs more. */
-  readonly saving: {
-    readonly cu_hours: number;
-    readonly cost: number;
-    readonly share: number;
-    readonly cold_starts: number;
-  };
+  readonly saving: Saving;
   /**
    * Perfect foresight: the lower bound of the weighted cost for policies that only decide when to suspend.
    */

@@ -6,9 +6,16 @@ import { withoutDelay } from "./compute-summary.ts";
 import { billOf, type Costs, perMonth, startWorthS } from "./costs.ts";
 import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "./curve.ts";
 import type { CurveReading } from "./curve-reading.ts";
-import type { CurveSummary } from "./curve-summary.ts";
 import { meanLatencyMs } from "./mean-latency.ts";
 import { bestDelay } from "./optimum.ts";
+
+/** Negative where the best delay costs more. */
+export type Saving = {
+  readonly cu_hours: number;
+  readonly cost: number;
+  readonly share: number;
+  readonly cold_starts: number;
+};
 
 /** The curve of all computes together, by their sizes if they differ. */
 export class FleetCurve {
@@ -63,7 +70,7 @@ export class FleetCurve {
   }
 
   /** What the best delay saves compared with another choice. */
-  savingOf(current: ChosenPoint): CurveSummary["saving"] {
+  savingOf(current: ChosenPoint): Saving {
     const { best } = this;
     const cuMs = current.cuMs === undefined || best.cuMs === undefined ? undefined : current.cuMs - best.cuMs;
     const saved = billOf({ activeMs: current.activeMs - best.activeMs, cuMs }, this.costs);
