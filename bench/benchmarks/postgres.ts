@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import pg from "pg";
 import type { Benchmark } from "../benchmark.ts";
 import type { BenchEnvironment } from "../environment/environment.ts";
@@ -16,20 +14,20 @@ import {
   runningEngine,
   startPostgresServer,
 } from "../environment/postgres-server.ts";
+import { createPopulatedDirectory } from "../environment/project-fixture.ts";
 import { residentBytes } from "../environment/resident-set.ts";
+import { awaitFirstResponse, startUninstrumented } from "../environment/uninstrumented-servers.ts";
 import { comparedFigure, type Figure, median, plainFigure } from "../figure.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
+import { fillTables, pgbench, queryFigures } from "./postgres-queries.ts";
 
-const run = promisify(execFile);
-
-const CLIENTS = 8;
 const IDLE_CLIENTS = 100;
+const IDLE_FOR_MS = 1_000;
 /** `max_connections` depends on the size, and with it the memory of Postgres. */
 const LARGE_CU = 4;
 const SMALLEST_CU = 0.25;
 const READS_PER_SECOND = 200;
 const MIB = 1024 ** 2;
-const SUPERUSER = "cloud_admin";
 
 export const postgres: Benchmark = {
   name: "postgres",
@@ -39,79 +37,18 @@ export const postgres: Benchmark = {
     const server = await startPostgresServer(environment);
     const compute = await createCompute(server, LARGE_CU);
     progress("filling the tables of pgbench");
-    await run("pgbench", ["-i", "-s", "10", "-q", compute.uri]);
+    await fillTables(compute.uri);
     const engine = runningEngine(server.pid);
     return [
-      ...(await queryFigures(environment, compute, engine, progress)),
+      ...(await queryFigures(environment, server, compute, engine, progress)),
       ...(await readFigures(environment, server, compute, progress)),
       ...(await memoryFigures(server, compute, engine, progress)),
       ...(await suspendFigures(environment, server, compute, progress)),
       ...(await wakeFigures(environment, server, progress)),
+      ...(await unusedPortFigures(environment, progress)),
     ];
   },
 };
-
-/** Transactions per second. */
-async function pgbench(
-  target: readonly string[],
-  seconds: number,
-  more: readonly string[] = [],
-): Promise<number> {
-  const args = [
-    "-n",
-    "-S",
-    "-M",
-    "prepared",
-    "-c",
-    String(CLIENTS),
-    "-j",
-    "2",
-    "-T",
-    String(seconds),
-    ...more,
-  ];
-  const { stdout } = await run("pgbench", [...args, ...target]);
-  return Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]);
-}
-
-async function queryFigures(
-  environment: BenchEnvironment,
-  { uri }: Compute,
-  { sockets }: RunningEngine,
-  progress: (step: string) => void,
-): Promise<Figure[]> {
-  const seconds = environment.quick ? 1 : 5;
-  const direct = ["-h", sockets, "-p", "5432", "-U", SUPERUSER, "neondb"];
-  const withTls = [uri.replace("sslmode=disable", "sslmode=require")];
-  const rounds = await measureInRounds(
-    environment.quick ? 1 : 3,
-    {
-      direct: () => pgbench(direct, seconds),
-      plain: () => pgbench([uri], seconds),
-      tls: () => pgbench(withTls, seconds),
-      directConnects: () => pgbench(direct, seconds, ["-C"]),
-      tlsConnects: () => pgbench(withTls, seconds, ["-C"]),
-    },
-    (step) => progress(`pgbench, ${step}`),
-  );
-  const same = (value: number) => value;
-  return [
-    comparedFigure("pgbench -S -M prepared -c 8", "/s", "direct", pairs(rounds, "plain", "direct", same), {
-      of: "ratio",
-      atLeast: 0.5,
-    }),
-    comparedFigure("  with TLS", "/s", "direct, without TLS", pairs(rounds, "tls", "direct", same), {
-      of: "ratio",
-      atLeast: 0.35,
-    }),
-    comparedFigure(
-      "connections with TLS and SCRAM, one query each",
-      "/s",
-      "direct, without both",
-      pairs(rounds, "tlsConnects", "directConnects", same),
-    ),
-  ];
-}
 
 /** Latencies of reads of the API, one after another at a fixed rate. */
 async function readP99(server: PostgresServer, path: string, durationMs: number): Promise<number> {
@@ -251,6 +188,46 @@ async function wakeFigures(
       "copy, start, connection",
       pairs(rounds, "own", "bare", (value) => value),
       { of: "ratio", atMost: 2 },
+    ),
+  ];
+}
+
+/** What the port for Postgres clients costs a server that has no such client. */
+async function unusedPortFigures(
+  environment: BenchEnvironment,
+  progress: (step: string) => void,
+): Promise<Figure[]> {
+  const populated = await createPopulatedDirectory(environment);
+  const side = async (...more: string[]) => {
+    const began = performance.now();
+    const child = await startUninstrumented(environment, populated, more);
+    await awaitFirstResponse(child);
+    const readyMs = performance.now() - began;
+    await sleep(IDLE_FOR_MS);
+    const idleMib = residentBytes(child.process.pid ?? 0) / MIB;
+    await environment.stop(child);
+    return { readyMs, idleMib };
+  };
+  const sides = { open: () => side("--pg-port", "0"), closed: () => side("--pg-port", "none") };
+  const rounds = await measureInRounds(environment.quick ? 1 : 15, sides, (step) =>
+    progress(`starts without clients, ${step}`),
+  );
+  const target = { of: "ratio", atMost: 1.02 } as const;
+  const baseline = "--pg-port none";
+  return [
+    comparedFigure(
+      "first response, with the port for Postgres clients",
+      "ms",
+      baseline,
+      pairs(rounds, "open", "closed", ({ readyMs }) => readyMs),
+      target,
+    ),
+    comparedFigure(
+      "idle RSS, with the port for Postgres clients",
+      "MiB",
+      baseline,
+      pairs(rounds, "open", "closed", ({ idleMib }) => idleMib),
+      target,
     ),
   ];
 }

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BenchEnvironment, COMMAND } from "./environment.ts";
 import { createPopulatedDirectory } from "./project-fixture.ts";
@@ -66,22 +66,16 @@ export async function createCompute(server: PostgresServer, sizeCu: number): Pro
 
 /** The only Postgres process of the server. */
 export function runningEngine(serverPid: number): RunningEngine {
-  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const parent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, "utf8"))?.[1];
-      const args = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
-      if (Number(parent) === serverPid && args.includes("-k"))
-        return { pid: Number(name), sockets: args[args.indexOf("-k") + 1] ?? "" };
-    } catch {
-      // The process has ended meanwhile.
-    }
-  }
-  throw new Error("no Postgres process runs");
+  const [pid] = enginePids(serverPid);
+  if (pid === undefined) throw new Error("no Postgres process runs");
+  const [, , , , sockets = ""] = readFileSync(`/proc/${pid}/cwd/postmaster.pid`, "utf8").split("\n");
+  return { pid, sockets };
 }
 
 /** All Postgres processes of the server. */
 export function enginePids(serverPid: number): number[] {
-  return readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, "utf8").trim().split(" ").map(Number);
+  const children = readFileSync(`/proc/${serverPid}/task/${serverPid}/children`, "utf8").trim();
+  return children === "" ? [] : children.split(" ").map(Number);
 }
 
 /** The share of the process in the memory that it uses, with its child processes. */

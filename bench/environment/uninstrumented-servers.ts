@@ -14,8 +14,9 @@ server.listen(0, "127.0.0.1", () => {
 export function startUninstrumented(
   environment: BenchEnvironment,
   data: string,
+  more: readonly string[] = [],
 ): Promise<UninstrumentedServer> {
-  return environment.start([COMMAND, "serve", "--data", data, "--port", "0", "--json"], {
+  return environment.start([COMMAND, "serve", "--data", data, "--port", "0", "--json", ...more], {
     hasChannel: false,
   });
 }

@@ -15,6 +15,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "run scenario files in simulated time and report whether they pass",
     async () => (await import("./commands/run.ts")).runCommand(),
   ],
+  report: [
+    "merge the JSON reports of standin run --shard",
+    async () => (await import("./run/report-command.ts")).reportCommand(),
+  ],
   record: [
     "record the history of a world as a scenario that ends in the same state",
     async () => (await import("./commands/record.ts")).recordCommand(),

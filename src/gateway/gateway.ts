@@ -171,15 +171,6 @@ export class Gateway {
       this.#worlds.delete(name);
       await (await opened.served.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
     }
-    const { removable, pinned } = await findUnusedVolumes(volumes, worlds);
-    if (pinned.length > 0) this.#removeWhenReleased(pinned);
-    for (const unused of removable) {
-      if (this.#isClosing) return;
-      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
-      // What a stopped engine leaves is processed in the background.
-      await volumes.whenReleased(unused);
-      await volumes.remove(unused);
-    }
     await this.#shortenLogs();
   }
 
@@ -190,14 +181,29 @@ export class Gateway {
       .catch((error: unknown) => onError(error, "data that no world needs could not be deleted"));
   }
 
-  /** Deletes the log that no world needs any more. */
+  /** Deletes the log that no world needs any more, and then the volumes and bases. */
   async #shortenLogs(): Promise<void> {
     const engine = this.#engine;
-    if (engine === undefined || this.#isClosing) return;
-    const retention = this.#retention(engine);
-    for (const { world } of await this.#servedWorlds()) await retention.advanceBases(world);
-    const data = await this.#options.worlds.branchData();
-    if (data !== undefined) await retention.deleteUnneeded(data);
+    if (engine !== undefined && !this.#isClosing) {
+      const retention = this.#retention(engine);
+      for (const { world } of await this.#servedWorlds()) await retention.advanceBases(world);
+      const data = await this.#options.worlds.branchData();
+      if (data !== undefined) await retention.deleteUnneeded(data);
+    }
+    await this.#deleteUnusedVolumes();
+  }
+
+  async #deleteUnusedVolumes(): Promise<void> {
+    const { volumes, worlds } = this.#options;
+    const { removable, pinned } = await findUnusedVolumes(volumes, worlds);
+    if (pinned.length > 0) this.#removeWhenReleased(pinned);
+    for (const unused of removable) {
+      if (this.#isClosing) return;
+      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
+      // What a stopped engine leaves is processed in the background.
+      await volumes.whenReleased(unused);
+      await volumes.remove(unused);
+    }
   }
 
   #retention(engine: Engine): LogRetention {

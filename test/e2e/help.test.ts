@@ -6,6 +6,7 @@ const COMMANDS = [
   ...[
     "serve",
     "run",
+    "report",
     "exec",
     "record",
     "status",
@@ -43,6 +44,7 @@ const BELOW = {
   snapshots: ["create", "list", "restore", "delete"],
   worlds: ["create", "list", "delete"],
   faults: ["set", "list", "clear"],
+  report: ["merge"],
   whatif: [
     "curve",
     "apply",

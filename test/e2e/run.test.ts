@@ -546,3 +546,47 @@ test("after a run, a server has its own faults and snapshots again, and can be u
   expect(await names("faults")).toEqual(["theirs"]);
   expect(await names("snapshots")).toEqual(["theirs"]);
 });
+
+test("the merged reports of the shards are those of one run, byte for byte", async () => {
+  const directory = testDirectory();
+  const files = [...QUICK, FAILS()];
+  const whole = join(directory, "whole.xml");
+  const one = await run([...files, "--json", "--reporter", `junit=${whole}`]);
+  expect(one.code).toBe(1);
+  const shards = await Promise.all(
+    [1, 2, 3].map(async (index) => {
+      const { stdout, code } = await run([...files, "--shard", `${index}/3`, "--json"]);
+      const path = join(directory, `shard-${index}.json`);
+      writeFileSync(path, stdout);
+      return { path, code, runs: JSON.parse(stdout).runs.length };
+    }),
+  );
+  expect(shards.map(({ code, runs }) => [code, runs])).toEqual([
+    [0, 1],
+    [0, 1],
+    [1, 2],
+  ]);
+  const merged = join(directory, "merged.xml");
+  const paths = shards.map(({ path }) => path).reverse();
+  const merge = await runStandin(["report", "merge", ...paths, "--json", "--reporter", `junit=${merged}`]);
+  expect(merge.code).toBe(1);
+  expect(merge.stdout === one.stdout, "the same JSON").toBe(true);
+  expect(readFileSync(merged, "utf8") === readFileSync(whole, "utf8"), "the same JUnit XML").toBe(true);
+  const missing = await runStandin(["report", "merge", paths[0] as string]);
+  expect([missing.code, missing.stderr]).toEqual([
+    2,
+    "standin: the reports of these shards are missing: 1/3, 2/3\n",
+  ]);
+});
+
+test("a part without runs passes", async () => {
+  const { code, stdout } = await run([PASSES(), "--shard", "1/2", "--json"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({
+    version: 2,
+    shard: { index: 1, of: 2 },
+    passed: 0,
+    failed: 0,
+    runs: [],
+  });
+});

@@ -153,3 +153,12 @@ export function runningPostgres(data: string): { readonly pid: number; readonly 
   const lines = readFileSync(join(volumes, file), "utf8").split("\n");
   return { pid: Number(lines[0]), socketDirectory: lines[4] ?? "" };
 }
+
+/** Copies of clusters that a log begins with, except the common one. */
+export function countBases(data: string): number {
+  const volumes = join(data, "volumes");
+  const directories = readdirSync(volumes).filter((name) => name !== "templates");
+  return directories
+    .flatMap((name) => readdirSync(join(volumes, name)))
+    .filter((name) => name.startsWith("base-")).length;
+}

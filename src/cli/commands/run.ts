@@ -6,17 +6,17 @@ import { type JobOptions, prepareJobs, type TitledJob } from "../run/prepare-job
 import { runScenarioJob, type ScenarioJobHooks, type ScenarioJobResult } from "../run/run-job.ts";
 import { showRunProgress } from "../run/run-progress.ts";
 import {
-  addReporter,
   checkWritable,
   isPrettyOnStdout,
   type ReporterOptions,
+  reporterParser,
   reportersOf,
   terminalStyle,
   writeReports,
 } from "../run/run-reporters.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { integerParser } from "../terminal/option-parsers.ts";
+import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
 import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
@@ -33,7 +33,7 @@ export function runCommand(): Command {
       new RepeatableOption(
         "--reporter <name[=file]>",
         "report format: pretty, json, junit, github (annotations) or html, to stdout or to a file; repeatable (default: pretty)",
-      ).argParser(addReporter),
+      ).argParser(reporterParser()),
     )
     .addOption(new Option("--json", "same as --reporter json"))
     .addOption(
@@ -41,6 +41,12 @@ export function runCommand(): Command {
         "--only <text>",
         "run only the runs whose name contains this text; repeatable",
       ).argParser((text: string, previous: readonly string[] = []) => [...previous, text]),
+    )
+    .addOption(
+      new Option(
+        "--shard <i/n>",
+        "run only one of n parts of the runs, such as 1/3; standin report merge joins their JSON reports",
+      ).argParser(parseShardOption),
     )
     .addOption(new Option("--bail", "stop after the first failure"))
     .addOption(
@@ -83,6 +89,7 @@ Examples:
   $ standin run mine.yaml --reporter pretty --reporter html=report.html
   $ generate-scenario | standin run -
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json
+  $ standin run scenarios/*.yaml --shard 1/3 --reporter pretty --reporter json=shard-1.json
   $ standin run mine.yaml --ui`,
     )
     .action(async (paths: string[], options: RunCommandOptions, command: Command) => {
@@ -93,7 +100,7 @@ Examples:
       const results = await interruptible(async (signal) =>
         runJobs(await prepareJobs(paths, options, signal), options, reporters.some(isPrettyOnStdout), signal),
       );
-      await writeReports(reporters, results);
+      await writeReports(reporters, results, options.shard);
     });
 }
 

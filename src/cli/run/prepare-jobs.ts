@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
+import { runsOfShard, type Shard } from "../../scenario/report/shard.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";
@@ -12,6 +13,7 @@ export type TitledJob = ScenarioJob & { readonly title: string };
 /** The options of `standin run` that say what to run. */
 export type JobOptions = {
   readonly only?: readonly string[];
+  readonly shard?: Shard;
   readonly bail?: boolean;
   readonly ui?: boolean;
   readonly seed?: number;
@@ -23,7 +25,7 @@ export type JobOptions = {
 /** Reads every file before the first run, so that all mistakes are reported at once. */
 export async function prepareJobs(
   paths: readonly string[],
-  { only, seed, bail, ui, keep, target, controlToken }: JobOptions,
+  { only, shard, seed, bail, ui, keep, target, controlToken }: JobOptions,
   signal: AbortSignal,
 ): Promise<readonly TitledJob[]> {
   const problems: string[] = [];
@@ -67,11 +69,14 @@ export async function prepareJobs(
       `--ui: shows one run; select it with --only; the runs are ${selected.map(({ title }) => title).join(", ")}`,
       true,
     );
-  if (keep === undefined) return selected;
-  return selected.map((job, index) => ({
-    ...job,
-    keep: selected.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`),
-  }));
+  const placed =
+    keep === undefined
+      ? selected
+      : selected.map((job, index) => ({
+          ...job,
+          keep: selected.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`),
+        }));
+  return shard === undefined ? placed : runsOfShard(placed, shard);
 }
 
 function isSelected(title: string, only: JobOptions["only"]): boolean {

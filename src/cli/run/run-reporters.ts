@@ -12,6 +12,8 @@ import {
   type ReportStyle,
   runTitle,
 } from "../../scenario/report/pretty.ts";
+import type { Shard } from "../../scenario/report/shard.ts";
+import type { CouldNotRun, ReportedVerdict } from "../../scenario/run/verdict.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";
 import type { ScenarioJobResult } from "./run-job.ts";
@@ -23,17 +25,20 @@ export type ReporterOptions = { readonly reporter?: readonly Reporter[]; readonl
 const EXIT_FAILED = 1;
 const DEFAULT_WIDTH = 100;
 
-export function addReporter(text: string, previous: readonly Reporter[] | undefined): readonly Reporter[] {
-  const [name = "", ...path] = text.split("=");
-  const known = REPORTERS.find((reporter) => reporter === name);
-  if (known === undefined)
-    throw new InvalidArgumentError(
-      `It must be one of ${REPORTERS.join(", ")}, such as json or junit=report.xml.`,
-    );
-  const file = path.join("=");
-  if (path.length > 0 && file === "")
-    throw new InvalidArgumentError(`It must name a file after "=", such as ${known}=report.txt.`);
-  return [...(previous ?? []), { name: known, path: path.length === 0 ? undefined : file }];
+/** Parses the values of a repeatable option that accepts these reporters. */
+export function reporterParser(names: readonly Reporter["name"][] = REPORTERS) {
+  return (text: string, previous: readonly Reporter[] | undefined): readonly Reporter[] => {
+    const [name = "", ...path] = text.split("=");
+    const known = names.find((reporter) => reporter === name);
+    if (known === undefined)
+      throw new InvalidArgumentError(
+        `It must be one of ${names.join(", ")}, such as json or junit=report.xml.`,
+      );
+    const file = path.join("=");
+    if (path.length > 0 && file === "")
+      throw new InvalidArgumentError(`It must name a file after "=", such as ${known}=report.txt.`);
+    return [...(previous ?? []), { name: known, path: path.length === 0 ? undefined : file }];
+  };
 }
 
 export function reportersOf({ reporter, json }: ReporterOptions): readonly Reporter[] {
@@ -61,13 +66,14 @@ function prettyResult(result: ScenarioJobResult, style: ReportStyle): string {
 export async function writeReports(
   reporters: readonly Reporter[],
   results: readonly ScenarioJobResult[],
+  shard?: Shard,
 ): Promise<void> {
   const plainStyle: ReportStyle = { width: DEFAULT_WIDTH, paint: (_, text) => text };
   for (const { name, path } of reporters) {
     if (name === "pretty" && path === undefined) continue;
     const text =
       name === "json"
-        ? jsonReport(results)
+        ? jsonReport(results, shard)
         : name === "junit"
           ? await junitText(results)
           : name === "github"
@@ -75,9 +81,19 @@ export async function writeReports(
             : name === "html"
               ? htmlReport(results)
               : prettyReport(results, plainStyle);
-    if (path === undefined) print(text);
-    else writeReportFile(path, text);
+    writeReport(path, text);
   }
+  reportStatus(results);
+}
+
+/** To a file, or to stdout. */
+export function writeReport(path: string | undefined, text: string): void {
+  if (path === undefined) print(text);
+  else wrapWriteErrors(path, () => writeFileSync(path, text));
+}
+
+/** Sets the exit status, or throws if a run could not start. */
+export function reportStatus(results: readonly (ReportedVerdict | CouldNotRun)[]): void {
   const reasons = results.flatMap((result) =>
     result.verdict === "could_not_run" ? [`${runTitle(result)}: ${result.reason}`] : [],
   );
@@ -86,7 +102,7 @@ export async function writeReports(
 }
 
 /** The JUnit library is loaded on demand. */
-async function junitText(results: readonly ScenarioJobResult[]): Promise<string> {
+export async function junitText(results: readonly (ReportedVerdict | CouldNotRun)[]): Promise<string> {
   return (await import("../../scenario/report/junit.ts")).junitReport(results);
 }
 
@@ -96,10 +112,6 @@ function prettyReport(results: readonly ScenarioJobResult[], style: ReportStyle)
     return [...steps.map((step) => prettyStep(step, style)), prettyResult(result, style)].join("\n");
   });
   return `${runs.join("\n\n")}\n`;
-}
-
-function writeReportFile(path: string, text: string): void {
-  wrapWriteErrors(path, () => writeFileSync(path, text));
 }
 
 /**

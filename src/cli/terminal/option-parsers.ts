@@ -8,6 +8,7 @@ import {
 } from "../../platform/core/distribution.ts";
 import { DAY, parseDuration, type SimTime } from "../../platform/core/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../../recordings/rows/instant.ts";
+import { MAX_SHARDS, parseShard, type Shard } from "../../scenario/report/shard.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../../simulation/world-clock.ts";
 import { CliError } from "./cli-error.ts";
@@ -18,6 +19,14 @@ export function integerParser(minimum: number, maximum: number, alternative = ""
     if (/^\d+$/.test(text) && value >= minimum && value <= maximum) return value;
     throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}${alternative}.`);
   };
+}
+
+export function parseShardOption(text: string): Shard {
+  const shard = parseShard(text);
+  if (shard !== undefined) return shard;
+  throw new InvalidArgumentError(
+    `It must be a part of a number of parts, such as 1/3; there may be at most ${MAX_SHARDS} parts.`,
+  );
 }
 
 export function parseInstantOption(text: string): SimTime {

@@ -1,6 +1,6 @@
 import type { World } from "../../platform/core/world.ts";
 import type { ClockReading, WorldCounts, WorldDiagnostics } from "../../worlds/world-handle.ts";
-import type { LoopDelay } from "./event-loop-delay.ts";
+import type { LoopDelay } from "../http/event-loop-delay.ts";
 
 /** Figures of the service that runs the world. */
 export type ServiceFigures = WorldDiagnostics & {

@@ -1,7 +1,7 @@
 import { create } from "xmlbuilder2";
 import { escapeControls } from "../../platform/core/text.ts";
 import { mapStrings } from "../file/references.ts";
-import type { CouldNotRun, RunFailure, Verdict } from "../run/verdict.ts";
+import type { CouldNotRun, ReportedVerdict, RunFailure } from "../run/verdict.ts";
 import { secondsBetween } from "./instants.ts";
 import { explanationLines, runTitle } from "./pretty.ts";
 
@@ -17,7 +17,7 @@ type TestCase = {
  * JUnit XML: one suite per scenario, one case per expectation, and one per step without expectations. A run that
  * could not start has one case with an error. Times are on the simulated clock, from the start of the run.
  */
-export function junitReport(reported: readonly (Verdict | CouldNotRun)[]): string {
+export function junitReport(reported: readonly (ReportedVerdict | CouldNotRun)[]): string {
   // XML has no representation of control characters.
   const runs = mapStrings(reported, escapeControls);
   const root = create({ version: "1.0", encoding: "UTF-8" }).ele("testsuites");
@@ -65,7 +65,7 @@ export function junitReport(reported: readonly (Verdict | CouldNotRun)[]): strin
 }
 
 /** Steps without expectations, then each expectation, then failures of the run itself, if any. */
-function testCasesOf(verdict: Verdict): TestCase[] {
+function testCasesOf(verdict: ReportedVerdict): TestCase[] {
   const { steps, expectations, failures, started_at, ended_at } = verdict;
   const failureOf = (isIncluded: (failure: RunFailure) => boolean) => {
     const included = failures.filter(isIncluded);
@@ -108,7 +108,7 @@ function isExpectationOf(place: string, what: string): boolean {
   );
 }
 
-function failureText(failures: readonly RunFailure[], { file, repeat }: Verdict): string {
+function failureText(failures: readonly RunFailure[], { file, repeat }: ReportedVerdict): string {
   const lines = failures.flatMap((failure) => {
     const { what, at, expected, actual, line, column } = failure;
     return [

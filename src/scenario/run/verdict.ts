@@ -86,6 +86,12 @@ export type CouldNotRun = Pick<Verdict, "scenario" | "file" | "values" | "seed" 
   readonly reason: string;
 };
 
+/** What the JSON report of a run has, except for what has other names there. */
+export type ReportedVerdict = Omit<
+  Verdict,
+  "expectations" | "operations" | "operations_left_out" | "faults" | "faults_left_out"
+> & { readonly expectations: readonly Omit<ExpectationResult, "measure">[] };
+
 /** The result of a run. The same file, values and seed give the same bytes on every machine. */
 export type Verdict = {
   readonly scenario: string;

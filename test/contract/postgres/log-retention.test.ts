@@ -2,7 +2,7 @@ import { openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { verifyData } from "../../../src/cli/history/verify-data.ts";
-import { connect, createBranch, serverForTests } from "../../support/postgres.ts";
+import { connect, countBases, createBranch, serverForTests } from "../../support/postgres.ts";
 import { forkWorldOn } from "../../support/worlds.ts";
 
 const LIMIT_MIB = 16;
@@ -54,6 +54,8 @@ test("a log that is too long is shortened, and the instants that are left have t
     instants.push((await server.sim("GET", "/clock")).body.now);
   }
   await expect.poll(() => segmentsOf(branchId), WAIT).toBeLessThanOrEqual(LIMIT_MIB + 2);
+  // The bases of earlier cuts are deleted with their log.
+  await expect.poll(() => countBases(server.data), WAIT).toBe(1);
 
   const refused = await createChild(projectId, { parent_id: branchId, parent_timestamp: instants[0] });
   expect(refused).toMatchObject({

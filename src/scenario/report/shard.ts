@@ -1,0 +1,18 @@
+/** One of several parts of the same runs, such as the first of three: `1/3`. */
+export type Shard = { readonly index: number; readonly of: number };
+
+/** Largest number of parts. */
+export const MAX_SHARDS = 1_000;
+
+/** `undefined` if the text is not a shard. */
+export function parseShard(text: string): Shard | undefined {
+  const [, index, of] = /^(\d{1,4})\/(\d{1,4})$/.exec(text)?.map(Number) ?? [];
+  if (index === undefined || of === undefined) return undefined;
+  return index >= 1 && index <= of && of <= MAX_SHARDS ? { index, of } : undefined;
+}
+
+/** Consecutive runs; the shards differ by one run at most, and together have every run once, in order. */
+export function runsOfShard<T>(runs: readonly T[], { index, of }: Shard): readonly T[] {
+  const end = (shard: number) => Math.floor((shard * runs.length) / of);
+  return runs.slice(end(index - 1), end(index));
+}
