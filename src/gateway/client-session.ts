@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { EngineAddress } from "../engine/engine.ts";
 import type { ComputeHost } from "./compute/compute-host.ts";
 import { EngineExited } from "./compute/engine-exit.ts";
-import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "./errors.ts";
+import { CLIENT_ERRORS, ConnectionDropped, ConnectionRejected, protocolViolation } from "./errors.ts";
 import { authenticate, authenticateByPassword } from "./login/authentication.ts";
 import type { KnownPasswords } from "./login/known-passwords.ts";
 import { negotiate } from "./login/negotiation.ts";
@@ -136,7 +136,10 @@ class ClientSession {
   /** Ends the connection with the error that the client is to see, if any. */
   fail(error: unknown): void {
     if (error instanceof ConnectionRejected) this.#end(error.clientError);
-    else if (error instanceof EngineRefused) {
+    else if (error instanceof ConnectionDropped) {
+      clearTimeout(this.#loginTimer);
+      this.#stream.destroy();
+    } else if (error instanceof EngineRefused) {
       clearTimeout(this.#loginTimer);
       this.#stream.end(error.answer);
     } else if (error instanceof EngineExited) {
@@ -162,7 +165,7 @@ class ClientSession {
       try {
         await new Promise<void>((resolve) => {
           const relay = connection.serve(this.#stream, {
-            beforeWork: () => served.beginWork(admitted),
+            beforeWork: () => served.beginQuery(admitted),
             onFailure: (error) => this.fail(error),
             afterWork: () => served.endWork(admitted),
             onCatalogChange: () => this.#syncContent(compute.host),

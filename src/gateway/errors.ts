@@ -18,6 +18,17 @@ export class ConnectionRejected extends Error {
   }
 }
 
+/** A fault closes the connection without an error. */
+export class ConnectionDropped extends Error {
+  override readonly name = "ConnectionDropped";
+  readonly fault: string;
+
+  constructor(fault: string) {
+    super(`the fault "${fault}" has closed the connection`);
+    this.fault = fault;
+  }
+}
+
 export const CLIENT_ERRORS = {
   noEndpoint: {
     severity: ERROR,
@@ -54,6 +65,7 @@ export const CLIENT_ERRORS = {
   },
   queryWaitTimeout: { severity: FATAL, code: "08P01", message: "query_wait_timeout" },
   serverCrashed: { severity: FATAL, code: "08P01", message: "server conn crashed?" },
+  dropped: { severity: FATAL, code: "08006", message: "the connection was lost" },
   loginTimeout: { severity: FATAL, code: "08P01", message: "canceling authentication due to timeout" },
   serverStopping: { severity: FATAL, code: "57P03", message: "the database system is shutting down" },
 } satisfies Record<string, ClientError>;
@@ -118,4 +130,8 @@ export function refusedConnection({ code, message }: Refusal, database: string, 
     default:
       return { severity: ERROR, code: PLATFORM, message };
   }
+}
+
+export function rejectedByFault(code: string, message: string): ClientError {
+  return { severity: FATAL, code, message };
 }

@@ -228,3 +228,41 @@ test("a start that fails is failed for good", () => {
     .when({ type: "StartCompute", ...MAIN_COMPUTE }, after(SECOND))
     .then([hit, running("start_compute", { failures: { times: 3, ends: "failed", count: 0 } })]);
 });
+
+const connection: CommandOf<"MatchFaults"> = {
+  type: "MatchFaults",
+  target: { kind: "connection", projectId: "shop", branchId: "main", endpointId: "primary" },
+};
+const full: Definition = {
+  ...unavailable,
+  name: "full",
+  effect: { kind: "reject_connection", code: "53300" },
+};
+const late: Definition = {
+  ...unavailable,
+  name: "late",
+  effect: { kind: "delay_connection", takes: { kind: "fixed", ms: 250 }, clock: "world" },
+};
+const short: Definition = { ...unavailable, name: "short", effect: { kind: "end_connection", after: 5 } };
+
+test("a connection meets the faults of connections only, until one ends it", () => {
+  given(worldWithAccount(), setFaults(unavailable, short, late, full, { ...full, name: "never met" }))
+    .when(connection)
+    .then([
+      {
+        type: "FaultHit",
+        fault: "short",
+        target: connection.target,
+        outcome: { kind: "end_connection", after: 5 },
+      },
+      { type: "FaultHit", fault: "late", outcome: { kind: "delay_connection", ms: 250, clock: "world" } },
+      { type: "FaultHit", fault: "full", outcome: { kind: "reject_connection", code: "53300" } },
+    ]);
+  given(worldWithAccount(), setFaults(full)).when(createRequest).then([]);
+});
+
+test("a fault of one compute ignores connections to others", () => {
+  given(worldWithAccount(), setFaults({ ...full, scope: { match: { endpointId: "other" } } }))
+    .when(connection)
+    .then([]);
+});

@@ -1,6 +1,7 @@
 import { randomFrom } from "../../src/simulation/random.ts";
 import { erlangB, erlangC } from "../../src/whatif/capacity/erlang.ts";
-import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
+import type { CoupledFleet } from "../../src/whatif/coupled/coupled-fleet.ts";
+import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { curveOf, pointAt } from "../../src/whatif/curve/curve.ts";
 import { clairvoyant } from "../../src/whatif/policies/clairvoyant.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";

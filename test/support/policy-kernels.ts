@@ -1,6 +1,7 @@
 import { randomFrom } from "../../src/simulation/random.ts";
 import { Attributor } from "../../src/whatif/attribution/attribution.ts";
-import { type CoupledFleet, simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
+import type { CoupledFleet } from "../../src/whatif/coupled/coupled-fleet.ts";
+import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { hybridHistogram } from "../../src/whatif/policies/hybrid-histogram.ts";
 import { learnedHazard } from "../../src/whatif/policies/learned-hazard.ts";
 import type { Policy, PolicyState, SleepSchedule } from "../../src/whatif/policies/policy.ts";

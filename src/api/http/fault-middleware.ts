@@ -62,6 +62,10 @@ function faultResultOf(outcome: FaultOutcome): Pick<MatchedFault, "answer" | "lo
     case "latency":
     case "operation_fails":
     case "start_slower":
+    case "reject_connection":
+    case "delay_connection":
+    case "drop_connection":
+    case "end_connection":
       return {};
     default:
       return outcome satisfies never;

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { randomFrom } from "../../simulation/random.ts";
 import { attributionPage } from "../../whatif/attribution/attribution-page.ts";
 import { attributionReport } from "../../whatif/attribution/attribution-report.ts";
-import { questionSummary } from "../../whatif/report/question.ts";
+import { questionSummary } from "../../whatif/report/question-summary.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";

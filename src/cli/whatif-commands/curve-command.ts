@@ -9,7 +9,7 @@ import type { DelayFigures } from "../../whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
 import { type DaySpan, parseDaySpan, SPAN_RULE, splitDays } from "../../whatif/held-out/day-split.ts";
-import { questionSummary } from "../../whatif/report/question.ts";
+import { questionSummary } from "../../whatif/report/question-summary.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { parseDurationOption } from "../terminal/option-parsers.ts";

@@ -9,7 +9,8 @@ import {
 } from "../../whatif/profiles/profiles-report.ts";
 import { delayPhrase } from "../../whatif/report/number-format.ts";
 import type { NamedProfile, PriceInput } from "../../whatif/report/prices.ts";
-import { DEFAULTS, sizeText, worldText } from "../../whatif/report/question.ts";
+import { DEFAULTS } from "../../whatif/report/question.ts";
+import { sizeText, worldText } from "../../whatif/report/question-summary.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { RepeatableOption } from "../terminal/options.ts";

@@ -8,7 +8,8 @@ import {
   quotaReport,
   quotaRuns,
 } from "../../whatif/quota/quota-report.ts";
-import { MAX_REPLICATIONS, questionSummary } from "../../whatif/report/question.ts";
+import { MAX_REPLICATIONS } from "../../whatif/report/question.ts";
+import { questionSummary } from "../../whatif/report/question-summary.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { integerParser } from "../terminal/option-parsers.ts";

@@ -4,7 +4,7 @@ import { MINUTE } from "../../platform/core/time.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import type { StartLatency } from "../../whatif/replay/start-latency.ts";
-import { questionSummary } from "../../whatif/report/question.ts";
+import { questionSummary } from "../../whatif/report/question-summary.ts";
 import { MAX_POOL, type PoolTarget, smallestPool } from "../../whatif/starts/smallest-pool.ts";
 import { startsPage } from "../../whatif/starts/starts-page.ts";
 import { type StartsAnswer, startsReport, startsSteps } from "../../whatif/starts/starts-report.ts";

@@ -15,7 +15,6 @@ import {
   DEFAULTS,
   DELAY_RULE,
   effectiveProfile,
-  fromWorldText,
   LATENCY_RULE,
   parseDelay,
   parseLatency,
@@ -26,6 +25,7 @@ import {
   WORTH_RULE,
   type WorldDefaults,
 } from "../../whatif/report/question.ts";
+import { fromWorldText } from "../../whatif/report/question-summary.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";

@@ -16,6 +16,7 @@ const MAX_TIMES = 1_000;
 /** The longest delay of a request. */
 const MAX_LATENCY = 7 * DAY;
 const times = z.int().min(1).max(MAX_TIMES).default(1);
+const SQLSTATE_RULE = 'must be a SQLSTATE of five characters, such as "53300"';
 const factor = z.number().positive().max(1_000_000);
 
 const distribution = z
@@ -26,6 +27,15 @@ const distribution = z
     context.addIssue({ code: "custom", message: DISTRIBUTION_RULE });
     return z.NEVER;
   });
+
+/** A duration, or an object with it and a clock. */
+const latency = z.preprocess(
+  (input) => (typeof input === "string" || typeof input === "number" ? { takes: input } : input),
+  strict({
+    takes: distribution.refine((takes) => maxDelay(takes) <= MAX_LATENCY, "must not be longer than 7d"),
+    clock: z.enum(["world", "wall"]).default("world"),
+  }),
+);
 
 const RETRY_AFTER_RULE =
   "must be whole seconds like 30, as in the header, or a duration with a unit like 30s or 2m";
@@ -55,13 +65,7 @@ const EFFECTS = {
     message: z.string().min(1).max(1_024).optional(),
     retry_after: retryAfter.optional(),
   }),
-  latency: z.preprocess(
-    (input) => (typeof input === "string" || typeof input === "number" ? { takes: input } : input),
-    strict({
-      takes: distribution.refine((takes) => maxDelay(takes) <= MAX_LATENCY, "must not be longer than 7d"),
-      clock: z.enum(["world", "wall"]).default("world"),
-    }),
-  ),
+  latency,
   drop: strict({}),
   lose_response: strict({}),
   rate_limit: strict({
@@ -75,6 +79,13 @@ const EFFECTS = {
     "must have by (a duration) or factor",
   ),
   start_fails: strict({ times }),
+  reject_connection: strict({
+    code: z.string(SQLSTATE_RULE).regex(/^[0-9A-Z]{5}$/, SQLSTATE_RULE),
+    message: z.string().min(1).max(1_024).optional(),
+  }),
+  delay_connection: latency,
+  drop_connection: strict({}),
+  end_connection: strict({ after: z.int().min(0).max(1_000_000_000) }),
 };
 type EffectName = keyof typeof EFFECTS;
 const EFFECT_NAMES = Object.keys(EFFECTS) as EffectName[];
@@ -132,7 +143,8 @@ export function renderEffect(effect: FaultEffect): object {
       };
     }
     case "latency":
-      return { latency: { takes: formatDistribution(effect.takes), clock: effect.clock } };
+    case "delay_connection":
+      return { [kind]: { takes: formatDistribution(effect.takes), clock: effect.clock } };
     case "rate_limit":
       return { rate_limit: { requests: effect.requests, per: `${effect.perMs}ms` } };
     case "maintenance":
@@ -150,7 +162,12 @@ export function renderEffect(effect: FaultEffect): object {
       };
     case "start_fails":
       return { start_fails: { times: effect.times } };
+    case "reject_connection":
+      return { reject_connection: omitUndefined({ code: effect.code, message: effect.message }) };
+    case "end_connection":
+      return { end_connection: { after: effect.after } };
     case "drop":
+    case "drop_connection":
     case "lose_response":
       return { [kind]: {} };
     default:

@@ -4,6 +4,7 @@ import {
   type Fault,
   type FaultDefinition,
   type FaultEffect,
+  isConnectionEffect,
   isOperationEffect,
 } from "../../platform/fault/fault.ts";
 import { OPERATION_ACTIONS } from "../../platform/operation/operation.ts";
@@ -130,6 +131,12 @@ function contradictions({ on, when, effect }: FaultFieldValues): Contradiction[]
     const others = (on.action ?? []).filter((action) => action !== "start_compute");
     if (effect.kind !== "operation_fails" && others.length > 0)
       add("on.action", `${effect.kind} applies only to start_compute, not to ${others.join(", ")}`);
+  } else if (isConnectionEffect(effect)) {
+    for (const field of ["operation", "action"] as const)
+      if (field in on)
+        add(`on.${field}`, `${effect.kind} applies to connections of Postgres clients; use on.match`);
+    for (const field of ["method", "account_id", "org_id"] as const)
+      if (on.match?.[field] !== undefined) add(`on.match.${field}`, "connections do not have this field");
   } else if ("action" in on) add("on.action", `${effect.kind} applies to requests; use on.operation instead`);
   const chosen = when.first ?? when.every ?? when.probability;
   if (effect.kind === "rate_limit" && chosen !== undefined)
@@ -180,7 +187,7 @@ export function renderFault({ name, scope, timing, effect, seen, hits, setAt }: 
   return {
     name,
     on: omitUndefined({
-      operation: isOperationEffect(effect) ? undefined : (operations ?? "*"),
+      operation: isOperationEffect(effect) || isConnectionEffect(effect) ? undefined : (operations ?? "*"),
       // For effects that apply only to starts, action is shown only if it was given.
       action: isOperationEffect(effect)
         ? (actions ?? (effect.kind === "operation_fails" ? "*" : undefined))

@@ -1,6 +1,8 @@
+import { ConnectionLost } from "../../http/connection-lost.ts";
 import { EngineExited } from "../compute/engine-exit.ts";
-import { authenticationFailed, CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
+import { authenticationFailed, CLIENT_ERRORS, ConnectionDropped, ConnectionRejected } from "../errors.ts";
 import type { KnownPasswords } from "../login/known-passwords.ts";
+import type { ClientError } from "../messages.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
 import { EngineRefused, EngineUnreachable } from "../relay/engine-login.ts";
 import type { ServedWorld } from "../world/served-world.ts";
@@ -65,11 +67,12 @@ export class SqlOverHttp {
     this.#sessions = new SqlSessions(options.cancelKeys);
   }
 
-  /** Rejects only because of a bug. */
+  /** Rejects with `ConnectionLost` if a fault closes the connection, otherwise only because of a bug. */
   async respond(request: SqlRequest): Promise<SqlResponse> {
     try {
       return await this.#respond(request);
     } catch (error) {
+      if (error instanceof ConnectionDropped) throw new ConnectionLost(error.fault);
       const { status, body } = this.#sqlErrorOf(error);
       return { status, headers: {}, body };
     }
@@ -114,14 +117,17 @@ export class SqlOverHttp {
 
   #sqlErrorOf(error: unknown): SqlError {
     if (error instanceof SqlError) return error;
+    if (error instanceof ConnectionDropped) return sqlErrorFrom(CLIENT_ERRORS.dropped);
     if (error instanceof EngineRefused) return errorOfMessage(error.answer.subarray(5));
     const isLost = error instanceof EngineExited || error instanceof EngineUnreachable;
     if (!isLost && !(error instanceof ConnectionRejected)) throw error;
-    const { severity, code, message } = isLost ? CLIENT_ERRORS.computeFailed : error.clientError;
-    this.#options.onClientError(code);
-    return new SqlError(message, SERVER_CODES.has(code) ? INTERNAL_SERVER_ERROR : undefined, {
-      severity,
-      code,
-    });
+    const clientError = isLost ? CLIENT_ERRORS.computeFailed : error.clientError;
+    this.#options.onClientError(clientError.code);
+    return sqlErrorFrom(clientError);
   }
+}
+
+function sqlErrorFrom({ severity, code, message }: ClientError): SqlError {
+  const status = SERVER_CODES.has(code) ? INTERNAL_SERVER_ERROR : undefined;
+  return new SqlError(message, status, { severity, code });
 }

@@ -14,7 +14,7 @@ import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
 import { ComputeChanges } from "./compute-changes.ts";
 import { ServedCompute, type ServedSession } from "./served-compute.ts";
-import { type Admitted, connect, disconnect } from "./world-connections.ts";
+import { type Admitted, connect, disconnect, endureFaults, matchConnection } from "./world-connections.ts";
 import { WorldEvents } from "./world-events.ts";
 import { WorldSubscription } from "./world-subscription.ts";
 
@@ -79,10 +79,15 @@ export class ServedWorld {
   async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
     this.#lastConnection += 1;
     const connectionId = `${CLIENT_CONNECTION_PREFIX}${this.#lastConnection}`;
-    const admitted = { endpointId, connectionId };
+    const admitted: Admitted = { endpointId, connectionId };
     this.#subscription.begin(connectionId);
     try {
       await this.#computes.get(endpointId)?.host.contentIsKnown();
+      const faults = await this.world.transact((transaction) =>
+        transaction.world.faults.size === 0 ? undefined : matchConnection(transaction, endpointId),
+      );
+      if (faults !== undefined) await endureFaults(this.world, faults);
+      if (faults?.endsAfter !== undefined) admitted.remainingQueries = faults.endsAfter;
       const readyAt = await this.world.transact((transaction) =>
         connect(transaction, admitted, { database, pooled, source }),
       );
@@ -118,6 +123,14 @@ export class ServedWorld {
    */
   beginWork({ endpointId, connectionId }: Admitted): boolean | Promise<boolean> {
     return this.world.transact((transaction) => this.#serve(endpointId).beginWork(transaction, connectionId));
+  }
+
+  /** Begins a query. Throws if a fault ends the connection instead. */
+  beginQuery(admitted: Admitted): boolean | Promise<boolean> {
+    const { remainingQueries } = admitted;
+    if (remainingQueries === 0) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
+    if (remainingQueries !== undefined) admitted.remainingQueries = remainingQueries - 1;
+    return this.beginWork(admitted);
   }
 
   endWork({ endpointId, connectionId }: Admitted): void {

@@ -70,7 +70,21 @@ type OperationEffect =
     }
   | { readonly kind: "start_fails"; readonly times: number };
 
-export type FaultEffect = RequestEffect | OperationEffect;
+/** The effect of a fault on a connection of a Postgres client, determined after its password was checked. */
+type ConnectionEffect =
+  /** Ends with an error of this SQLSTATE. */
+  | { readonly kind: "reject_connection"; readonly code: string; readonly message?: string | undefined }
+  | {
+      readonly kind: "delay_connection";
+      readonly takes: DurationDistribution;
+      readonly clock: "world" | "wall";
+    }
+  /** Is closed without an error. */
+  | { readonly kind: "drop_connection" }
+  /** Ends with 57P01 instead of the query after this number of them. */
+  | { readonly kind: "end_connection"; readonly after: number };
+
+export type FaultEffect = RequestEffect | OperationEffect | ConnectionEffect;
 
 export type FaultDefinition = {
   readonly name: string;
@@ -93,7 +107,7 @@ export type Fault = FaultDefinition & {
 
 export type RateWindow = { readonly startedAt: SimTime; readonly requests: number };
 
-/** A request before it is executed, or an operation before it is scheduled. */
+/** A request before it is executed, an operation before it is scheduled, or a connection before it is accepted. */
 export type FaultTarget =
   | {
       readonly kind: "request";
@@ -114,7 +128,19 @@ export type FaultTarget =
       readonly projectId: string;
       readonly branchId?: string | undefined;
       readonly endpointId?: string | undefined;
+    }
+  | {
+      readonly kind: "connection";
+      readonly projectId: string;
+      readonly branchId: string;
+      readonly endpointId: string;
     };
+
+/** What a target is called where its ids are shown separately. */
+export function nameOfTarget(target: FaultTarget): string {
+  if (target.kind === "connection") return "connection";
+  return target.kind === "operation" ? target.action : (target.operation ?? target.method);
+}
 
 /** Without `keepOthers`, all other faults are removed. */
 export type SetFaults = {
@@ -141,7 +167,8 @@ export function faultAppliesTo({ scope, effect }: Fault, target: FaultTarget): b
       effect.kind === "operation_fails" ? scope.actions : ["start_compute"];
     return (actions?.includes(target.action) ?? true) && matchesTarget(scope.match, target);
   }
-  if (isOperationEffect(effect) || target.operation === undefined) return false;
+  if (target.kind === "connection") return isConnectionEffect(effect) && matchesTarget(scope.match, target);
+  if (isOperationEffect(effect) || isConnectionEffect(effect) || target.operation === undefined) return false;
   // A: a maintenance affects neither reads nor requests that concern no project.
   if (effect.kind === "maintenance" && (target.method === "GET" || target.projectId === undefined))
     return false;
@@ -160,6 +187,17 @@ export function isOperationEffect(effect: FaultEffect): effect is OperationEffec
   return effect.kind === "operation_fails" || effect.kind === "start_slower" || effect.kind === "start_fails";
 }
 
+const CONNECTION_EFFECTS: readonly FaultEffect["kind"][] = [
+  "reject_connection",
+  "delay_connection",
+  "drop_connection",
+  "end_connection",
+] satisfies ConnectionEffect["kind"][];
+
+export function isConnectionEffect(effect: FaultEffect): effect is ConnectionEffect {
+  return CONNECTION_EFFECTS.includes(effect.kind);
+}
+
 function matchesTarget(
   match: FaultMatch | undefined,
   { projectId, branchId, endpointId }: FaultTarget,
@@ -176,8 +214,20 @@ function matchesTarget(
 
 /** The outcome of a triggered fault, with all drawn values. */
 export type FaultOutcome =
-  | Extract<FaultEffect, { kind: "answer" | "drop" | "lose_response" }>
+  | Extract<
+      FaultEffect,
+      {
+        kind:
+          | "answer"
+          | "drop"
+          | "lose_response"
+          | "reject_connection"
+          | "drop_connection"
+          | "end_connection";
+      }
+    >
   | { readonly kind: "latency"; readonly ms: DurationMs; readonly clock: "world" | "wall" }
+  | { readonly kind: "delay_connection"; readonly ms: DurationMs; readonly clock: "world" | "wall" }
   | {
       readonly kind: "rate_limit";
       readonly requests: number;
@@ -188,7 +238,7 @@ export type FaultOutcome =
   | { readonly kind: "operation_fails"; readonly times: number; readonly ends: "finished" | "failed" }
   | { readonly kind: "start_slower"; readonly byMs: DurationMs; readonly factor: number };
 
-/** Matches a request against the faults in force, before it is executed. */
+/** Matches a request or a connection against the faults in force, before it is executed or accepted. */
 type MatchFaults = { readonly type: "MatchFaults"; readonly target: FaultTarget };
 
 export type FaultCommand = SetFaults | RemoveFault | MatchFaults;

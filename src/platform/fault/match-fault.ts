@@ -42,9 +42,15 @@ export function matchFaults(
     counts.set(fault.name, { seen: fault.seen + 1, hits: fault.hits + (outcome === undefined ? 0 : 1) });
     if (outcome === undefined) continue;
     hits.push({ fault: fault.name, outcome });
-    if (outcome.kind !== "latency" && target.kind === "request") break;
+    if (endsTarget(outcome, target)) break;
   }
   return { events, hits };
+}
+
+/** Whether later faults cannot matter. */
+function endsTarget({ kind }: FaultOutcome, target: FaultTarget): boolean {
+  if (target.kind === "connection") return kind === "reject_connection" || kind === "drop_connection";
+  return target.kind === "request" && kind !== "latency";
 }
 
 /** Draws come from the fault's own stream, numbered by match, so nothing else shifts them. */
@@ -88,9 +94,13 @@ function faultOutcomeOf(
     case "drop":
     case "lose_response":
     case "operation_fails":
+    case "reject_connection":
+    case "drop_connection":
+    case "end_connection":
       return effect;
     case "latency":
-      return { kind: "latency", ms: drawDuration(effect.takes, () => stream), clock: effect.clock };
+    case "delay_connection":
+      return { kind: effect.kind, ms: drawDuration(effect.takes, () => stream), clock: effect.clock };
     case "maintenance":
       return { kind: "maintenance", projectId: target.projectId ?? "" };
     case "start_slower":

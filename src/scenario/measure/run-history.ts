@@ -1,5 +1,6 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
+import { nameOfTarget } from "../../platform/fault/fault.ts";
 import type { Labels } from "../file/labels.ts";
 import type { FaultMark, OperationSpan } from "../run/verdict.ts";
 
@@ -48,7 +49,7 @@ export class RunHistory {
       case "FaultHit": {
         const { fault, outcome, target } = event;
         const of = target.endpointId ?? target.branchId ?? target.projectId;
-        const action = target.kind === "operation" ? target.action : (target.operation ?? target.method);
+        const action = nameOfTarget(target);
         if (this.faults.length === MAX_FAULTS) this.faultsLeftOut += 1;
         else
           this.faults.push({

@@ -84,6 +84,13 @@ export function controlCallFor(
     case "WorldConfigured":
       omitted.push(`${event.type} at ${isoInstant(event.at)}: start the recording after it`);
       return undefined;
+    case "FaultMatched":
+    case "FaultHit":
+      if (event.target.kind === "connection")
+        omitted.push(
+          `the count of fault ${event.fault}: a Postgres client matched it at ${isoInstant(event.at)}`,
+        );
+      return undefined;
     case "SpanBegan":
       return { method: "POST", path: "/spans", body: { kind: "begin", endpoint_id: event.endpointId } };
     case "SpanEnded": {
@@ -111,7 +118,7 @@ type CausedByNoControlCall =
   | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
   | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
   | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
-  | "ActivityDropped" | "FaultMatched" | "FaultHit";
+  | "ActivityDropped";
 
 /** The console creates an account and its first key in one call. */
 export function firstKeysByAccount(events: readonly RecordedEvent[]): ReadonlyMap<string, ApiKey> {

@@ -1,5 +1,6 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
+import { nameOfTarget } from "../../platform/fault/fault.ts";
 import type { Labels } from "../file/labels.ts";
 import type { Decision } from "../measure/event-causes.ts";
 
@@ -65,12 +66,7 @@ function detailsOf(event: RecordedEvent): string[] {
     case "FaultHit": {
       const { fault, outcome, target } = event;
       const of = target.endpointId ?? target.branchId ?? target.projectId;
-      return [
-        fault,
-        outcome.kind,
-        target.kind === "operation" ? target.action : (target.operation ?? target.method),
-        ...(of === undefined ? [] : [of]),
-      ];
+      return [fault, outcome.kind, nameOfTarget(target), ...(of === undefined ? [] : [of])];
     }
     default:
       if ("endpointId" in event) return [event.endpointId];

@@ -35,9 +35,9 @@ export function sqlMismatches(
   const { rows, row_count: rowCount } = answer;
   const mismatches: Mismatch[] = [];
   if (row_count !== undefined && rowCount !== row_count)
-    mismatches.push({ expected: `${row_count} rows`, actual: `${rowCount ?? 0} rows` });
+    mismatches.push({ expected: rowsText(row_count), actual: rowsText(rowCount ?? 0) });
   if (expected !== undefined && expected.length !== rows.length)
-    mismatches.push({ expected: `${expected.length} rows`, actual: `${rows.length} rows` });
+    mismatches.push({ expected: rowsText(expected.length), actual: rowsText(rows.length) });
   else
     for (const [index, row] of (expected ?? []).entries())
       if (!matchesJson(rows[index], row))
@@ -56,5 +56,9 @@ export function sqlMismatches(
 
 export function describeSql(answer: SqlAnswer): string {
   if (answer.outcome === "refused") return `error ${answer.error.code}: ${answer.error.message}`;
-  return answer.row_count === null ? answer.command : `${answer.command}, ${answer.row_count} rows`;
+  return answer.row_count === null ? answer.command : `${answer.command}, ${rowsText(answer.row_count)}`;
+}
+
+function rowsText(count: number): string {
+  return count === 1 ? "1 row" : `${count} rows`;
 }

@@ -6,6 +6,7 @@ import {
   delayPhrase,
   money,
   moneyWithMargin,
+  monthNote,
   percentOf,
   percentWithMargin,
   plural,
@@ -13,7 +14,7 @@ import {
 } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { periodText, requestsText, truncatedTitle } from "../report/page-text.ts";
-import { sizeAndPriceText } from "../report/question.ts";
+import { sizeAndPriceText } from "../report/question-summary.ts";
 import { type AttributionReport, type SourceShare, UNNAMED } from "./attribution-report.ts";
 
 const MAX_ROWS = 20;
@@ -33,7 +34,7 @@ export function attributionPage(report: AttributionReport): ReportPage {
     facts: sources.slice(0, 5).map((share) => ({
       label: `without ${share.source}`,
       value: money(-perMonth(share.saves_cost, traffic.days * DAY)),
-      note: `a month, active time ${activeText(share, report)}`,
+      note: `${monthNote(perMonth(share.margin_95?.saves_cost ?? 0, traffic.days * DAY))}, active time ${activeText(share, report)}`,
     })),
     tables: [sourceTable(report), computeTable(report)],
     limits: report.limits,

@@ -6,7 +6,8 @@ import { emptyOutcomeByDay, type ReplayOutcome } from "../replay/replay-outcome.
 import { StartLatencies } from "../replay/start-latency.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import { type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
+import type { Question } from "../report/question.ts";
+import { type QuestionSummary, questionSummary } from "../report/question-summary.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { mergeSources } from "../trace/merge-sources.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";

@@ -1,5 +1,6 @@
 import type { ReportLimits } from "../report/page-layout.ts";
-import { type Question, sizeSentence } from "../report/question.ts";
+import type { Question } from "../report/question.ts";
+import { sizeSentence } from "../report/question-summary.ts";
 import type { BacktestPolicy } from "./backtest-policies.ts";
 
 export function backtestLimits(

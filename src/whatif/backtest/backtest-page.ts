@@ -3,7 +3,6 @@ import {
   amountWithMargin,
   delayText,
   millisText,
-  money,
   moneyWithMargin,
   percentWithMargin,
   plural,
@@ -17,7 +16,7 @@ import {
   requestsText,
   startsTakeText,
 } from "../report/page-text.ts";
-import { sizeAndPriceText } from "../report/question.ts";
+import { sizeAndPriceText } from "../report/question-summary.ts";
 import type { Backtest, BacktestedPolicy, FoldPolicy } from "./backtest.ts";
 
 /** The last ones. The CSV file has all. */
@@ -35,10 +34,10 @@ export function backtestPage(backtest: Backtest): ReportPage {
       coldStartWorthText(question),
     ].join(" · "),
     answer: [...bestLines(backtest), intervalLine(backtest), driftLine(backtest)],
-    facts: policies.map(({ policy, delivered }) => ({
-      label: policy,
-      value: gainText(delivered.gain_percent),
-      note: `weighted cost · ${money(delivered.cost_dollars_per_month)} a month`,
+    facts: policies.map((policy) => ({
+      label: policy.policy,
+      value: gainText(policy.delivered.gain_percent, policy.margin_95?.gain_percent),
+      note: `weighted cost · ${monthlyText(policy)} a month`,
     })),
     tables: [policyTable(backtest), foldTable(backtest), driftTable(backtest)],
     limits: backtest.limits,

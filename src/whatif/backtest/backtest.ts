@@ -5,7 +5,7 @@ import { type DayRange, dayRange } from "../held-out/held-out-summary.ts";
 import { OutcomeMargins } from "../held-out/outcome-margins.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import { type QuestionSummary, questionSummary } from "../report/question.ts";
+import { type QuestionSummary, questionSummary } from "../report/question-summary.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import {

@@ -52,7 +52,7 @@ function decisionText(report: CapacityReport): string[] {
     a.throttled_s - b.throttled_s || refusedConnections(a) - refusedConnections(b) || a.cu_hours - b.cu_hours;
   const least = sizes.reduce((best, row) => (compareShortfall(best, row) > 0 ? row : best));
   return [
-    `No size is sufficient, ${assumption}. ${sizeName(least)} comes closest, ${monthlyCostText(least)}: throttled for ${throttledText(least)} of the active time, which adds ${millisText(least.added_wait_mean_ms)} to a request on average; ${plural(least.direct_refused, "direct connection")} and ${least.pooled_refused.toLocaleString("en")} pooled rejected${hitRatioText(least)}.`,
+    `No size is sufficient, ${assumption}. ${sizeName(least)} comes closest, ${monthlyCostText(least)}: throttled for ${throttledText(least)} of the active time, which adds ${millisText(least.added_wait_mean_ms)} to a request on average; ${plural(least.direct_refused, "direct connection")} and ${least.pooled_refused.toLocaleString("en")} pooled rejected${hitRatioText(least)}.${tolerableText(report)}`,
   ];
 }
 
@@ -64,12 +64,26 @@ function intervalText({ no_margins }: CapacityReport): string {
 
 /** Of the active time. */
 export function throttledText({ throttled_share, margin_95 }: CapacityRow): string {
-  return `${amountWithMargin(throttled_share * 100, (margin_95?.throttled_share ?? 0) * 100)} %`;
+  return throttled_share < SMALLEST_SHARE
+    ? shareText(throttled_share)
+    : `${amountWithMargin(throttled_share * 100, (margin_95?.throttled_share ?? 0) * 100)} %`;
 }
 
 function isSufficient(row: CapacityRow, { assumptions: { tolerate = 0 }, traffic }: CapacityReport): boolean {
   return row.throttled_share <= tolerate && refusedConnections(row) <= tolerate * traffic.requests;
 }
+
+/** The cheapest size that a little tolerance admits, if more than that is not given already. */
+function tolerableText(report: CapacityReport): string {
+  const { assumptions, sizes } = report;
+  const tolerant = { ...report, assumptions: { ...assumptions, tolerate: LITTLE } };
+  const admitted = cheapestSize(sizes.filter((row) => isSufficient(row, tolerant)));
+  return admitted === undefined
+    ? ""
+    : ` With --tolerate ${LITTLE * 100}%, ${sizeName(admitted)} is sufficient.`;
+}
+
+const LITTLE = 0.001;
 
 /** What is tolerated, if anything is throttled. */
 function toleratedText(row: CapacityRow): string {
@@ -148,8 +162,11 @@ export function plainNumber(value: number): string {
 }
 
 export function shareText(share: number): string {
-  return `${amount(share * 100)} %`;
+  return share > 0 && share < SMALLEST_SHARE ? "<0.01 %" : `${amount(share * 100)} %`;
 }
+
+/** Smaller shares are not distinguished. */
+const SMALLEST_SHARE = 0.0001;
 
 function monthlyCostText({ cost_per_month, cu_hours, margin_95 }: CapacityRow): string {
   return cost_per_month === null

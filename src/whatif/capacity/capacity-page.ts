@@ -6,12 +6,13 @@ import {
   millisText,
   money,
   moneyWithMargin,
+  monthNote,
   plural,
   spanText,
 } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { periodText, requestsText } from "../report/page-text.ts";
-import { profileAndPriceText } from "../report/question.ts";
+import { profileAndPriceText } from "../report/question-summary.ts";
 import { capacityAnswerText, plainNumber, shareText, sizeName, throttledText } from "./capacity-answer.ts";
 import type { CapacityReport } from "./capacity-report.ts";
 
@@ -25,7 +26,7 @@ export function capacityPage(report: CapacityReport): ReportPage {
     facts: sizes.map((row) => ({
       label: sizeName(row),
       value: row.cost_per_month === null ? `${amount(row.cu_hours)} CU-hours` : money(row.cost_per_month),
-      note: `${row.cost_per_month === null ? "" : "a month, "}throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} rejected${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} by the pooler`}`,
+      note: `${row.cost_per_month === null ? "" : `${monthNote(row.margin_95?.cost_per_month)}, `}throttled ${spanText(row.throttled_s)}, ${row.direct_refused.toLocaleString("en")} rejected${row.pooled_refused === 0 ? "" : `, ${row.pooled_refused.toLocaleString("en")} by the pooler`}`,
     })),
     tables: [sizeTable(report), sensitivityTable(report), connectionTable(report), ...recoveryTable(report)],
     limits: report.limits,

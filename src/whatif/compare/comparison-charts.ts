@@ -30,8 +30,8 @@ function policyTradeOff({ policies, traffic }: Comparison): Chart {
       policy: policy.policy,
       cost: monthlyCost(cost?.value),
       starts: starts?.value ?? 0,
-      costHalfWidth: monthlyCost(cost?.plus_minus),
-      startsHalfWidth: starts?.plus_minus ?? 0,
+      costHalfWidth: monthlyCost(cost?.margin_95 ?? cost?.plus_minus),
+      startsHalfWidth: starts?.margin_95 ?? starts?.plus_minus ?? 0,
       ink: index === 0 ? INK.current : policy.knows === "future" ? INK.bound : INK.best,
     };
   });

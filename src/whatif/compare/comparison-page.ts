@@ -9,6 +9,7 @@ import {
   delayPhrase,
   money,
   moneyWithMargin,
+  monthNote,
   percentOf,
   percentWithMargin,
   signedWithMargin,
@@ -22,7 +23,7 @@ import {
   requestsText,
   startsTakeText,
 } from "../report/page-text.ts";
-import { sizeAndPriceText } from "../report/question.ts";
+import { sizeAndPriceText } from "../report/question-summary.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
 
 export function comparisonPage(comparison: Comparison): ReportPage {
@@ -46,7 +47,7 @@ export function comparisonPage(comparison: Comparison): ReportPage {
     facts: policies.map((policy) => ({
       label: policy.policy,
       value: money(monthly(comparison, policy).value),
-      note: `a month, ${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
+      note: `${monthNote(monthly(comparison, policy).margin_95)}, ${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
     })),
     tables: [policyTable(comparison, mark), waitTable(comparison, mark), ...resumesTable(comparison, mark)],
     limits: comparison.limits,

@@ -11,7 +11,8 @@ import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import { confidenceInterval, pairedDifference, replicationSeed } from "../replay/replications.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import { type Question, type QuestionSummary, questionSummary, sizeSentence } from "../report/question.ts";
+import type { Question } from "../report/question.ts";
+import { type QuestionSummary, questionSummary, sizeSentence } from "../report/question-summary.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 

@@ -1,58 +1,20 @@
 import { IndexedHeap } from "../../platform/core/indexed-heap.ts";
-import type { Random } from "../../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
-import { emptyOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
-import { type LatencySource, latenciesOf, type StartLatency } from "../replay/start-latency.ts";
-import { type Client, Clients } from "./clients.ts";
+import { emptyOutcome } from "../replay/replay-outcome.ts";
+import { type LatencySource, latenciesOf } from "../replay/start-latency.ts";
+import { Clients } from "./clients.ts";
 import { ACTIVE, ComputeStates, QUEUED, STARTING, SUSPENDED } from "./compute-states.ts";
+import {
+  type CoupledFleet,
+  type CoupledObserver,
+  type CoupledOutcome,
+  independentComputesIn,
+} from "./coupled-fleet.ts";
 import { READY_OFFSET, SUSPEND_OFFSET } from "./event-offsets.ts";
 import { QuotaEvents } from "./quota-events.ts";
 import { RequestQueue } from "./request-queue.ts";
-import type { Quotas } from "./shared-quota.ts";
-import { StartLimiter, type StartLimits } from "./start-limiter.ts";
+import { StartLimiter } from "./start-limiter.ts";
 import { TraceCursors } from "./trace-cursors.ts";
-
-/**
- * Computes that are simulated on one clock because they share starts, a quota or clients. Arrays are by
- * compute.
- */
-export type CoupledFleet = {
-  readonly period: Period;
-  /** Suspend delay; infinite for never. */
-  readonly delayMs: Float64Array;
-  /** Size while active. */
-  readonly cu: Float64Array;
-  /**
-   * When the compute is deleted, infinite for never; absent where no compute is. From then on its clients
-   * send nothing.
-   */
-  readonly deletedAt?: Float64Array | undefined;
-  /** Recorded arrivals: they do not depend on what happens in the simulation. */
-  readonly arrivals: readonly (ComputeArrivals | undefined)[];
-  /** Clients whose next request depends on what happened to the one before. */
-  readonly clients: readonly Client[];
-  readonly latency: StartLatency;
-  /** Latency of a start that takes a prepared compute from the pool. */
-  readonly preparedLatency?: StartLatency | undefined;
-  readonly starts: StartLimits;
-  readonly quotas?: Quotas | undefined;
-  readonly random: Random;
-};
-
-/**
- * A wait covers the queue for a start and the start itself, also where it ends after the period. Active time
- * begins with the start, not with the queue.
- */
-export type CoupledOutcome = ReplayOutcome & {
-  /** Requests rejected because the quota was reached. */
-  refused: number;
-  /** When each group reached its quota, in order of time. */
-  readonly quotaReached: { readonly group: number; readonly at: SimTime }[];
-  /** Arrivals, ends of starts, and suspends. */
-  events: number;
-  readonly limiter: Pick<StartLimiter, "mostUnderWay" | "mostQueued" | "poolHits" | "poolMisses">;
-};
 
 /**
  * Runs a fleet through its period, event by event. While a compute is active, its arrivals affect no other
@@ -62,18 +24,6 @@ export type CoupledOutcome = ReplayOutcome & {
 export function simulateCoupled(fleet: CoupledFleet, observer?: CoupledObserver): CoupledOutcome {
   return new CoupledSimulation(fleet, observer).run();
 }
-
-export type CoupledObserver = {
-  /** Also reported for a compute that is queued when the period ends, after its end. */
-  started(compute: number, at: SimTime, readyAt: SimTime): void;
-  /**
-   * Also reported for a compute that is busy when the period ends, after its end; for one that is idle then,
-   * never.
-   */
-  suspended(compute: number, at: SimTime): void;
-  /** A request was rejected because the quota was reached. */
-  refused?(compute: number, at: SimTime): void;
-};
 
 const NEVER = Number.POSITIVE_INFINITY;
 /** Stands for the client of a request from a trace: no client waits for its answer. */
@@ -331,14 +281,4 @@ class CoupledSimulation {
     this.#outcome.quotaReached.push({ group, at: this.#now });
     for (const compute of stopped) if (this.#computes.phase[compute] === ACTIVE) this.#suspend(compute);
   }
-}
-
-/** 1 where activity affects no other compute: no client waits for its end, and no quota can stop it. */
-function independentComputesIn({ delayMs, clients, quotas }: CoupledFleet): Uint8Array {
-  const isIndependent = new Uint8Array(delayMs.length).fill(1);
-  for (const { compute } of clients) isIndependent[compute] = 0;
-  quotas?.groupOf.forEach((group, compute) => {
-    if (Number.isFinite(quotas.computeSeconds[group])) isIndependent[compute] = 0;
-  });
-  return isIndependent;
 }

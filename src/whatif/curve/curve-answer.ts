@@ -7,23 +7,23 @@ import { paretoSummary } from "../decision/pareto-summary.ts";
 import type { SplitInput } from "../held-out/day-split.ts";
 import { DayStatistics } from "../held-out/day-statistics.ts";
 import type { HeldOutSummary } from "../held-out/held-out-summary.ts";
-import { type DayMargins, type MarginsOf, PERFECT_FORESIGHT } from "../held-out/margins.ts";
 import { namedMargins } from "../held-out/named-margins.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { ChosenPoint, PointFigures } from "../report/figures.ts";
-import { effectiveDelay, isInstant, type Question, questionSummary } from "../report/question.ts";
+import { effectiveDelay, isInstant, type Question } from "../report/question.ts";
+import { questionSummary } from "../report/question-summary.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { trafficSummary } from "../trace/traffic-summary.ts";
 import { computeSummary } from "./compute-summary.ts";
 import { computeWaitLimit, type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
-import { billOf, type Costs } from "./costs.ts";
 import type { Curve, CurvePoint, DelayChoice, SuspendDelay } from "./curve.ts";
 import { curveLimits } from "./curve-limits.ts";
 import { type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
-import type { CurveConstraints, CurveSummary, ForesightMargins } from "./curve-summary.ts";
+import type { CurveConstraints, CurveSummary } from "./curve-summary.ts";
 import { DelayReplays, runToEnd } from "./delay-replays.ts";
 import { FleetCurve } from "./fleet-curve.ts";
+import { foresightFigures } from "./foresight-figures.ts";
 import { cheapestWithin, SHORTEST_DELAY_S } from "./optimum.ts";
 
 /**
@@ -114,7 +114,6 @@ export class CurveAnswer {
     withClients?: CurveSummary["with_clients"],
     split: SplitInput = {},
   ): CurveSummary {
-    const costs = this.#fleet.costs;
     const { curve } = this;
     const heldOut = this.#statistics.heldOut(split);
     const [current, best] = [this.pointAt(this.#question.currentDelay), this.#fleet.best];
@@ -140,9 +139,9 @@ export class CurveAnswer {
         margins,
       }),
       held_out: heldOut,
-      saving: savingOf(current, best, costs),
-      clairvoyant: this.#perfectForesight(best.delay, margins),
-      never: this.figuresAt("never"),
+      saving: this.#fleet.savingOf(current),
+      clairvoyant: foresightFigures(this.#fleet, best.delay, margins),
+      never: { ...this.figuresAt("never"), ...namedMargins(margins, (of) => of.figures("never")) },
       busy_s: curve.busyMs / SECOND,
       cheapest_within: within && this.figuresAt(within.delay),
       max_cold_per_day: constraints.maxColdPerDay,
@@ -257,15 +256,6 @@ export class CurveAnswer {
     return { ...figures, added_wait_s: (wait_mean_ms * arrivals) / SECOND, added_wait_mean_ms: wait_mean_ms };
   }
 
-  #perfectForesight(best: DelayChoice, margins: MarginsOrReason): CurveSummary["clairvoyant"] {
-    // Shorter gaps are not stored one by one.
-    const isKnown = this.#fleet.hasOneWorth && this.#fleet.costs.coldStartS >= SHORTEST_DELAY_S;
-    return {
-      ...this.#fleet.perfectForesight(),
-      ...namedMargins(margins, (of) => (isKnown ? foresightMargins(of, best) : undefined)),
-    };
-  }
-
   /** Empty without figures by compute. */
   #computeSummaries(
     heldOut: HeldOutSummary,
@@ -296,31 +286,7 @@ export class CurveAnswer {
   }
 }
 
-function foresightMargins(margins: DayMargins, best: DelayChoice): MarginsOf<ForesightMargins> {
-  const [figures, change] = [margins.figures(PERFECT_FORESIGHT), margins.change(PERFECT_FORESIGHT, best)];
-  const both = (of: keyof MarginsOf<unknown>): ForesightMargins => {
-    const { cost_dollars_per_month, cold_starts_per_day } = figures[of];
-    return {
-      cost_dollars_per_month,
-      cold_starts_per_day,
-      weighted_cost_percent: change[of].weighted_cost_percent,
-    };
-  };
-  return { days: both("days"), all: both("all") };
-}
-
 type MarginsOrReason = ReturnType<DayStatistics["margins"]>;
-
-function savingOf(current: ChosenPoint, best: ChosenPoint, costs: Costs) {
-  const cuMs = current.cuMs === undefined || best.cuMs === undefined ? undefined : current.cuMs - best.cuMs;
-  const saved = billOf({ activeMs: current.activeMs - best.activeMs, cuMs }, costs);
-  return {
-    cu_hours: saved.cuHours,
-    cost: saved.cost,
-    share: current.activeMs === 0 ? 0 : saved.cuHours / billOf(current, costs).cuHours,
-    cold_starts: current.coldStarts - best.coldStarts,
-  };
-}
 
 /** Without duplicates: "own" first, then by length, never last. */
 function sortedDelays(delays: readonly DelayChoice[]): DelayChoice[] {

@@ -1,5 +1,6 @@
 import type { ReportLimits } from "../report/page-layout.ts";
-import { isInstant, type Question, sizeSentence } from "../report/question.ts";
+import { isInstant, type Question } from "../report/question.ts";
+import { sizeSentence } from "../report/question-summary.ts";
 import { AFTER_TRACE_END } from "../trace/traffic-summary.ts";
 import { MAX_COMPUTES_LISTED } from "./compute-ranking.ts";
 

@@ -12,6 +12,7 @@ import {
   millisText,
   money,
   moneyWithMargin,
+  monthNote,
   percentOf,
   percentWithMargin,
   plural,
@@ -20,7 +21,7 @@ import {
 } from "../report/number-format.ts";
 import type { Fact, PageRow, PageTable, ReportPage } from "../report/page-layout.ts";
 import { coldStartWorthText, periodText, requestsText, startsTakeText } from "../report/page-text.ts";
-import { sizeAndPriceText } from "../report/question.ts";
+import { sizeAndPriceText } from "../report/question-summary.ts";
 import { computeLimitLines, computeTables } from "./compute-page.ts";
 import { perMonth } from "./costs.ts";
 import type { DelayChoice } from "./curve.ts";
@@ -148,22 +149,35 @@ function withinLines({ decision, ...summary }: CurveSummary): string[] {
   ];
 }
 
-function curveFacts({ present, best, clairvoyant, saving, never, traffic }: CurveSummary): Fact[] {
-  const fact = (label: string, figures: Pick<PointFigures, "cost" | "cold_starts_per_day">): Fact => ({
+function curveFacts(summary: CurveSummary): Fact[] {
+  const { present, best, clairvoyant, saving, never, traffic, decision } = summary;
+  const optionOf = (delay: DelayChoice) => decision.options.find(({ delay_s }) => delay_s === delay);
+  const marginOf = (delay: DelayChoice) =>
+    (delay === decision.current.delay_s ? decision.current : optionOf(delay))?.margin_95
+      ?.cost_dollars_per_month;
+  const fact = (
+    label: string,
+    figures: Pick<PointFigures, "cost" | "cold_starts_per_day">,
+    margin: number | undefined,
+  ): Fact => ({
     label,
     value: monthlyCost(figures, traffic),
-    note: `a month, ${amount(figures.cold_starts_per_day)} cold starts a day`,
+    note: `${monthNote(margin)}, ${amount(figures.cold_starts_per_day)} cold starts a day`,
   });
+  const savedMargin = optionOf(best.delay_s)?.change.margin_95?.cost_dollars_per_month;
   return [
-    fact(`best, ${delayText(best.delay_s)}`, best),
-    fact(`current, ${delayText(present.delay_s)}`, present),
+    fact(`best, ${delayText(best.delay_s)}`, best, marginOf(best.delay_s)),
+    fact(`current, ${delayText(present.delay_s)}`, present, marginOf(present.delay_s)),
     {
       label: "saved by the best delay",
       value: monthlyCost(saving, traffic),
-      note: `a month (${percentOf(-saving.share, 1)}), ${signed(-saving.cold_starts / traffic.days)} cold starts a day`,
+      note: `${monthNote(savedMargin)} (${percentOf(-saving.share, 1)}), ${signed(-saving.cold_starts / traffic.days)} cold starts a day`,
     },
-    fact("perfect foresight", clairvoyant),
-    { ...fact("always on", never), note: "a month, no cold starts" },
+    fact("perfect foresight", clairvoyant, clairvoyant.margin_95?.cost_dollars_per_month),
+    {
+      ...fact("always on", never, undefined),
+      note: `${monthNote(never.margin_95?.cost_dollars_per_month)}, no cold starts`,
+    },
   ];
 }
 

@@ -5,12 +5,13 @@ import type { ChangeMargins, FigureMargins } from "../held-out/margins.ts";
 import type { NamedMargins } from "../held-out/named-margins.ts";
 import type { OutcomeFigures, PointFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import type { QuestionSummary } from "../report/question.ts";
+import type { QuestionSummary } from "../report/question-summary.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
 import type { ComputeSummary } from "./compute-summary.ts";
 import type { ComputeWaitLimit } from "./compute-wait-limits.ts";
 import type { DelayChoice } from "./curve.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
+import type { Saving } from "./fleet-curve.ts";
 
 /** The JSON of `whatif curve`. */
 export type CurveSummary = {
@@ -25,17 +26,12 @@ export type CurveSummary = {
   /** What delays that are chosen on some days save on later days. */
   readonly held_out: HeldOutSummary;
   /** What the best delay saves compared with the current one; negative if it costs more. */
-  readonly saving: {
-    readonly cu_hours: number;
-    readonly cost: number;
-    readonly share: number;
-    readonly cold_starts: number;
-  };
+  readonly saving: Saving;
   /**
    * Perfect foresight: the lower bound of the weighted cost for policies that only decide when to suspend.
    */
   readonly clairvoyant: Omit<PointFigures, "delay_s"> & NamedMargins<ForesightMargins>;
-  readonly never: PointFigures;
+  readonly never: PointFigures & NamedMargins<FigureMargins>;
   /** Time in which requests ran: no delay has less active time. */
   readonly busy_s: number;
   /** The cheapest delay within the limits; null if none is, absent without limits. */

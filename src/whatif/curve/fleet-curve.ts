@@ -9,6 +9,14 @@ import type { CurveReading } from "./curve-reading.ts";
 import { meanLatencyMs } from "./mean-latency.ts";
 import { bestDelay } from "./optimum.ts";
 
+/** Negative where the best delay costs more. */
+export type Saving = {
+  readonly cu_hours: number;
+  readonly cost: number;
+  readonly share: number;
+  readonly cold_starts: number;
+};
+
 /** The curve of all computes together, by their sizes if they differ. */
 export class FleetCurve {
   readonly curve: Curve;
@@ -59,6 +67,19 @@ export class FleetCurve {
   /** Whether a cold start is worth the same active time for each compute. */
   get hasOneWorth(): boolean {
     return this.#reading.bound === undefined;
+  }
+
+  /** What the best delay saves compared with another choice. */
+  savingOf(current: ChosenPoint): Saving {
+    const { best } = this;
+    const cuMs = current.cuMs === undefined || best.cuMs === undefined ? undefined : current.cuMs - best.cuMs;
+    const saved = billOf({ activeMs: current.activeMs - best.activeMs, cuMs }, this.costs);
+    return {
+      cu_hours: saved.cuHours,
+      cost: saved.cost,
+      share: current.activeMs === 0 ? 0 : saved.cuHours / billOf(current, this.costs).cuHours,
+      cold_starts: current.coldStarts - best.coldStarts,
+    };
   }
 
   perfectForesight(): Omit<PointFigures, "delay_s"> {

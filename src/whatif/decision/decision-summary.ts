@@ -5,7 +5,7 @@ import type { ChangeMargins, DayMargins, FigureMargins } from "../held-out/margi
 import { namedMargins } from "../held-out/named-margins.ts";
 import type { PointFigures } from "../report/figures.ts";
 import type { AssumedWorth } from "../report/page-text.ts";
-import { worthSummary } from "../report/question.ts";
+import { worthSummary } from "../report/question-summary.ts";
 import {
   type BreakEven,
   breakEvens,

@@ -10,7 +10,7 @@ import {
   waitWithMargin,
 } from "../report/number-format.ts";
 import { capitalized, coldStartWorthText, worthText } from "../report/page-text.ts";
-import type { QuestionSummary } from "../report/question.ts";
+import type { QuestionSummary } from "../report/question-summary.ts";
 import type {
   BreakEvenSummary,
   DecisionSummary,

@@ -8,6 +8,7 @@ import {
   millisText,
   money,
   moneyWithMargin,
+  monthNote,
   percentOf,
   percentWithMargin,
   signed,
@@ -17,7 +18,7 @@ import {
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { periodText, requestsText, startLengthText } from "../report/page-text.ts";
 import { priceListText } from "../report/prices.ts";
-import { sizeText } from "../report/question.ts";
+import { sizeText } from "../report/question-summary.ts";
 import type { ProfileRow, ProfilesReport } from "./profiles-report.ts";
 
 export function profilesPage(report: ProfilesReport): ReportPage {
@@ -34,7 +35,7 @@ export function profilesPage(report: ProfilesReport): ReportPage {
     facts: profiles.map((row) => ({
       label: row.profile,
       value: money(profileCost(row, report)),
-      note: `a month, ${amount(row.figures.cold_starts_per_day)} cold starts a day, p99 wait ${millisText(row.figures.wait_p99_ms)}`,
+      note: `${monthNote(perMonth(row.margin_95?.cost ?? 0, traffic.days * DAY))}, ${amount(row.figures.cold_starts_per_day)} cold starts a day, p99 wait ${millisText(row.figures.wait_p99_ms)}`,
     })),
     tables: [publishedTable(report), figureTable(report)],
     limits: report.limits,

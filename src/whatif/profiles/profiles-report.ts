@@ -20,14 +20,8 @@ import {
   type UsedPrice,
   usedPrice,
 } from "../report/prices.ts";
-import {
-  commonValue,
-  delaysUnder,
-  effectiveCu,
-  latencyText,
-  sizeSentence,
-  type WorldDefaults,
-} from "../report/question.ts";
+import { commonValue, delaysUnder, effectiveCu, type WorldDefaults } from "../report/question.ts";
+import { latencyText, sizeSentence } from "../report/question-summary.ts";
 import { GapReader } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";

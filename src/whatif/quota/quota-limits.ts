@@ -1,7 +1,8 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import { type Question, sizeSentence } from "../report/question.ts";
+import type { Question } from "../report/question.ts";
+import { sizeSentence } from "../report/question-summary.ts";
 
 /** `horizon`: the simulated period. `days`: the number of whole recorded days. */
 export function quotaLimits(

@@ -1,7 +1,8 @@
 import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
 import { HOUR, type SimTime } from "../../platform/core/time.ts";
 import { type ComputeArrivals, lowerBound, type Period } from "../../recordings/trace/trace.ts";
-import { type CoupledFleet, type CoupledObserver, simulateCoupled } from "../coupled/coupled-simulation.ts";
+import type { CoupledFleet, CoupledObserver } from "../coupled/coupled-fleet.ts";
+import { simulateCoupled } from "../coupled/coupled-simulation.ts";
 
 /** A whole calendar month (UTC). */
 export type MonthPeriod = { readonly startAt: SimTime; readonly endAt: SimTime };

@@ -8,7 +8,7 @@ import {
   startsTakeText,
   truncatedTitle,
 } from "../report/page-text.ts";
-import { sizeText } from "../report/question.ts";
+import { sizeText } from "../report/question-summary.ts";
 import { FEW_DAYS } from "./bootstrap.ts";
 import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth, QuotaReport } from "./quota-report.ts";
 

@@ -10,7 +10,8 @@ import {
   replicationSeed,
 } from "../replay/replications.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
-import { fleetSetting, type Question, type QuestionSummary, questionSummary } from "../report/question.ts";
+import { fleetSetting, type Question } from "../report/question.ts";
+import { type QuestionSummary, questionSummary } from "../report/question-summary.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { checkPeriodLength, MAX_ARRIVALS } from "../trace/load-all.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";

@@ -3,6 +3,7 @@ export const REPORT_STYLE = `*{box-sizing:border-box}
 html{background:var(--paper);color:var(--ink);font:16px/1.55 ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;-webkit-text-size-adjust:100%}
 body{margin:0}
 main{max-width:940px;margin:0 auto;padding:48px 28px 72px}
+.margin{display:inline-block;color:var(--faint);text-align:left;white-space:nowrap}
 .kicker{margin:0;color:var(--faint);font-size:.78rem;letter-spacing:.09em;text-transform:uppercase}
 h1{margin:.15em 0 .5em;font-size:1.9rem;line-height:1.2;letter-spacing:-.015em}
 h2{margin:0 0 .7em;font-size:1.1rem;letter-spacing:-.005em}

@@ -65,14 +65,12 @@ function figureHtml({ title, caption, svg, narrowSvg }: Chart): string {
 
 function tableHtml({ title, headings, rows }: PageTable): string {
   const head = headings.map((heading) => `<th scope="col">${escapeHtml(heading)}</th>`).join("");
-  const paddings = headings
+  const columns = headings
     .slice(1)
-    .map((_, column) => decimalPaddings(rows.map(({ cells }) => cells[column + 1] ?? "")));
-  const body = rows.map(({ cells: [name = "", ...cells], mark }, row) => {
+    .map((_, column) => columnHtml(rows.map(({ cells }) => cells[column + 1] ?? "")));
+  const body = rows.map(({ cells: [name = ""], mark }, row) => {
     const tag = mark === undefined ? "" : ` <span class="tag">${mark}</span>`;
-    const numbers = cells.map(
-      (cell, column) => `<td>${escapeHtml(cell)}${paddingHtml(paddings[column]?.[row] ?? "")}</td>`,
-    );
+    const numbers = columns.map((cells) => `<td>${cells[row]}</td>`);
     return `<tr${mark === undefined ? "" : ` class="${mark}"`}><th scope="row">${escapeHtml(name)}${tag}</th>${numbers.join("")}</tr>`;
   });
   const width = estimatedWidth(headings, rows);
@@ -81,6 +79,20 @@ function tableHtml({ title, headings, rows }: PageTable): string {
       ? `<p class="hint${width > PAGE_WIDTH ? " always" : ""}">More columns: scroll the table sideways.</p>\n`
       : "";
   return `<section class="table">\n<h2>${escapeHtml(title)}</h2>\n${hint}<div class="scroll" role="region" aria-label="${escapeHtml(title)}" tabindex="0"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("\n")}\n</tbody>\n</table></div>\n</section>`;
+}
+
+/** Figures align at their decimal points, and margins, which are muted, at their signs. */
+function columnHtml(cells: readonly string[]): string[] {
+  const parts = cells.map((cell) => cell.split(" ± "));
+  const paddings = decimalPaddings(parts.map(([figure = ""]) => figure));
+  const width = Math.max(...parts.map(([, margin = ""]) => margin.length));
+  return parts.map(([figure = "", margin], row) => {
+    const figureHtml = `${escapeHtml(figure)}${paddingHtml(paddings[row] ?? "")}`;
+    if (width === 0) return figureHtml;
+    // Two characters for the sign and its space.
+    const text = margin === undefined ? "" : `± ${escapeHtml(margin)}`;
+    return `${figureHtml} <span class="margin" style="min-width:${width + 2}ch">${text}</span>`;
+  });
 }
 
 const DECIMAL = /^([−+±$<]*[\d,]+)(?:\.(\d+))?(\D*)$/;

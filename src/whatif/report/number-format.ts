@@ -24,6 +24,13 @@ export function moneyMargin(margin: number): string {
   return `$${amountMargin(margin)}`;
 }
 
+/** Before "a month" in the note of a key figure. */
+export function monthNote(margin: Margin): string {
+  return margin === null || margin === undefined || margin === 0
+    ? "a month"
+    : `± ${moneyMargin(margin)} a month`;
+}
+
 function waitMargin(ms: number): string {
   return ms < 1_000 ? `${amountMargin(ms)} ms` : `${amountMargin(ms / 1_000)} s`;
 }

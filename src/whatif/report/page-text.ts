@@ -3,7 +3,7 @@ import { DAY } from "../../platform/core/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
 import { delayText, millisText, plural, smallMoney } from "./number-format.ts";
-import type { QuestionSummary } from "./question.ts";
+import type { QuestionSummary } from "./question-summary.ts";
 
 export function requestsText({ requests, computes_used }: TrafficSummary): string {
   return `${plural(requests, "request")} to ${plural(computes_used, "compute")}`;

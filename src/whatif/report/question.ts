@@ -3,11 +3,7 @@ import {
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import {
-  DISTRIBUTION_RULE,
-  formatDistribution,
-  parseDistribution,
-} from "../../platform/core/distribution.ts";
+import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
@@ -16,17 +12,7 @@ import { meanLatencyMs } from "../curve/mean-latency.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
 import { MEASURED_LATENCY, type StartLatency } from "../replay/start-latency.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
-import { delayPhrase } from "./number-format.ts";
-import {
-  builtInProfile,
-  type NamedProfile,
-  type PriceInput,
-  type PriceSummary,
-  priceSummary,
-  priceText,
-  type UsedPrice,
-  usedPrice,
-} from "./prices.ts";
+import { builtInProfile, type NamedProfile, type PriceInput, type UsedPrice, usedPrice } from "./prices.ts";
 
 /** The settings that all reports share. */
 export type Question = {
@@ -46,7 +32,7 @@ export type Question = {
   readonly fromWorld: readonly WorldField[];
 };
 
-type WorldField = "profile" | "present" | "cu" | "start_latency";
+export type WorldField = "profile" | "present" | "cu" | "start_latency";
 
 /** Omitted fields come from the world's settings, otherwise from the defaults. */
 export type QuestionInput = PriceInput & {
@@ -217,90 +203,6 @@ export function experimentSetting(
   const cu = typeof costs.cu === "number" ? undefined : costs.cu;
   const { coldStartS, ordinaryStartMs } = costs;
   return { latency, coldStartS, ordinaryStartMs, random, perCompute: { cu, delays: ownDelays, deletedAt } };
-}
-
-/** The question as the JSON of every report states it. "own": each compute has its own value. */
-export type QuestionSummary = PriceSummary & {
-  readonly present_delay_s: DelayChoice;
-  readonly profile: string;
-  readonly cu: number | "own";
-  /** Null if the worth is given in dollars. */
-  readonly cold_start_worth_s: number | null;
-  readonly cold_start_worth_dollars?: number;
-  readonly wait_worth_dollars_per_hour?: number;
-  readonly start_latency: string;
-  readonly seed: number;
-  /** The fields that come from the world's settings. */
-  readonly from_world: readonly WorldField[];
-};
-
-export function questionSummary({
-  currentDelay,
-  profile,
-  priceSource,
-  costs,
-  latency,
-  seed,
-  fromWorld,
-}: Question): QuestionSummary {
-  return {
-    present_delay_s: currentDelay,
-    profile,
-    cu: typeof costs.cu === "number" ? costs.cu : "own",
-    ...priceSummary({ pricePerCuHour: costs.pricePerCuHour, source: priceSource }),
-    ...worthSummary(costs),
-    start_latency: latencyText(latency),
-    seed,
-    from_world: fromWorld,
-  };
-}
-
-export function worthSummary({ coldStartS, dollars }: Pick<Costs, "coldStartS" | "dollars">) {
-  if (dollars === undefined) return { cold_start_worth_s: coldStartS };
-  return dollars.per === "cold-start"
-    ? { cold_start_worth_s: null, cold_start_worth_dollars: dollars.dollars }
-    : { cold_start_worth_s: null, wait_worth_dollars_per_hour: dollars.dollars };
-}
-
-/** The note that lists the settings from the world; undefined if there are none. */
-export function fromWorldText(question: Question): string | undefined {
-  const { profile, start_latency, from_world, ...rest } = questionSummary(question);
-  const texts: Readonly<Record<WorldField, string>> = {
-    profile: `profile ${profile}`,
-    present: delayPhrase(rest.present_delay_s),
-    cu: sizeText(rest.cu),
-    start_latency: `a start latency of ${start_latency}`,
-  };
-  return worldText(from_world.map((field) => texts[field]));
-}
-
-export function worldText(parts: readonly string[]): string | undefined {
-  return parts.length === 0 ? undefined : `from the world's settings: ${parts.join(", ")}`;
-}
-
-export function sizeText(cu: QuestionSummary["cu"]): string {
-  return cu === "own" ? "each compute's own size" : `${cu} CU`;
-}
-
-export function sizeAndPriceText(question: QuestionSummary): string {
-  return `${sizeText(question.cu)} at ${profileAndPriceText(question)}`;
-}
-
-/** For the subject of every page that shows costs. */
-export function profileAndPriceText(question: QuestionSummary): string {
-  return `${priceText(question)} · profile ${question.profile}`;
-}
-
-/** The size that the bill assumes. */
-export function sizeSentence({ cu }: Pick<Costs, "cu">): string {
-  return typeof cu === "number"
-    ? `Every compute has ${cu} CU while it is active.`
-    : "Each compute has its own size while it is active; an autoscaling compute counts with its smallest.";
-}
-
-export function latencyText(latency: StartLatency): string {
-  if (latency.kind !== "pool") return formatDistribution(latency);
-  return `${formatDistribution(latency.hit)}, ${latency.missShare * 100} % ${formatDistribution(latency.miss)}`;
 }
 
 /** Whether starts take no time, as the curve assumes. */

@@ -9,7 +9,7 @@ import {
 } from "../report/number-format.ts";
 import type { PageTable, ReportPage } from "../report/page-layout.ts";
 import { minuteText, periodText, requestsText, startsTakeText } from "../report/page-text.ts";
-import { profileAndPriceText } from "../report/question.ts";
+import { profileAndPriceText } from "../report/question-summary.ts";
 import type { StartsReport, StartsRow } from "./starts-report.ts";
 
 export function startsPage(report: StartsReport): ReportPage {

@@ -1,6 +1,7 @@
 import type { Random } from "../../platform/core/random-port.ts";
 import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
-import { type CoupledOutcome, simulateCoupled } from "../coupled/coupled-simulation.ts";
+import type { CoupledOutcome } from "../coupled/coupled-fleet.ts";
+import { simulateCoupled } from "../coupled/coupled-simulation.ts";
 import type { StartLimits } from "../coupled/start-limiter.ts";
 import { sizeOf } from "../curve/costs.ts";
 import type { DelayChoice } from "../curve/curve.ts";

@@ -450,7 +450,19 @@ test.each([
     { on: { action: "start_compute" }, effect: "drop" },
     "on.action: drop applies to requests; use on.operation instead",
   ],
-])("%j could never trigger and is rejected with the field name", async (fault, message) => {
+  [
+    { on: { action: "start_compute" }, effect: "drop_connection" },
+    "on.action: drop_connection applies to connections of Postgres clients; use on.match",
+  ],
+  [
+    { on: { match: { org_id: "org-one" } }, effect: { end_connection: { after: 1 } } },
+    "on.match.org_id: connections do not have this field",
+  ],
+  [
+    { effect: { reject_connection: { code: 53300 } } },
+    'effect.reject_connection.code: must be a SQLSTATE of five characters, such as "53300"',
+  ],
+])("%j is rejected with the field name", async (fault, message) => {
   const double = await createDouble();
   expect((await double.sim("PUT", "/faults/f", fault)).body).toMatchObject({ code: "BAD_REQUEST", message });
 });

@@ -95,8 +95,8 @@ test("a sql step that finds other rows than expected says so, in the same words 
   expect(await runScenarioText(text)).toEqual(verdicts);
   expect(failuresOf(verdicts)).toEqual([
     'step 1: expected row 2: {"one":3}, actual row 2: {"one":2}',
-    "step 2: expected 2 rows, actual 1 rows",
-    "step 2: expected 0 rows, actual 1 rows",
+    "step 2: expected 2 rows, actual 1 row",
+    "step 2: expected 0 rows, actual 1 row",
     "step 2: expected a value at 0.two of the rows, to capture as two, actual no value",
     'step 3: expected no error, actual error 42703: column "nothing" does not exist',
     "step 4: expected error 22012, actual no error",

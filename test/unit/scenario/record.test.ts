@@ -166,6 +166,14 @@ test("a request sent before the recording is reported as not reproduced", () => 
   ]);
 });
 
+test("faults that connections of Postgres clients matched are reported as not reproduced", () => {
+  const target = { kind: "connection", projectId: "shop", branchId: "main", endpointId: "primary" } as const;
+  const struck = { ...held(8, 5, 0), target, outcome: { kind: "drop_connection" } } satisfies RecordedEvent;
+  expect(recorded([struck], []).omitted).toEqual([
+    "the count of fault slow: a Postgres client matched it at 2026-01-01T00:00:05.000Z",
+  ]);
+});
+
 const LOST =
   "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:02.000Z (ProjectDeleted, RoleDeleted): their requests are no longer in the request log; start the recording after them";
 const roleDeleted = (seq: number, seconds: number) =>

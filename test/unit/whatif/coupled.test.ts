@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { Client } from "../../../src/whatif/coupled/clients.ts";
-import {
-  type CoupledFleet,
-  type CoupledObserver,
-  simulateCoupled,
-} from "../../../src/whatif/coupled/coupled-simulation.ts";
+import type { CoupledFleet, CoupledObserver } from "../../../src/whatif/coupled/coupled-fleet.ts";
+import { simulateCoupled } from "../../../src/whatif/coupled/coupled-simulation.ts";
 import { type LatencySource, latenciesOf } from "../../../src/whatif/replay/start-latency.ts";
 import { BEGIN, DAY, HOUR, periodOf, type Row, requestsOf, SECOND } from "../../support/traces.ts";
 

@@ -97,6 +97,11 @@ describe.each(Object.entries(PAGES))("the answer of %s", (_, pageOf) => {
     expect(page.answer.slice(0, 2).join(" ")).toMatch(/ ± |interval/);
   });
 
+  test("has an interval beside each key figure of a cost", () => {
+    const costs = page.facts.filter(({ value }) => /\$[1-9]/.test(value));
+    for (const { label, value, note } of costs) expect(`${label} ${value} ${note}`).toContain("± $");
+  });
+
   test("has dates instead of instants, and waits in readable units", () => {
     expect(page.subject).toContain("2026-01-05 to 2026-01-18 (14 days)");
     expect(`${page.subject}\n${texts}`).not.toMatch(/\dT\d|\d{4,}\s?ms/);

@@ -13,12 +13,8 @@ import { profilesPage } from "../../../src/whatif/profiles/profiles-page.ts";
 import { profilesReport } from "../../../src/whatif/profiles/profiles-report.ts";
 import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
 import { builtInProfile } from "../../../src/whatif/report/prices.ts";
-import {
-  fromWorldText,
-  type Question,
-  questionFrom,
-  questionSummary,
-} from "../../../src/whatif/report/question.ts";
+import { type Question, questionFrom } from "../../../src/whatif/report/question.ts";
+import { fromWorldText, questionSummary } from "../../../src/whatif/report/question-summary.ts";
 import { worldDefaults } from "../../../src/whatif/report/world-defaults.ts";
 import { startsReport } from "../../../src/whatif/starts/starts-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
