@@ -5,6 +5,7 @@ import type { SimTime } from "../platform/core/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../whatif/compare/comparison.ts";
+import { ComputeComparison, replayByCompute } from "../whatif/compare/compute-comparison.ts";
 import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/replay/replay-jobs.ts";
 import { limitsFor } from "../whatif/report/page-layout.ts";
 import { builtInProfile } from "../whatif/report/prices.ts";
@@ -44,6 +45,7 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
     replications = DEFAULTS.replications,
     profile,
     price_plan: pricePlan,
+    by_compute: listedComputes,
     ...rest
   } = input;
   const from = parseField("from", fromText, parseStrictInstant, INSTANT_RULE);
@@ -72,11 +74,21 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
     throw new RangeError(`no compute of this world was used ${when}, so there is no traffic to replay`);
   }
   const fleetGaps = needsFleetGaps(jobs) ? fleetGapsOf(traffic, question) : undefined;
-  const work = replayComputes(traffic, { jobs, from: 0, to: traffic.computes.length, fleetGaps }, randomFrom);
+  const all = { jobs, from: 0, to: traffic.computes.length, fleetGaps };
+  const byCompute =
+    listedComputes === undefined ? undefined : new ComputeComparison(traffic, question, jobs, listedComputes);
+  const work =
+    byCompute === undefined
+      ? replayComputes(traffic, all, randomFrom)
+      : replayByCompute(traffic, all, randomFrom, byCompute);
   for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
     if (step.done === true) {
       const comparison = comparisonOf(traffic, question, jobs, step.value, randomFrom(question.seed));
-      return { ...comparison, limits: limitsFor(comparison.limits, false), input: { notes } };
+      const listed = byCompute?.listed(randomFrom(question.seed));
+      const policies = comparison.policies.map((one) =>
+        listed === undefined ? one : { ...one, by_compute: listed.get(one.policy) ?? [] },
+      );
+      return { ...comparison, policies, limits: limitsFor(comparison.limits, false), input: { notes } };
     }
     if (steps % STEPS_PER_YIELD === 0) await nextTurn();
   }

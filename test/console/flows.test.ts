@@ -144,6 +144,7 @@ test("a branch is created and deleted, and its connection string is shown", asyn
   await tree.getByRole("button", { name: "main", exact: true }).click();
   await page.getByRole("button", { name: "Show connection string" }).click();
   await page.getByText(/^postgres(ql)?:\/\/neondb_owner:/).waitFor();
+  await page.getByText("No Postgres process has written to this branch").waitFor();
   await page.getByRole("button", { name: "New branch" }).click();
   await page.getByLabel("Name").fill("preview/login");
   await page.getByRole("button", { name: "Create branch" }).click();
@@ -351,6 +352,11 @@ test("what-if answers from the world's own history, and its delay is applied", a
   await page.keyboard.press("ArrowRight");
   await page.getByText("Suspend after 10 min without activity").waitFor();
   await page.getByText("−100 %").first().waitFor();
+  const byCompute = page.getByRole("region", { name: "By compute" });
+  const row = byCompute.getByRole("row", { name: /shop \/ main/ });
+  await row.getByText("−100 %").first().waitFor();
+  await row.getByRole("button", { name: "shop / main" }).click();
+  await page.getByRole("heading", { name: "shop / main" }).waitFor();
   await page.getByRole("button", { name: "Apply 10 min to this world …" }).click();
   await page.getByRole("button", { name: "Set delays" }).click();
   await page.getByText("The autosuspend delay is now 10 min.").waitFor();

@@ -39,6 +39,8 @@ export type ConsoleOptions = {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: "light" | "dark";
+  /** A touch screen of a user who prefers reduced motion. */
+  readonly touch?: boolean;
   /** Prepares the world before the page opens. */
   readonly before?: (server: RunningServer) => Promise<unknown>;
 };
@@ -61,11 +63,19 @@ export async function openConsole(options: ConsoleOptions = {}): Promise<Console
 /** A page in a browser of its own settings. At the end it must have had no errors. */
 export async function openPage(
   url: string,
-  { width = 1440, height = 900, scheme = "light" }: Pick<ConsoleOptions, "width" | "height" | "scheme"> = {},
+  {
+    width = 1440,
+    height = 900,
+    scheme = "light",
+    touch = false,
+  }: Pick<ConsoleOptions, "width" | "height" | "scheme" | "touch"> = {},
 ): Promise<Pick<ConsolePage, "page" | "complaints">> {
   const context = await (await sharedBrowser()).newContext({
     viewport: { width, height },
     colorScheme: scheme,
+    hasTouch: touch,
+    isMobile: touch,
+    reducedMotion: touch ? "reduce" : "no-preference",
     locale: "de-DE",
     timezoneId: "Asia/Tokyo",
   });

@@ -19,6 +19,8 @@ export type ComputeStats = ComputeList["endpoints"][number];
 export type Explanation = ControlAnswer<"GET /explain/endpoints/:endpoint_id">;
 export type WorldEvent = ControlAnswer<"GET /events">["events"][number];
 
+export type BranchData = ControlAnswer<"GET /branches/:branch_id/data">;
+
 export type RunState = ControlAnswer<"GET /run">;
 export type RecordedScenario = ControlAnswer<"GET /scenario">;
 
@@ -35,21 +37,29 @@ export type KeyList = ControlAnswer<"GET /api_keys">;
 export type NewKey = ControlAnswer<"POST /api_keys">;
 
 // The answer of `POST /whatif` is that of `standin whatif compare --json`, which has no schema.
+export type Figures = Readonly<
+  Record<
+    string,
+    {
+      readonly value: number;
+      readonly difference: number;
+      /** Half the width of the 95 % interval; absent if nothing is random. */
+      readonly plus_minus?: number;
+      /** The same for these computes on other days; absent if the period is too short. */
+      readonly margin_95?: number;
+    } | null
+  >
+>;
+export type ComputeFigures = {
+  readonly endpoint_id: string;
+  readonly requests: number;
+  readonly figures: Figures;
+};
 export type PolicyFigures = {
   readonly policy: string;
-  readonly figures: Readonly<
-    Record<
-      string,
-      {
-        readonly value: number;
-        readonly difference: number;
-        /** Half the width of the 95 % interval of the replications; absent if nothing is random. */
-        readonly plus_minus?: number;
-        /** The same for other days, with the replications; absent with too few days. */
-        readonly margin_95?: number;
-      } | null
-    >
-  >;
+  readonly figures: Figures;
+  /** Those whose cost changes most. */
+  readonly by_compute?: readonly ComputeFigures[];
 };
 export type WhatIfAnswer = {
   readonly question: {

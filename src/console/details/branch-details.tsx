@@ -6,6 +6,7 @@ import { formatInstant } from "../parts/format.ts";
 import { connectionUri, createBranch, deleteBranch } from "../state/actions.ts";
 import { attempt } from "../state/notices.ts";
 import { canChange, computes, findBranch, findProject, selection } from "../state/world.ts";
+import { BranchData } from "./branch-data.tsx";
 import { pointText } from "./branch-graph.tsx";
 
 export function BranchDetails({ branch }: { readonly branch: Branch }) {
@@ -63,6 +64,7 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
           )}
         </>
       )}
+      <BranchData branch={branch} />
       <h3>Computes</h3>
       <ul class="links">
         {own.map(({ id, type, phase }) => (

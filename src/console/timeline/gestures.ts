@@ -10,9 +10,11 @@ const KEY_ZOOM = 1.4;
 const KEY_PAN = 0.15;
 /** Pixels of movement from which on a press is a drag. */
 const DRAG_FROM = 3;
+/** Shortest distance of two fingers, in pixels: closer fingers do not zoom further. */
+const MIN_PINCH = 16;
 
 /** Pan, zoom, scrub and select with pointer, wheel and keyboard. */
-export function gesturesOf({ canvas, answer, size, laneHeight }: TimelineView) {
+export function gesturesOf({ canvas, answer, size, laneHeight, pressed }: TimelineView) {
   const instantAt = (x: number) => from.value + (x / Math.max(1, size.value.width)) * spanMs.value;
   const positionOf = (event: { clientX: number; clientY: number }) => {
     const box = canvas.current?.getBoundingClientRect() ?? new DOMRect();
@@ -27,6 +29,14 @@ export function gesturesOf({ canvas, answer, size, laneHeight }: TimelineView) {
     at.value = instant >= (now.value ?? 0) ? undefined : Math.max(instant, beginOfHistory(answer.value));
   };
 
+  const panBy = (x: number) => pan((-x / Math.max(1, size.value.width)) * spanMs.value);
+  /** One of two fingers moves to `x`: the instants under both of them stay under them. */
+  const pinchTo = (x: number, before: number, other: number) => {
+    const distance = (at: number) => Math.max(MIN_PINCH, Math.abs(at - other));
+    zoom(distance(before) / distance(x), instantAt((before + other) / 2));
+    panBy((x - before) / 2);
+  };
+
   const onPointerDown = (event: PointerEvent) => {
     const target = event.currentTarget as HTMLElement;
     const start = positionOf(event);
@@ -34,18 +44,27 @@ export function gesturesOf({ canvas, answer, size, laneHeight }: TimelineView) {
     const selects = !scrubs && event.shiftKey;
     let [last, moved] = [start.x, false];
     target.setPointerCapture(event.pointerId);
-    if (scrubs) scrubTo(start.x);
+    pressed.set(event.pointerId, start.x);
+    if (scrubs && pressed.size === 1) scrubTo(start.x);
     const move = (next: PointerEvent) => {
+      if (next.pointerId !== event.pointerId) return;
       const { x } = positionOf(next);
-      if (scrubs) scrubTo(x);
+      const other = [...pressed].find(([id]) => id !== next.pointerId);
+      pressed.set(next.pointerId, x);
+      if (other !== undefined) {
+        moved = true;
+        pinchTo(x, last, other[1]);
+      } else if (scrubs) scrubTo(x);
       else if (selects) selectPeriod(instantAt(start.x), instantAt(x));
       else if (moved || Math.abs(x - start.x) > DRAG_FROM) {
         moved = true;
-        pan((-(x - last) / Math.max(1, size.value.width)) * spanMs.value);
+        panBy(x - last);
       }
       last = x;
     };
     const end = (next: PointerEvent) => {
+      if (next.pointerId !== event.pointerId) return;
+      pressed.delete(event.pointerId);
       target.removeEventListener("pointermove", move);
       target.removeEventListener("pointerup", end);
       target.removeEventListener("pointercancel", end);

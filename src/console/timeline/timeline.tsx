@@ -23,6 +23,7 @@ export function Timeline() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const answer = useSignal<TimelineAnswer | undefined>(undefined);
+  const { current: pressed } = useRef(new Map<number, number>());
   const size = useSignal({ width: 0, height: 0, scroll: 0 });
   const hovered = useSignal<{ readonly x: number; readonly y: number } | undefined>(undefined);
   const laneHeight = useComputed(() => (computes.value.length >= DENSE_FROM ? DENSE : ROOMY));
@@ -78,7 +79,7 @@ export function Timeline() {
     };
   }, [size]);
 
-  const view = { canvas, answer, size, hovered, visible, laneHeight };
+  const view = { canvas, answer, size, hovered, pressed, visible, laneHeight };
   useDrawing(view);
 
   const { instantAt, positionOf, laneAt, ...handlers } = gesturesOf(view);

@@ -9,6 +9,8 @@ export type TimelineView = {
   readonly size: ReadonlySignal<{ readonly width: number; readonly height: number; readonly scroll: number }>;
   readonly hovered: ReadonlySignal<{ readonly x: number; readonly y: number } | undefined>;
   readonly visible: ReadonlySignal<readonly { readonly compute: Compute; readonly index: number }[]>;
+  /** Pointers that are down, by id, with their distance from the left edge. */
+  readonly pressed: Map<number, number>;
   readonly laneHeight: ReadonlySignal<number>;
 };
 

@@ -64,7 +64,8 @@ function Node({ row }: { readonly row: TreeRow }) {
     <li>
       <button
         type="button"
-        class={`node ${kind} indent-${Math.min(depth, MAX_INDENT)} ${isSelected ? "selected" : ""}`}
+        class={`node ${kind} nested ${isSelected ? "selected" : ""}`}
+        style={{ "--depth": Math.max(0, Math.min(depth, MAX_INDENT) - 1) }}
         aria-pressed={isSelected}
         title={object.name}
         onClick={() => {

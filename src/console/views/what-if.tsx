@@ -7,6 +7,8 @@ import { formatDollars, formatDuration, formatInstant, formatNumber } from "../p
 import { Table } from "../parts/table.tsx";
 import { applyDelay } from "../state/actions.ts";
 import { canChange } from "../state/world.ts";
+import { ComputeTable } from "./what-if-computes.tsx";
+import { change, figure, uncertainty } from "./what-if-figures.ts";
 import { forkHere } from "./worlds.tsx";
 
 /** Autosuspend delays to compare, in seconds. */
@@ -14,6 +16,8 @@ const DELAYS = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 86_400];
 /** The policy with perfect foresight: no policy that only suspends is cheaper. */
 const BOUND = "clairvoyant";
 const DAYS_PER_MONTH = 30.4375;
+/** Computes in the table of computes. */
+const LISTED_COMPUTES = 20;
 /** With less traffic the figures are given, but they decide nothing. */
 const ENOUGH_DAYS = 7;
 const ENOUGH_STARTS = 100;
@@ -28,6 +32,7 @@ export function WhatIf() {
     try {
       answer.value = await control<WhatIfAnswer>("POST", "/whatif", {
         policy: [...DELAYS.map((delay) => `fixed:${delay}`), BOUND],
+        by_compute: LISTED_COMPUTES,
       });
     } catch (error) {
       answer.value = undefined;
@@ -81,12 +86,17 @@ export function WhatIf() {
         </button>
       </div>
       <DelayTable policies={policies} selected={selected.policy} perMonth={perMonth} />
+      <ComputeTable policy={selected} computes={traffic.computes} perMonth={perMonth} />
       <p class="limits">
         {formatNumber(traffic.requests)} requests to {traffic.computes} computes from{" "}
         <time>{formatInstant(traffic.from)}</time> to <time>{formatInstant(traffic.to)}</time>, replayed under
         each delay with the same arrivals: exact given these arrivals and the start latency. Prices:{" "}
         {question.price_plan} plan, {question.price_list}, ${question.price_per_cu_hour} per CU-hour; a month
-        is this period repeated.{" "}
+        is this period repeated. ± is half the width of the 95 % interval
+        {selected.figures["cost"]?.margin_95 === undefined
+          ? " of random start latencies"
+          : " for these computes on other days"}
+        .{" "}
         {isTooLittle(traffic.days, present) && (
           <b>
             Less than {ENOUGH_DAYS} days or {ENOUGH_STARTS} cold starts are too little to decide by.
@@ -123,7 +133,7 @@ function Comparison({ present, selected, perMonth }: ComparisonProps) {
           <b>{format(is(name))}</b>
           <small>
             {change(is(name), was(name))}
-            {uncertainty(selected, name, format)}
+            {uncertainty(selected.figures, name, format)}
           </small>
         </li>
       ))}
@@ -186,29 +196,9 @@ function DelayTable({
   );
 }
 
-function figure({ figures }: PolicyFigures, name: string): number {
-  return figures[name]?.value ?? 0;
-}
-
 /** The bound comes first. */
 function delayOf({ policy }: PolicyFigures): number {
   return Number(/\d+$/.exec(policy)?.[0] ?? 0);
-}
-
-function change(value: number, before: number): string {
-  if (before === 0 || value === before) return "as at present";
-  const percent = ((value - before) / before) * 100;
-  return `${percent < 0 ? "−" : "+"}${formatNumber(Math.abs(percent))} %`;
-}
-
-/** The 95 % interval, if there are enough days or the start latency is random. */
-function uncertainty(
-  { figures }: PolicyFigures,
-  name: string,
-  format: (value: number) => string,
-): string | undefined {
-  const half = figures[name]?.margin_95 ?? figures[name]?.plus_minus;
-  return half === undefined || half === 0 ? undefined : ` ± ${format(half)}`;
 }
 
 function isTooLittle(days: number, present: PolicyFigures): boolean {

@@ -3,6 +3,8 @@ import { PRICE_LIST_DATES, PRICED_PLANS } from "../../platform/catalog/price-lis
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 
 const MAX_POLICIES = 20;
+/** Computes that are listed for each policy. */
+const MAX_LISTED_COMPUTES = 100;
 
 /** The value of a command-line flag; numbers need no quotes. It is parsed where the question is answered. */
 const flag = z
@@ -25,6 +27,7 @@ export const whatIfQuestion = z.strictObject({
   start_latency: flag.optional(),
   seed: z.int().min(0).max(4_294_967_295).optional(),
   replications: z.int().min(1).optional(),
+  by_compute: z.int().min(1).max(MAX_LISTED_COMPUTES).optional(),
 });
 
 /** A question about a world: policies to compare with its own, and the period. Defaults are those of `standin whatif compare`. */
@@ -44,6 +47,7 @@ type WhatIfQuestion = {
   | "start_latency"
   | "seed"
   | "replications"
+  | "by_compute"
 >;
 
 /** Answers from the traffic in a world's journal. Throws a `RangeError` that names the invalid field. */

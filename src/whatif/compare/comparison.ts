@@ -16,7 +16,7 @@ import { type QuestionSummary, questionSummary, sizeSentence } from "../report/q
 import type { Traffic } from "../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 
-type ReplicationResult = {
+export type ReplicationResult = {
   readonly figures: OutcomeFigures;
   readonly days: OutcomeDays | undefined;
   readonly arrivals: number;
@@ -129,7 +129,7 @@ export function comparisonOf(
   };
 }
 
-function replicationResult(
+export function replicationResult(
   outcome: ReplayOutcome,
   { startAt, endAt }: Period,
   { costs }: Question,
@@ -143,7 +143,7 @@ function replicationResult(
   };
 }
 
-type ReplayedPolicy = {
+export type ReplayedPolicy = {
   readonly results: readonly ReplicationResult[];
   readonly drawn: DrawnOutcome | undefined;
 };
@@ -156,20 +156,33 @@ function comparedPolicy(
 ): ComparedPolicy {
   const policy = parsePolicy(name);
   const [first] = own.results;
-  const metrics = Object.keys(first?.figures ?? {}) as (keyof OutcomeFigures)[];
-  const figures = metrics.map((metric) => {
-    const figure = comparedFigure(valuesOf(own.results, metric), valuesOf(current.results, metric));
-    return [metric, figure && { ...figure, ...dayMargins(metric, figure, own, current, margins) }] as const;
-  });
   return {
     policy: name,
     knows: policy.knows,
     settable: isSettable(policy),
     resumes: policy.resumes,
     replications: own.results.length,
-    figures: Object.fromEntries(figures) as ComparedPolicy["figures"],
+    figures: comparedFigures(
+      Object.keys(first?.figures ?? {}) as (keyof OutcomeFigures)[],
+      own,
+      current,
+      margins,
+    ) as ComparedPolicy["figures"],
     active_s_by_day: first?.activeByDay ?? [],
   };
+}
+
+export function comparedFigures<Name extends keyof OutcomeFigures>(
+  names: readonly Name[],
+  own: ReplayedPolicy,
+  current: ReplayedPolicy,
+  margins: OutcomeMargins | { readonly missing: string },
+): Readonly<Record<Name, ComparedFigure | null>> {
+  const figures = names.map((name) => {
+    const figure = comparedFigure(valuesOf(own.results, name), valuesOf(current.results, name));
+    return [name, figure && { ...figure, ...dayMargins(name, figure, own, current, margins) }] as const;
+  });
+  return Object.fromEntries(figures) as Record<Name, ComparedFigure | null>;
 }
 
 /** Days and replications are independent, so their margins are added in quadrature. */

@@ -2,7 +2,7 @@ import { isoInstant } from "../../platform/core/calendar.ts";
 import { DAY } from "../../platform/core/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
-import { delayText, millisText, plural, smallMoney } from "./number-format.ts";
+import { delayText, exactMoney, millisText, plural, smallMoney } from "./number-format.ts";
 import type { QuestionSummary } from "./question-summary.ts";
 
 export function requestsText({ requests, computes_used }: TrafficSummary): string {
@@ -40,17 +40,16 @@ export type AssumedWorth = Pick<
 
 export function coldStartWorthText(worth: AssumedWorth): string {
   return worth.wait_worth_dollars_per_hour === undefined
-    ? `assumes that avoiding a cold start is worth ${worthText(worth)}`
-    : `assumes that an hour of waiting is worth ${worthText(worth)}`;
+    ? `assumes that avoiding a cold start is worth ${worthText(worth, exactMoney)}`
+    : `assumes that an hour of waiting is worth ${worthText(worth, exactMoney)}`;
 }
 
-export function worthText({
-  cold_start_worth_s,
-  cold_start_worth_dollars,
-  wait_worth_dollars_per_hour,
-}: AssumedWorth): string {
-  if (wait_worth_dollars_per_hour !== undefined) return smallMoney(wait_worth_dollars_per_hour);
-  if (cold_start_worth_dollars !== undefined) return smallMoney(cold_start_worth_dollars);
+export function worthText(
+  { cold_start_worth_s, cold_start_worth_dollars, wait_worth_dollars_per_hour }: AssumedWorth,
+  show = smallMoney,
+): string {
+  if (wait_worth_dollars_per_hour !== undefined) return show(wait_worth_dollars_per_hour);
+  if (cold_start_worth_dollars !== undefined) return show(cold_start_worth_dollars);
   return `${delayText(cold_start_worth_s ?? 0)} of active time`;
 }
 

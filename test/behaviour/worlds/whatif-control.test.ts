@@ -95,3 +95,40 @@ test.each([
   const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", ...question });
   expect({ status, message: body.message }).toEqual({ status: 400, message });
 });
+
+test("by_compute lists the computes whose cost changes most, and their figures add up to the total", async () => {
+  const { double, mine, other } = await used();
+  const [present, shorter] = (await whatIf(double, { by_compute: 2 })).policies;
+  const ids = (policy: { by_compute: { endpoint_id: string }[] }) =>
+    policy.by_compute.map(({ endpoint_id }) => endpoint_id);
+  expect(ids(shorter)).toEqual([mine.endpointId, other.endpointId]);
+  for (const { by_compute, figures } of [present, shorter])
+    for (const part of ["value", "difference"]) {
+      const sum = by_compute.reduce((total: number, one: any) => total + one.figures.cost[part], 0);
+      expect(sum).toBeCloseTo(figures.cost[part], 9);
+    }
+  const [largest] = shorter.by_compute;
+  expect(largest.requests).toBe(3);
+  expect(largest.figures.cost.difference).toBeLessThan(0);
+  const limited = (await whatIf(double, { by_compute: 1 })).policies;
+  expect(ids(limited[1])).toEqual([mine.endpointId]);
+});
+
+test("by_compute changes no other figure", async () => {
+  const { double } = await used();
+  const question = {
+    policy: ["fixed:60", "best-fixed:fleet", "clairvoyant"],
+    start_latency: "300ms..2s",
+    seed: 3,
+  };
+  const without = await whatIf(double, question);
+  const { policies, ...rest } = await whatIf(double, { ...question, by_compute: 1 });
+  expect({ ...rest, policies: policies.map(({ by_compute: _, ...one }: any) => one) }).toEqual(without);
+});
+
+test.each([0, 101, 1.5, "2"])("by_compute is a whole number from 1 to 100, not %j", async (by_compute) => {
+  const { double } = await used();
+  const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", by_compute });
+  expect(status).toBe(400);
+  expect(body.message).toContain("by_compute");
+});
