@@ -10,6 +10,8 @@ export type SqlStatement = {
   readonly source: string | undefined;
   readonly query: string;
   readonly params: readonly SqlValue[];
+  /** Wall-clock time after which the statement is cancelled. */
+  readonly timeoutMs: number;
 };
 
 type SqlValue = null | boolean | number | string | readonly SqlValue[] | { readonly [key: string]: SqlValue };

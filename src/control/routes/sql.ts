@@ -5,6 +5,7 @@ import { findDatabase } from "../../platform/branch/database.ts";
 import { findRole } from "../../platform/branch/role.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
 import type { World } from "../../platform/core/world.ts";
+import { duration } from "../http/control-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import type { SqlStatement } from "../http/sql-fields.ts";
@@ -13,6 +14,7 @@ import { strict } from "../http/strict-fields.ts";
 const MAX_NAME = 63;
 /** Of the Postgres protocol. */
 const MAX_PARAMETERS = 65_535;
+const MAX_TIMEOUT_MS = 3_600_000;
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain a NUL character");
 const name = text.min(1).max(MAX_NAME);
 
@@ -23,6 +25,9 @@ const sqlBody = strict({
   role: name.optional(),
   pooled: z.boolean().default(false),
   source: name.optional(),
+  timeout: duration
+    .refine((ms) => ms > 0 && ms <= MAX_TIMEOUT_MS, "must be longer than 0 and not longer than 1h")
+    .default(60_000),
 });
 
 /** SQL on a compute, without the password of a role. */
@@ -40,8 +45,8 @@ export function sqlRoutes(options: ControlOptions): Hono {
           code: "NOT_IMITATED",
           message: "this server accepts no Postgres clients; start it without --pg-port none",
         });
-      const { query, params: values, pooled, source } = body;
-      const statement = { endpointId, ...login, query, params: values, pooled, source };
+      const { query, params: values, pooled, source, timeout } = body;
+      const statement = { endpointId, ...login, query, params: values, pooled, source, timeoutMs: timeout };
       const outcome = await runStatement(world, statement, req.raw.signal);
       const now = formatInstant(world.now());
       if ("error" in outcome) return { now, outcome: "refused", error: outcome.error };

@@ -34,6 +34,10 @@ export class SqlError extends Error {
     this.#fields = fields;
   }
 
+  get code(): string | undefined {
+    return this.#fields.code;
+  }
+
   /** The body of the response: all fields, `null` if there is no value. */
   get body(): string {
     const fields = Object.values(FIELDS).map((name) => [name, this.#fields[name] ?? null]);

@@ -43,6 +43,7 @@ export type TrustedStatement = {
   readonly source: string | undefined;
   readonly query: string;
   readonly params: readonly Json[];
+  readonly timeoutMs: number;
 };
 
 export type StatementOutcome =
@@ -81,7 +82,7 @@ export class SqlOverHttp {
   /** Rejects only because of a bug. */
   async execute(
     world: string,
-    { endpointId, role, database, pooled, source, query, params }: TrustedStatement,
+    { endpointId, role, database, pooled, source, query, params, timeoutMs }: TrustedStatement,
     signal: AbortSignal,
   ): Promise<StatementOutcome> {
     const login = {
@@ -92,7 +93,7 @@ export class SqlOverHttp {
     try {
       const served = await this.#options.servedWorld(world);
       const work = { statements, rawText: false, begin: undefined };
-      return (await this.#sessions.execute(served, login, work, signal)) as SqlResultJson;
+      return (await this.#sessions.execute(served, login, work, { signal, timeoutMs })) as SqlResultJson;
     } catch (error) {
       return { error: JSON.parse(this.#sqlErrorOf(error).body) };
     }
@@ -106,7 +107,7 @@ export class SqlOverHttp {
     const verifier = await served.verifierOf(route.endpointId, role, address);
     if (!(await this.#options.passwords.matches(password, verifier)))
       throw new ConnectionRejected(authenticationFailed(role));
-    const result = await this.#sessions.execute(served, login, work, signal);
+    const result = await this.#sessions.execute(served, login, work, { signal });
     const echoed = work.begin === undefined ? [] : [READ_ONLY, DEFERRABLE, ISOLATION_LEVEL];
     const values = echoed.flatMap((name) => {
       const value = headers.get(name);

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { CLIENT_ERRORS } from "../errors.ts";
 import { MessageSplitter } from "../message-splitter.ts";
 import { type ClientError, query, unnamedStatement } from "../messages.ts";
+import { CATALOG_TAG } from "../relay/relay.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
 import type { SqlWork, Statement } from "./sql-request.ts";
 import { SqlResult } from "./sql-result.ts";
@@ -29,6 +30,7 @@ export class SqlSession {
   readonly #exchanges: Exchange[] = [];
   #receivedBytes = 0;
   #end: SqlError | undefined;
+  #hasChangedCatalog = false;
   /** Resolves when the last request has left no state in the session. Never rejects. */
   #isReset: Promise<void> = Promise.resolve();
 
@@ -43,6 +45,11 @@ export class SqlSession {
     return this.#end === undefined;
   }
 
+  /** Whether the last request has created, changed or dropped a role or a database. */
+  get hasChangedCatalog(): boolean {
+    return this.#hasChangedCatalog;
+  }
+
   /** Waits for the reset. Whether another request may use it: it is connected, and like a new session. */
   async isUsable(): Promise<boolean> {
     await this.#isReset;
@@ -52,6 +59,7 @@ export class SqlSession {
   /** Executes the statements. The session is reset after the result. Rejects with the first `SqlError`. */
   async execute({ statements, rawText, begin }: SqlWork): Promise<Json> {
     this.#receivedBytes = 0;
+    this.#hasChangedCatalog = false;
     if (begin === undefined) {
       const [statement] = statements as readonly [Statement];
       const result = new SqlResult(rawText, statement.arrayMode);
@@ -150,6 +158,7 @@ export class SqlSession {
         else exchange.reject(exchange.error);
         return;
       default:
+        if (type === "C" && CATALOG_TAG.test(body.toString("latin1"))) this.#hasChangedCatalog = true;
         exchange.onMessage(type, body);
     }
   }

@@ -6,6 +6,7 @@ import { openEngineSession } from "../world/open-engine-session.ts";
 import type { ServedCompute } from "../world/served-compute.ts";
 import type { ServedWorld } from "../world/served-world.ts";
 import type { Admitted } from "../world/world-connections.ts";
+import { SqlError } from "./sql-error.ts";
 import type { SqlLogin, SqlWork } from "./sql-request.ts";
 import { SqlSession } from "./sql-session.ts";
 import type { Json } from "./sql-values.ts";
@@ -25,6 +26,17 @@ type Connected = {
   readonly cancelPid: number | undefined;
 };
 
+/** When a request is cancelled. */
+type SqlLimits = {
+  /** The client does not wait any more. */
+  readonly signal: AbortSignal;
+  /** Wall-clock time from the begin of the execution. `undefined`: no limit. */
+  readonly timeoutMs?: number | undefined;
+};
+
+/** The SQLSTATE of a cancelled statement. */
+const QUERY_CANCELED = "57014";
+
 /** Sessions of engines for requests without a connection of their own. Each is open until its engine stops. */
 export class SqlSessions {
   readonly #cancelKeys: CancelKeys;
@@ -35,7 +47,7 @@ export class SqlSessions {
   }
 
   /** Executes in a session that no other request uses meanwhile. */
-  async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, signal: AbortSignal): Promise<Json> {
+  async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, limits: SqlLimits): Promise<Json> {
     const idle = this.#idleSessions(served, login);
     for (let attempt = 1; ; attempt += 1) {
       const connected = (await takeUsable(idle)) ?? (await this.#connect(served, login));
@@ -47,16 +59,16 @@ export class SqlSessions {
       const cancel = () => {
         if (cancelPid !== undefined) void this.#cancelKeys.cancelSession(cancelPid);
       };
-      signal.addEventListener("abort", cancel);
       try {
         await compute.host.acquire();
         try {
-          return await session.execute(work);
+          const result = await executeWithin(limits, cancel, () => session.execute(work));
+          if (session.hasChangedCatalog) await compute.learnContent();
+          return result;
         } finally {
           compute.host.release();
         }
       } finally {
-        signal.removeEventListener("abort", cancel);
         served.endWork(admitted);
         if (session.isConnected && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
         else session.close(CLIENT_ERRORS.terminated);
@@ -110,6 +122,34 @@ export class SqlSessions {
     const idle = ofWorld.get(key) ?? [];
     ofWorld.set(key, idle);
     return idle;
+  }
+}
+
+async function executeWithin(
+  { signal, timeoutMs }: SqlLimits,
+  cancel: () => void,
+  execute: () => Promise<Json>,
+): Promise<Json> {
+  let isTooLong = false;
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          isTooLong = true;
+          cancel();
+        }, timeoutMs);
+  signal.addEventListener("abort", cancel);
+  try {
+    return await execute();
+  } catch (error) {
+    if (!isTooLong || !(error instanceof SqlError) || error.code !== QUERY_CANCELED) throw error;
+    throw new SqlError(`the statement did not end within its timeout of ${timeoutMs} ms`, undefined, {
+      severity: "ERROR",
+      code: QUERY_CANCELED,
+    });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
   }
 }
 

@@ -113,6 +113,13 @@ export class ServedCompute {
       .catch((error) => this.#onError(error, `roles or databases of ${branchId} could not be applied`));
   }
 
+  /** Resolves when the world has the roles and databases that SQL has changed so far. Never rejects. */
+  learnContent(): Promise<void> {
+    return this.host
+      .syncContent()
+      .catch((error) => this.#onError(error, "changed roles or databases could not be read"));
+  }
+
   /** Ends the sessions, then stops the engine. */
   stop(): void {
     this.endSessions(CLIENT_ERRORS.terminated);

@@ -44,7 +44,7 @@ export function recordSteps(
     const types = listNames([...new Set(lostEvents.map(({ type }) => type))]);
     const [from, to] = [isoInstant(firstLost.at), isoInstant((lostEvents.at(-1) ?? firstLost).at)];
     omitted.push(
-      `changes from ${from} to ${to} (${types}): their requests are no longer in the request log; start the recording after them`,
+      `changes from ${from} to ${to} (${types}): the request log does not have their requests, because SQL made these changes or the log was cut; start the recording after them`,
     );
   }
   // Faults count all requests, including reads.

@@ -189,10 +189,16 @@ export class StepExecutor {
   }
 
   async #sql(step: SqlStep): Promise<StepOutcome> {
-    const { query, params, database, role, pooled, rows } = step;
+    const { query, params, database, role, pooled, rows, timeout } = step;
     const path = `/endpoints/${encodeURIComponent(this.#endpointOf(step.on))}/sql`;
     const statement = { query: String(this.#resolve(query)), params: this.#resolve(params) };
-    const body = { ...statement, ...omitUndefined({ database, role }), pooled, source: STEP_SOURCE };
+    const body = {
+      ...statement,
+      ...omitUndefined({ database, role }),
+      pooled,
+      source: STEP_SOURCE,
+      timeout: `${timeout}ms`,
+    };
     const answer = (await this.#callControl("POST", path, body)).body as SqlAnswer;
     const failures = sqlMismatches(step, answer, this.#resolve(rows));
     if (answer.outcome === "done")

@@ -90,9 +90,15 @@ test("a sql step that finds other rows than expected says so, in the same words 
   - sql: { on: shop/main, query: "select nothing" }
   - sql: { on: shop/main, query: "select 1", error: "22012" }
   - sql: { on: shop/main, query: "select 1 / 0", error: "23505" }
+  - sql: { on: shop/main, query: "select pg_sleep(3600)", timeout: 50ms }
+  - sql: { on: shop/main, query: "select 1 as one", rows: [{ one: 1 }] }
+  - sql: { on: shop/main, query: "create role reader login password 'Reader-pass-1'" }
+  - request: { path: "/projects/{shop}/branches/{shop/main}/roles/reader" }
+  - sql: { on: shop/main, query: "create database reports" }
+  - request: { path: "/projects/{shop}/branches/{shop/main}/databases/reports" }
 `;
-  const verdicts = await runScenarioText(text);
-  expect(await runScenarioText(text)).toEqual(verdicts);
+  const [verdicts, repeated] = [await runScenarioText(text), await runScenarioText(text)];
+  expect(repeated).toEqual(verdicts);
   expect(failuresOf(verdicts)).toEqual([
     'step 1: expected row 2: {"one":3}, actual row 2: {"one":2}',
     "step 2: expected 2 rows, actual 1 row",
@@ -101,6 +107,7 @@ test("a sql step that finds other rows than expected says so, in the same words 
     'step 3: expected no error, actual error 42703: column "nothing" does not exist',
     "step 4: expected error 22012, actual no error",
     "step 5: expected error 23505, actual error 22012: division by zero",
+    "step 6: expected no error, actual error 57014: the statement did not end within its timeout of 50 ms",
   ]);
 });
 
@@ -110,11 +117,6 @@ test("the example of the documentation passes", async () => {
   const text = readFileSync("docs/reference/scenario-file.md", "utf8");
   const [, example = ""] = /^```yaml\n((?:(?!```)[\s\S])*sql:[\s\S]*?)^```$/m.exec(text) ?? [];
   expect(failuresOf(await runScenarioText(example, "docs.yaml", onServer()))).toEqual([]);
-});
-
-test("a scenario with sql steps runs on a server", async () => {
-  const text = STORY.replace("  - restart: true\n", "").replace("  start_delay: 3s\n", "");
-  expect(failuresOf(await runScenarioText(text, "mine.yaml", onServer()))).toEqual([]);
 });
 
 test("the control API executes SQL as a role of the branch only", async () => {
@@ -140,6 +142,7 @@ test("the control API executes SQL as a role of the branch only", async () => {
     [{ query: "select 1", database: "template1" }, 404, /database "template1" not found/],
     [{ query: 1 }, 400, /query/],
     [{ query: "select 1", parms: [] }, 400, /parms/],
+    [{ query: "select 1", timeout: "2h" }, 400, /timeout: must be longer than 0 and not longer than 1h/],
   ] as const) {
     const answer = await server.sim("POST", path, body);
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);

@@ -175,7 +175,7 @@ test("faults that connections of Postgres clients matched are reported as not re
 });
 
 const LOST =
-  "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:02.000Z (ProjectDeleted, RoleDeleted): their requests are no longer in the request log; start the recording after them";
+  "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:02.000Z (ProjectDeleted, RoleDeleted): the request log does not have their requests, because SQL made these changes or the log was cut; start the recording after them";
 const roleDeleted = (seq: number, seconds: number) =>
   ({
     type: "RoleDeleted",
@@ -217,7 +217,7 @@ test("a fault hit without a logged request is reported, unless the effect of its
   const passed = { ...held(3, 1, 0), outcome: { kind: "lose_response" } } satisfies RecordedEvent;
   expect(recorded([passed, roleDeleted(4, 1)], [requestEntry(1, 4, 1)]).omitted).toEqual([]);
   expect(recorded([passed, roleDeleted(4, 1)], []).omitted).toEqual([
-    "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:01.000Z (FaultHit, RoleDeleted): their requests are no longer in the request log; start the recording after them",
+    "changes from 2026-01-01T00:00:01.000Z to 2026-01-01T00:00:01.000Z (FaultHit, RoleDeleted): the request log does not have their requests, because SQL made these changes or the log was cut; start the recording after them",
   ]);
 });
 
