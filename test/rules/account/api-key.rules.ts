@@ -5,7 +5,7 @@ import {
   validOrganizationKeys,
 } from "../../../src/platform/account/decide-api-key.ts";
 import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, NOW, type Step } from "../../support/rules.ts";
+import { after, type CommandOf, DAY, given, NOW, SECOND, type Step } from "../../support/rules.ts";
 
 const createKey: CommandOf<"CreateApiKey"> = {
   type: "CreateApiKey",
@@ -101,6 +101,28 @@ test("at most 1,000 revoked API keys are stored: the next revocation removes the
       { type: "ApiKeyRevoked", keyId: 1_001 },
       { type: "ApiKeyRemoved", keyId: 1 },
     ]);
+});
+
+test("of the revoked API keys, the one revoked first is removed first; at one instant, the one created first", () => {
+  const keys = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const create = keys(1, 1_002).map((id) => ({ ...createKey, hash: `${id}` }));
+  const revoke = (ids: readonly number[]) => ids.map((keyId) => ({ ...revokeKey, keyId }));
+  const world = given(
+    worldWithAccount(),
+    ...create,
+    ...revoke([1_000]),
+    after(SECOND),
+    ...revoke(keys(1, 999).reverse()),
+    after(SECOND),
+  );
+  for (const [keyId, removed] of [
+    [1_001, 1_000],
+    [1_002, 1],
+  ] as const)
+    world
+      .when({ ...revokeKey, keyId })
+      .then([{ type: "ApiKeyRevoked" }, { type: "ApiKeyRemoved", keyId: removed }]);
 });
 
 test("revoking an unknown or a revoked API key is refused", () => {
