@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { createOther, SHOP, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
+import {
+  createOther,
+  ORGANIZATION,
+  SHOP,
+  worldWithAccount,
+  worldWithProject,
+} from "../../support/rule-worlds.ts";
 import { given, NOW } from "../../support/rules.ts";
 
 test("a new account gets an id, an address, the plan of the world and an organization of its own", () => {
@@ -54,6 +60,13 @@ test("an account changes from the free plan to the paid one, with its computes",
   given(worldWithProject({}, { plan: "free" }))
     .when({ type: "ChangePlan", accountId: "owner", plan: "paid" })
     .then([{ type: "AccountPlanChanged", accountId: "owner", plan: "paid" }]);
+});
+
+test("a changed plan leaves the rest of the account as it was", () => {
+  const account = given(worldWithAccount(), { type: "ChangePlan", accountId: "owner", plan: "free" }).asking(
+    (world) => world.accounts.get("owner"),
+  );
+  expect(account).toMatchObject({ id: "owner", name: "Owner", organizationId: ORGANIZATION, plan: "free" });
 });
 
 test("the computes of another account do not prevent a change of the plan", () => {

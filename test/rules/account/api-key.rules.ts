@@ -143,6 +143,13 @@ test("a key of an organization is revoked through the organization only", () => 
   given(worldWithAccount(), createOrganizationKey).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
 });
 
+test("an organization revokes neither the key of another organization nor that of a person", () => {
+  for (const key of [createKey, { ...createKey, scope: { organizationId: "org-other-2" } }])
+    given(worldWithAccount(), createOther, key)
+      .when({ ...revokeKey, organizationId: ORGANIZATION })
+      .thenRefused("API_KEY_NOT_FOUND");
+});
+
 test("the valid keys of a person and of an organization are listed apart, oldest first", () => {
   const key = (hash: string, scope?: { organizationId: string; projectId?: string }): Step => ({
     type: "CreateApiKey",
