@@ -14,7 +14,7 @@ import { restoreSnapshotDeciders } from "./branch/restore-snapshot.ts";
 import { roleDeciders } from "./branch/role.ts";
 import { serviceRecordDeciders } from "./branch/services/decide-service-record.ts";
 import type { Command, DueWork } from "./commands.ts";
-import { decideRescale } from "./compute/autoscaling.ts";
+import { decideRescale } from "./compute/autoscaling/autoscaling.ts";
 import { decideAutosuspend } from "./compute/autosuspend.ts";
 import { computeLifecycleDeciders } from "./compute/compute-lifecycle.ts";
 import { activityDeciders, decideScheduledArrival } from "./compute/decide-activity.ts";

@@ -2,7 +2,7 @@ import { apiKeyRemovalDueAt } from "../platform/account/decide-api-key.ts";
 import { expirationDueAt } from "../platform/branch/branch-expiration.ts";
 import { backupDueAt } from "../platform/branch/decide-snapshot.ts";
 import type { DueWork } from "../platform/commands.ts";
-import { rescaleDueAt } from "../platform/compute/autoscaling.ts";
+import { rescaleDueAt } from "../platform/compute/autoscaling/autoscaling.ts";
 import { suspendDueAt } from "../platform/compute/autosuspend.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { profileOfWorld, REVOKED, type World } from "../platform/core/world.ts";

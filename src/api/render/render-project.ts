@@ -2,7 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
 import { type Account, planOf } from "../../platform/account/account.ts";
 import { effectiveLimits } from "../../platform/account/account-limits.ts";
-import { defaultSizeRange } from "../../platform/compute/decide-compute.ts";
+import { defaultSizeRange } from "../../platform/compute/build-compute.ts";
 import { proxyHost } from "../../platform/compute/host-name.ts";
 import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
 import type { SimTime } from "../../platform/core/time.ts";

@@ -2,13 +2,11 @@ import { type Account, planOf } from "../account/account.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
 import { checkDataAvailable } from "../branch-data/available-data.ts";
 import type { Plan } from "../catalog/plan.ts";
+import { buildCompute, checkComputeLimit, startRequests } from "../compute/build-compute.ts";
 import type { Compute } from "../compute/compute.ts";
-import { buildCompute, checkComputeLimit, startRequests } from "../compute/decide-compute.ts";
 import type { Context } from "../core/context.ts";
-import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
-import type { SimTime } from "../core/time.ts";
-import { nextNumber, type World } from "../core/world.ts";
+import type { World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
 import {
@@ -26,7 +24,6 @@ import { scheduleOperations } from "../operation/schedule-operations.ts";
 import type { Project } from "../project/project.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch, BranchChanges, CreateBranch, SetDefaultBranch, UpdateBranch } from "./branch.ts";
-import type { BranchContent } from "./branch-content.ts";
 import {
   checkExpiration,
   checkNeverExpires,
@@ -34,10 +31,10 @@ import {
   expirationSet,
   repeatsExpiration,
 } from "./branch-expiration.ts";
+import { branchFrom, resolveBranchId } from "./build-branch.ts";
 import { contentAt } from "./content-history.ts";
-import { checkDatabaseName } from "./database.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
-import { checkRoleName, newSecretId, withNewPasswords } from "./role.ts";
+import { withNewPasswords } from "./role.ts";
 import { copiedServices } from "./services/copied-services.ts";
 import { serviceRecordCreated } from "./services/decide-service-record.ts";
 
@@ -116,79 +113,6 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
     ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
     ...scheduleOperations(world, project.value.id, requests, context),
   ]);
-}
-
-/** The default branch of a new project, with its role and database. */
-export function buildDefaultBranch(
-  world: World,
-  project: Project,
-  input: {
-    readonly id?: string | undefined;
-    readonly name: string;
-    readonly roleName?: string | undefined;
-    readonly databaseName?: string | undefined;
-    readonly annotations?: Readonly<Record<string, string>> | undefined;
-    readonly isDefault: boolean;
-  },
-  { now, random }: Context,
-): Result<Branch> {
-  const id = resolveBranchId(world, input.id, random);
-  if (!id.ok) return id;
-  const databaseName = input.databaseName ?? DEFAULT_DATABASE_NAME;
-  const ownerName = input.roleName ?? `${databaseName}_owner`;
-  const databaseNameCheck = checkDatabaseName(databaseName);
-  if (!databaseNameCheck.ok) return databaseNameCheck;
-  const ownerNameCheck = checkRoleName(ownerName);
-  if (!ownerNameCheck.ok) return ownerNameCheck;
-  return accept({
-    id: id.value,
-    number: nextNumber(world, "branch"),
-    projectId: project.id,
-    name: input.name,
-    state: "init",
-    stateChangedAt: now,
-    default: input.isDefault,
-    protected: false,
-    initSource: "parent-data",
-    roles: [{ name: ownerName, secretId: newSecretId(world), createdAt: now, updatedAt: now }],
-    databases: [
-      { id: nextNumber(world, "database"), name: databaseName, ownerName, createdAt: now, updatedAt: now },
-    ],
-    annotations: input.annotations ?? {},
-    createdAt: now,
-    updatedAt: now,
-  });
-}
-
-/** A branch that starts with the content of another. The caller sets its parent. */
-export function branchFrom(
-  world: World,
-  project: Project,
-  { roles, databases }: BranchContent,
-  { id, name, offset = 0 }: { readonly id: string; readonly name: string; readonly offset?: number },
-  now: SimTime,
-): Branch {
-  return {
-    id,
-    number: nextNumber(world, "branch", offset),
-    projectId: project.id,
-    name,
-    state: "init",
-    stateChangedAt: now,
-    default: false,
-    protected: false,
-    initSource: "parent-data",
-    roles: roles.map((role) => ({ ...role, createdAt: now, updatedAt: now })),
-    databases: databases.map((database, index) => ({
-      ...database,
-      id: nextNumber(world, "database", index),
-      createdAt: now,
-      updatedAt: now,
-    })),
-    annotations: {},
-    createdAt: now,
-    updatedAt: now,
-  };
 }
 
 /** D: the limit counts the visible branches of a project, not the deleted ones. */
@@ -278,17 +202,6 @@ function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }
   ]);
 }
 
-export function resolveBranchId(
-  world: World,
-  requestedId: string | undefined,
-  random: Context["random"],
-): Result<string> {
-  const isTaken = (id: string) => world.branches.get(id) !== undefined;
-  if (requestedId !== undefined && isTaken(requestedId))
-    return refuse("ID_EXISTS", `a branch with id "${requestedId}" exists already`);
-  return accept(requestedId ?? drawId(random, "branch", nextNumber(world, "branch"), isTaken));
-}
-
 /** D: public clients look for exactly this message. */
 export function checkBranchName(
   world: World,
@@ -299,5 +212,3 @@ export function checkBranchName(
   const isTaken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
   return isTaken ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`) : ACCEPTED;
 }
-
-const DEFAULT_DATABASE_NAME = "neondb";

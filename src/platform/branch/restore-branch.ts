@@ -14,8 +14,9 @@ import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { expirationSet } from "./branch-expiration.ts";
+import { branchFrom, resolveBranchId } from "./build-branch.ts";
 import { contentAt } from "./content-history.ts";
-import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
+import { checkBranchLimit, checkBranchName } from "./decide-branch.ts";
 import { resolvePointInTime } from "./point-in-time.ts";
 import { copiedServices, restoredServices } from "./services/copied-services.ts";
 

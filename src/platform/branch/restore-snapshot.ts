@@ -19,7 +19,8 @@ import { scheduleOperations } from "../operation/schedule-operations.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import { checkNeverExpires } from "./branch-expiration.ts";
-import { branchFrom, checkBranchLimit, checkBranchName, resolveBranchId } from "./decide-branch.ts";
+import { branchFrom, resolveBranchId } from "./build-branch.ts";
+import { checkBranchLimit, checkBranchName } from "./decide-branch.ts";
 import { findSnapshot } from "./decide-snapshot.ts";
 import { copiedServices } from "./services/copied-services.ts";
 

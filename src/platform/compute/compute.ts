@@ -5,8 +5,8 @@ import type { EventBase } from "../event-base.ts";
 import type { ComputeRef, ProjectRef } from "../object-refs.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PendingLoad } from "./activity.ts";
+import type { LoadAverageState } from "./autoscaling/load-average.ts";
 import type { CacheStatistics } from "./cache.ts";
-import type { LoadAverageState } from "./load-average.ts";
 
 /** R: `read_write` for the primary compute; S: `read_only` for a read replica. */
 export type ComputeType = "read_write" | "read_only";

@@ -17,7 +17,7 @@ import type {
   ScheduleActivity,
   ScheduledActivity,
 } from "./activity.ts";
-import { resizeForReadings } from "./autoscaling.ts";
+import { resizeForReadings } from "./autoscaling/autoscaling.ts";
 import type { Compute } from "./compute.ts";
 import { refuseDisabled } from "./compute-lifecycle.ts";
 import { serveActivity } from "./evolve-compute.ts";

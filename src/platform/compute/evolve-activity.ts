@@ -11,11 +11,12 @@ import {
   type PendingRun,
   toPendingLoad,
 } from "./activity.ts";
-import { endLoads } from "./autoscaling.ts";
+import { endLoads } from "./autoscaling/autoscaling.ts";
+import { loadUnits } from "./autoscaling/load-average.ts";
 import type { Compute } from "./compute.ts";
+import { withRuntime } from "./compute-runtime.ts";
 import type { Connection } from "./connection.ts";
-import { serveActivity, withRuntime } from "./evolve-compute.ts";
-import { loadUnits } from "./load-average.ts";
+import { serveActivity } from "./evolve-compute.ts";
 import { busyUntil, findConnection, openConnection } from "./open-connections.ts";
 
 export const activityEvolvers = {

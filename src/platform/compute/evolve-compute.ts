@@ -4,11 +4,12 @@ import { profileOfWorld, type World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
 import { meter } from "../usage/meter.ts";
 import { type Activity, type PendingLoad, toPendingLoad } from "./activity.ts";
-import { addLoad, endLoads, scales, startScaling } from "./autoscaling.ts";
+import { addLoad, endLoads, scales, startScaling } from "./autoscaling/autoscaling.ts";
+import { loadUnits } from "./autoscaling/load-average.ts";
+import { addReading, sizeForReadings } from "./autoscaling/load-readings.ts";
 import { type CacheStatistics, cacheCapacity, countBlocks, EMPTY_CACHE } from "./cache.ts";
 import type { ActivePhase, Compute, ComputeEvent, RunningLoad, ScalingState } from "./compute.ts";
-import { loadUnits } from "./load-average.ts";
-import { addReading, sizeForReadings } from "./load-readings.ts";
+import { runtimeOf, withRuntime } from "./compute-runtime.ts";
 import { closeConnections, serveWaitingConnections } from "./open-connections.ts";
 
 const IDLE = { state: "idle" } as const;
@@ -260,58 +261,6 @@ function suspended(compute: Compute, at: SimTime): Compute {
     suspendedAt: at,
     updatedAt: at,
   });
-}
-
-/**
- * The fields that change while a compute runs. All optional fields are listed, so a new one cannot be missed.
- */
-type ComputeRuntime = { readonly [Key in "phase" | "updatedAt"]: Compute[Key] } & {
-  readonly [Key in Exclude<OptionalKey<Compute>, "name">]: Compute[Key];
-};
-type OptionalKey<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? Key : never }[keyof T];
-
-/**
- * The row with new runtime fields. Written out field by field, because these rows are replaced most often: a
- * spread of rows with different shapes is ten times as slow.
- */
-export function withRuntime(
-  compute: Compute,
-  { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt }: ComputeRuntime,
-): Compute {
-  return {
-    id: compute.id,
-    number: compute.number,
-    projectId: compute.projectId,
-    branchId: compute.branchId,
-    regionId: compute.regionId,
-    type: compute.type,
-    name: compute.name,
-    range: compute.range,
-    suspendTimeoutSeconds: compute.suspendTimeoutSeconds,
-    settings: compute.settings,
-    poolerEnabled: compute.poolerEnabled,
-    passwordlessAccess: compute.passwordlessAccess,
-    disabled: compute.disabled,
-    provisioner: compute.provisioner,
-    phase,
-    waiting,
-    lastActiveAt,
-    startedAt,
-    suspendedAt,
-    createdAt: compute.createdAt,
-    updatedAt,
-  };
-}
-
-function runtimeOf({
-  phase,
-  waiting,
-  lastActiveAt,
-  startedAt,
-  suspendedAt,
-  updatedAt,
-}: Compute): ComputeRuntime {
-  return { phase, waiting, lastActiveAt, startedAt, suspendedAt, updatedAt };
 }
 
 /** When the connections close, whatever was running ends, and so does the last activity. */

@@ -1,6 +1,6 @@
 import { profileOfWorld, type World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
-import { endSpanLoad } from "./autoscaling.ts";
+import { endSpanLoad } from "./autoscaling/autoscaling.ts";
 import { cacheCapacity, countBlocks } from "./cache.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
 import type { SpanEvent } from "./span.ts";

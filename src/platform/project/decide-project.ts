@@ -1,13 +1,13 @@
 import { type Account, planOf } from "../account/account.ts";
 import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
-import { buildDefaultBranch } from "../branch/decide-branch.ts";
+import { buildDefaultBranch } from "../branch/build-branch.ts";
 import type { Plan } from "../catalog/plan.ts";
 import { checkPreloadLibraries } from "../catalog/preload-libraries.ts";
 import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../catalog/regions.ts";
 import { resolveSizeRange } from "../catalog/sizes.ts";
 import { checkSuspendTimeout } from "../compute/autosuspend.ts";
-import { buildCompute, startRequests } from "../compute/decide-compute.ts";
+import { buildCompute, startRequests } from "../compute/build-compute.ts";
 import type { Context } from "../core/context.ts";
 import { drawId } from "../core/ids.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";

@@ -1,6 +1,6 @@
-import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
-import type { SizeRange } from "../catalog/sizes.ts";
-import { type DurationMs, SECOND } from "../core/time.ts";
+import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
+import type { SizeRange } from "../../catalog/sizes.ts";
+import { type DurationMs, SECOND } from "../../core/time.ts";
 
 /** D: the agent reads the metrics of a compute this often. A: the first time this long after its start. */
 export const READING_INTERVAL_MS: DurationMs = 5 * SECOND;

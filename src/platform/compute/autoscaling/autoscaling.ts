@@ -1,14 +1,14 @@
-import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
-import type { SizeRange } from "../catalog/sizes.ts";
-import type { Context } from "../core/context.ts";
-import { HOUR, type SimTime } from "../core/time.ts";
-import type { Event } from "../events.ts";
-import { accept, type Result, refuse } from "../refusal-codes.ts";
+import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
+import type { SizeRange } from "../../catalog/sizes.ts";
+import type { Context } from "../../core/context.ts";
+import { HOUR, type SimTime } from "../../core/time.ts";
+import type { Event } from "../../events.ts";
+import { accept, type Result, refuse } from "../../refusal-codes.ts";
+import type { ActivePhase, Compute, LoadReading, RunningLoad, ScalingState } from "../compute.ts";
+import type { SpanEvent } from "../span.ts";
 import { goalSizeCu, READING_INTERVAL_MS } from "./autoscaling-goal.ts";
-import type { ActivePhase, Compute, LoadReading, RunningLoad, ScalingState } from "./compute.ts";
 import { LoadAverage, loadUnits, NO_LOAD } from "./load-average.ts";
 import { readingsRescaleAt, sizeForReadings } from "./load-readings.ts";
-import type { SpanEvent } from "./span.ts";
 
 // The size of a live compute follows the goal of its last reading. Loads are known from the activity that
 // carries them; memory and working set are not known, so their terms of the goal are absent.

@@ -1,7 +1,7 @@
-import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
-import { type SizeRange, sizeForLoad } from "../catalog/sizes.ts";
-import type { SimTime } from "../core/time.ts";
-import type { ActivePhase, LoadReading } from "./compute.ts";
+import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
+import { type SizeRange, sizeForLoad } from "../../catalog/sizes.ts";
+import type { SimTime } from "../../core/time.ts";
+import type { ActivePhase, LoadReading } from "../compute.ts";
 
 // The rule of releases up to 0.4: a load counts at once, and until one minute after it ended. It remains for
 // computes that were started under it, so that their journals replay unchanged.
