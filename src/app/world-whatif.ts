@@ -4,7 +4,7 @@ import { isoInstant } from "../platform/core/calendar.ts";
 import type { SimTime } from "../platform/core/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts";
 import { randomFrom } from "../simulation/random.ts";
-import { comparisonJobs, comparisonOf } from "../whatif/compare/comparison.ts";
+import { comparisonJobs, comparisonSteps } from "../whatif/compare/comparison.ts";
 import { ComputeComparison, replayByCompute } from "../whatif/compare/compute-comparison.ts";
 import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/replay/replay-jobs.ts";
 import { limitsFor } from "../whatif/report/page-layout.ts";
@@ -26,7 +26,7 @@ import { WorldTraffic } from "../whatif/trace/world-traffic.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";
 
 const EVENTS_PER_READ = 5_000;
-const STEPS_PER_YIELD = 50;
+const STEPS_PER_YIELD = 10;
 /** The results of all replays are held in memory until the last one is done. */
 const MAX_REPLAYS = 20_000;
 
@@ -81,18 +81,31 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
     byCompute === undefined
       ? replayComputes(traffic, all, randomFrom)
       : replayByCompute(traffic, all, randomFrom, byCompute);
-  for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
-    if (step.done === true) {
-      const comparison = comparisonOf(traffic, question, jobs, step.value, randomFrom(question.seed));
-      const listed = byCompute?.listed(randomFrom(question.seed));
-      const policies = comparison.policies.map((one) =>
-        listed === undefined ? one : { ...one, by_compute: listed.get(one.policy) ?? [] },
-      );
-      return { ...comparison, policies, limits: limitsFor(comparison.limits, false), input: { notes } };
-    }
-    if (steps % STEPS_PER_YIELD === 0) await nextTurn();
-  }
+  const outcomes = await finished(work, STEPS_PER_YIELD);
+  const comparison = await finished(
+    comparisonSteps(traffic, question, jobs, outcomes, randomFrom(question.seed)),
+    1,
+  );
+  const listed =
+    byCompute === undefined ? undefined : await finished(byCompute.listed(randomFrom(question.seed)), 1);
+  const compared = comparison.policies.map((one) =>
+    listed === undefined ? one : { ...one, by_compute: listed.get(one.policy) ?? [] },
+  );
+  return {
+    ...comparison,
+    policies: compared,
+    limits: limitsFor(comparison.limits, false),
+    input: { notes },
+  };
 };
+
+/** The result of the work. Other requests are served after every `stepsPerYield` steps. */
+async function finished<T>(work: Generator<unknown, T>, stepsPerYield: number): Promise<T> {
+  for (let steps = 1, step = work.next(); ; steps += 1, step = work.next()) {
+    if (step.done === true) return step.value;
+    if (steps % stepsPerYield === 0) await nextTurn();
+  }
+}
 
 /** The parsed value of a field. Throws a RangeError that names the field. */
 function parseField<T>(

@@ -38,6 +38,7 @@ import "./compute/connections.rules.ts";
 import "./compute/span.rules.ts";
 import "./operation.rules.ts";
 import "./locks.rules.ts";
+import "./lookup.rules.ts";
 import "./fault.rules.ts";
 
 test("every command and every kind of due work has a rule", () => {

@@ -95,13 +95,19 @@ export function comparisonJobs(
 }
 
 /** `outcomes`: one per job, in the same order. */
-export function comparisonOf(
+export function comparisonOf(...input: Parameters<typeof comparisonSteps>): Comparison {
+  const steps = comparisonSteps(...input);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** As `comparisonOf`. Yields after each policy, since intervals take milliseconds each. */
+export function* comparisonSteps(
   traffic: Traffic,
   question: Question,
   jobs: readonly ReplayJob[],
   outcomes: readonly ReplayOutcome[],
   random: Random,
-): Comparison {
+): Generator<void, Comparison> {
   const results = outcomes.map((outcome) => replicationResult(outcome, traffic.period, question));
   const names = [...new Set(jobs.map(({ policy }) => policy))];
   const resultsOf = (name: string) => results.filter((_, index) => jobs[index]?.policy === name);
@@ -116,15 +122,18 @@ export function comparisonOf(
         );
   const current = resultsOf(names[0] ?? "");
   const base = { results: current, drawn: drawnOf(current) };
+  const policies: ComparedPolicy[] = [];
+  for (const name of names) {
+    yield;
+    const own = resultsOf(name);
+    policies.push(comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins));
+  }
   return {
     question: questionSummary(question),
     traffic: trafficSummary(traffic, first?.firstStarts ?? 0, first?.arrivals ?? 0),
     first_starts: first?.firstStarts ?? 0,
     no_margins: "missing" in margins ? margins.missing : null,
-    policies: names.map((name) => {
-      const own = resultsOf(name);
-      return comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins);
-    }),
+    policies,
     limits: comparisonLimits(question, names.map(parsePolicy)),
   };
 }

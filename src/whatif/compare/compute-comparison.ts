@@ -70,8 +70,8 @@ export class ComputeComparison {
     }
   }
 
-  /** By policy, the largest change first. */
-  listed(random: Random): ReadonlyMap<string, readonly ComparedCompute[]> {
+  /** By policy, the largest change first. Yields after each compute, since intervals take milliseconds each. */
+  *listed(random: Random): Generator<void, ReadonlyMap<string, readonly ComparedCompute[]>> {
     const margins = OutcomeMargins.of(this.#traffic.period, random);
     const replayed = (outcomes: readonly ReplayOutcome[]): ReplayedPolicy => {
       const results = outcomes.map((one) => replicationResult(one, this.#traffic.period, this.#question));
@@ -81,17 +81,24 @@ export class ComputeComparison {
         drawn: "missing" in margins ? undefined : margins.drawn(days, this.#question.costs),
       };
     };
-    const compared = ({ number, own, current }: Candidate): ComparedCompute => ({
-      endpoint_id: this.#traffic.computes[number] ?? "",
-      requests: own[0]?.arrivals ?? 0,
-      figures: comparedFigures(FIGURES, replayed(own), replayed(current), margins),
-    });
-    return new Map(
-      [...this.#candidates].map(([policy, candidates]) => {
-        shorten(candidates, this.#limit);
-        return [policy, candidates.map(compared)];
-      }),
-    );
+    const listed = new Map<string, ComparedCompute[]>();
+    const currentOf = new Map<number, ReplayedPolicy>();
+    for (const [policy, candidates] of this.#candidates) {
+      shorten(candidates, this.#limit);
+      const computes: ComparedCompute[] = [];
+      for (const { number, own, current } of candidates) {
+        const base = currentOf.get(number) ?? replayed(current);
+        currentOf.set(number, base);
+        computes.push({
+          endpoint_id: this.#traffic.computes[number] ?? "",
+          requests: own[0]?.arrivals ?? 0,
+          figures: comparedFigures(FIGURES, replayed(own), base, margins),
+        });
+        yield;
+      }
+      listed.set(policy, computes);
+    }
+    return listed;
   }
 
   /** Over the replications. */

@@ -5,7 +5,7 @@ import {
   validOrganizationKeys,
 } from "../../../src/platform/account/decide-api-key.ts";
 import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
-import { after, type CommandOf, DAY, given, NOW, type Step } from "../../support/rules.ts";
+import { after, type CommandOf, DAY, given, NOW, SECOND, type Step } from "../../support/rules.ts";
 
 const createKey: CommandOf<"CreateApiKey"> = {
   type: "CreateApiKey",
@@ -103,6 +103,28 @@ test("at most 1,000 revoked API keys are stored: the next revocation removes the
     ]);
 });
 
+test("of the revoked API keys, the one revoked first is removed first; at one instant, the one created first", () => {
+  const keys = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const create = keys(1, 1_002).map((id) => ({ ...createKey, hash: `${id}` }));
+  const revoke = (ids: readonly number[]) => ids.map((keyId) => ({ ...revokeKey, keyId }));
+  const world = given(
+    worldWithAccount(),
+    ...create,
+    ...revoke([1_000]),
+    after(SECOND),
+    ...revoke(keys(1, 999).reverse()),
+    after(SECOND),
+  );
+  for (const [keyId, removed] of [
+    [1_001, 1_000],
+    [1_002, 1],
+  ] as const)
+    world
+      .when({ ...revokeKey, keyId })
+      .then([{ type: "ApiKeyRevoked" }, { type: "ApiKeyRemoved", keyId: removed }]);
+});
+
 test("revoking an unknown or a revoked API key is refused", () => {
   given(worldWithAccount()).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
   given(worldWithAccount(), createKey, revokeKey).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
@@ -119,6 +141,13 @@ test("a key of an organization is revoked through the organization only", () => 
     .when({ ...revokeKey, organizationId: ORGANIZATION })
     .then([{ type: "ApiKeyRevoked", keyId: 1 }]);
   given(worldWithAccount(), createOrganizationKey).when(revokeKey).thenRefused("API_KEY_NOT_FOUND");
+});
+
+test("an organization revokes neither the key of another organization nor that of a person", () => {
+  for (const key of [createKey, { ...createKey, scope: { organizationId: "org-other-2" } }])
+    given(worldWithAccount(), createOther, key)
+      .when({ ...revokeKey, organizationId: ORGANIZATION })
+      .thenRefused("API_KEY_NOT_FOUND");
 });
 
 test("the valid keys of a person and of an organization are listed apart, oldest first", () => {

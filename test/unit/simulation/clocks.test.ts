@@ -144,7 +144,16 @@ describe("the clock of a world", () => {
     const host = new TestHost(WALL);
     const manual = new WorldClock(state({ mode: "manual", factor: 0 }), host.clock, SIM + 50);
     expect(manual.now()).toBe(SIM + 50);
+    expect(manual.state().simAnchor).toBe(SIM + 50);
     expect(new WorldClock(state(), host.clock, SIM - 50).now()).toBe(SIM);
+  });
+
+  test("stores where it was anchored, not the current instant", () => {
+    const host = new TestHost(WALL);
+    const clock = new WorldClock(state(), host.clock);
+    host.passes(10);
+    expect(clock.now()).toBe(SIM + 600);
+    expect(clock.state()).toEqual(state());
   });
 
   test.each([
