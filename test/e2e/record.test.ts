@@ -186,7 +186,7 @@ test("changes whose requests are not retained are reported, and the exit code is
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^standin: cannot reproduce: changes from \S+ to \S+ \(ProjectCreated\): their requests are no longer in the request log/,
+      /^standin: cannot reproduce: changes from \S+ to \S+ \(ProjectCreated\): the request log does not have their requests, because SQL made these changes or the log was cut/,
     ),
   ]);
 });

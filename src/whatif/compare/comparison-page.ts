@@ -7,6 +7,7 @@ import {
   amountWithMargin,
   currentDelayPhrase,
   delayPhrase,
+  delayText,
   money,
   moneyWithMargin,
   monthNote,
@@ -117,12 +118,15 @@ function tooLittle({ policies, traffic }: Comparison): string[] {
 }
 
 /** A delay in words, other policies by name. */
-function policyPhrase({ policy, knows }: ComparedPolicy): string {
+function policyPhrase({ policy, chosen_delays_s: chosen }: ComparedPolicy): string {
   const [, seconds] = /^fixed:(\d+)$/.exec(policy) ?? [];
   if (seconds !== undefined) return delayPhrase(Number(seconds));
-  return knows === "hindsight"
-    ? `${policy} (chosen in hindsight for this traffic; \`whatif curve\` names the delays)`
-    : policy;
+  if (chosen === undefined) return policy;
+  const [shortest, longest] = chosen;
+  const choice = `${policy}, chosen in hindsight for this traffic`;
+  return shortest === longest
+    ? `${delayPhrase(shortest)} for all computes (${choice})`
+    : `a delay for each compute, from ${delayText(shortest)} to ${delayText(longest)} (${choice}; \`whatif curve --by-compute\` names them)`;
 }
 
 function figuresText(comparison: Comparison, policy: ComparedPolicy): string {

@@ -1,13 +1,14 @@
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { Random } from "../../platform/core/random-port.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
 import { type DrawnOutcome, MARGIN_FIGURES, OutcomeMargins } from "../held-out/outcome-margins.ts";
 import { fixed, ownDelays } from "../policies/fixed.ts";
 import { parsePolicy } from "../policies/parse.ts";
 import type { Policy } from "../policies/policy.ts";
 import type { OutcomeDays } from "../replay/outcome-days.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
-import type { ReplayOutcome } from "../replay/replay-outcome.ts";
+import type { ChosenDelays, ReplayOutcome } from "../replay/replay-outcome.ts";
 import { confidenceInterval, pairedDifference, replicationSeed } from "../replay/replications.ts";
 import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
@@ -22,6 +23,7 @@ export type ReplicationResult = {
   readonly arrivals: number;
   readonly firstStarts: number;
   readonly activeByDay: readonly number[];
+  readonly chosenDelays: ChosenDelays | undefined;
 };
 
 /** The mean over the replications, and the difference to the current setting. */
@@ -49,6 +51,8 @@ export type ComparedPolicy = {
   readonly knows: Policy["knows"];
   /** Whether it is a setting of the platform itself. */
   readonly settable: boolean;
+  /** The shortest and the longest delay that it chose in hindsight; absent for other policies. */
+  readonly chosen_delays_s?: readonly [SuspendDelay, SuspendDelay];
   /** Whether it may start a compute ahead of a request. */
   readonly resumes: boolean;
   readonly replications: number;
@@ -149,6 +153,7 @@ export function replicationResult(
     arrivals: outcome.arrivals,
     firstStarts: outcome.firstStarts,
     activeByDay: [...outcome.activeByDay].map((ms) => ms / 1_000),
+    chosenDelays: outcome.chosenDelays,
   };
 }
 
@@ -165,10 +170,14 @@ function comparedPolicy(
 ): ComparedPolicy {
   const policy = parsePolicy(name);
   const [first] = own.results;
+  const chosen = policy.knows === "hindsight" ? first?.chosenDelays : undefined;
   return {
     policy: name,
     knows: policy.knows,
     settable: isSettable(policy),
+    ...(chosen === undefined
+      ? {}
+      : { chosen_delays_s: [delayOf(chosen.shortestS), delayOf(chosen.longestS)] as const }),
     resumes: policy.resumes,
     replications: own.results.length,
     figures: comparedFigures(
@@ -212,6 +221,10 @@ function dayMargins(
     difference_percent_margin_95:
       percent === null ? undefined : Math.hypot(percent, (100 * difference_plus_minus) / base),
   });
+}
+
+function delayOf(seconds: number): SuspendDelay {
+  return seconds === Number.POSITIVE_INFINITY ? "never" : seconds;
 }
 
 /** S: the shortest delay that the platform accepts. */

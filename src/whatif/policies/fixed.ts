@@ -58,5 +58,8 @@ export function bestFixed(scope: "fleet" | "compute"): Policy {
 
 function delayState(delay: SuspendDelay): PolicyState {
   const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
-  return { schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + delayMs) };
+  return {
+    chosenDelay: delay,
+    schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + delayMs),
+  };
 }

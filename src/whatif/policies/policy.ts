@@ -1,6 +1,6 @@
 import type { Random } from "../../platform/core/random-port.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import type { DelayChoice } from "../curve/curve.ts";
+import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 import type { Gaps } from "../trace/gaps.ts";
 
@@ -21,6 +21,8 @@ export type SleepSchedule = {
 
 /** The state of a policy for one compute. */
 export interface PolicyState {
+  /** The delay that the policy has chosen for this compute, if it is always the same. */
+  readonly chosenDelay?: SuspendDelay;
   /**
    * The compute is idle since `idleSince`. `nextAt` is the next arrival, infinite if there is none: only
    * policies that know the future may use it.

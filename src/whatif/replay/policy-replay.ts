@@ -3,7 +3,7 @@ import { type ComputeArrivals, type Period, untilDeleted } from "../../recording
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
 import type { ComputeSetting, ReplayObserver } from "./fixed-replay.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
-import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
+import { addActiveTime, addChosenDelays, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 import type { LatencySource } from "./start-latency.ts";
 
 /**
@@ -44,6 +44,10 @@ export class PolicyReplay {
     this.#cu = cu;
     this.#latencies = latencies;
     this.#isNew = true;
+    const { chosenDelay } = policyState;
+    if (chosenDelay === undefined) return;
+    const delayS = chosenDelay === "never" ? Number.POSITIVE_INFINITY : chosenDelay;
+    addChosenDelays(this.outcome, { shortestS: delayS, longestS: delayS });
   }
 
   add({ at, durationMs }: ComputeArrivals): void {

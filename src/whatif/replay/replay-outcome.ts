@@ -38,9 +38,14 @@ export type ReplayOutcome = {
    * the last day. Empty if there are more than `MAX_DAYS`.
    */
   readonly activeByDay: Float64Array;
+  /** The shortest and the longest delay that the policy has chosen; undefined without such delays. */
+  chosenDelays?: ChosenDelays | undefined;
   /** By UTC day, for margins; undefined where they are not needed. */
   readonly days?: OutcomeDays | undefined;
 };
+
+/** In seconds, infinite for a compute that never suspends. */
+export type ChosenDelays = { readonly shortestS: number; readonly longestS: number };
 
 /** Most days reported one by one: a single misdated request would make millions of them. */
 export const MAX_DAYS = 3_660;
@@ -79,9 +84,19 @@ export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
   into.waits.merge(part.waits);
   into.resumesUsed += part.resumesUsed;
   into.resumesWasted += part.resumesWasted;
+  addChosenDelays(into, part.chosenDelays);
   for (const [day, activeMs] of part.activeByDay.entries())
     into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
   if (into.days !== undefined && part.days !== undefined) addDays(into.days, part.days);
+}
+
+export function addChosenDelays(into: ReplayOutcome, added: ChosenDelays | undefined): void {
+  if (added === undefined) return;
+  const { shortestS, longestS } = into.chosenDelays ?? added;
+  into.chosenDelays = {
+    shortestS: Math.min(shortestS, added.shortestS),
+    longestS: Math.max(longestS, added.longestS),
+  };
 }
 
 /**

@@ -292,7 +292,16 @@ test("a delay chosen in hindsight can be set: it is no bound, and can be the bes
   const page = comparisonPage(comparison);
   const marks = page.tables[0]?.rows.map(({ mark }) => mark);
   expect(marks).toEqual(["current", undefined, "best", "bound"]);
-  expect(page.answer[1]).toMatch(/^Lowest weighted cost: best-fixed:compute \(chosen in hindsight/);
+  expect(comparison.policies[2]?.chosen_delays_s).toEqual([60, 60]);
+  expect(page.answer[1]).toMatch(
+    /^Lowest weighted cost: a delay of 1 min for all computes \(best-fixed:compute, chosen in hindsight for this traffic\)\. /,
+  );
+  const unlike = comparison.policies.map((policy) =>
+    policy.chosen_delays_s === undefined ? policy : { ...policy, chosen_delays_s: [90, "never"] as const },
+  );
+  expect(comparisonPage({ ...comparison, policies: unlike }).answer[1]).toMatch(
+    /^Lowest weighted cost: a delay for each compute, from 90 s to never \(best-fixed:compute, chosen in hindsight for this traffic; `whatif curve --by-compute` names them\)\. /,
+  );
   expect(comparison.limits.left_out[0]).toMatch(/^Policies that know the future \(clairvoyant\) are bounds/);
 });
 
