@@ -116,3 +116,26 @@ test("a copy does not change with the table", () => {
   expect(JSON.parse(JSON.stringify(copy))).toEqual(rows);
   expect([...table.copy()]).toEqual([row("br-a", 8)]);
 });
+
+test("the rows of a branch are those of its hours, days and months, without expired ones", () => {
+  const { table } = tableWith(7, 8, 9);
+  table.add("br-a", "daily", 0, ONE);
+  table.add("br-a", "monthly", 0, ONE);
+  table.add("br-b", "hourly", 7, ONE);
+  table.deleteBefore("br-a", "hourly", 8);
+  expect(table.rowsOf("br-a")).toEqual([
+    row("br-a", 8),
+    row("br-a", 9),
+    row("br-a#day", 0),
+    row("br-a#month", 0),
+  ]);
+  expect(table.rowsOf("br-none")).toEqual([]);
+});
+
+test("a table whose changes are not stored records none", () => {
+  const { changes, table } = tableWith();
+  changes.trackOnly([]);
+  table.add("br-a", "hourly", 7, ONE);
+  table.deleteBefore("br-a", "hourly", 9);
+  expect([table.size, changes.list]).toEqual([0, []]);
+});
