@@ -51,15 +51,13 @@ export function bestFixed(scope: "fleet" | "compute"): Policy {
     createState({ computeGaps, fleetGaps, coldStartS, worthOf = () => coldStartS }) {
       const gaps = scope === "fleet" ? fleetGaps() : computeGaps();
       const worthS = worthOf(gaps);
-      return delayState(scope === "fleet" ? fleetDelay(gaps, worthS) : bestDelayOf(gaps, worthS));
+      const chosenDelay = scope === "fleet" ? fleetDelay(gaps, worthS) : bestDelayOf(gaps, worthS);
+      return { ...delayState(chosenDelay), chosenDelay };
     },
   };
 }
 
 function delayState(delay: SuspendDelay): PolicyState {
   const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
-  return {
-    chosenDelay: delay,
-    schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + delayMs),
-  };
+  return { schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + delayMs) };
 }

@@ -21,7 +21,7 @@ export type SleepSchedule = {
 
 /** The state of a policy for one compute. */
 export interface PolicyState {
-  /** The delay that the policy has chosen for this compute, if it is always the same. */
+  /** The delay that the policy has chosen in hindsight for this compute. */
   readonly chosenDelay?: SuspendDelay;
   /**
    * The compute is idle since `idleSince`. `nextAt` is the next arrival, infinite if there is none: only

@@ -38,7 +38,7 @@ export type ReplayOutcome = {
    * the last day. Empty if there are more than `MAX_DAYS`.
    */
   readonly activeByDay: Float64Array;
-  /** The shortest and the longest delay that the policy has chosen; undefined without such delays. */
+  /** The shortest and the longest delay that the policy has chosen in hindsight; undefined for other policies. */
   chosenDelays?: ChosenDelays | undefined;
   /** By UTC day, for margins; undefined where they are not needed. */
   readonly days?: OutcomeDays | undefined;
