@@ -2,7 +2,7 @@ import { deleteRows } from "../../engine/content.ts";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Volume } from "../../volumes/volume.ts";
+import type { Scratch, Volume } from "../../volumes/volume.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { EngineExited } from "../compute/engine-exit.ts";
@@ -35,6 +35,8 @@ export class WorldData {
   readonly #isTooLong: WorldDataOptions["isTooLong"];
   readonly #shortenLogs: () => void;
   readonly #running = new Map<RunningEngine, RunningBranch>();
+  /** By branch. */
+  readonly #followers = new Map<string, Set<(engine: RunningEngine) => void>>();
   /** Volumes whose engine stops, and whose current state is marked. */
   readonly #clean = new Set<string>();
 
@@ -80,6 +82,27 @@ export class WorldData {
     });
     if (!isCurrent) throw new EngineError(`the data of branch ${branchId} was replaced; connect again`);
     this.#running.set(engine, { volume, branchId });
+    for (const follow of this.#followers.get(branchId) ?? []) follow(engine);
+  }
+
+  /** Calls a function with each engine that starts on the data of a branch, until the returned one is called. */
+  follow(branchId: string, onStarted: (engine: RunningEngine) => void): () => void {
+    const followers = this.#followers.get(branchId) ?? new Set();
+    this.#followers.set(branchId, followers.add(onStarted));
+    return () => {
+      followers.delete(onStarted);
+    };
+  }
+
+  /** Copies what the clients of an engine have committed. `prefix` of the copy's directory. */
+  async copyRunning(
+    engine: RunningEngine,
+    prefix: string,
+  ): Promise<{ readonly copy: Scratch; readonly until: string }> {
+    const running = this.#running.get(engine);
+    if (running === undefined) throw new EngineExited("Postgres is being stopped");
+    const until = await engine.logPosition();
+    return { copy: await this.#branchVolumes.copyAt(running.volume, until, prefix), until };
   }
 
   /** Marks what clients have committed. `idleSince`: when the last work ended; `undefined` while there is work. */

@@ -101,16 +101,24 @@ export class ComputeSpans {
     this.#blocks = undefined;
   }
 
-  /** What the world must know before anything that is due later, if it occurs by `until`. */
-  nextReport(until: SimTime): Report | undefined {
+  /** When the next report is due; `undefined` if none is by `until`. */
+  nextReportAt(until: SimTime): SimTime | undefined {
     const since = this.#since;
     if (since === undefined) return undefined;
-    const isBusy = this.#busy.size > 0;
     // One report covers all full minutes, however far the clock moves.
-    const at = isBusy
-      ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
-      : this.#lastEnd + SILENCE_MS;
-    if (at > until) return undefined;
+    const at =
+      this.#busy.size > 0
+        ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
+        : this.#lastEnd + SILENCE_MS;
+    return at > until ? undefined : at;
+  }
+
+  /** What the world must know before anything that is due later. It is not returned again. */
+  takeReport(until: SimTime): Report | undefined {
+    const since = this.#since;
+    const at = this.nextReportAt(until);
+    if (since === undefined || at === undefined) return undefined;
+    const isBusy = this.#busy.size > 0;
     const arrivals = this.#arrivals;
     const blocks = this.#blocks;
     this.#arrivals = 0;
