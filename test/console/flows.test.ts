@@ -342,6 +342,9 @@ test("a snapshot is taken and restored, and the page follows the world back", as
   await page.getByRole("button", { name: "Restore" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
   await tree.getByRole("button", { name: "later", exact: true }).waitFor({ state: "detached" });
+  await page.getByRole("tab", { name: "Events" }).click();
+  await page.getByText("Project created shop").waitFor();
+  await page.getByText("Project created later").waitFor({ state: "detached" });
 });
 
 test("worlds are forked, opened by a link and deleted", async () => {
