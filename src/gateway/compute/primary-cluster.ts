@@ -69,10 +69,10 @@ export class PrimaryCluster implements ComputeCluster {
     return this.#options.engine.start({ dataDirectory, maxConnections, logicalReplication });
   }
 
-  async prepare(engine: RunningEngine): Promise<void> {
+  async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {
     await prepareCluster(engine);
     await this.#reconcile(engine, this.#plan.content);
-    await this.#options.data.began(this.branchId, this.#opened, engine);
+    await this.#options.data.began(this.branchId, this.#opened, engine, onWritten);
   }
 
   release(): void {

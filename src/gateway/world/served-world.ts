@@ -64,7 +64,7 @@ export class ServedWorld {
     this.#subscription = new WorldSubscription(world, (recorded) => events.follow(recorded));
     world.attachReports({
       next: (until) => this.#nextReport(until),
-      markData: (isCopied) => (isCopied ? this.#data.storeAll() : this.#data.markAll()),
+      markData: (isCopied) => this.#markData(isCopied),
     });
   }
 
@@ -204,6 +204,14 @@ export class ServedWorld {
       free();
       this.#subscription.end(free);
     };
+  }
+
+  /** Before a manual clock moves, and before the world is copied. */
+  #markData(isCopied: boolean): Promise<void> | undefined {
+    const sampled = [...this.#computes.values()].flatMap((compute) => compute.sampleNow() ?? []);
+    const marked = isCopied ? this.#data.storeAll() : this.#data.markAll();
+    if (sampled.length === 0) return marked;
+    return Promise.all([...sampled, marked]).then(() => undefined);
   }
 
   /** The earliest one. Those of other computes stay until later. */
