@@ -134,9 +134,9 @@ export class PostgresPort {
   async checkInstallation(): Promise<void> {
     if (!this.runsEngines) return;
     const { engineUser } = await import("../engine/os-user.ts");
-    const { findInstallations } = await import("../engine/installation.ts");
+    const { checkInstallations } = await import("../engine/installation.ts");
     try {
-      await findInstallations(this.#options.engineBin, engineUser());
+      await checkInstallations(this.#options.engineBin, engineUser());
     } catch (error) {
       this.#log.error(error, "Postgres clients will be rejected");
     }

@@ -36,6 +36,8 @@ export type Branch = {
   readonly restoredAs?: string;
   readonly restoreStatus?: "restored" | "finalized";
   readonly backupSchedule?: BackupSchedule;
+  /** The size of its databases after the last work of clients; absent: no Postgres has reported it. */
+  readonly logicalSizeBytes?: number;
   /**
    * Its previous content, oldest first, as far back as the project's history retention. `until` is exclusive.
    */

@@ -75,11 +75,14 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   // S: `schema-only` creates a new root branch, with the schema of another.
   const isRoot = command.initSource === "schema-only";
   const content = contentAt(parent.value, parentTimestamp);
+  const { logicalSizeBytes } = parent.value;
   const roles = parent.value.protected ? withNewPasswords(world, content.roles) : content.roles;
   const branch: Branch = {
     ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
     ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
     ...(isRoot || lsn === undefined ? {} : { parentLsn: lsn }),
+    // A: that of the parent now, also for an earlier instant, until the first client works.
+    ...(isRoot || logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
     protected: command.protected ?? false,
     initSource: command.initSource ?? "parent-data",
     annotations: command.annotations ?? {},

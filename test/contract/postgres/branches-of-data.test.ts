@@ -175,3 +175,25 @@ test("a restored world has the data of its snapshot", async () => {
   await server.sim("POST", `/snapshots/${body.former_kept_as}/restore`, {});
   expect(await namesOf(parent.uri)).toEqual(["a", "b"]);
 });
+
+test("the size, the log and the transfer of a branch are those of its Postgres, also of a suspended compute", async () => {
+  const parent = await newBranch("a");
+  const client = await connect(parent.uri);
+  await client.query("create table numbers as select n from generate_series(1, 20000) n");
+  await client.query("select n from numbers");
+  await client.end();
+  await advance("10m");
+  const figuresOf = async (id: string) => {
+    const { body } = await server.api("GET", `/projects/${parent.projectId}/branches/${id}`);
+    const { logical_size, written_data_bytes, data_transfer_bytes } = body.branch;
+    return { logical_size, written_data_bytes, data_transfer_bytes };
+  };
+  const { logical_size, written_data_bytes, data_transfer_bytes } = await figuresOf(parent.branchId);
+  expect(logical_size).toBeGreaterThan(6_000_000);
+  expect(written_data_bytes).toBeGreaterThan(1_000_000);
+  // 20,000 rows of 12 to 16 bytes.
+  expect(data_transfer_bytes).toBeGreaterThan(240_000);
+  expect(data_transfer_bytes).toBeLessThan(400_000);
+  const child = await createChild(parent.projectId, { parent_id: parent.branchId });
+  expect(await figuresOf(child.id)).toEqual({ logical_size, written_data_bytes: 0, data_transfer_bytes: 0 });
+});

@@ -32,6 +32,7 @@ async function servedWorld() {
     logStart: () => 0,
     trimLog: async () => undefined,
     start: () => starting,
+    startStandby: () => Promise.reject(new Error("not used")),
     stopLeftover: async () => false,
     close: () => undefined,
   };
@@ -49,7 +50,7 @@ async function servedWorld() {
     },
   });
   const { world } = double;
-  return { served, endpointId, world: world as HostedWorld, failStart };
+  return { double, served, endpointId, world: world as HostedWorld, failStart };
 }
 
 test("a world is in use while a client is connected, and may close afterwards", async () => {
@@ -85,4 +86,18 @@ test("a world is in use while an engine runs, also without a client", async () =
   failStart(new EngineError("no memory"));
   await expect(acquired).rejects.toThrow(ConnectionRejected);
   expect(world.isInUse).toBe(false);
+});
+
+test("two computes that have worked at one instant suspend both", async () => {
+  const { double, served, endpointId } = await servedWorld();
+  const other = await createProject(double);
+  for (const id of [endpointId, other.endpointId]) {
+    const admitted = await served.admit(id, "neondb", false, "test");
+    served.attach(admitted, { isRelaying: () => false, end: () => undefined });
+    expect(await served.beginWork(admitted)).toBe(true);
+    served.endWork(admitted);
+  }
+  await double.advance("10m");
+  for (const id of [endpointId, other.endpointId])
+    expect(await double.world.transact(({ world }) => world.computes.get(id)?.phase.state)).toBe("idle");
 });
