@@ -1,6 +1,8 @@
 import type { CDPSession } from "playwright-core";
 import { expect, test } from "vitest";
-import { addProject, openConsole } from "../support/browser.ts";
+import { addProject, openConsole, shareServer } from "../support/browser.ts";
+
+shareServer();
 
 /** WCAG 2.2, success criterion 2.5.8. */
 const SMALLEST_TARGET_PX = 24;

@@ -1,12 +1,17 @@
+import { useSignal } from "@preact/signals";
 import { Facts } from "../parts/facts.tsx";
 import { withReadableInstants } from "../parts/format.ts";
 
 /** Every stored field of an object, to unfold. */
 export function AllFields({ object }: { readonly object: object }) {
+  const isOpen = useSignal(false);
+  const onToggle = ({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }) => {
+    isOpen.value = currentTarget.open;
+  };
   return (
-    <details class="all-fields">
+    <details class="all-fields" onToggle={onToggle}>
       <summary>All fields</summary>
-      <Facts facts={fieldsOf(object, "")} />
+      {isOpen.value && <Facts facts={fieldsOf(object, "")} />}
     </details>
   );
 }
