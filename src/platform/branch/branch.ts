@@ -57,6 +57,8 @@ export type CreateBranch = {
   readonly parentId?: string | undefined;
   readonly parentTimestamp?: SimTime | undefined;
   readonly parentLsn?: string | undefined;
+  /** When Postgres had written its log up to the LSN; absent: it has not. */
+  readonly parentWrittenAt?: SimTime | undefined;
   readonly protected?: boolean | undefined;
   readonly initSource?: Branch["initSource"] | undefined;
   readonly expiresAt?: SimTime | undefined;

@@ -33,7 +33,7 @@ import {
 } from "./branch-expiration.ts";
 import { branchFrom, resolveBranchId } from "./build-branch.ts";
 import { contentAt } from "./content-history.ts";
-import { resolvePointInTime } from "./point-in-time.ts";
+import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
 import { withNewPasswords } from "./role.ts";
 import { copiedServices } from "./services/copied-services.ts";
 import { serviceRecordCreated } from "./services/decide-service-record.ts";
@@ -50,8 +50,9 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   if (!project.ok) return project;
   const parent = findParent(world, project.value, command);
   if (!parent.ok) return parent;
-  const { parentTimestamp: timestamp, parentLsn: lsn } = command;
-  const point = resolvePointInTime(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
+  const { parentTimestamp: timestamp, parentLsn: lsn, parentWrittenAt: writtenAt } = command;
+  const requested = { prefix: "parent_", timestamp, lsn, writtenAt };
+  const point = resolvePointInTime(parent.value, project.value, requested, now);
   if (!point.ok) return point;
   const isAvailable = checkDataAvailable(world, parent.value.id, {
     prefix: "parent_",
@@ -107,7 +108,9 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
       type: "BranchCreated",
       at: now,
       branch,
-      ...(isRoot ? { dataFrom: { id: parent.value.id, at: parentTimestamp } } : {}),
+      ...(isRoot || writtenAt === parentTimestamp
+        ? { dataFrom: { id: parent.value.id, at: parentTimestamp, ...writtenPosition(requested) } }
+        : {}),
     },
     ...copied,
     ...(command.services ?? []).map((record, index) =>

@@ -197,3 +197,29 @@ test("the size, the log and the transfer of a branch are those of its Postgres, 
   const child = await createChild(parent.projectId, { parent_id: parent.branchId });
   expect(await figuresOf(child.id)).toEqual({ logical_size, written_data_bytes: 0, data_transfer_bytes: 0 });
 });
+
+test("an LSN that SQL reports gives the rows of then, also within one instant", async () => {
+  const parent = await newBranch("a");
+  const client = await connect(parent.uri);
+  const lsn = async () => (await client.query("select pg_current_wal_insert_lsn() as lsn")).rows[0].lsn;
+  const first = await lsn();
+  await client.query("insert into names values ('b')");
+  const second = await lsn();
+  await client.query("insert into names values ('c')");
+  const branch = { parent_id: parent.branchId };
+  const child = await createChild(parent.projectId, { ...branch, parent_lsn: first });
+  expect(await namesOf(child.uri)).toEqual(["a"]);
+  await advance("10m");
+  const later = await createChild(parent.projectId, { ...branch, parent_lsn: second });
+  expect(await namesOf(later.uri)).toEqual(["a", "b"]);
+  const path = `/projects/${parent.projectId}/branches/${parent.branchId}`;
+  const snapshot = await server.api("POST", `${path}/snapshot?lsn=${second}&name=then`);
+  expect(snapshot.status, JSON.stringify(snapshot.body)).toBe(200);
+  const source = { source_branch_id: parent.branchId, source_lsn: first, preserve_under_name: "now" };
+  expect((await server.api("POST", `${path}/restore`, source)).status).toBe(200);
+  expect(await namesOf(parent.uri)).toEqual(["a"]);
+  const unwritten = await server.api("POST", `/projects/${parent.projectId}/branches`, {
+    branch: { ...branch, parent_lsn: "FF/0" },
+  });
+  expect(unwritten.status).toBe(422);
+});
