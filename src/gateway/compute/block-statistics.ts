@@ -1,8 +1,10 @@
 import type { RunningEngine } from "../../engine/engine.ts";
 import type { BlockCounts } from "../../platform/compute/cache.ts";
 
-const READ_STATISTICS = `SELECT sum(blks_read)::bigint AS read, sum(pg_database_size(datid) / 8192)::bigint AS size
-  FROM pg_stat_database WHERE datid <> 0`;
+const BLOCKS_READ = "SELECT sum(blks_read)::bigint AS read FROM pg_stat_database WHERE datid <> 0";
+/** Postgres looks at every file for it. */
+const BLOCKS_STORED =
+  "SELECT sum(pg_database_size(datid) / 8192)::bigint AS size FROM pg_stat_database WHERE datid <> 0";
 
 /**
  * Derives the reads of the local file cache from the statistics of an engine: what Postgres does not find in
@@ -20,12 +22,13 @@ export class BlockStatistics {
 
   /** The blocks read since the previous call; `undefined` if none were. */
   async sample(): Promise<BlockCounts | undefined> {
-    const [row] = await this.#engine.query(READ_STATISTICS);
-    const read = Number(row?.["read"] ?? 0);
+    const [counted] = await this.#engine.query(BLOCKS_READ);
+    const read = Number(counted?.["read"] ?? 0);
     const delta = read - (this.#read ?? read);
     this.#read = read;
     if (delta <= 0) return undefined;
-    const misses = Math.min(delta, Math.max(0, Number(row?.["size"] ?? 0) - this.#misses));
+    const [stored] = await this.#engine.query(BLOCKS_STORED);
+    const misses = Math.min(delta, Math.max(0, Number(stored?.["size"] ?? 0) - this.#misses));
     this.#misses += misses;
     return { hits: delta - misses, misses, writes: misses };
   }
