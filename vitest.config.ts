@@ -32,8 +32,8 @@ export default defineConfig({
       fromBundle("e2e"),
       fromBundle("console"),
     ],
-    // Many tests wait for processes: even two cores have room for two.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for processes: even two cores have room for three.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     testTimeout: 120_000,
     hookTimeout: 120_000,
     reporters: ["default", new ClosingLine()],

@@ -25,8 +25,9 @@ import { selectPeriod, type Traffic, trafficWithin } from "../whatif/trace/known
 import { WorldTraffic } from "../whatif/trace/world-traffic.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";
 
-const EVENTS_PER_READ = 5_000;
-const STEPS_PER_YIELD = 10;
+/** Number of events after which other requests get a turn: a few milliseconds of work. */
+const EVENTS_PER_READ = 500;
+const STEPS_PER_YIELD = 5;
 /** The results of all replays are held in memory until the last one is done. */
 const MAX_REPLAYS = 20_000;
 
@@ -134,6 +135,7 @@ async function readWorld(world: WorldHandle, until: SimTime | undefined) {
     const last = events.at(-1);
     if (last === undefined || events.length < EVENTS_PER_READ) break;
     since = last.seq;
+    await nextTurn();
   }
   const traffic = collector.traffic(now);
   const { setting, notes } = worldDefaults(settings, collector.computes(computes, now), traffic.computes);

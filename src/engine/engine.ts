@@ -14,6 +14,11 @@ export interface Engine {
   trimLog(archive: string, needed: readonly NeededLog[]): Promise<void>;
   /** Starts the cluster. Resolves when it accepts connections. */
   start(request: StartRequest): Promise<RunningEngine>;
+  /**
+   * Starts a copy of a running cluster as a hot standby of it. Resolves when it has replayed the log up to `until`,
+   * and accepts connections that only read.
+   */
+  startStandby(request: StandbyRequest): Promise<RunningStandby>;
   /** Stops a process that another server left running on this directory. Returns whether there was one. */
   stopLeftover(dataDirectory: string): Promise<boolean>;
   /** Removes the directory of the sockets. All processes must have been stopped. */
@@ -51,6 +56,17 @@ export type StartRequest = {
   readonly logicalReplication: boolean;
 };
 
+export type StandbyRequest = {
+  /** A copy with log. Complete segments of the primary are in the directory `wal` beside it. */
+  readonly dataDirectory: string;
+  /** At least the largest number that the primary has had within the copied log. */
+  readonly maxConnections: number;
+  /** In `pg_stat_replication` of the primary. */
+  readonly name: string;
+  readonly primary: EngineAddress;
+  readonly until: string;
+};
+
 /** A Postgres process that accepts connections. */
 export interface RunningEngine {
   /** The Unix socket or port that clients are relayed to. */
@@ -75,6 +91,14 @@ export interface RunningEngine {
   cpuMs(): number | undefined;
   /** Closes all sessions and waits for the exit of the process. */
   stop(): Promise<void>;
+}
+
+/** A process that replays the log of another one, also while it has sessions. */
+export interface RunningStandby extends RunningEngine {
+  /** Its primary was started again, at this address. */
+  follow(primary: EngineAddress): Promise<void>;
+  /** Resolves when the log is replayed up to a position. */
+  replayed(lsn: string): Promise<void>;
 }
 
 export type Row = Readonly<Record<string, string | null>>;

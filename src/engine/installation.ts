@@ -58,6 +58,22 @@ export async function findInstallations(
   return [...found.values()].sort((one, other) => one.version - other.version);
 }
 
+/**
+ * Throws `EngineError` if `findInstallations` would, but runs no program where those of a Postgres are in one
+ * of the known directories: a server checks at its start, and each program costs it 10 ms.
+ */
+export async function checkInstallations(
+  engineBin: string | undefined,
+  user: OsUser | undefined,
+): Promise<void> {
+  if (engineBin === undefined) {
+    const { binDirectory } = packagedDirectory();
+    const known = [...(binDirectory === undefined ? [] : [binDirectory]), ...versionedDirectories()];
+    if (known.some((directory) => existsSync(join(directory, "initdb")))) return;
+  }
+  await findInstallations(engineBin, user);
+}
+
 /** The installation of this major version; else the nearest newer one; else the newest. */
 export function chooseInstallation(
   installations: readonly Installation[],
@@ -109,14 +125,18 @@ function createPackageLinks(native: string): void {
   }
 }
 
-async function systemDirectories(): Promise<string[]> {
-  const directories = VERSIONED_ROOTS.flatMap(({ root, prefix = "", bin }) =>
+function versionedDirectories(): string[] {
+  return VERSIONED_ROOTS.flatMap(({ root, prefix = "", bin }) =>
     existsSync(root)
       ? readdirSync(root)
           .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
           .map((name) => join(root, name, bin))
       : [],
   );
+}
+
+async function systemDirectories(): Promise<string[]> {
+  const directories = versionedDirectories();
   try {
     const { stdout } = await run("pg_config", ["--bindir"]);
     directories.push(stdout.trim());

@@ -22,7 +22,10 @@ import {
   EngineError,
   type NeededLog,
   type RunningEngine,
+  type RunningStandby,
+  type StandbyRequest,
   type StartRequest,
+  SUPERUSER,
 } from "./engine.ts";
 import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
@@ -32,6 +35,7 @@ import { firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
 import { spawnOptions } from "./os-user.ts";
 import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
+import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
 
 const run = promisify(execFile);
 
@@ -64,6 +68,8 @@ const SETTINGS = {
   // A copy of a cluster has all of the log that it replays.
   restore_command: "false",
   hot_standby: "off",
+  // Its own sessions, one for each database, and those of standbys. Standbys must have as many.
+  max_wal_senders: 50,
   // The platform's default.
   jit: "off",
   // Many computes share the memory of one machine, whose file cache has the rest.
@@ -160,6 +166,30 @@ export class PostgresEngine implements Engine {
       min_wal_size: "2MB",
     });
     return PostgresProcess.ready(child, socketDirectory, startedAt);
+  }
+
+  async startStandby(request: StandbyRequest): Promise<RunningStandby> {
+    const { dataDirectory, maxConnections, name, primary, until } = request;
+    const startedAt = performance.now();
+    const socketDirectory = this.#newSocketDirectory();
+    writeStandbySignal(dataDirectory);
+    const host = linkPrimary(socketDirectory, primary);
+    const { child } = this.#spawn(dataDirectory, {
+      ...SETTINGS,
+      ...STANDBY_SETTINGS,
+      unix_socket_directories: socketDirectory,
+      max_connections: maxConnections,
+      superuser_reserved_connections: 0,
+      primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
+    });
+    const standby = await PostgresProcess.ready(child, socketDirectory, startedAt);
+    try {
+      await standby.replayed(until);
+    } catch (error) {
+      await standby.stop();
+      throw error;
+    }
+    return standby;
   }
 
   async stopLeftover(dataDirectory: string): Promise<boolean> {

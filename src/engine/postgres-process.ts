@@ -5,8 +5,9 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AdminSessions } from "./admin-sessions.ts";
 import { processTreeCpuMs } from "./cpu-time.ts";
-import { EngineError, type Row, type RunningEngine } from "./engine.ts";
+import { type EngineAddress, EngineError, type Row, type RunningStandby } from "./engine.ts";
 import { runScript } from "./script.ts";
+import { linkPrimary } from "./standby.ts";
 
 /** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
 export const SOCKET_PORT = 5432;
@@ -16,7 +17,9 @@ export const STOP_SIGNALS = ["SIGINT", "SIGQUIT", "SIGKILL"] as const;
 export const STOP_TIMEOUT_MS = 10_000;
 const START_TIMEOUT_MS = 60_000;
 const LOG_LINES = 20;
-const READY = "database system is ready to accept connections";
+const READY = /database system is ready to accept (?:read.only )?connections/;
+/** How often a standby is asked how far it has replayed the log. */
+const REPLAY_POLL_MS = 10;
 
 const POSITION =
   "SELECT lsn, pg_current_wal_flush_lsn() >= lsn AS is_durable FROM pg_current_wal_insert_lsn() AS lsn";
@@ -24,7 +27,7 @@ const POSITION =
 const FLUSH = "SELECT pg_logical_emit_message(true, 'standin', '')";
 
 /** A Postgres process that this process has started. */
-export class PostgresProcess implements RunningEngine {
+export class PostgresProcess implements RunningStandby {
   readonly address: { readonly path: string };
   readonly pid: number;
   readonly exited: Promise<string>;
@@ -55,7 +58,7 @@ export class PostgresProcess implements RunningEngine {
     child: ChildProcess,
     socketDirectory: string,
     startedAt: number,
-  ): Promise<RunningEngine> {
+  ): Promise<PostgresProcess> {
     const log: string[] = [];
     const running = new PostgresProcess(child, socketDirectory, log);
     const isReady = new Promise<true>((resolve) => {
@@ -66,7 +69,7 @@ export class PostgresProcess implements RunningEngine {
         for (const line of lines) {
           log.push(line);
           if (log.length > LOG_LINES) log.shift();
-          if (line.includes(READY)) resolve(true);
+          if (READY.test(line)) resolve(true);
         }
       });
     });
@@ -98,6 +101,22 @@ export class PostgresProcess implements RunningEngine {
     const [position] = await this.query(POSITION);
     if (position?.["is_durable"] !== "t") await this.query(FLUSH);
     return position?.["lsn"] ?? "";
+  }
+
+  async follow(primary: EngineAddress): Promise<void> {
+    linkPrimary(this.#socketDirectory, primary);
+    // Otherwise it tries again after a few seconds.
+    await this.query("SELECT pg_reload_conf()");
+  }
+
+  async replayed(lsn: string): Promise<void> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      const [row] = await this.query(`SELECT pg_last_wal_replay_lsn() >= '${lsn}' AS is_replayed`);
+      if (row?.["is_replayed"] === "t") return;
+      await sleep(REPLAY_POLL_MS);
+    }
+    throw new EngineError(`the log was not replayed up to ${lsn} within ${START_TIMEOUT_MS / 1_000} s`);
   }
 
   cpuMs(): number | undefined {

@@ -169,6 +169,7 @@ class ClientSession {
             beforeWork: () => served.beginQuery(admitted),
             onFailure: (error) => this.fail(error),
             afterWork: () => served.endWork(admitted),
+            onSent: (bytes) => compute.addTransferred(bytes),
             onCatalogChange: () => this.#syncContent(compute.host),
             onClosed: resolve,
           });

@@ -32,3 +32,10 @@ export type VolumeOrigin = {
   readonly bases: readonly VolumeBase[];
   readonly origin?: string | undefined;
 };
+
+/** Data that nothing refers to. */
+export type Scratch = {
+  readonly dataDirectory: string;
+  /** No process uses it any more. */
+  readonly remove: () => Promise<void>;
+};

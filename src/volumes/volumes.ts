@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { rm, rmdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { Marks } from "./marks.ts";
-import type { NewVolume, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
+import type { NewVolume, Scratch, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
 
 const DATA = "data";
 const LOG = "wal";
@@ -72,6 +72,23 @@ export class Volumes {
       return this.dataDirectory(id);
     });
     return { path, release };
+  }
+
+  /** It exists until it is removed, or until the next server removes unused volumes. */
+  async createScratch(
+    historyId: string,
+    prefix: string,
+    fill: (scratch: NewVolume) => Promise<void>,
+  ): Promise<Scratch> {
+    const { created, release } = await this.#createDirectory(historyId, prefix, async (id) => {
+      const scratch = { dataDirectory: this.dataDirectory(id), logDirectory: join(this.root, id, LOG) };
+      await fill(scratch);
+      return { id, ...scratch };
+    });
+    return {
+      dataDirectory: created.dataDirectory,
+      remove: () => this.remove(created.id).finally(release),
+    };
   }
 
   /** The stored directories that the volume cannot do without. */

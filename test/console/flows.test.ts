@@ -75,7 +75,7 @@ test("activity wakes a compute, the countdown runs, and its state is explained w
   await details.getByText("active with 0.25 CU").waitFor();
 });
 
-test("of many computes, the timeline names those on screen, to the last one", async () => {
+test("of many computes and requests, those on screen are rendered, and the last ones are reached", async () => {
   const COMPUTES = 450;
   const { page } = await openConsole({
     before: async (server) => {
@@ -94,6 +94,14 @@ test("of many computes, the timeline names those on screen, to the last one", as
   await last.click();
   await page.getByRole("heading", { name: `project-${COMPUTES} / main` }).waitFor();
   expect(await names.count()).toBeLessThan(COMPUTES / 2);
+  const requests = page.getByRole("tabpanel").locator("tbody tr");
+  expect(await requests.count()).toBeLessThan(100);
+  await expect
+    .poll(async () => {
+      await requests.last().scrollIntoViewIfNeeded();
+      return await requests.count();
+    })
+    .toBe(200);
 });
 
 test("an organization has details, and a project a graph of its branches with their points", async () => {
@@ -117,7 +125,7 @@ test("an organization has details, and a project a graph of its branches with th
   await details.getByRole("heading", { name: "shop / preview" }).waitFor();
 });
 
-test("a change of one project is read, not the whole world", async () => {
+test("the world is read once, and then only the projects that change", async () => {
   const { page, server } = await openConsole({
     before: async (server) => {
       await addProject(server, "shop");
@@ -125,11 +133,14 @@ test("a change of one project is read, not the whole world", async () => {
     },
   });
   const tree = page.getByRole("navigation", { name: "Projects" });
-  await tree.getByRole("button", { name: "other", exact: true }).waitFor();
   const reads: string[] = [];
   page.on("request", (request) => {
     if (request.url().includes("/_sim/state")) reads.push(decodeURIComponent(request.url()));
   });
+  await page.reload();
+  await tree.getByRole("button", { name: "other", exact: true }).waitFor();
+  await page.getByText("live", { exact: true }).waitFor();
+  expect(reads.splice(0)).toHaveLength(1);
   const { body } = await server.api("GET", "/projects?search=other");
   const [{ id }] = body.projects;
   await server.api("PATCH", `/projects/${id}`, { project: { name: "renamed" } });

@@ -97,6 +97,25 @@ test("the page says when the server is gone, and continues when it is back", asy
   complaints.length = 0;
 });
 
+test("a hidden page has no connection, and shows what it missed when it is seen again", async () => {
+  const { page, server } = await openConsole();
+  await page.getByText("live", { exact: true }).waitFor();
+  await page.getByText("No client has called yet.").waitFor();
+  const show = (state: "hidden" | "visible") =>
+    page.evaluate(`Object.defineProperty(document, "visibilityState", { get: () => "${state}", configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));`);
+  const closed = ["/_sim/events/stream", "/_sim/requests/stream"].map((path) =>
+    page.waitForEvent("requestfailed", (request) => request.url().includes(path)),
+  );
+  await show("hidden");
+  await Promise.all(closed);
+  await addProject(server, "shop");
+  expect(await page.getByRole("button", { name: "shop", exact: true }).count()).toBe(0);
+  await show("visible");
+  await page.getByRole("button", { name: "shop", exact: true }).waitFor();
+  await page.getByText("POST /projects").waitFor();
+});
+
 test.each([
   ["light", 1440],
   ["dark", 1440],

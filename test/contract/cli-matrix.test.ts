@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { bundledProgram, type Cli, installedProgram } from "../support/cli-bundle.ts";
 import { commandsOf } from "../support/clients/cli-commands.ts";
 import { CLI_LEFT_OUT, CLI_RUNS, CLI_STEPS, type CliState } from "../support/clients/cli-matrix.ts";
-import { type Cli, Neonctl } from "../support/neonctl.ts";
+import { Neonctl } from "../support/neonctl.ts";
 import { serve, temporaryDirectory } from "../support/process.ts";
 import { control } from "../support/public-client.ts";
 
@@ -20,6 +22,13 @@ test.each(CLIENTS)("%s has no command that the matrix does not know", async (cli
   expect(commands.filter((command) => isRun(command) === isLeftOut(command))).toEqual([]);
   const expected = CLI_STEPS.filter(({ newer }) => cli !== "neonctl" || newer === undefined);
   expect(expected.map(({ command }) => command).filter((command) => !commands.includes(command))).toEqual([]);
+});
+
+test.each(CLIENTS)("%s as installed is the program that the tests run from a bundle", (cli) => {
+  const [installed, bundled] = [installedProgram(cli), bundledProgram(cli)].map((program) =>
+    execFileSync(process.execPath, [program, "projects", "--help"], { encoding: "utf8" }),
+  );
+  expect(bundled).toBe(installed);
 });
 
 test.each(CLI_RUNS)(

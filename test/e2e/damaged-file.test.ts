@@ -20,7 +20,7 @@ import { startServer, testDirectory } from "../support/running-server.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
 /** Multiplies the iterations of CI; also pass `--testTimeout=0`. */
-const FACTOR = Number(process.env["STANDIN_TEST_RUNS"] ?? 0.5);
+const FACTOR = Number(process.env["STANDIN_TEST_RUNS"] ?? 0.25);
 const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} STANDIN_TEST_RUNS=${FACTOR} npx vitest run test/e2e/damaged-file.test.ts`;
 const PAGE = 4096;
 

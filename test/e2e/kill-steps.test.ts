@@ -22,8 +22,8 @@ import { serve, spawnStandin, temporaryDirectory } from "../support/process.ts";
 import { type RunningServer, serverClient, startServer, testDirectory } from "../support/running-server.ts";
 
 const OLD_FILE = join(import.meta.dirname, "../replay/fixtures/0.1.0/world.sqlite");
-/** CI kills at every second step. */
-const STEP = KILLS === 1 ? 2 : 1;
+/** CI kills at every third step. */
+const STEP = KILLS === 1 ? 3 : 1;
 const MANUAL = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z", "--seed", "1"];
 
 const template = temporaryDirectory();

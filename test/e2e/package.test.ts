@@ -36,6 +36,8 @@ const CONSUMER = `import { createStandin, StandinError, type Standin, type Stand
 async function main(): Promise<void> {
   ${USE}
 }
+// @ts-expect-error An unknown option is an error of the compiler.
+export const unknown = () => createStandin({ sed: 7 });
 main();
 `;
 
@@ -77,14 +79,16 @@ function project(type: "module" | "commonjs", source: string): string {
   return directory;
 }
 
-const compile = (cwd: string) =>
-  run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc")], { cwd });
+const compile = (cwd: string, ...options: readonly string[]) =>
+  run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...options], { cwd });
+/** The types of both kinds are generated from the same sources, so one complete check is enough: it takes 3 s more. */
+const CHECK_OF_LIBRARIES = { module: [], commonjs: ["--skipLibCheck"] };
 
 test.each(["module", "commonjs"] as const)(
-  "a TypeScript project of type %s compiles against the packed package, and runs",
+  "a TypeScript project of type %s compiles against the packed package unless an option is unknown, and runs",
   async (type) => {
     const directory = project(type, CONSUMER);
-    await compile(directory);
+    await compile(directory, ...CHECK_OF_LIBRARIES[type]);
     const { stdout, stderr } = await run(process.execPath, ["out/main.js"], { cwd: directory });
     expect({ stdout, stderr }).toEqual({ stdout: "2026-01-01T00:05:00.000Z 0 true\n", stderr: "" });
   },
@@ -100,18 +104,9 @@ simTest(options)("a test", async ({ sim }) => { const now: string = await sim.no
     const directory = project(type, source);
     const peer = join(unpacked, "node_modules/vitest");
     if (!existsSync(peer)) symlinkSync(join(ROOT, "node_modules/vitest"), peer);
-    await run(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "--skipLibCheck"], {
-      cwd: directory,
-    });
+    await compile(directory, "--skipLibCheck");
   },
 );
-
-test("an unknown option is a compiler error", async () => {
-  const source = `import { createStandin } from "${NAME}";\nvoid createStandin({ sed: 7 });\n`;
-  await expect(compile(project("module", source))).rejects.toMatchObject({
-    stdout: expect.stringContaining("'sed' does not exist in type 'StandinOptions'"),
-  });
-});
 
 test("the command of the packed package runs with its runtime dependencies alone", async () => {
   const directory = project("commonjs", "");

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { parse } from "yaml";
-import { CLIS, type Cli, Neonctl, type NeonctlRun } from "./neonctl.ts";
+import type { Cli } from "./cli-bundle.ts";
+import { CLIS, Neonctl, type NeonctlRun } from "./neonctl.ts";
 import { type ServerProcess, serve, temporaryDirectory } from "./process.ts";
 import { checkedClients, control, type PublicClient } from "./public-client.ts";
 import { RecordingProxy } from "./recording-proxy.ts";

@@ -1,13 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { bundledProgram, type Cli, installedProgram } from "./cli-bundle.ts";
 
-const require = createRequire(import.meta.url);
-
-/** `neonctl-newest` is the newest release under the old name, which contains a release of `neon`. */
-export type Cli = "neonctl" | "neon" | "neonctl-newest";
+/** `STANDIN_TEST_CLIS=all` tests the programs as installed. */
+const INSTALLED = process.env["STANDIN_TEST_CLIS"] === "all";
 
 /**
  * The public command line under its old name and, with `STANDIN_TEST_CLIS=all`, under its new one too.
@@ -15,12 +11,6 @@ export type Cli = "neonctl" | "neon" | "neonctl-newest";
  */
 export const CLIS: readonly Cli[] =
   process.env["STANDIN_TEST_CLIS"] === "all" ? ["neonctl", "neon"] : ["neonctl"];
-
-const PACKAGE_FILES: Readonly<Record<Cli, string>> = {
-  neonctl: require.resolve("neonctl/package.json"),
-  neon: require.resolve("neon/package.json"),
-  "neonctl-newest": require.resolve("neonctl-newest/package.json"),
-};
 
 export type NeonctlRun = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -40,9 +30,7 @@ export class Neonctl {
     cli: Cli = "neonctl",
     variables: Readonly<Record<string, string>> = {},
   ) {
-    const packageFile = PACKAGE_FILES[cli];
-    const { bin } = JSON.parse(readFileSync(packageFile, "utf8"));
-    this.#command = join(dirname(packageFile), bin[cli] ?? bin.neonctl);
+    this.#command = INSTALLED ? installedProgram(cli) : bundledProgram(cli);
     this.#apiUrl = apiUrl;
     this.#apiKey = apiKey;
     this.#home = home;

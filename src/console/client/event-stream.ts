@@ -13,18 +13,23 @@ export type StreamListener<T> = {
 };
 
 /**
- * Follows a list of the world, and connects again when the stream ends. A reader of the answer's body instead
- * of `EventSource`, which cannot send a control token. Returns a function that ends it.
+ * Follows a list of the world after the entry `since`, by default after the newest one, and connects again when
+ * the stream ends. A reader of the answer's body instead of `EventSource`, which cannot send a control token. A
+ * hidden page has no connection: browsers limit the connections of all pages to one server. Returns a function
+ * that ends it.
  */
 export function followStream<T>(
   path: "/events/stream" | "/requests/stream" | "/run/stream",
   numberOf: (entry: T) => number,
   listener: StreamListener<T>,
+  since?: number,
 ): () => void {
-  const ending = new AbortController();
-  const { signal } = ending;
-  let last: number | undefined;
+  let isEnded = false;
+  let connection = new AbortController();
+  let last = since;
   const follow = async () => {
+    connection = new AbortController();
+    const { signal } = connection;
     const query = last === undefined ? "" : `?since=${last}`;
     const response = await fetch(`${WORLD_BASE}/_sim${path}${query}`, { headers: authorization(), signal });
     if (!response.ok || response.body === null) return listener.onLost(response.status);
@@ -47,17 +52,36 @@ export function followStream<T>(
     }
   };
   const keepFollowing = async () => {
-    while (!signal.aborted) {
+    for (;;) {
+      await visible();
+      if (isEnded) return;
       try {
         await follow();
       } catch {
-        if (!signal.aborted) listener.onLost(undefined);
+        // The page was hidden, or needs the stream no more.
+        if (connection.signal.aborted) continue;
+        listener.onLost(undefined);
       }
+      if (isEnded) return;
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   };
+  const onVisibility = () => {
+    if (document.visibilityState === "hidden") connection.abort();
+  };
+  document.addEventListener("visibilitychange", onVisibility);
   void keepFollowing();
-  return () => ending.abort();
+  return () => {
+    isEnded = true;
+    document.removeEventListener("visibilitychange", onVisibility);
+    connection.abort();
+  };
+}
+
+/** Waits until the page can be seen. */
+async function visible(): Promise<void> {
+  while (document.visibilityState === "hidden")
+    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
 }
 
 function parse<T>(message: string): T | undefined {

@@ -4,7 +4,7 @@ import type { ControlAnswer } from "../../control/document/answers.ts";
 
 export type Clock = ControlAnswer<"GET /clock">;
 
-/** The fields of the state that the console reads. */
+/** The fields of the state that the console reads. `index.html` requests them before the script. */
 export const STATE_FIELDS = "accounts,projects,branches,endpoints,operations";
 type State = ControlAnswer<"GET /state">;
 type ReadField = "seq" | "at" | "accounts" | "projects" | "branches" | "endpoints" | "operations";

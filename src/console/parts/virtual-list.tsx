@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /** Rows that are rendered above and below those on screen, so that the keyboard reaches them. */
-const AROUND = 30;
+const AROUND = 15;
 
 type VirtualListProps<Row> = {
   readonly rows: readonly Row[];

@@ -30,15 +30,14 @@ const TICK_MS = 250;
 const MAX_PROJECTS_AT_ONCE = 100;
 
 /**
- * Calls `work` soon, at most once at a time, and leaves the server as much time again as an answer takes: a
- * large world is read less often.
+ * Calls `work` at once, but at most once at a time, and not before `waitMs` after the call before. Leaves the
+ * server as much time again as an answer takes: a large world is read less often.
  */
 export function gently(work: () => Promise<void>, waitMs: number): () => void {
   let isWaiting = false;
   let isRunning = false;
   let isNeededAgain = false;
-  // The first answer is what the user waits for.
-  let delayMs = 0;
+  let freeAt = 0;
   const run = async () => {
     isWaiting = false;
     isRunning = true;
@@ -51,14 +50,14 @@ export function gently(work: () => Promise<void>, waitMs: number): () => void {
     const took = performance.now() - began;
     await new Promise((resolve) => setTimeout(resolve, took));
     isRunning = false;
+    freeAt = performance.now() + waitMs;
     if (isNeededAgain) request();
   };
   const request = () => {
     isNeededAgain = isRunning;
     if (isWaiting || isRunning) return;
     isWaiting = true;
-    setTimeout(run, delayMs);
-    delayMs = waitMs;
+    setTimeout(run, Math.max(0, freeAt - performance.now()));
   };
   return request;
 }
@@ -86,11 +85,10 @@ async function readWorld(): Promise<void> {
     wanted === "all" || before === undefined || instant !== undefined || wanted.size > MAX_PROJECTS_AT_ONCE
       ? undefined
       : wanted;
-  const query = new URLSearchParams({ fields: STATE_FIELDS });
-  if (instant !== undefined) query.set("at", new Date(instant).toISOString());
-  if (part !== undefined) query.set("project_id", [...part].join(","));
+  const point = instant === undefined ? "" : `&at=${new Date(instant).toISOString()}`;
+  const owners = part === undefined ? "" : `&project_id=${[...part].join(",")}`;
   try {
-    const state = await get<WorldState>(`/state?${query}`);
+    const state = await get<WorldState>(`/state?fields=${STATE_FIELDS}${point}${owners}`);
     if (at.peek() !== instant) return;
     world.value = part === undefined || before === undefined ? state : replaceProjects(before, part, state);
   } catch (error) {
@@ -140,29 +138,36 @@ function onEvents(events: readonly WorldEvent[]): void {
   if (projects === "all" || projects.size > 0) readLater(projects);
 }
 
-/** Connects to the server, and keeps the state of the page current. */
+/** Reads the world, and keeps the state of the page current. */
 export function begin(): void {
-  followStream<WorldEvent>("/events/stream", ({ seq }) => seq, {
-    onOpen: () => {
-      connection.value = "live";
-      refreshAll();
-    },
-    onEntries: onEvents,
-    onComment: refreshClock,
-    onLost: (status) => {
-      connection.value = status === 401 ? "needs_token" : "unreachable";
-    },
-  });
+  void readClock().catch(reportLoss);
+  void readWorld().catch(reportLoss).then(follow);
   setInterval(() => {
     if (clock.peek()?.mode !== "manual" && document.visibilityState === "visible") tick.value += 1;
   }, TICK_MS);
   const initial = at.peek();
   effect(() => {
-    // The first state is read when the stream of events is open, so that no event is missed.
     if (at.value !== initial || world.peek() !== undefined) readLater("all");
   });
   effect(() => {
     shownComputes.value;
     refreshStats();
   });
+}
+
+/** Follows the events after the state that was read, if it was, so that no event is missed. */
+function follow(): void {
+  const since = world.peek()?.seq;
+  let isCurrent = since !== undefined;
+  const onOpen = () => {
+    connection.value = "live";
+    if (isCurrent) refreshClock();
+    else refreshAll();
+    isCurrent = false;
+  };
+  const onLost = (status: number | undefined) => {
+    connection.value = status === 401 ? "needs_token" : "unreachable";
+  };
+  const listener = { onOpen, onEntries: onEvents, onComment: refreshClock, onLost };
+  followStream<WorldEvent>("/events/stream", ({ seq }) => seq, listener, since);
 }

@@ -3,7 +3,7 @@ import { computes, nameOfCompute, selection } from "../state/world.ts";
 
 /** Above this number of computes, only the names on screen and some around them are rendered. */
 const MAX_NAMES = 400;
-const NAMES_AROUND = 40;
+const NAMES_AROUND = 15;
 
 type LaneNamesProps = { readonly scroll: number; readonly height: number; readonly laneHeight: number };
 

@@ -38,11 +38,6 @@ export function Timeline() {
   useEffect(() => {
     const read = gently(async () => {
       const ids = visible.peek().map(({ compute }) => compute.id);
-      const present = now.peek();
-      if (ids.length === 0 || present === undefined || from.peek() >= present) {
-        if (ids.length === 0) answer.value = undefined;
-        return;
-      }
       const query = new URLSearchParams({
         from: new Date(Math.max(0, from.peek())).toISOString(),
         to: new Date(to.peek()).toISOString(),
@@ -59,7 +54,9 @@ export function Timeline() {
       visible.value;
       position.value;
       clock.value?.mode;
-      read();
+      const present = now.peek();
+      if (visible.value.length === 0) answer.value = undefined;
+      else if (present !== undefined && from.peek() < present) read();
     });
   }, [answer, size, visible]);
 

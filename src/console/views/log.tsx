@@ -3,6 +3,7 @@ import { get } from "../client/request.ts";
 import type { WorldEvent } from "../client/types.ts";
 import { words } from "../parts/format.ts";
 import { Instant } from "../parts/instant.tsx";
+import { LongList } from "../parts/long-list.tsx";
 import { Table } from "../parts/table.tsx";
 import { isInPeriod } from "../state/period.ts";
 import { useReading } from "../state/reading.ts";
@@ -42,11 +43,16 @@ export function Events() {
       {shown.length === 0 ? (
         <p class="empty">No event {wanted === "" ? "yet" : `contains “${filter.value}”`}.</p>
       ) : (
-        <ol class="events">
-          {shown.map((event) => (
-            <EventLine key={event.seq} event={event} isSelectable />
-          ))}
-        </ol>
+        <LongList
+          rows={shown}
+          render={(rows) => (
+            <ol class="events">
+              {rows.map((event) => (
+                <EventLine key={event.seq} event={event} isSelectable />
+              ))}
+            </ol>
+          )}
+        />
       )}
     </>
   );
@@ -84,27 +90,32 @@ export function Requests() {
           )}
         </p>
       ) : (
-        <Table
-          class="requests"
+        <LongList
           rows={shown}
-          keyOf={({ number }) => number}
-          isSelected={({ at }) => isInPeriod(Date.parse(at))}
-          columns={[
-            {
-              title: "Select",
-              kind: "actions",
-              cell: ({ at, number }) => <PeriodBox at={at} label={`request ${number}`} />,
-            },
-            { title: "#", kind: "number", cell: ({ number }) => number },
-            { title: "At", cell: ({ at }) => <Instant at={at} /> },
-            {
-              title: "Status",
-              cell: ({ status }) => (
-                <span class={`status s${String(status ?? 0)[0]}`}>{status ?? "lost"}</span>
-              ),
-            },
-            { title: "Request", cell: (request) => <RequestDetails request={request} /> },
-          ]}
+          render={(rows) => (
+            <Table
+              class="requests"
+              rows={rows}
+              keyOf={({ number }) => number}
+              isSelected={({ at }) => isInPeriod(Date.parse(at))}
+              columns={[
+                {
+                  title: "Select",
+                  kind: "actions",
+                  cell: ({ at, number }) => <PeriodBox at={at} label={`request ${number}`} />,
+                },
+                { title: "#", kind: "number", cell: ({ number }) => number },
+                { title: "At", cell: ({ at }) => <Instant at={at} /> },
+                {
+                  title: "Status",
+                  cell: ({ status }) => (
+                    <span class={`status s${String(status ?? 0)[0]}`}>{status ?? "lost"}</span>
+                  ),
+                },
+                { title: "Request", cell: (request) => <RequestDetails request={request} /> },
+              ]}
+            />
+          )}
         />
       )}
     </>

@@ -12,7 +12,10 @@ export function RequestDetails({ request }: { readonly request: LoggedRequest })
   const { method, path, status, code, operation_id, body, answered, fault } = request;
   const details = { operation: operation_id, code, fault, body, answered };
   const events = useSignal<readonly WorldEvent[] | undefined>(undefined);
+  // The answers of a long list are rendered only where they are read.
+  const isOpen = useSignal(false);
   const unfold = async () => {
+    isOpen.value = true;
     if (events.value === undefined && mayHaveEvents(request))
       events.value = await attempt(() => readEvents(request));
   };
@@ -29,7 +32,7 @@ export function RequestDetails({ request }: { readonly request: LoggedRequest })
           advance to the next event.
         </p>
       )}
-      <pre>{JSON.stringify(details, undefined, 1)}</pre>
+      {isOpen.value && <pre>{JSON.stringify(details, undefined, 1)}</pre>}
       {events.value !== undefined && events.value.length > 0 && (
         <ol class="events" aria-label="Events of this request">
           {events.value.map((event) => (

@@ -1,5 +1,5 @@
 import type { World } from "../../platform/core/world.ts";
-import { renderObject as inAnyOrder } from "../http/render-object.ts";
+import { renderSorted } from "../http/render-object.ts";
 import { sortInSlices } from "../http/sort-in-slices.ts";
 
 /** Projects, and everything that rows can belong to: these projects, their branches and their computes. */
@@ -173,16 +173,4 @@ function ownersIn({ branches, computes }: World, projectIds: readonly string[]):
     ...computes.by("project", id).keys(),
   ]);
   return { projects, all: [...projects, ...inside] };
-}
-
-/** Sorts properties by name: their order differs between rows in memory and rows from a file. */
-function renderSorted(value: unknown, property = ""): unknown {
-  return sorted(inAnyOrder(value, property));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }

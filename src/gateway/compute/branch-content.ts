@@ -3,7 +3,7 @@ import type { FileCacheStatistics } from "../../engine/extension.ts";
 import type { Role } from "../../platform/branch/branch-content.ts";
 import { findRole } from "../../platform/branch/role.ts";
 import { verifierId } from "../../platform/branch/secret-references.ts";
-import { maxConnections } from "../../platform/catalog/sizes.ts";
+import { largestMaxConnections, maxConnections } from "../../platform/catalog/sizes.ts";
 import { EMPTY_CACHE } from "../../platform/compute/cache.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import { effectiveRange } from "../../platform/compute/open-connections.ts";
@@ -11,7 +11,7 @@ import { profileOfWorld } from "../../platform/core/world.ts";
 import { formatVerifier, newVerifier, parseVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
-import type { EnginePlan } from "./compute-host.ts";
+import type { EnginePlan } from "./primary-cluster.ts";
 
 /** `undefined` if the branch has no such role, or if the role cannot log in. */
 export function verifierOfRole(
@@ -32,12 +32,18 @@ export function enginePlan(transaction: Transaction, historyId: string, endpoint
   const compute = requireCompute(world.computes.get(endpointId));
   const project = world.projects.get(compute.projectId);
   if (project === undefined) throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
+  const profile = profileOfWorld(world);
+  const isReplica = compute.type === "read_only";
   return {
     historyId,
     branchId: compute.branchId,
     data: world.branchData.get(compute.branchId),
     pgVersion: project.pgVersion,
-    maxConnections: maxConnections(profileOfWorld(world), effectiveRange(compute)),
+    isReplica,
+    // Postgres replays a log only if it may have as many connections as the primary, whose size may have changed.
+    maxConnections: isReplica
+      ? largestMaxConnections(profile)
+      : maxConnections(profile, effectiveRange(compute)),
     logicalReplication: project.settings.enable_logical_replication === true,
     content: contentOf(transaction, compute.branchId),
     cacheStatistics: cacheStatisticsOf(compute),

@@ -1,50 +1,23 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Content, LearnedChanges } from "../../engine/content.ts";
-import {
-  applyContent,
-  hasChanges,
-  learnedChanges,
-  prepareCluster,
-  readAppliedContent,
-  readContent,
-  writeAppliedContent,
-} from "../../engine/content.ts";
-import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
+import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../../engine/extension.ts";
-import type { BranchData } from "../../platform/branch-data/branch-data.ts";
-import type { BlockCounts } from "../../platform/compute/cache.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Volume } from "../../volumes/volume.ts";
-import type { WorldData } from "../data/world-data.ts";
 import { ConnectionRejected, engineUnavailable } from "../errors.ts";
-import { BlockStatistics } from "./block-statistics.ts";
+import { BlockStatistics, type DataSample } from "./block-statistics.ts";
+import type { ComputeCluster } from "./compute-cluster.ts";
 import { EngineExited } from "./engine-exit.ts";
 
 /** How long an engine without sessions stays up, in wall-clock time: a compute's next client comes soon. */
 const IDLE_ENGINE_MS = 60_000;
 
-/** What a compute's engine needs to know of the world, read when it starts. */
-export type EnginePlan = {
-  readonly historyId: string;
-  readonly branchId: string;
-  readonly pgVersion: number;
-  readonly data: BranchData | undefined;
-  readonly maxConnections: number;
-  readonly logicalReplication: boolean;
-  readonly content: Content;
-  readonly cacheStatistics: FileCacheStatistics;
-};
-
 export type ComputeHostOptions = {
-  readonly engine: Engine;
-  readonly data: WorldData;
-  readonly plan: () => Promise<EnginePlan>;
-  /** Reports what SQL changed to the world, and returns the content that the world then has. */
-  readonly learn: (changes: LearnedChanges) => Promise<Content>;
+  readonly open: () => Promise<ComputeCluster>;
   /** Rejects if too many engines run. The function that it returns frees the place. */
   readonly reserve: () => Promise<() => void>;
   readonly onStarted: (engine: RunningEngine) => void;
+  /** Clients have written log of this length. */
+  readonly onWritten: (bytes: number) => void;
   readonly onUnexpectedExit: (log: string) => void;
 };
 
@@ -57,8 +30,9 @@ export class ComputeHost {
   #stopping: Promise<void> = Promise.resolve();
   #isStopping = false;
   readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
-  #volume: Volume | undefined;
-  #branchId: string | undefined;
+  /** That of the engine that was started last. */
+  #cluster: ComputeCluster | undefined;
+  #ended: Promise<void> = Promise.resolve();
   #sessions = 0;
   #idleTimer: NodeJS.Timeout | undefined;
   #changes: Promise<void> = Promise.resolve();
@@ -67,8 +41,8 @@ export class ComputeHost {
     this.#options = options;
   }
 
-  /** Blocks that the sessions read since the last call; `undefined` if that is not known. */
-  async sampleBlocks(): Promise<BlockCounts | undefined> {
+  /** What the sessions have read since the last call, and the size of the data; `undefined` if that is not known. */
+  async sampleData(): Promise<DataSample | undefined> {
     const running = await this.#running;
     return running === undefined ? undefined : this.#blocks.get(running)?.sample();
   }
@@ -80,25 +54,25 @@ export class ComputeHost {
 
   /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
   publishCacheStatistics(statistics: FileCacheStatistics): void {
-    const directory = this.#volume?.dataDirectory;
+    const directory = this.#cluster?.dataDirectory;
     if (directory !== undefined && existsSync(directory))
       writeFileSync(join(directory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
   }
 
   /** The branch of the engine that was started last. */
   get branchId(): string | undefined {
-    return this.#branchId;
+    return this.#cluster?.branchId;
   }
 
   /** The volume of the engine that was started last. */
-  get volume(): Volume | undefined {
-    return this.#volume;
+  get volumeId(): string | undefined {
+    return this.#cluster?.volumeId;
   }
 
   /** Marks what the clients have committed. */
   async mark(idleSince: () => SimTime | undefined): Promise<void> {
     const running = await this.#running;
-    if (running !== undefined) await this.#options.data.mark(running, idleSince);
+    if (running !== undefined) await this.#cluster?.mark(running, idleSince);
   }
 
   get isRunning(): boolean {
@@ -139,8 +113,9 @@ export class ComputeHost {
       .then(
         async (engine) => {
           await this.#changes;
-          await this.#options.data.ending(engine);
+          await this.#cluster?.ending(engine);
           await engine.stop();
+          await this.#ended;
         },
         () => undefined,
       )
@@ -161,8 +136,8 @@ export class ComputeHost {
     const running = this.#running;
     if (running === undefined) return this.#changes;
     const done = this.#changes.then(async () => {
-      const { content } = await this.#options.plan();
-      await this.#reconcile(await running, content);
+      const engine = await running;
+      await this.#cluster?.syncContent(engine);
     });
     // A failure is reported once, and prevents neither later changes nor the stop.
     this.#changes = done.catch(() => undefined);
@@ -187,17 +162,16 @@ export class ComputeHost {
   }
 
   async #startOn(free: () => void): Promise<RunningEngine> {
-    const { engine: engines, data, plan } = this.#options;
-    const { content, cacheStatistics, maxConnections, logicalReplication, ...branch } = await plan();
-    const opened = await data.open(branch);
-    const { volume } = opened;
-    const { dataDirectory } = volume;
-    this.#volume = volume;
-    this.#branchId = branch.branchId;
+    const cluster = await this.#options.open();
+    this.#cluster = cluster;
+    const ended = () => {
+      this.#ended = cluster.ended();
+      this.#ended.catch(() => undefined);
+    };
     let isStarted = false;
     try {
-      this.publishCacheStatistics(cacheStatistics);
-      const engine = await engines.start({ dataDirectory, maxConnections, logicalReplication });
+      this.publishCacheStatistics(cluster.cacheStatistics);
+      const engine = await cluster.start();
       isStarted = true;
       this.#engine = engine;
       this.#options.onStarted(engine);
@@ -205,15 +179,13 @@ export class ComputeHost {
       engine.exited.then((log) => {
         hasExited = true;
         free();
-        data.ended(volume);
+        ended();
         if (this.#running === undefined) return;
         this.#running = undefined;
         this.#options.onUnexpectedExit(log);
       });
       try {
-        await prepareCluster(engine);
-        await this.#reconcile(engine, content);
-        await data.began(branch.branchId, opened, engine);
+        await cluster.prepare(engine, this.#options.onWritten);
         const blocks = new BlockStatistics(engine);
         await blocks.sample();
         this.#blocks.set(engine, blocks);
@@ -224,52 +196,8 @@ export class ComputeHost {
       }
       return engine;
     } finally {
-      if (!isStarted) data.ended(volume);
-      opened.release();
+      if (!isStarted) ended();
+      cluster.release();
     }
   }
-
-  /** First what SQL has changed goes to the world, then what the API has changed goes to the cluster. */
-  async #reconcile(engine: RunningEngine, content: Content): Promise<void> {
-    const applied = await readAppliedContent(engine);
-    const changes = learnedChanges(applied, await readContent(engine));
-    const wanted = hasChanges(changes) ? await this.#options.learn(changes) : content;
-    const before = withLearned(withIdsOf(applied, wanted), wanted, changes);
-    await applyContent(engine, before, wanted);
-    if (JSON.stringify(applied) !== JSON.stringify(wanted)) await writeAppliedContent(engine, wanted);
-  }
-}
-
-/** The databases of a branch have other ids than those of the branch that it was copied from. */
-function withIdsOf(applied: Content, wanted: Content): Content {
-  const wantedIds = new Set(wanted.databases.map(({ id }) => id));
-  const idOfName = new Map(wanted.databases.map(({ id, name }) => [name, id]));
-  return {
-    roles: applied.roles,
-    databases: applied.databases.map((database) =>
-      wantedIds.has(database.id) ? database : { ...database, id: idOfName.get(database.name) ?? database.id },
-    ),
-  };
-}
-
-/** The content that the cluster has: what was applied, and what was learned since. */
-function withLearned(applied: Content, wanted: Content, changes: LearnedChanges): Content {
-  const learnedRoles = new Set(
-    [...changes.createdRoles, ...changes.changedPasswords].map(({ name }) => name),
-  );
-  const learnedDatabases = new Set(
-    [...changes.createdDatabases, ...changes.changedOwners].map(({ name }) => name),
-  );
-  const droppedRoles = new Set(changes.droppedRoles);
-  const droppedDatabases = new Set(changes.droppedDatabases);
-  return {
-    roles: [
-      ...applied.roles.filter(({ name }) => !learnedRoles.has(name) && !droppedRoles.has(name)),
-      ...wanted.roles.filter(({ name }) => learnedRoles.has(name)),
-    ],
-    databases: [
-      ...applied.databases.filter(({ name }) => !learnedDatabases.has(name) && !droppedDatabases.has(name)),
-      ...wanted.databases.filter(({ name }) => learnedDatabases.has(name)),
-    ],
-  };
 }

@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, symlinkSync } from "node:fs";
 import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { parsePosition } from "../../engine/log-position.ts";
 import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
 import { makeSparse } from "../../volumes/sparse-log.ts";
-import type { Volume, VolumeBase } from "../../volumes/volume.ts";
+import type { Scratch, Volume, VolumeBase } from "../../volumes/volume.ts";
 import { MissingVolume, type Volumes } from "../../volumes/volumes.ts";
 import { EngineExited, hasExited } from "../compute/engine-exit.ts";
 
@@ -110,6 +110,24 @@ export class BranchVolumes {
     const isLast = (volume.marks.last?.at ?? 0) <= at;
     if (isLast && volume.isOpen() && !this.#running.has(volumeId)) await this.#settle(volume);
     return volume.marks.find(at)?.lsn ?? volume.origin;
+  }
+
+  /** Copies a volume as of a position. The copy finds the log that follows. `prefix` of its directory. */
+  async copyAt(volume: Volume, until: string, prefix: string): Promise<Scratch> {
+    const unpin = this.#volumes.pin(volume.id);
+    try {
+      const [historyId = ""] = volume.id.split("/");
+      return await this.#volumes.createScratch(historyId, prefix, async ({ dataDirectory, logDirectory }) => {
+        await this.#engine.copyCluster({
+          base: baseFor(volume, until).path,
+          to: dataDirectory,
+          log: { archive: volume.logDirectory, dataDirectory: volume.dataDirectory, until },
+        });
+        symlinkSync(volume.logDirectory, logDirectory);
+      });
+    } finally {
+      unpin();
+    }
   }
 
   async #create(

@@ -1,8 +1,9 @@
 import { deleteRows } from "../../engine/content.ts";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
+import { parsePosition } from "../../engine/log-position.ts";
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import type { Volume } from "../../volumes/volume.ts";
+import type { Scratch, Volume } from "../../volumes/volume.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { EngineExited } from "../compute/engine-exit.ts";
@@ -25,7 +26,13 @@ export type WorldDataOptions = {
 };
 
 /** An engine of this world, the volume that it works on, and the branch whose data that is. */
-type RunningBranch = { readonly volume: Volume; readonly branchId: string };
+type RunningBranch = {
+  readonly volume: Volume;
+  readonly branchId: string;
+  readonly onWritten: (bytes: number) => void;
+  /** That of the last mark, in bytes. */
+  position: number;
+};
 
 /** Keeps what a world stores about the data of its branches in accordance with their volumes. */
 export class WorldData {
@@ -35,6 +42,8 @@ export class WorldData {
   readonly #isTooLong: WorldDataOptions["isTooLong"];
   readonly #shortenLogs: () => void;
   readonly #running = new Map<RunningEngine, RunningBranch>();
+  /** By branch. */
+  readonly #followers = new Map<string, Set<(engine: RunningEngine) => void>>();
   /** Volumes whose engine stops, and whose current state is marked. */
   readonly #clean = new Set<string>();
 
@@ -58,6 +67,7 @@ export class WorldData {
     branchId: string,
     { volume, previous, wasKilled }: OpenedData,
     engine: RunningEngine,
+    onWritten: (bytes: number) => void,
   ): Promise<void> {
     if (previous?.schemaOnly === true) await deleteRows(engine);
     // After a kill, the last mark may be older than references to what was the current state then.
@@ -79,7 +89,28 @@ export class WorldData {
       return true;
     });
     if (!isCurrent) throw new EngineError(`the data of branch ${branchId} was replaced; connect again`);
-    this.#running.set(engine, { volume, branchId });
+    this.#running.set(engine, { volume, branchId, onWritten, position: parsePosition(lsn) });
+    for (const follow of this.#followers.get(branchId) ?? []) follow(engine);
+  }
+
+  /** Calls a function with each engine that starts on the data of a branch, until the returned one is called. */
+  follow(branchId: string, onStarted: (engine: RunningEngine) => void): () => void {
+    const followers = this.#followers.get(branchId) ?? new Set();
+    this.#followers.set(branchId, followers.add(onStarted));
+    return () => {
+      followers.delete(onStarted);
+    };
+  }
+
+  /** Copies what the clients of an engine have committed. `prefix` of the copy's directory. */
+  async copyRunning(
+    engine: RunningEngine,
+    prefix: string,
+  ): Promise<{ readonly copy: Scratch; readonly until: string }> {
+    const running = this.#running.get(engine);
+    if (running === undefined) throw new EngineExited("Postgres is being stopped");
+    const until = await engine.logPosition();
+    return { copy: await this.#branchVolumes.copyAt(running.volume, until, prefix), until };
   }
 
   /** Marks what clients have committed. `idleSince`: when the last work ended; `undefined` while there is work. */
@@ -87,9 +118,7 @@ export class WorldData {
     const running = this.#running.get(engine);
     if (running === undefined) return;
     const { volume } = running;
-    const lsn = await this.#branchVolumes
-      .mark(volume, engine, () => idleSince() ?? this.#world.now())
-      .catch(unlessExited);
+    const lsn = await this.#mark(engine, running, () => idleSince() ?? this.#world.now()).catch(unlessExited);
     if (lsn !== undefined && this.#isTooLong(volume, lsn)) this.#shortenLogs();
   }
 
@@ -121,13 +150,14 @@ export class WorldData {
     const { mode, now } = await this.#world.clock();
     // A manual clock has moved on, and the data was marked before.
     if (mode === "manual" && at < now) return;
-    for (const [engine, { volume }] of this.#running) {
+    for (const [engine, running] of this.#running) {
+      const { volume } = running;
       const isPending = (row: BranchData) => isUnresolved(row, volume) && row.at === at;
       const isNeeded = await this.#world.transact(({ world }) =>
         world.branchData.toArray().some((row) => isPending(row)),
       );
       if (!isNeeded) continue;
-      const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now()).catch(unlessExited);
+      const lsn = await this.#mark(engine, running, () => this.#world.now()).catch(unlessExited);
       if (lsn === undefined) continue;
       await this.#world.transact((transaction) => {
         for (const row of transaction.world.branchData.toArray())
@@ -157,9 +187,17 @@ export class WorldData {
     }
   }
 
-  async #store(engine: RunningEngine, { volume, branchId }: RunningBranch, isOpen: boolean): Promise<void> {
-    const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now());
-    await this.#storePosition(branchId, volume.id, lsn, isOpen);
+  async #store(engine: RunningEngine, running: RunningBranch, isOpen: boolean): Promise<void> {
+    const lsn = await this.#mark(engine, running, () => this.#world.now());
+    await this.#storePosition(running.branchId, running.volume.id, lsn, isOpen);
+  }
+
+  async #mark(engine: RunningEngine, running: RunningBranch, now: () => SimTime): Promise<string> {
+    const lsn = await this.#branchVolumes.mark(running.volume, engine, now);
+    const position = parsePosition(lsn);
+    if (position > running.position) running.onWritten(position - running.position);
+    running.position = Math.max(running.position, position);
+    return lsn;
   }
 
   async #storePosition(branchId: string, volumeId: string, lsn: string, isOpen: boolean): Promise<void> {

@@ -30,6 +30,8 @@ export type RelayListener = {
   onFailure(error: unknown): void;
   /** All work was answered, and no transaction is open. */
   afterWork(): void;
+  /** Bytes of the engine were sent to the client. */
+  onSent(bytes: number): void;
   /** A statement may have changed roles or databases. */
   onCatalogChange(): void;
   onClosed(): void;
@@ -132,6 +134,7 @@ export class Relay {
     if (this.#isClosed) return;
     // Written first: whatever follows from the end of the work must not delay the answer.
     if (!this.#client.write(chunk)) this.#engine.pause();
+    this.#listener.onSent(chunk.length);
     if (!this.#fromEngine.scan(chunk)) this.close();
   }
 

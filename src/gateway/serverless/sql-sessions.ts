@@ -71,6 +71,7 @@ export class SqlSessions {
           compute.host.release();
         }
       } finally {
+        compute.addTransferred(session.receivedBytes);
         served.endWork(admitted);
         if (session.isConnected && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
         else session.close(CLIENT_ERRORS.terminated);

@@ -6,7 +6,8 @@ import { findReachableCompute } from "../../platform/compute/decide-activity.ts"
 import { findConnection } from "../../platform/compute/open-connections.ts";
 import type { Verifier } from "../../worlds/scram-verifier.ts";
 import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
-import { enginePlan, learnContent, verifierOfRole } from "../compute/branch-content.ts";
+import { verifierOfRole } from "../compute/branch-content.ts";
+import type { ComputeCluster } from "../compute/compute-cluster.ts";
 import { WorldData, type WorldDataOptions } from "../data/world-data.ts";
 import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.ts";
 import { networkRejection } from "../login/network-rules.ts";
@@ -14,6 +15,8 @@ import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
 import { ComputeChanges } from "./compute-changes.ts";
 import { ServedCompute, type ServedSession } from "./served-compute.ts";
+import type { ComputeSpans } from "./spans.ts";
+import { WorldClusters } from "./world-clusters.ts";
 import { type Admitted, connect, disconnect, endureFaults, matchConnection } from "./world-connections.ts";
 import { WorldEvents } from "./world-events.ts";
 import { WorldSubscription } from "./world-subscription.ts";
@@ -36,6 +39,7 @@ export class ServedWorld {
   /** Its users are connections and engines. */
   readonly #subscription: WorldSubscription;
   readonly #data: WorldData;
+  readonly #clusters: WorldClusters;
   #lastConnection = 0;
 
   constructor(world: WorldHandle, options: ServedWorldOptions) {
@@ -43,6 +47,14 @@ export class ServedWorld {
     this.#options = options;
     const { onError } = options;
     this.#data = new WorldData(world, options);
+    this.#clusters = new WorldClusters(world, {
+      engine: options.engine,
+      data: this.#data,
+      writer: (primaryId, { branchId, replicaId }) => {
+        if (primaryId !== undefined) return this.#serve(primaryId).host;
+        return this.#serveAs(branchId, replicaId, () => this.#clusters.openPrimary(replicaId)).host;
+      },
+    });
     const events = new WorldEvents({
       computes: this.#computes,
       changes: this.#changes,
@@ -52,7 +64,7 @@ export class ServedWorld {
     this.#subscription = new WorldSubscription(world, (recorded) => events.follow(recorded));
     world.attachReports({
       next: (until) => this.#nextReport(until),
-      markData: (isCopied) => (isCopied ? this.#data.storeAll() : this.#data.markAll()),
+      markData: (isCopied) => this.#markData(isCopied),
     });
   }
 
@@ -161,7 +173,7 @@ export class ServedWorld {
 
   /** Stops the engine that uses a volume, if there is one. Its compute was deleted. */
   async stopEngineOn(volumeId: string): Promise<void> {
-    for (const { host } of this.#computes.values()) if (host.volume?.id === volumeId) await host.stop();
+    for (const { host } of this.#computes.values()) if (host.volumeId === volumeId) await host.stop();
   }
 
   /** Ends all sessions and stops all engines. */
@@ -179,27 +191,22 @@ export class ServedWorld {
   }
 
   #serve(endpointId: string): ServedCompute {
-    const known = this.#computes.get(endpointId);
+    return this.#serveAs(endpointId, endpointId, () => this.#clusters.open(endpointId));
+  }
+
+  /** `key`: what the host belongs to: a compute, or a branch without a primary compute. */
+  #serveAs(key: string, endpointId: string, open: () => Promise<ComputeCluster>): ServedCompute {
+    const known = this.#computes.get(key);
     if (known !== undefined) return known;
-    const { engine, ignoresLoad, onEngineStarted, onError } = this.#options;
+    const { ignoresLoad, onEngineStarted, onError } = this.#options;
     const served = new ServedCompute(this.world, endpointId, {
-      engine,
-      data: this.#data,
-      plan: async () =>
-        this.world.transact((transaction) => enginePlan(transaction, this.world.history().id, endpointId)),
-      learn: async (changes) => {
-        const content = await this.world.transact((transaction) =>
-          learnContent(transaction, endpointId, changes),
-        );
-        if (content instanceof Error) throw content;
-        return content;
-      },
+      open,
       reserve: () => this.#reserveEngine(),
       ignoresLoad,
       onStarted: onEngineStarted,
       onError,
     });
-    this.#computes.set(endpointId, served);
+    this.#computes.set(key, served);
     return served;
   }
 
@@ -212,13 +219,22 @@ export class ServedWorld {
     };
   }
 
-  #nextReport(until: number) {
-    let first: Report | undefined;
+  /** Before a manual clock moves, and before the world is copied. */
+  #markData(isCopied: boolean): Promise<void> | undefined {
+    const sampled = [...this.#computes.values()].flatMap((compute) => compute.sampleNow() ?? []);
+    const marked = isCopied ? this.#data.storeAll() : this.#data.markAll();
+    if (sampled.length === 0) return marked;
+    return Promise.all([...sampled, marked]).then(() => undefined);
+  }
+
+  /** The earliest one. Those of other computes stay until later. */
+  #nextReport(until: number): Report | undefined {
+    let first: { readonly spans: ComputeSpans; readonly at: number } | undefined;
     for (const { spans } of this.#computes.values()) {
-      const report = spans.nextReport(until);
-      if (report !== undefined && (first === undefined || report.at < first.at)) first = report;
+      const at = spans.nextReportAt(until);
+      if (at !== undefined && (first === undefined || at < first.at)) first = { spans, at };
     }
-    return first;
+    return first?.spans.takeReport(until);
   }
 
   async #untilActive({ endpointId, connectionId }: Admitted, readyAt: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BlockCounts } from "../../platform/compute/cache.ts";
+import type { SpanData } from "../../platform/compute/span.ts";
 import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
 import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import type { CpuLoad } from "../compute/cpu-load.ts";
@@ -28,6 +29,9 @@ export class ComputeSpans {
   readonly #busy = new Set<string>();
   #arrivals = 0;
   #blocks: BlockCounts | undefined;
+  #writtenBytes = 0;
+  #transferredBytes = 0;
+  #logicalSizeBytes: number | undefined;
   #lastEnd = 0;
   #isWatched = false;
 
@@ -88,6 +92,21 @@ export class ComputeSpans {
     };
   }
 
+  /** Log that the sessions have written. It belongs to the next report. */
+  addWritten(bytes: number): void {
+    this.#writtenBytes += bytes;
+  }
+
+  /** Bytes that a session has sent to its client. They belong to the next report. */
+  addTransferred(bytes: number): void {
+    this.#transferredBytes += bytes;
+  }
+
+  /** The current size of the databases. */
+  setLogicalSize(bytes: number): void {
+    this.#logicalSizeBytes = bytes;
+  }
+
   /** All sessions were closed, and no later report will be read. */
   endNow(transaction: Transaction): void {
     if (this.#since !== undefined)
@@ -99,6 +118,7 @@ export class ComputeSpans {
         arrivals: this.#arrivals,
         blocks: this.#blocks,
         load: this.#cpuLoad.measure(performance.now()),
+        data: this.#takeData(),
       });
     this.#reset();
   }
@@ -111,16 +131,24 @@ export class ComputeSpans {
     this.#blocks = undefined;
   }
 
-  /** What the world must know before anything that is due later, if it occurs by `until`. */
-  nextReport(until: SimTime): Report | undefined {
+  /** When the next report is due; `undefined` if none is by `until`. */
+  nextReportAt(until: SimTime): SimTime | undefined {
     const since = this.#since;
     if (since === undefined) return undefined;
-    const isBusy = this.#busy.size > 0;
     // One report covers all full minutes, however far the clock moves.
-    const at = isBusy
-      ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
-      : this.#lastEnd + SILENCE_MS;
-    if (at > until) return undefined;
+    const at =
+      this.#busy.size > 0
+        ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
+        : this.#lastEnd + SILENCE_MS;
+    return at > until ? undefined : at;
+  }
+
+  /** What the world must know before anything that is due later. It is not returned again. */
+  takeReport(until: SimTime): Report | undefined {
+    const since = this.#since;
+    const at = this.nextReportAt(until);
+    if (since === undefined || at === undefined) return undefined;
+    const isBusy = this.#busy.size > 0;
     const arrivals = this.#arrivals;
     const blocks = this.#blocks;
     this.#arrivals = 0;
@@ -136,8 +164,26 @@ export class ComputeSpans {
         arrivals,
         blocks,
         load: this.#cpuLoad.measure(performance.now()),
+        data: this.#takeData(),
         continues: isBusy,
       },
+    };
+  }
+
+  #takeData(): SpanData | undefined {
+    const [writtenBytes, transferredBytes, logicalSizeBytes] = [
+      this.#writtenBytes,
+      this.#transferredBytes,
+      this.#logicalSizeBytes,
+    ];
+    this.#writtenBytes = 0;
+    this.#transferredBytes = 0;
+    this.#logicalSizeBytes = undefined;
+    if (writtenBytes === 0 && transferredBytes === 0 && logicalSizeBytes === undefined) return undefined;
+    return {
+      writtenBytes,
+      transferredBytes,
+      ...(logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
     };
   }
 

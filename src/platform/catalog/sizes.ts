@@ -22,6 +22,12 @@ export function maxConnections(profile: Profile, range: SizeRange): number {
   return profile.maxConnections(range.minCu, range.maxCu);
 }
 
+/** Of a compute of any size. */
+export function largestMaxConnections(profile: Profile): number {
+  const sizes = [...profile.sizes.autoscaled, ...profile.sizes.fixedOnly];
+  return Math.max(...sizes.map((size) => profile.maxConnections(size, size)));
+}
+
 /**
  * The requested bounds, completed from `base`. A minimum above the base's maximum raises the maximum as well.
  */

@@ -47,21 +47,31 @@ type TableWriter = {
   readonly empty: BetterSqlite3.Statement<[]>;
 };
 
-/** Writes changed rows with statements that are prepared once, because every commit waits for it. */
+/**
+ * Writes changed rows with statements that are prepared once, because every commit waits for it: at the first
+ * change of a table, because preparing all of them is a large part of opening a small world.
+ */
 export class RowWriter {
+  readonly #sqlite: BetterSqlite3.Database;
   readonly #writers = new Map<string, TableWriter>();
 
   constructor(sqlite: BetterSqlite3.Database) {
-    for (const [name, stored] of Object.entries(STORED_TABLES))
-      this.#writers.set(name, prepareWriter(sqlite, stored));
+    this.#sqlite = sqlite;
   }
 
   write({ table, key, value }: Change): void {
-    const writer = this.#writers.get(table);
-    if (writer === undefined) throw new Error(`there is no table for changes of ${table}`);
+    const writer = this.#writers.get(table) ?? this.#prepare(table);
     if (key === ALL_ROWS) writer.empty.run();
     else if (value === undefined) writer.remove.run(key);
     else writer.upsert(key, value as Record<string, unknown>);
+  }
+
+  #prepare(table: string): TableWriter {
+    const stored = (STORED_TABLES as Readonly<Record<string, StoredTable>>)[table];
+    if (stored === undefined) throw new Error(`there is no table for changes of ${table}`);
+    const writer = prepareWriter(this.#sqlite, stored);
+    this.#writers.set(table, writer);
+    return writer;
   }
 }
 

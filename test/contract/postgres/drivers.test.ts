@@ -132,7 +132,9 @@ test.skipIf(!existsSync("/proc/self/stat"))("work of Postgres is reported with i
   const client = await connect(branch.uri);
   await client.query("do $$ begin while clock_timestamp() < now() + interval '300 ms' loop end loop; end $$");
   const { body } = await server.sim("POST", "/clock/advance", { by: "2s" });
-  const ended = body.events.filter(({ type }: { type: string }) => type === "SpanEnded");
+  const ended = body.events.filter(
+    ({ type, endpoint_id }: any) => type === "SpanEnded" && endpoint_id === branch.endpointId,
+  );
   expect(ended).toMatchObject([{ load: expect.any(Number) }]);
   expect(ended[0].load).toBeGreaterThan(0);
   await client.end();

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { type Cli, Neonctl } from "../../support/neonctl.ts";
+import type { Cli } from "../../support/cli-bundle.ts";
+import { Neonctl } from "../../support/neonctl.ts";
 import {
   connect,
   createBranch,

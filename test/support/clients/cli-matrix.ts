@@ -1,4 +1,4 @@
-import type { Cli } from "../neonctl.ts";
+import type { Cli } from "../cli-bundle.ts";
 import { SERVICES_DISABLED, SERVICES_ENABLED } from "./cli-service-steps.ts";
 
 /** What later commands need from the output of earlier ones. */

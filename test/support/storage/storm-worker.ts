@@ -1,13 +1,14 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { runStormSeed } from "./storm.ts";
 
-// Runs seeds under the shim: storm-worker.ts <first seed> <last seed> <step>. Prints a line of JSON for each.
-const [first = 1, last = 1, step = 1] = process.argv.slice(2).map(Number);
+// Runs the seeds of stdin, one per line, under the shim. Prints a line of JSON for each.
 const scratch = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "standin-storm-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
-for (let seed = first; seed <= last; seed += step) {
+for await (const line of createInterface({ input: process.stdin })) {
+  const seed = Number(line);
   try {
     process.stdout.write(`${JSON.stringify(await runStormSeed(seed, scratch))}\n`);
   } catch (error) {

@@ -34,6 +34,7 @@ async function servedWorld(options: DoubleOptions = {}) {
     logStart: () => 0,
     trimLog: async () => undefined,
     start: () => starting,
+    startStandby: () => Promise.reject(new Error("not used")),
     stopLeftover: async () => false,
     close: () => undefined,
   };
@@ -51,7 +52,7 @@ async function servedWorld(options: DoubleOptions = {}) {
     },
   });
   const { world } = double;
-  return { served, endpointId, world: world as HostedWorld, failStart };
+  return { double, served, endpointId, world: world as HostedWorld, failStart };
 }
 
 test("a world is in use while a client is connected, and may close afterwards", async () => {
@@ -123,4 +124,18 @@ test("a suspend that is due by now is noticed before the next work", async () =>
   host.passes(6 * MINUTE);
   expect(world.settledSeq()).toBeUndefined();
   expect(await served.beginWork(admitted)).toBe(false);
+});
+
+test("two computes that have worked at one instant suspend both", async () => {
+  const { double, served, endpointId } = await servedWorld();
+  const other = await createProject(double);
+  for (const id of [endpointId, other.endpointId]) {
+    const admitted = await served.admit(id, "neondb", false, "test");
+    served.attach(admitted, { isRelaying: () => false, end: () => undefined });
+    expect(await served.beginWork(admitted)).toBe(true);
+    served.endWork(admitted);
+  }
+  await double.advance("10m");
+  for (const id of [endpointId, other.endpointId])
+    expect(await double.world.transact(({ world }) => world.computes.get(id)?.phase.state)).toBe("idle");
 });

@@ -151,7 +151,6 @@ describe("margins", () => {
    */
   test.each([
     { days: 7, computes: 10, spread: 0, experiments: 400 },
-    { days: 14, computes: 10, spread: 0, experiments: 300 },
     { days: 7, computes: 20, spread: 0.3, experiments: 500 },
     { days: 14, computes: 1, spread: 0, experiments: 200 },
   ])(
