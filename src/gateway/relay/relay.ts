@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { MessageScanner } from "./message-scanner.ts";
 
-/** SQL statements that change roles or databases, by their command tags. */
-export const CATALOG_TAG = /^(CREATE|ALTER|DROP) (ROLE|DATABASE)/;
+/** SQL statements that change roles or databases, or may do so within a block, by their command tags. */
+export const CATALOG_TAG = /^(?:(?:CREATE|ALTER|DROP) (?:ROLE|DATABASE)|DO|CALL)\b/;
 const CATALOG_TAG_BEGINS: readonly number[] = [0x41, 0x43, 0x44]; // "A", "C", "D"
 const IDLE = 0x49; // "I": outside of a transaction
 
