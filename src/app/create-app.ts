@@ -21,6 +21,7 @@ import {
   unwrap,
   type WorldResolver,
 } from "../http/request.ts";
+import type { FindWritten } from "../platform/branch-data/data-description.ts";
 import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
@@ -41,6 +42,7 @@ export type AppOptions = {
   readonly runSql?: RunSql | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
   readonly describeBranchData?: ControlOptions["describeBranchData"];
+  readonly findWritten?: FindWritten | undefined;
   readonly runStatement?: ControlOptions["runStatement"];
   readonly recordScenario?: ControlOptions["recordScenario"];
   readonly run?: ControlOptions["run"];
@@ -101,6 +103,7 @@ function createSurfaces(
     runSql,
     postgresFigures,
     describeBranchData,
+    findWritten,
     runStatement,
     recordScenario,
     run,
@@ -114,7 +117,15 @@ function createSurfaces(
     if (error instanceof ConnectionLost) return dropConnection(error, context);
     return respondWithError(context, errorResponseFrom(error, onBug));
   };
-  const api = createApi({ worldOf, defaultWorld, rateLimit, countUnauthorized, postgres, onBug });
+  const api = createApi({
+    worldOf,
+    defaultWorld,
+    rateLimit,
+    countUnauthorized,
+    postgres,
+    findWritten,
+    onBug,
+  });
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
   const app = new Hono().onError(onError);
   app.route(`${base}/api/v2`, api);

@@ -91,6 +91,7 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       runSql: postgres?.runSql,
       runStatement: postgres?.runStatement,
       describeBranchData: postgres?.describeBranchData,
+      findWritten: postgres?.findWritten,
       onBug: (error) => bugs.push(error),
     });
     const fetchInProcess = async (request: Request): Promise<Response> => {

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
 import type { ClientOrigin } from "../gateway/client-session.ts";
+import { findWritten } from "../gateway/data/find-written.ts";
 import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
 import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
 import { plainAddress } from "../gateway/login/network-rules.ts";
@@ -19,7 +20,7 @@ import type {
   TrustedStatement,
 } from "../gateway/serverless/sql-over-http.ts";
 import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import type { DataDescription } from "../platform/branch-data/data-description.ts";
+import type { DataDescription, FindWritten } from "../platform/branch-data/data-description.ts";
 
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
@@ -123,6 +124,8 @@ export class PostgresPort {
   figures(): GatewayFigures {
     return this.#opened?.figures() ?? NO_FIGURES;
   }
+
+  readonly findWritten: FindWritten = (row, lsn, now) => findWritten(this.#volumes, row, lsn, now);
 
   /** What is stored of a branch's data; `undefined` if nothing is. */
   async describeData(row: BranchData): Promise<DataDescription | undefined> {

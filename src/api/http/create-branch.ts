@@ -3,7 +3,7 @@ import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
 import type { NewServiceRecord } from "../../platform/branch/services/service-record.ts";
-import { findProject } from "../../platform/lookup.ts";
+import { defaultBranchOf, findProject } from "../../platform/lookup.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
@@ -45,6 +45,7 @@ export function createBranch(
     params,
     transaction,
     connectionUris,
+    writtenAt,
     execute,
   }: RequestContext<{ project_id: string }, unknown, unknown>,
   input: BranchCreation,
@@ -53,13 +54,18 @@ export function createBranch(
   const { world, now } = transaction;
   const { branch: branchInput } = input;
   const lastRoleNumber = world.numbers.role;
+  const parentId = branchInput?.parent_id === "" ? undefined : branchInput?.parent_id;
   const events = execute({
     type: "CreateBranch",
     accountId: account.id,
     projectId: params.project_id,
     name: branchInput?.name,
-    parentId: branchInput?.parent_id === "" ? undefined : branchInput?.parent_id,
+    parentId,
     parentLsn: branchInput?.parent_lsn,
+    parentWrittenAt: writtenAt(
+      parentId ?? defaultBranchOf(world, params.project_id)?.id,
+      branchInput?.parent_lsn,
+    ),
     parentTimestamp: branchInput?.parent_timestamp,
     expiresAt: branchInput?.expires_at,
     protected: branchInput?.protected,

@@ -139,3 +139,17 @@ export function organizationIn(context: Context, query: unknown): string | undef
   const pathOrganizationId = context.req.param("org_id") ?? context.req.param("source_org_id");
   return pathOrganizationId ?? (query as { org_id?: string } | undefined)?.org_id;
 }
+
+/** Gives the 404 of a handler the body that its operation defines. */
+export function describeNotFound(
+  fields: object | undefined,
+  handle: AuthenticatedHandler,
+): AuthenticatedHandler {
+  if (fields === undefined) return handle;
+  return (transaction, caller) => {
+    const result = catchRefusal(() => handle(transaction, caller));
+    if (result.status !== 404 || !("code" in result)) return result;
+    const { code, message } = result;
+    return { ...result, body: { code, message, ...fields } };
+  };
+}

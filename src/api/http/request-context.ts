@@ -18,7 +18,9 @@ import {
 import { DateHeader } from "../../http/timestamps.ts";
 import { authorize, type Permission, type Principal } from "../../platform/account/access.ts";
 import type { Account } from "../../platform/account/account.ts";
+import type { FindWritten } from "../../platform/branch-data/data-description.ts";
 import type { Command } from "../../platform/commands.ts";
+import type { SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
@@ -29,6 +31,7 @@ import { matchRequestFaults } from "./fault-middleware.ts";
 import {
   type AuthenticatedHandler,
   catchRefusal,
+  describeNotFound,
   faultTargetOf,
   handleAfterDelay,
   type IncomingRequest,
@@ -40,6 +43,7 @@ import {
 } from "./incoming-request.ts";
 import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
 import { RateLimiter } from "./rate-limit.ts";
+import { writtenIn } from "./written-positions.ts";
 
 /** One request, authenticated and parsed, in its transaction. */
 export type RequestContext<P, Q, B> = {
@@ -52,6 +56,8 @@ export type RequestContext<P, Q, B> = {
   readonly body: B;
   /** How clients connect to the computes of the request's world. */
   readonly connectionUris: ConnectionUris;
+  /** When Postgres had written the log of a branch up to an LSN; `undefined` without an LSN, or if it has not. */
+  readonly writtenAt: (branchId: string | undefined, lsn: string | undefined) => SimTime | undefined;
   /** Executes a command. A refusal ends the request with the matching error. */
   readonly execute: (command: Command) => readonly RecordedEvent[];
 };
@@ -81,6 +87,7 @@ export type ApiOptions = {
   /** Absent if the server accepts no Postgres clients. */
   readonly postgres?: PostgresAddress | undefined;
   /** Counts a request without a valid key; returns the error if it exceeds a limit. */
+  readonly findWritten?: FindWritten | undefined;
   readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
   readonly onBug: (error: unknown) => void;
 };
@@ -130,6 +137,7 @@ export class RouteHandlers {
         };
         const account = unwrap(authorize(transaction.world, principal, permission, resource));
         const execute = (command: Command) => unwrap(transaction.execute(command));
+        const writtenAt = writtenIn(transaction, this.#options.findWritten);
         const connectionUris = new ConnectionUris(this.#options.postgres, context.req.param("world"));
         return {
           status: options.status ?? 200,
@@ -141,6 +149,7 @@ export class RouteHandlers {
             query,
             body,
             connectionUris,
+            writtenAt,
             execute,
           }),
         };
@@ -268,17 +277,6 @@ export class RouteHandlers {
     const explained = errorBody(requestId, { code, message: `${message} (${hint.text})` });
     return context.body(explained, response.status as 400, headers);
   }
-}
-
-/** Gives the 404 of a handler the body that its operation defines. */
-function describeNotFound(fields: object | undefined, handle: AuthenticatedHandler): AuthenticatedHandler {
-  if (fields === undefined) return handle;
-  return (transaction, caller) => {
-    const result = catchRefusal(() => handle(transaction, caller));
-    if (result.status !== 404 || !("code" in result)) return result;
-    const { code, message } = result;
-    return { ...result, body: { code, message, ...fields } };
-  };
 }
 
 function isUnauthorized(error: unknown): boolean {

@@ -5,9 +5,8 @@ import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
 import { uuidOf } from "../../platform/core/ids.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { Timeframe } from "../../platform/usage/consumption.ts";
+import { addTotals, ZERO_USAGE } from "../../platform/usage/hourly-usage.ts";
 import { OPTIONAL_METRICS, PROJECT_METRICS } from "../http/consumption-query.ts";
-
-export type RenderedFrame = Omit<Timeframe, "use">;
 
 /**
  * S: consumption by billing period. A: a period is a calendar month in UTC. The current period has no end.
@@ -36,13 +35,14 @@ export function billingPeriods<F extends { readonly start: SimTime }, T>(
 }
 
 /** The usage of several projects together, oldest first. */
-export function sumByStart(byProject: readonly (readonly Timeframe[])[]): RenderedFrame[] {
-  const sums = new Map<SimTime, RenderedFrame>();
-  for (const { start, end, activeSeconds, computeSeconds } of byProject.flat()) {
+export function sumByStart(byProject: readonly (readonly Timeframe[])[]): Timeframe[] {
+  const sums = new Map<SimTime, Timeframe>();
+  for (const { start, end, use, activeSeconds, computeSeconds } of byProject.flat()) {
     const sum = sums.get(start);
     sums.set(start, {
       start,
       end,
+      use: addTotals(sum?.use ?? ZERO_USAGE, use),
       activeSeconds: (sum?.activeSeconds ?? 0) + activeSeconds,
       computeSeconds: (sum?.computeSeconds ?? 0) + computeSeconds,
     });
@@ -50,13 +50,13 @@ export function sumByStart(byProject: readonly (readonly Timeframe[])[]): Render
   return [...sums.values()].sort((a, b) => a.start - b.start);
 }
 
-export function renderV1Frame(frame: RenderedFrame, optionalMetrics: readonly string[]) {
+export function renderV1Frame(frame: Timeframe, optionalMetrics: readonly string[]) {
   return {
     timeframe_start: timestamp(frame.start),
     timeframe_end: timestamp(frame.end),
     active_time_seconds: frame.activeSeconds,
     compute_time_seconds: frame.computeSeconds,
-    written_data_bytes: 0,
+    written_data_bytes: frame.use.data?.writtenBytes ?? 0,
     synthetic_storage_size_bytes: 0,
     ...Object.fromEntries(
       OPTIONAL_METRICS.filter((name) => optionalMetrics.includes(name)).map((name) => [name, 0]),
@@ -64,14 +64,18 @@ export function renderV1Frame(frame: RenderedFrame, optionalMetrics: readonly st
   };
 }
 
-/** Metrics in the order of the document, each once. */
-export function renderFrame({ start, end, computeSeconds }: Timeframe, metrics: readonly string[]) {
+/** Metrics in the order of the document, each once. A: all traffic uses the public network. */
+export function renderFrame({ start, end, use, computeSeconds }: Timeframe, metrics: readonly string[]) {
+  const values: Readonly<Record<string, number | undefined>> = {
+    compute_unit_seconds: computeSeconds,
+    public_network_transfer_bytes: use.data?.transferredBytes,
+  };
   return {
     timeframe_start: timestamp(start),
     timeframe_end: timestamp(end),
     metrics: PROJECT_METRICS.filter((name) => metrics.includes(name)).map((name) => ({
       metric_name: name,
-      value: name === "compute_unit_seconds" ? computeSeconds : 0,
+      value: values[name] ?? 0,
     })),
   } satisfies public_.ConsumptionHistoryPerTimeframeV2;
 }

@@ -31,8 +31,8 @@ export function renderProject(world: World, project: Project, now: SimTime) {
   return {
     ...projectFields(world, project, now),
     data_storage_bytes_hour: 0,
-    data_transfer_bytes: 0,
-    written_data_bytes: 0,
+    data_transfer_bytes: monthUsage.data?.transferredBytes ?? 0,
+    written_data_bytes: monthUsage.data?.writtenBytes ?? 0,
     // S: of the billing period, except the deprecated `cpu_used_sec`: CU × active seconds since the creation.
     compute_time_seconds: wholeSeconds(monthUsage.cuMs),
     active_time_seconds: wholeSeconds(monthUsage.activeMs),

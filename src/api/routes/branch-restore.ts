@@ -33,6 +33,7 @@ export function branchRestoreRoutes(handlers: RouteHandlers): Hono {
           type: "RestoreBranch",
           sourceBranchId: source_branch_id,
           sourceLsn: source_lsn,
+          sourceWrittenAt: request.writtenAt(source_branch_id, source_lsn),
           sourceTimestamp: source_timestamp,
           preserveUnderName: preserve_under_name,
         });

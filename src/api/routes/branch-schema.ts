@@ -88,12 +88,19 @@ export function branchSchemaRoutes(handlers: RouteHandlers): Hono {
 
 /** Ends the request with an error if the branch did not have the database at that point in time. */
 function checkDatabaseExists(
-  { account, transaction }: BranchRequest,
+  { account, transaction, writtenAt }: BranchRequest,
   branch: Branch,
   databaseName: string,
   point: PointInTime,
 ): void {
   const project = unwrap(findProject(transaction.world, account.id, branch.projectId));
-  const at = unwrap(resolvePointInTime(branch, project, point, transaction.now));
+  const at = unwrap(
+    resolvePointInTime(
+      branch,
+      project,
+      { ...point, writtenAt: writtenAt(branch.id, point.lsn) },
+      transaction.now,
+    ),
+  );
   unwrap(findDatabase(contentAt(branch, at), databaseName));
 }

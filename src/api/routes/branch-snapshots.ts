@@ -58,6 +58,7 @@ export function snapshotRoutes(handlers: RouteHandlers): Hono {
           type: "CreateSnapshot",
           ...branchTarget(request),
           ...input,
+          writtenAt: request.writtenAt(request.params.branch_id, input.lsn),
           expiresAt,
         })) {
           // A: the snapshot exists at once, without operations to wait for.

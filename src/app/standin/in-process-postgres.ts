@@ -6,7 +6,7 @@ import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import type { RunStatement } from "../../control/http/sql-fields.ts";
 import { EngineError } from "../../engine/engine.ts";
 import type { ClientOrigin } from "../../gateway/client-session.ts";
-import type { DescribeBranchData } from "../../platform/branch-data/data-description.ts";
+import type { DescribeBranchData, FindWritten } from "../../platform/branch-data/data-description.ts";
 import { CannotRunError } from "../../scenario/run/target.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 
@@ -26,6 +26,7 @@ export type InProcessPostgres = {
   readonly runSql: RunSql;
   readonly runStatement: RunStatement;
   readonly describeBranchData: DescribeBranchData;
+  readonly findWritten: FindWritten;
   /** Serves a connection that is within a WebSocket. */
   readonly acceptStream: (stream: Duplex, origin: ClientOrigin) => void;
   /** Deletes the data of worlds and branches that do not exist any more. */
@@ -82,6 +83,7 @@ export async function openInProcessPostgres(
     runSql: (request) => port.sql(request),
     runStatement: (world, statement, signal) => port.execute(world.name, statement, signal),
     describeBranchData: (row) => port.describeData(row),
+    findWritten: port.findWritten,
     acceptStream: (stream, origin) => port.accept(stream, origin),
     removeLeftovers: () => port.removeLeftovers(),
     prepareCopy: (world) => port.prepareCopy(world),

@@ -152,6 +152,7 @@ function createServedApp(
     runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
     describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
+    findWritten: postgres?.port.findWritten,
     runStatement:
       postgres === undefined
         ? undefined

@@ -88,6 +88,12 @@ const blocks = z.strictObject({
   writes: count.default(0),
 });
 
+const spanData = z.strictObject({
+  written_bytes: count.default(0),
+  transferred_bytes: count.default(0),
+  logical_size_bytes: count.optional(),
+});
+
 /** The begin or the end of work whose duration is not known when it begins. */
 export const span = z.discriminatedUnion(
   "kind",
@@ -100,6 +106,7 @@ export const span = z.discriminatedUnion(
       arrivals: count.default(1),
       blocks: blocks.optional(),
       load: load.optional(),
+      data: spanData.optional(),
       continues: z.boolean().optional(),
     }),
   ],

@@ -6,7 +6,8 @@ import { fail, unwrap } from "../../http/request.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
-import type { SpanCommand } from "../../platform/compute/span.ts";
+import type { SpanCommand, SpanData } from "../../platform/compute/span.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { END_OF_TIME } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
@@ -50,13 +51,31 @@ export function activityRoutes(options: ControlOptions): Hono {
 function spanCommand({ world, now }: Transaction, input: z.output<typeof spanField>): SpanCommand {
   const { endpoint_id: endpointId } = input;
   if (input.kind === "begin") return { type: "BeginSpan", endpointId };
-  const { until = now, arrivals, blocks, load, continues } = input;
+  const { until = now, arrivals, blocks, load, data, continues } = input;
   const { phase } = unwrap(findReachableCompute(world, endpointId));
   const beganAt = phase.state === "active" ? phase.spanSince : undefined;
   if (until > now || until < (beganAt ?? until))
     fail(badRequest("until: must not be before the begin of the span, and not after now"));
   // Without a span, the command is refused.
-  return { type: "EndSpan", endpointId, beganAt: beganAt ?? now, until, arrivals, blocks, load, continues };
+  return {
+    type: "EndSpan",
+    endpointId,
+    beganAt: beganAt ?? now,
+    until,
+    arrivals,
+    blocks,
+    load,
+    data: data && spanData(data),
+    continues,
+  };
+}
+
+function spanData({
+  written_bytes: writtenBytes,
+  transferred_bytes: transferredBytes,
+  logical_size_bytes: logicalSizeBytes,
+}: NonNullable<Extract<z.output<typeof spanField>, { kind: "end" }>["data"]>): SpanData {
+  return { writtenBytes, transferredBytes, ...omitUndefined({ logicalSizeBytes }) };
 }
 
 const documentedBody = z.union([activityField, z.array(activityField).min(1).max(MAX_ACTIVITIES)]);

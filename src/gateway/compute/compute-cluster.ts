@@ -10,8 +10,8 @@ export interface ComputeCluster {
   readonly volumeId?: string;
   readonly cacheStatistics: FileCacheStatistics;
   start(): Promise<RunningEngine>;
-  /** After each start, before the first client. */
-  prepare(engine: RunningEngine): Promise<void>;
+  /** After each start, before the first client. `onWritten` is called with the length of the log that clients write. */
+  prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void>;
   /** After `prepare`, or if that was not reached. */
   release(): void;
   /** Makes the roles and databases of the engine and of the world the same. */

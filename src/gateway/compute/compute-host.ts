@@ -2,10 +2,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../../engine/extension.ts";
-import type { BlockCounts } from "../../platform/compute/cache.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { ConnectionRejected, engineUnavailable } from "../errors.ts";
-import { BlockStatistics } from "./block-statistics.ts";
+import { BlockStatistics, type DataSample } from "./block-statistics.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 import { EngineExited } from "./engine-exit.ts";
 
@@ -17,6 +16,8 @@ export type ComputeHostOptions = {
   /** Rejects if too many engines run. The function that it returns frees the place. */
   readonly reserve: () => Promise<() => void>;
   readonly onStarted: (engine: RunningEngine) => void;
+  /** Clients have written log of this length. */
+  readonly onWritten: (bytes: number) => void;
   readonly onUnexpectedExit: (log: string) => void;
 };
 
@@ -40,8 +41,8 @@ export class ComputeHost {
     this.#options = options;
   }
 
-  /** Blocks that the sessions read since the last call; `undefined` if that is not known. */
-  async sampleBlocks(): Promise<BlockCounts | undefined> {
+  /** What the sessions have read since the last call, and the size of the data; `undefined` if that is not known. */
+  async sampleData(): Promise<DataSample | undefined> {
     const running = await this.#running;
     return running === undefined ? undefined : this.#blocks.get(running)?.sample();
   }
@@ -184,7 +185,7 @@ export class ComputeHost {
         this.#options.onUnexpectedExit(log);
       });
       try {
-        await cluster.prepare(engine);
+        await cluster.prepare(engine, this.#options.onWritten);
         const blocks = new BlockStatistics(engine);
         await blocks.sample();
         this.#blocks.set(engine, blocks);

@@ -69,10 +69,10 @@ export class PrimaryCluster implements ComputeCluster {
     return this.#options.engine.start({ dataDirectory, maxConnections, logicalReplication });
   }
 
-  async prepare(engine: RunningEngine): Promise<void> {
+  async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {
     await prepareCluster(engine);
     await this.#reconcile(engine, this.#plan.content);
-    await this.#options.data.began(this.branchId, this.#opened, engine);
+    await this.#options.data.began(this.branchId, this.#opened, engine, onWritten);
   }
 
   release(): void {
@@ -107,7 +107,7 @@ export class PrimaryCluster implements ComputeCluster {
   }
 }
 
-/** The databases of a branch have other ids than those of the branch that it was copied from. */
+/** In clusters of earlier releases, databases have other ids than in the cluster that they were copied from. */
 function withIdsOf(applied: Content, wanted: Content): Content {
   const wantedIds = new Set(wanted.databases.map(({ id }) => id));
   const idOfName = new Map(wanted.databases.map(({ id, name }) => [name, id]));

@@ -1,5 +1,6 @@
 import { deleteRows } from "../../engine/content.ts";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
+import { parsePosition } from "../../engine/log-position.ts";
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { Scratch, Volume } from "../../volumes/volume.ts";
@@ -25,7 +26,13 @@ export type WorldDataOptions = {
 };
 
 /** An engine of this world, the volume that it works on, and the branch whose data that is. */
-type RunningBranch = { readonly volume: Volume; readonly branchId: string };
+type RunningBranch = {
+  readonly volume: Volume;
+  readonly branchId: string;
+  readonly onWritten: (bytes: number) => void;
+  /** That of the last mark, in bytes. */
+  position: number;
+};
 
 /** Keeps what a world stores about the data of its branches in accordance with their volumes. */
 export class WorldData {
@@ -60,6 +67,7 @@ export class WorldData {
     branchId: string,
     { volume, previous, wasKilled }: OpenedData,
     engine: RunningEngine,
+    onWritten: (bytes: number) => void,
   ): Promise<void> {
     if (previous?.schemaOnly === true) await deleteRows(engine);
     // After a kill, the last mark may be older than references to what was the current state then.
@@ -81,7 +89,7 @@ export class WorldData {
       return true;
     });
     if (!isCurrent) throw new EngineError(`the data of branch ${branchId} was replaced; connect again`);
-    this.#running.set(engine, { volume, branchId });
+    this.#running.set(engine, { volume, branchId, onWritten, position: parsePosition(lsn) });
     for (const follow of this.#followers.get(branchId) ?? []) follow(engine);
   }
 
@@ -110,9 +118,7 @@ export class WorldData {
     const running = this.#running.get(engine);
     if (running === undefined) return;
     const { volume } = running;
-    const lsn = await this.#branchVolumes
-      .mark(volume, engine, () => idleSince() ?? this.#world.now())
-      .catch(unlessExited);
+    const lsn = await this.#mark(engine, running, () => idleSince() ?? this.#world.now()).catch(unlessExited);
     if (lsn !== undefined && this.#isTooLong(volume, lsn)) this.#shortenLogs();
   }
 
@@ -144,13 +150,14 @@ export class WorldData {
     const { mode, now } = await this.#world.clock();
     // A manual clock has moved on, and the data was marked before.
     if (mode === "manual" && at < now) return;
-    for (const [engine, { volume }] of this.#running) {
+    for (const [engine, running] of this.#running) {
+      const { volume } = running;
       const isPending = (row: BranchData) => isUnresolved(row, volume) && row.at === at;
       const isNeeded = await this.#world.transact(({ world }) =>
         world.branchData.toArray().some((row) => isPending(row)),
       );
       if (!isNeeded) continue;
-      const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now()).catch(unlessExited);
+      const lsn = await this.#mark(engine, running, () => this.#world.now()).catch(unlessExited);
       if (lsn === undefined) continue;
       await this.#world.transact((transaction) => {
         for (const row of transaction.world.branchData.toArray())
@@ -180,9 +187,17 @@ export class WorldData {
     }
   }
 
-  async #store(engine: RunningEngine, { volume, branchId }: RunningBranch, isOpen: boolean): Promise<void> {
-    const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now());
-    await this.#storePosition(branchId, volume.id, lsn, isOpen);
+  async #store(engine: RunningEngine, running: RunningBranch, isOpen: boolean): Promise<void> {
+    const lsn = await this.#mark(engine, running, () => this.#world.now());
+    await this.#storePosition(running.branchId, running.volume.id, lsn, isOpen);
+  }
+
+  async #mark(engine: RunningEngine, running: RunningBranch, now: () => SimTime): Promise<string> {
+    const lsn = await this.#branchVolumes.mark(running.volume, engine, now);
+    const position = parsePosition(lsn);
+    if (position > running.position) running.onWritten(position - running.position);
+    running.position = Math.max(running.position, position);
+    return lsn;
   }
 
   async #storePosition(branchId: string, volumeId: string, lsn: string, isOpen: boolean): Promise<void> {

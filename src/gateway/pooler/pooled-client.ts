@@ -72,6 +72,7 @@ export class PooledClient implements LinkedClient {
   }
 
   receive(bytes: Buffer): void {
+    this.#listener.onSent(bytes.length);
     if (!this.#stream.write(bytes)) this.#server?.pause();
   }
 

@@ -45,6 +45,11 @@ export class SqlSession {
     return this.#end === undefined;
   }
 
+  /** The length of the messages that Postgres has sent for the last request so far. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
   /** Whether the last request has created, changed or dropped a role or a database. */
   get hasChangedCatalog(): boolean {
     return this.#hasChangedCatalog;

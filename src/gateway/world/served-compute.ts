@@ -11,7 +11,7 @@ import { ComputeSpans } from "./spans.ts";
 /** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
 
-export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit"> & {
+export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit" | "onWritten"> & {
   readonly ignoresLoad?: boolean | undefined;
   readonly onError: (error: unknown, message: string) => void;
 };
@@ -48,6 +48,9 @@ export class ServedCompute {
     );
     this.host = new ComputeHost({
       ...options,
+      onWritten: (bytes) => {
+        if (!this.#ignoresLoad) this.spans.addWritten(bytes);
+      },
       onUnexpectedExit: (log) => {
         options.onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
         // One that is still connecting does so again.
@@ -75,20 +78,32 @@ export class ServedCompute {
     return true;
   }
 
+  /** Bytes that a session has sent to its client. */
+  addTransferred(bytes: number): void {
+    if (!this.#ignoresLoad) this.spans.addTransferred(bytes);
+  }
+
   endWork(connectionId: string): void {
-    this.spans.end(connectionId, this.#world.now());
+    this.spans.end(connectionId);
     this.#marks.workEnded();
     if (this.#ignoresLoad) return;
-    this.#sampling ??= setTimeout(() => {
-      this.#sampling = undefined;
-      this.host.sampleBlocks().then(
-        (blocks) => {
-          if (blocks !== undefined) this.spans.addBlocks(blocks);
-        },
-        // The engine was stopped meanwhile.
-        () => undefined,
-      );
-    }, STATISTICS_DELAY_MS).unref();
+    this.#sampling ??= setTimeout(() => void this.sampleNow(), STATISTICS_DELAY_MS).unref();
+  }
+
+  /** Reads the statistics of the work since the last sample; `undefined` if there was none. Never rejects. */
+  sampleNow(): Promise<void> | undefined {
+    if (this.#sampling === undefined) return undefined;
+    clearTimeout(this.#sampling);
+    this.#sampling = undefined;
+    return this.host.sampleData().then(
+      (sample) => {
+        if (sample === undefined) return;
+        if (sample.blocks !== undefined) this.spans.addBlocks(sample.blocks);
+        this.spans.setLogicalSize(sample.logicalSizeBytes);
+      },
+      // The engine was stopped meanwhile.
+      () => undefined,
+    );
   }
 
   /** Gives the world's figures of the cache to the extension's view. */

@@ -64,7 +64,7 @@ export class ServedWorld {
     this.#subscription = new WorldSubscription(world, (recorded) => events.follow(recorded));
     world.attachReports({
       next: (until) => this.#nextReport(until),
-      markData: (isCopied) => (isCopied ? this.#data.storeAll() : this.#data.markAll()),
+      markData: (isCopied) => this.#markData(isCopied),
     });
   }
 
@@ -133,8 +133,21 @@ export class ServedWorld {
    * Whether the session may send work to its engine now: all work that is due by now has been done, and its
    * compute is still active. Begins a span if none is open.
    */
-  beginWork({ endpointId, connectionId }: Admitted): boolean | Promise<boolean> {
-    return this.world.transact((transaction) => this.#serve(endpointId).beginWork(transaction, connectionId));
+  beginWork(admitted: Admitted): boolean | Promise<boolean> {
+    const { endpointId, connectionId, allowedAtSeq } = admitted;
+    const compute = this.#serve(endpointId);
+    // Nothing has happened since: most queries need no transaction.
+    if (
+      allowedAtSeq !== undefined &&
+      allowedAtSeq === this.world.settledSeq() &&
+      compute.spans.continue(connectionId)
+    )
+      return true;
+    return this.world.transact((transaction) => {
+      if (!compute.beginWork(transaction, connectionId)) return false;
+      admitted.allowedAtSeq = transaction.world.seq;
+      return true;
+    });
   }
 
   /** Begins a query. Throws if a fault ends the connection instead. */
@@ -204,6 +217,14 @@ export class ServedWorld {
       free();
       this.#subscription.end(free);
     };
+  }
+
+  /** Before a manual clock moves, and before the world is copied. */
+  #markData(isCopied: boolean): Promise<void> | undefined {
+    const sampled = [...this.#computes.values()].flatMap((compute) => compute.sampleNow() ?? []);
+    const marked = isCopied ? this.#data.storeAll() : this.#data.markAll();
+    if (sampled.length === 0) return marked;
+    return Promise.all([...sampled, marked]).then(() => undefined);
   }
 
   /** The earliest one. Those of other computes stay until later. */

@@ -1,5 +1,7 @@
 import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BlockCounts } from "../../platform/compute/cache.ts";
+import type { SpanData } from "../../platform/compute/span.ts";
 import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
 import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import type { CpuLoad } from "../compute/cpu-load.ts";
@@ -8,8 +10,9 @@ import type { CpuLoad } from "../compute/cpu-load.ts";
 const SILENCE_MS = SECOND;
 /** A span that goes on is reported at least this often. */
 const LONGEST_SPAN_MS = MINUTE;
-/** The shortest timer, for clocks that run fast. */
-const MIN_TIMER_MS = 1;
+/** Bounds of the timer that watches for silence: for clocks that run fast, and for clocks whose rate changes. */
+const MIN_WAIT_MS = 1;
+const MAX_WAIT_MS = 1_000;
 
 const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
 
@@ -26,8 +29,11 @@ export class ComputeSpans {
   readonly #busy = new Set<string>();
   #arrivals = 0;
   #blocks: BlockCounts | undefined;
+  #writtenBytes = 0;
+  #transferredBytes = 0;
+  #logicalSizeBytes: number | undefined;
   #lastEnd = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #isWatched = false;
 
   constructor(world: WorldHandle, endpointId: string, cpuLoad: CpuLoad) {
     this.#cpuLoad = cpuLoad;
@@ -47,18 +53,28 @@ export class ComputeSpans {
     }
     // A span whose end was lost with a failed commit goes on.
     this.#since = open ?? transaction.now;
+    this.#add(connectionId);
+  }
+
+  /** A session begins work in the open span. Returns false if there is none. Its compute is active. */
+  continue(connectionId: string): boolean {
+    if (this.#since === undefined) return false;
+    this.#add(connectionId);
+    return true;
+  }
+
+  #add(connectionId: string): void {
     if (this.#busy.size === 0) this.#cpuLoad.workBegins(performance.now());
     this.#busy.add(connectionId);
     this.#arrivals += 1;
   }
 
-  /** A session has done all its work by `now`. */
-  end(connectionId: string, now: SimTime): void {
-    if (!this.#busy.delete(connectionId)) return;
-    this.#lastEnd = now;
-    if (this.#busy.size > 0) return;
+  /** A session has done all its work. */
+  end(connectionId: string): void {
+    if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
+    this.#lastEnd = this.#world.now();
     this.#cpuLoad.workEnds(performance.now());
-    this.#armTimer();
+    if (!this.#isWatched) void this.#watchSilence();
   }
 
   /** When the last work ended; `undefined` while there is work. */
@@ -76,6 +92,21 @@ export class ComputeSpans {
     };
   }
 
+  /** Log that the sessions have written. It belongs to the next report. */
+  addWritten(bytes: number): void {
+    this.#writtenBytes += bytes;
+  }
+
+  /** Bytes that a session has sent to its client. They belong to the next report. */
+  addTransferred(bytes: number): void {
+    this.#transferredBytes += bytes;
+  }
+
+  /** The current size of the databases. */
+  setLogicalSize(bytes: number): void {
+    this.#logicalSizeBytes = bytes;
+  }
+
   /** All sessions were closed, and no later report will be read. */
   endNow(transaction: Transaction): void {
     if (this.#since !== undefined)
@@ -87,13 +118,12 @@ export class ComputeSpans {
         arrivals: this.#arrivals,
         blocks: this.#blocks,
         load: this.#cpuLoad.measure(performance.now()),
+        data: this.#takeData(),
       });
     this.#reset();
   }
 
   #reset(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#since = undefined;
     this.#busy.clear();
     this.#cpuLoad.workEnds(performance.now());
@@ -134,24 +164,44 @@ export class ComputeSpans {
         arrivals,
         blocks,
         load: this.#cpuLoad.measure(performance.now()),
+        data: this.#takeData(),
         continues: isBusy,
       },
     };
   }
 
-  /** On a running clock, somebody has to look when the silence is over. */
-  #armTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    Promise.resolve(this.#world.clock()).then(
-      ({ mode, factor }) => {
-        if (mode === "manual" || this.#busy.size > 0 || this.#since === undefined) return;
-        this.#timer = setTimeout(
-          () => void Promise.resolve(this.#world.transact(() => undefined)).catch(() => undefined),
-          Math.max(MIN_TIMER_MS, Math.ceil(SILENCE_MS / factor)),
-        ).unref();
-      },
-      () => undefined,
-    );
+  #takeData(): SpanData | undefined {
+    const [writtenBytes, transferredBytes, logicalSizeBytes] = [
+      this.#writtenBytes,
+      this.#transferredBytes,
+      this.#logicalSizeBytes,
+    ];
+    this.#writtenBytes = 0;
+    this.#transferredBytes = 0;
+    this.#logicalSizeBytes = undefined;
+    if (writtenBytes === 0 && transferredBytes === 0 && logicalSizeBytes === undefined) return undefined;
+    return {
+      writtenBytes,
+      transferredBytes,
+      ...(logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
+    };
+  }
+
+  /** On a running clock, runs a transaction when the silence is over, which ends the span. */
+  async #watchSilence(): Promise<void> {
+    this.#isWatched = true;
+    try {
+      while (this.#since !== undefined && this.#busy.size === 0) {
+        const { now, mode, factor } = await this.#world.clock();
+        if (mode === "manual") return;
+        const silenceMs = (this.#lastEnd + SILENCE_MS - now) / factor;
+        const waitMs = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.ceil(silenceMs)));
+        await sleep(waitMs, undefined, { ref: false });
+      }
+    } catch {
+      // A world that cannot be opened reports its failure itself. The next work watches again.
+    } finally {
+      this.#isWatched = false;
+    }
   }
 }

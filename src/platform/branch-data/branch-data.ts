@@ -12,7 +12,12 @@ export type BranchData = DataReference & {
 };
 
 /** Where data begins: that of a branch or of a snapshot, at an instant. */
-export type DataSource = { readonly id: string; readonly at: SimTime };
+export type DataSource = {
+  readonly id: string;
+  readonly at: SimTime;
+  /** Position in the log of the volume that it writes to. Absent: that of the volume's newest mark up to `at`. */
+  readonly lsn?: string;
+};
 
 /** The state of a volume at one point. */
 export type DataReference = {
@@ -39,6 +44,12 @@ export function hasDataAt(row: BranchData | undefined, at: SimTime): boolean {
 
 function sourceAt(row: BranchData, at: SimTime): DataReference {
   return row.past?.find(({ until }) => until > at) ?? row;
+}
+
+/** The data of a source, for an object that only refers to it. */
+export function dataOf(row: BranchData, { at, lsn }: DataSource): DataReference {
+  const reference = dataAt(row, at);
+  return lsn === undefined || reference.volumeId === undefined ? reference : { ...reference, lsn };
 }
 
 /** The data of `row` at an instant, for an object that only refers to it. */

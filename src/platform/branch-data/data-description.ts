@@ -17,5 +17,11 @@ export type DataDescription = {
   readonly since?: SimTime;
 };
 
+/**
+ * The instant at which the log of a branch had reached a position, from the marks of its volume; `undefined` if the
+ * branch has no log there.
+ */
+export type FindWritten = (row: BranchData, lsn: string, now: SimTime) => SimTime | undefined;
+
 /** `undefined` if nothing is stored. */
 export type DescribeBranchData = (row: BranchData) => Promise<DataDescription | undefined>;

@@ -1,12 +1,12 @@
 import { SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
-import { type DataSource, dataAt } from "./branch-data.ts";
+import { type DataSource, dataOf } from "./branch-data.ts";
 
 /** A new branch or snapshot begins with the data of its source, if that has any. */
 export function addBranchData(world: World, id: string, source: DataSource, schemaOnly = false): void {
   const row = world.branchData.get(source.id);
   if (row === undefined) return;
-  const reference = dataAt(row, source.at);
+  const reference = dataOf(row, source);
   if (reference.volumeId === undefined) return;
   world.branchData.set({ id, ...reference, ...(schemaOnly ? { schemaOnly } : {}) });
 }
@@ -28,7 +28,7 @@ export function replaceBranchData(
   );
   world.branchData.set({
     id,
-    ...(row === undefined ? { at: now } : dataAt(row, source.at)),
+    ...(row === undefined ? { at: now } : dataOf(row, source)),
     past: retained,
   });
 }

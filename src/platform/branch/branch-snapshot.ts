@@ -1,3 +1,4 @@
+import type { DataSource } from "../branch-data/branch-data.ts";
 import type { SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
 import type { BranchRef, SnapshotRef } from "../object-refs.ts";
@@ -27,6 +28,8 @@ export type CreateSnapshot = BranchRef & {
   readonly name?: string | undefined;
   readonly timestamp?: SimTime | undefined;
   readonly lsn?: string | undefined;
+  /** When Postgres had written its log up to the LSN; absent: it has not. */
+  readonly writtenAt?: SimTime | undefined;
   readonly expiresAt?: SimTime | undefined;
 };
 export type UpdateSnapshot = SnapshotRef & { readonly type: "UpdateSnapshot"; readonly name: string };
@@ -39,7 +42,12 @@ export type SetBackupSchedule = BranchRef & {
 export type SnapshotCommand = CreateSnapshot | UpdateSnapshot | DeleteSnapshot | SetBackupSchedule;
 
 export type SnapshotEvent =
-  | (EventBase & { readonly type: "SnapshotCreated"; readonly snapshot: BranchSnapshot })
+  | (EventBase & {
+      readonly type: "SnapshotCreated";
+      readonly snapshot: BranchSnapshot;
+      /** Absent: the data of its branch, at its timestamp. */
+      readonly dataFrom?: DataSource;
+    })
   | (EventBase & { readonly type: "SnapshotRenamed"; readonly snapshotId: string; readonly name: string })
   | (EventBase & { readonly type: "SnapshotDeleted"; readonly snapshotId: string })
   | (EventBase & {

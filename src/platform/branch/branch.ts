@@ -36,6 +36,8 @@ export type Branch = {
   readonly restoredAs?: string;
   readonly restoreStatus?: "restored" | "finalized";
   readonly backupSchedule?: BackupSchedule;
+  /** The size of its databases after the last work of clients; absent: no Postgres has reported it. */
+  readonly logicalSizeBytes?: number;
   /**
    * Its previous content, oldest first, as far back as the project's history retention. `until` is exclusive.
    */
@@ -55,6 +57,8 @@ export type CreateBranch = {
   readonly parentId?: string | undefined;
   readonly parentTimestamp?: SimTime | undefined;
   readonly parentLsn?: string | undefined;
+  /** When Postgres had written its log up to the LSN; absent: it has not. */
+  readonly parentWrittenAt?: SimTime | undefined;
   readonly protected?: boolean | undefined;
   readonly initSource?: Branch["initSource"] | undefined;
   readonly expiresAt?: SimTime | undefined;

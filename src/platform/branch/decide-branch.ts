@@ -33,7 +33,7 @@ import {
 } from "./branch-expiration.ts";
 import { branchFrom, resolveBranchId } from "./build-branch.ts";
 import { contentAt } from "./content-history.ts";
-import { resolvePointInTime } from "./point-in-time.ts";
+import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
 import { withNewPasswords } from "./role.ts";
 import { copiedServices } from "./services/copied-services.ts";
 import { serviceRecordCreated } from "./services/decide-service-record.ts";
@@ -50,8 +50,9 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   if (!project.ok) return project;
   const parent = findParent(world, project.value, command);
   if (!parent.ok) return parent;
-  const { parentTimestamp: timestamp, parentLsn: lsn } = command;
-  const point = resolvePointInTime(parent.value, project.value, { prefix: "parent_", timestamp, lsn }, now);
+  const { parentTimestamp: timestamp, parentLsn: lsn, parentWrittenAt: writtenAt } = command;
+  const requested = { prefix: "parent_", timestamp, lsn, writtenAt };
+  const point = resolvePointInTime(parent.value, project.value, requested, now);
   if (!point.ok) return point;
   const isAvailable = checkDataAvailable(world, parent.value.id, {
     prefix: "parent_",
@@ -75,11 +76,14 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
   // S: `schema-only` creates a new root branch, with the schema of another.
   const isRoot = command.initSource === "schema-only";
   const content = contentAt(parent.value, parentTimestamp);
+  const { logicalSizeBytes } = parent.value;
   const roles = parent.value.protected ? withNewPasswords(world, content.roles) : content.roles;
   const branch: Branch = {
     ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
     ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
     ...(isRoot || lsn === undefined ? {} : { parentLsn: lsn }),
+    // A: that of the parent now, also for an earlier instant, until the first client works.
+    ...(isRoot || logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
     protected: command.protected ?? false,
     initSource: command.initSource ?? "parent-data",
     annotations: command.annotations ?? {},
@@ -104,7 +108,9 @@ function decideCreateBranch(world: World, command: CreateBranch, context: Contex
       type: "BranchCreated",
       at: now,
       branch,
-      ...(isRoot ? { dataFrom: { id: parent.value.id, at: parentTimestamp } } : {}),
+      ...(isRoot || writtenAt === parentTimestamp
+        ? { dataFrom: { id: parent.value.id, at: parentTimestamp, ...writtenPosition(requested) } }
+        : {}),
     },
     ...copied,
     ...(command.services ?? []).map((record, index) =>

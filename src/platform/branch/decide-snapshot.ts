@@ -25,7 +25,7 @@ import type {
   UpdateSnapshot,
 } from "./branch-snapshot.ts";
 import { contentAt } from "./content-history.ts";
-import { resolvePointInTime } from "./point-in-time.ts";
+import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
 
 export const snapshotDeciders = {
   CreateSnapshot: decideCreateSnapshot,
@@ -42,8 +42,9 @@ function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Co
   if (!branch.ok) return branch;
   // A branch that is being created has no content yet.
   if (isBeingCreated(world, branch.value)) return { ok: false, refusal: refuseConflicts() };
-  const { timestamp, lsn, expiresAt } = command;
-  const point = resolvePointInTime(branch.value, project.value, { prefix: "", timestamp, lsn }, now);
+  const { timestamp, lsn, writtenAt, expiresAt } = command;
+  const requested = { prefix: "", timestamp, lsn, writtenAt };
+  const point = resolvePointInTime(branch.value, project.value, requested, now);
   if (!point.ok) return point;
   const isAvailable = checkDataAvailable(world, branch.value.id, {
     prefix: "",
@@ -61,7 +62,10 @@ function decideCreateSnapshot(world: World, command: CreateSnapshot, context: Co
     { ...command, timestamp: point.value, manual: true },
     context,
   );
-  return accept([{ type: "SnapshotCreated", at: now, snapshot }]);
+  const dataFrom = { id: branch.value.id, at: point.value, ...writtenPosition(requested) };
+  return accept([
+    { type: "SnapshotCreated", at: now, snapshot, ...(writtenAt === point.value ? { dataFrom } : {}) },
+  ]);
 }
 
 export function findSnapshot(

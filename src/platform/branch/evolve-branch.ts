@@ -84,10 +84,12 @@ export const branchEvolvers = {
 } satisfies Evolvers<BranchEvent>;
 
 export const snapshotEvolvers = {
-  SnapshotCreated(world, { at, snapshot }) {
+  SnapshotCreated(world, event) {
+    const { at, snapshot } = event;
+    const { dataFrom = { id: snapshot.sourceBranchId, at: snapshot.timestamp } } = event;
     world.numbers.snapshot = snapshot.number;
     world.branchSnapshots.set(snapshot);
-    addBranchData(world, snapshot.id, { id: snapshot.sourceBranchId, at: snapshot.timestamp });
+    addBranchData(world, snapshot.id, dataFrom);
     const branch = snapshot.manual ? undefined : world.branches.get(snapshot.sourceBranchId);
     if (branch?.backupSchedule !== undefined) {
       world.branches.set({ ...branch, backupSchedule: { ...branch.backupSchedule, after: at } });

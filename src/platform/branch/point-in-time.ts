@@ -9,6 +9,8 @@ export type PointInTime = {
   readonly prefix: string;
   readonly timestamp?: SimTime | undefined;
   readonly lsn?: string | undefined;
+  /** When Postgres had written its log up to the LSN; absent: it has not. */
+  readonly writtenAt?: SimTime | undefined;
 };
 
 /**
@@ -18,7 +20,7 @@ export type PointInTime = {
 export function resolvePointInTime(
   branch: Branch,
   project: Project,
-  { prefix, timestamp, lsn }: PointInTime,
+  { prefix, timestamp, lsn, writtenAt }: PointInTime,
   now: SimTime,
 ): Result<SimTime> {
   const at =
@@ -28,7 +30,15 @@ export function resolvePointInTime(
         : instantOfLsn(project, lsn)
       : clampToCreation(branch, timestamp);
   const oldest = Math.max(branch.createdAt, now - project.historyRetentionSeconds * SECOND);
-  if (at >= oldest && at <= now) return accept(at);
+  const isIn = (instant: SimTime) => instant >= oldest && instant <= now;
+  if (writtenAt !== undefined && isIn(writtenAt)) {
+    if (!isIn(at) || at === writtenAt) return accept(writtenAt);
+    return refuse(
+      "PARENT_LSN_NOT_ALLOWED",
+      `${prefix}lsn "${lsn}" means two instants: the API reports it for one, and Postgres has written it at another; use ${prefix}timestamp`,
+    );
+  }
+  if (isIn(at)) return accept(at);
   const requirement = `must lie between the creation of the branch and now, and within the project's history_retention_seconds (${project.historyRetentionSeconds})`;
   return timestamp === undefined
     ? refuse(
@@ -39,6 +49,13 @@ export function resolvePointInTime(
         "PARENT_TIMESTAMP_NOT_ALLOWED",
         `${prefix}timestamp ${requirement}; branch "${branch.id}" has no history there`,
       );
+}
+
+/** The position in the log of Postgres, if the LSN is one: then the instant is that of the first mark after it. */
+export function writtenPosition({ lsn, writtenAt }: Pick<PointInTime, "lsn" | "writtenAt">): {
+  readonly lsn?: string;
+} {
+  return lsn === undefined || writtenAt === undefined ? {} : { lsn };
 }
 
 /** S: answers give whole seconds. A client that sends back the creation time may thus be up to 1 s early. */

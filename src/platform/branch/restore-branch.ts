@@ -17,7 +17,7 @@ import { expirationSet } from "./branch-expiration.ts";
 import { branchFrom, resolveBranchId } from "./build-branch.ts";
 import { contentAt } from "./content-history.ts";
 import { checkBranchLimit, checkBranchName } from "./decide-branch.ts";
-import { resolvePointInTime } from "./point-in-time.ts";
+import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
 import { copiedServices, restoredServices } from "./services/copied-services.ts";
 
 export const restoreBranchDeciders = {
@@ -36,6 +36,8 @@ type RestoreBranch = BranchRef & {
   readonly sourceBranchId: string;
   readonly sourceTimestamp?: SimTime | undefined;
   readonly sourceLsn?: string | undefined;
+  /** When Postgres had written its log up to the LSN; absent: it has not. */
+  readonly sourceWrittenAt?: SimTime | undefined;
   readonly preserveUnderName?: string | undefined;
 };
 
@@ -98,7 +100,9 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
     parentId: source.id === branch.id && preserved !== undefined ? preserved.id : source.id,
     parentTimestamp: timestamp,
     ...(command.sourceLsn === undefined ? {} : { parentLsn: command.sourceLsn }),
-    ...(source.id === branch.id ? { dataFrom: { id: source.id, at: timestamp } } : {}),
+    ...(source.id === branch.id || command.sourceWrittenAt === timestamp
+      ? { dataFrom: { id: source.id, at: timestamp, ...positionOf(command) } }
+      : {}),
   };
   const current = { branchId: branch.id, at: now, content: branch };
   const preservedServices =
@@ -115,6 +119,12 @@ function decideRestoreBranch(world: World, command: RestoreBranch, context: Cont
       : [expirationSet(branch.id, now + branch.ttlSeconds * SECOND, now)]),
     ...scheduleOperations(world, project.id, restoreRequests(world, branch, preserved), context),
   ]);
+}
+
+function positionOf({ sourceLsn: lsn, sourceWrittenAt: writtenAt }: RestoreBranch): {
+  readonly lsn?: string;
+} {
+  return writtenPosition({ lsn, writtenAt });
 }
 
 type RestorePlan = {
@@ -160,7 +170,12 @@ function resolveRestore(world: World, command: RestoreBranch, now: SimTime): Res
   const point = resolvePointInTime(
     source.value,
     project.value,
-    { prefix: "source_", timestamp: sourceTimestamp, lsn: sourceLsn },
+    {
+      prefix: "source_",
+      timestamp: sourceTimestamp,
+      lsn: sourceLsn,
+      writtenAt: command.sourceWrittenAt,
+    },
     now,
   );
   if (!point.ok) return point;

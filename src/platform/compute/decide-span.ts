@@ -14,7 +14,7 @@ export const spanDeciders = {
       return refuse("SPAN_EXISTS", `endpoint "${endpointId}" has an open span`);
     return accept([{ type: "SpanBegan", at: now, endpointId }]);
   },
-  EndSpan(world, { endpointId, beganAt, until, arrivals, blocks, load, continues }, { now }) {
+  EndSpan(world, { endpointId, beganAt, until, arrivals, blocks, load, data, continues }, { now }) {
     const active = findActive(world, endpointId);
     if (!active.ok) return active;
     if (active.value.phase.spanSince !== beganAt)
@@ -28,6 +28,7 @@ export const spanDeciders = {
       arrivals,
       ...(blocks === undefined ? {} : { blocks }),
       ...(load === undefined ? {} : { load }),
+      ...(data === undefined ? {} : { data }),
       ...(continues === true ? { continues } : {}),
     };
     return accept([event]);

@@ -1,5 +1,6 @@
 import { profileOfWorld, type World } from "../core/world.ts";
 import type { Evolvers } from "../handlers.ts";
+import { meterTraffic } from "../usage/meter.ts";
 import { endSpanLoad } from "./autoscaling/autoscaling.ts";
 import { cacheCapacity, countBlocks } from "./cache.ts";
 import type { ActivePhase, Compute } from "./compute.ts";
@@ -11,7 +12,7 @@ export const spanEvolvers = {
     world.computes.set({ ...compute, phase: { ...phase, spanSince: at }, lastActiveAt: at });
   },
   SpanEnded(world, event) {
-    const { endpointId, until, arrivals, blocks, continues } = event;
+    const { at, endpointId, until, arrivals, blocks, data, continues } = event;
     const { compute, phase } = activeCompute(world, endpointId);
     const capacity = cacheCapacity(profileOfWorld(world), phase.sizeCu);
     world.computes.set({
@@ -25,6 +26,16 @@ export const spanEvolvers = {
       },
       lastActiveAt: Math.max(compute.lastActiveAt ?? until, until),
     });
+    if (data === undefined) return;
+    meterTraffic(world, compute, data, at);
+    const branch = world.branches.get(compute.branchId);
+    const { logicalSizeBytes } = data;
+    if (
+      branch !== undefined &&
+      logicalSizeBytes !== undefined &&
+      branch.logicalSizeBytes !== logicalSizeBytes
+    )
+      world.branches.set({ ...branch, logicalSizeBytes });
   },
 } satisfies Evolvers<SpanEvent>;
 

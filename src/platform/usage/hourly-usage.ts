@@ -1,11 +1,14 @@
 import type { ChangeSet } from "../core/change-set.ts";
 import type { DurationMs } from "../core/time.ts";
+import { type DataTraffic, sumOfTraffic } from "./data-traffic.ts";
 
 export type UsageTotals = {
   /** The sum of the times in which computes were active. */
   readonly activeMs: DurationMs;
   /** The sum of compute units × active time; `cpu_used_sec` is a thousandth of it. */
   readonly cuMs: number;
+  /** Absent: there is none. */
+  readonly data?: DataTraffic;
 };
 
 export const ZERO_USAGE: UsageTotals = { activeMs: 0, cuMs: 0 };
@@ -78,15 +81,10 @@ export class HourlyUsageTable {
 
   /** Adds usage to a period. A period without usage has no row. */
   add(id: string, granularity: Granularity, hour: number, totals: UsageTotals): void {
-    if (totals.activeMs === 0) return;
+    if (totals.activeMs === 0 && totals.data === undefined) return;
     const ledger = this.#ledgersOf(id)[granularity];
     const before = ledger.get(hour);
-    ledger.set(
-      hour,
-      before === undefined
-        ? totals
-        : { activeMs: before.activeMs + totals.activeMs, cuMs: before.cuMs + totals.cuMs },
-    );
+    ledger.set(hour, before === undefined ? totals : addTotals(before, totals));
     if (this.#tracking.isTracked)
       this.#changes.record(TABLE_NAME, this.keyOf({ of: ledger.of, hour }), ledger.get(hour), "");
   }
@@ -135,6 +133,14 @@ export class HourlyUsageTable {
   }
 }
 
+export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
+  return {
+    activeMs: one.activeMs + other.activeMs,
+    cuMs: one.cuMs + other.cuMs,
+    ...sumOfTraffic(one, other),
+  };
+}
+
 /** A row in a ledger: its hour and the two totals. */
 const NUMBERS_PER_ROW = 3;
 
@@ -149,6 +155,8 @@ class Ledger {
   #first = 0;
   #shared = 0;
   #newest = Number.NEGATIVE_INFINITY;
+  /** By hour. Most rows have none. */
+  readonly #traffic = new Map<number, DataTraffic>();
 
   constructor(of: string) {
     this.of = of;
@@ -164,10 +172,13 @@ class Ledger {
 
   get(hour: number): HourlyUsage | undefined {
     const position = this.#positionOf(hour);
-    return this.#numbers[position] === hour ? rowAt(this.of, this.#numbers, position) : undefined;
+    return this.#numbers[position] === hour
+      ? rowAt(this.of, this.#numbers, position, this.#traffic)
+      : undefined;
   }
 
-  set(hour: number, { activeMs, cuMs }: UsageTotals): void {
+  set(hour: number, { activeMs, cuMs, data }: UsageTotals): void {
+    if (data !== undefined) this.#traffic.set(hour, data);
     if (hour > this.#newest) {
       this.#newest = hour;
       this.#numbers.push(hour, activeMs, cuMs);
@@ -180,10 +191,11 @@ class Ledger {
   }
 
   rows(): HourlyUsage[] {
-    return rowsBetween(this.of, this.#numbers, this.#first, this.#numbers.length);
+    return rowsBetween(this.of, this.#numbers, this.#first, this.#numbers.length, this.#traffic);
   }
 
   dropOldest(): void {
+    if (this.oldest !== undefined) this.#traffic.delete(this.oldest);
     this.#first += NUMBERS_PER_ROW;
     // Rare enough that the amortized cost is negligible.
     if (2 * this.#first > this.#numbers.length) this.#unshare();
@@ -191,7 +203,8 @@ class Ledger {
 
   copy(): LedgerCopy {
     this.#shared = this.#numbers.length;
-    return { of: this.of, numbers: this.#numbers, first: this.#first, end: this.#shared };
+    const traffic = this.#traffic.size === 0 ? NO_TRAFFIC : new Map(this.#traffic);
+    return { of: this.of, numbers: this.#numbers, first: this.#first, end: this.#shared, traffic };
   }
 
   /** Copies the list, without expired rows. */
@@ -216,11 +229,14 @@ class Ledger {
   }
 }
 
+const NO_TRAFFIC: ReadonlyMap<number, DataTraffic> = new Map();
+
 type LedgerCopy = {
   readonly of: string;
   readonly numbers: readonly number[];
   readonly first: number;
   readonly end: number;
+  readonly traffic: ReadonlyMap<number, DataTraffic>;
 };
 
 /** The rows at the time of the copy, built when they are read. */
@@ -232,7 +248,8 @@ class HourlyUsageCopy {
   }
 
   *[Symbol.iterator](): Generator<HourlyUsage> {
-    for (const { of, numbers, first, end } of this.#ledgers) yield* rowsBetween(of, numbers, first, end);
+    for (const { of, numbers, first, end, traffic } of this.#ledgers)
+      yield* rowsBetween(of, numbers, first, end, traffic);
   }
 
   toJSON(): HourlyUsage[] {
@@ -240,18 +257,30 @@ class HourlyUsageCopy {
   }
 }
 
-function rowsBetween(of: string, numbers: readonly number[], first: number, end: number): HourlyUsage[] {
+function rowsBetween(
+  of: string,
+  numbers: readonly number[],
+  first: number,
+  end: number,
+  traffic: ReadonlyMap<number, DataTraffic>,
+): HourlyUsage[] {
   const rows: HourlyUsage[] = [];
   for (let position = first; position < end; position += NUMBERS_PER_ROW)
-    rows.push(rowAt(of, numbers, position));
+    rows.push(rowAt(of, numbers, position, traffic));
   return rows;
 }
 
-function rowAt(of: string, numbers: readonly number[], position: number): HourlyUsage {
+function rowAt(
+  of: string,
+  numbers: readonly number[],
+  position: number,
+  traffic: ReadonlyMap<number, DataTraffic>,
+): HourlyUsage {
   const [hour, activeMs, cuMs] = [numbers[position], numbers[position + 1], numbers[position + 2]] as [
     number,
     number,
     number,
   ];
-  return { of, hour, activeMs, cuMs };
+  const data = traffic.get(hour);
+  return { of, hour, activeMs, cuMs, ...(data === undefined ? {} : { data }) };
 }

@@ -1,6 +1,7 @@
 import type { ActivePhase, Compute } from "../compute/compute.ts";
 import { HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
+import { type DataTraffic, sumOfTraffic } from "./data-traffic.ts";
 import { type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import { addSpan } from "./usage-periods.ts";
 
@@ -16,18 +17,35 @@ function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, 
   const activeMs = usage.activeMs + at - meteredAt;
   const cuMs = usage.cuMs + (at - meteredAt) * sizeCu;
   if (world.settings.hourlyUsage !== true) {
-    world.usage.set({ id, activeMs, cuMs });
+    world.usage.set({ ...usage, activeMs, cuMs });
     return;
   }
   const { hour } = usage;
   // Usually the span is within the open hour, which then stays the same.
   const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
   world.usage.set({
-    id,
+    ...usage,
     activeMs,
     cuMs,
     hour: isWithin ? hour : addSpan(world, usage, { from: meteredAt, to: at, sizeCu }),
   });
+}
+
+/** Books the traffic of a compute, in the period of `at`. */
+export function meterTraffic(
+  world: World,
+  { branchId, projectId }: Compute,
+  data: DataTraffic,
+  at: SimTime,
+): void {
+  for (const id of [branchId, projectId]) {
+    const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
+    const hour =
+      world.settings.hourlyUsage === true
+        ? { hour: addSpan(world, usage, { from: at, to: at, sizeCu: 0 }) }
+        : {};
+    world.usage.set({ ...usage, ...hour, ...sumOfTraffic(usage, { data }) });
+  }
 }
 
 /**
@@ -48,7 +66,7 @@ export function usageAt(
     activeMs += now - phase.meteredAt;
     cuMs += (now - phase.meteredAt) * phase.sizeCu;
   }
-  return { id, activeMs, cuMs };
+  return { id, activeMs, cuMs, ...sumOfTraffic(stored ?? {}, {}) };
 }
 
 /** For a branch or project that is removed. */

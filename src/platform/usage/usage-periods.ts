@@ -1,7 +1,8 @@
 import { dayStart, hourStart, monthStart, nextMonthStart, utcDateOf, utcInstant } from "../core/calendar.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
-import { type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
+import { sumOfTraffic, trafficSince } from "./data-traffic.ts";
+import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import type { OpenHour, Usage } from "./usage.ts";
 
 /** A period in which a compute was active at one size. */
@@ -74,9 +75,9 @@ function addSpanToPeriod(
   const current = period.startOf(hour * HOUR);
   const previous = usage.hour === undefined ? current : period.startOf(usage.hour.hour * HOUR);
   // Usage from before hourly recording was enabled belongs to no hour.
-  const before = usage.hour?.[period.before] ?? { activeMs: usage.activeMs, cuMs: usage.cuMs };
+  const before = usage.hour?.[period.before] ?? addTotals(usage, ZERO_USAGE);
   if (current === previous && span.from >= current) return before;
-  const { id, activeMs, cuMs } = usage;
+  const { id } = usage;
   const horizon = period.horizon(span.to);
   let earlier = ZERO_USAGE;
   if (span.from < current) {
@@ -97,8 +98,7 @@ function addSpanToPeriod(
   }
   if (current === previous) return addTotals(before, earlier);
   if (previous >= horizon) {
-    const use = { activeMs: activeMs - before.activeMs, cuMs: cuMs - before.cuMs };
-    world.hourlyUsage.add(id, period.granularity, previous / HOUR, use);
+    world.hourlyUsage.add(id, period.granularity, previous / HOUR, totalsSince(usage, before));
   }
   // Periods before the previous horizon are already deleted.
   if (period.horizon(previous) < horizon)
@@ -116,11 +116,13 @@ export function usageInPeriod(
 ): UsageTotals {
   const row = world.hourlyUsage.get(id, period.granularity, start / HOUR);
   let { activeMs, cuMs } = row ?? ZERO_USAGE;
+  let data: Pick<UsageTotals, "data"> = row ?? {};
   const usage = world.usage.get(id);
   if (usage?.hour !== undefined && period.startOf(usage.hour.hour * HOUR) === start) {
     const before = usage.hour[period.before];
     activeMs += usage.activeMs - before.activeMs;
     cuMs += usage.cuMs - before.cuMs;
+    data = sumOfTraffic(data, trafficSince(usage, before));
   }
   const end = period.endOf(start);
   for (const span of unmetered) {
@@ -128,7 +130,7 @@ export function usageInPeriod(
     activeMs += within;
     cuMs += within * span.sizeCu;
   }
-  return { activeMs, cuMs };
+  return { activeMs, cuMs, ...sumOfTraffic(data, {}) };
 }
 
 function usageWithin(span: UsageSpan, start: SimTime, end: SimTime): UsageTotals {
@@ -140,6 +142,10 @@ function overlapMs({ from, to }: UsageSpan, start: SimTime, end: SimTime): Durat
   return Math.max(0, Math.min(to, end) - Math.max(from, start));
 }
 
-export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
-  return { activeMs: one.activeMs + other.activeMs, cuMs: one.cuMs + other.cuMs };
+function totalsSince(total: UsageTotals, before: UsageTotals): UsageTotals {
+  return {
+    activeMs: total.activeMs - before.activeMs,
+    cuMs: total.cuMs - before.cuMs,
+    ...trafficSince(total, before),
+  };
 }

@@ -1,5 +1,6 @@
 import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
+import type { SpanData } from "../../platform/compute/span.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
@@ -94,8 +95,8 @@ export function controlCallFor(
     case "SpanBegan":
       return { method: "POST", path: "/spans", body: { kind: "begin", endpoint_id: event.endpointId } };
     case "SpanEnded": {
-      const { endpointId, until, arrivals, blocks, load, continues } = event;
-      const measured = omitUndefined({ blocks, load, continues });
+      const { endpointId, until, arrivals, blocks, load, data, continues } = event;
+      const measured = omitUndefined({ blocks, load, data: data && spanDataBody(data), continues });
       const body = { kind: "end", endpoint_id: endpointId, until: isoInstant(until), arrivals, ...measured };
       return { method: "POST", path: "/spans", body };
     }
@@ -103,6 +104,14 @@ export function controlCallFor(
       event.type satisfies CausedByNoControlCall;
       return undefined;
   }
+}
+
+function spanDataBody({ writtenBytes, transferredBytes, logicalSizeBytes }: SpanData): object {
+  return omitUndefined({
+    written_bytes: writtenBytes,
+    transferred_bytes: transferredBytes,
+    logical_size_bytes: logicalSizeBytes,
+  });
 }
 
 /** Events that a public request or the world itself causes. */

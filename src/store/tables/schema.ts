@@ -13,6 +13,7 @@ import type { Fault } from "../../platform/fault/fault.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
 import type { Project } from "../../platform/project/project.ts";
 import type { SettingsRecord } from "../../platform/project/settings-record.ts";
+import type { DataTraffic } from "../../platform/usage/data-traffic.ts";
 import type { Usage } from "../../platform/usage/usage.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
@@ -176,6 +177,7 @@ export const branches = sqliteTable(
     restoredAs: text(),
     restoreStatus: text().$type<NonNullable<Branch["restoreStatus"]>>(),
     backupSchedule: text({ mode: "json" }).$type<NonNullable<Branch["backupSchedule"]>>(),
+    logicalSizeBytes: integer(),
     past: text({ mode: "json" }).$type<NonNullable<Branch["past"]>>(),
     checksum: checksum(),
   },
@@ -268,6 +270,7 @@ export const usage = sqliteTable("usage", {
   cuMs: real().notNull(),
   /** The current hour. */
   hour: text({ mode: "json" }).$type<NonNullable<Usage["hour"]>>(),
+  data: text({ mode: "json" }).$type<DataTraffic>(),
   checksum: checksum(),
 });
 
@@ -277,6 +280,7 @@ export const hourlyUsage = sqliteTable("hourly_usage", {
   hour: integer().notNull(),
   activeMs: integer().notNull(),
   cuMs: real().notNull(),
+  data: text({ mode: "json" }).$type<DataTraffic>(),
   checksum: checksum(),
 });
 

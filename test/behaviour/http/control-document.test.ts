@@ -49,7 +49,12 @@ test("every route is in the document, and answers as the document says", async (
     await call("GET /health/ready");
     await call("GET /clock");
     await call("POST /spans", [], { kind: "begin", endpoint_id: endpointId });
-    await call("POST /spans", [], { kind: "end", endpoint_id: endpointId, arrivals: 2 });
+    await call("POST /spans", [], {
+      kind: "end",
+      endpoint_id: endpointId,
+      arrivals: 2,
+      data: { written_bytes: 1 },
+    });
     await call("PUT /clock", [], { mode: "scaled", factor: 60 });
     await call("PUT /clock", [], { mode: "manual" });
     await call("POST /clock/advance", [], { by: "10m" });

@@ -175,3 +175,68 @@ test("a restored world has the data of its snapshot", async () => {
   await server.sim("POST", `/snapshots/${body.former_kept_as}/restore`, {});
   expect(await namesOf(parent.uri)).toEqual(["a", "b"]);
 });
+
+test("the size, the log and the transfer of a branch are those of its Postgres, also of a suspended compute", async () => {
+  const parent = await newBranch("a");
+  const client = await connect(parent.uri);
+  await client.query("create table numbers as select n from generate_series(1, 20000) n");
+  await client.query("select n from numbers");
+  await client.end();
+  await advance("10m");
+  const figuresOf = async (id: string) => {
+    const { body } = await server.api("GET", `/projects/${parent.projectId}/branches/${id}`);
+    const { logical_size, written_data_bytes, data_transfer_bytes } = body.branch;
+    return { logical_size, written_data_bytes, data_transfer_bytes };
+  };
+  const { logical_size, written_data_bytes, data_transfer_bytes } = await figuresOf(parent.branchId);
+  expect(logical_size).toBeGreaterThan(6_000_000);
+  expect(written_data_bytes).toBeGreaterThan(1_000_000);
+  // 20,000 rows of 12 to 16 bytes.
+  expect(data_transfer_bytes).toBeGreaterThan(240_000);
+  expect(data_transfer_bytes).toBeLessThan(400_000);
+  const child = await createChild(parent.projectId, { parent_id: parent.branchId });
+  expect(await figuresOf(child.id)).toEqual({ logical_size, written_data_bytes: 0, data_transfer_bytes: 0 });
+});
+
+test("an LSN that SQL reports gives the rows of then, also within one instant", async () => {
+  const parent = await newBranch("a");
+  const client = await connect(parent.uri);
+  const lsn = async () => (await client.query("select pg_current_wal_insert_lsn() as lsn")).rows[0].lsn;
+  const first = await lsn();
+  await client.query("insert into names values ('b')");
+  const second = await lsn();
+  await client.query("insert into names values ('c')");
+  const branch = { parent_id: parent.branchId };
+  const child = await createChild(parent.projectId, { ...branch, parent_lsn: first });
+  expect(await namesOf(child.uri)).toEqual(["a"]);
+  await advance("10m");
+  const later = await createChild(parent.projectId, { ...branch, parent_lsn: second });
+  expect(await namesOf(later.uri)).toEqual(["a", "b"]);
+  const path = `/projects/${parent.projectId}/branches/${parent.branchId}`;
+  const snapshot = await server.api("POST", `${path}/snapshot?lsn=${second}&name=then`);
+  expect(snapshot.status, JSON.stringify(snapshot.body)).toBe(200);
+  const source = { source_branch_id: parent.branchId, source_lsn: first, preserve_under_name: "now" };
+  expect((await server.api("POST", `${path}/restore`, source)).status).toBe(200);
+  expect(await namesOf(parent.uri)).toEqual(["a"]);
+  const unwritten = await server.api("POST", `/projects/${parent.projectId}/branches`, {
+    branch: { ...branch, parent_lsn: "FF/0" },
+  });
+  expect(unwritten.status).toBe(422);
+});
+
+test("a branch has the rows of a database that the API renamed while its parent was idle", async () => {
+  const parent = await newBranch("a");
+  await advance("10m");
+  const databases = `/projects/${parent.projectId}/branches/${parent.branchId}/databases`;
+  const renamed = await server.api("PATCH", `${databases}/neondb`, { database: { name: "shop" } });
+  expect(renamed.status).toBe(200);
+  const child = await createChild(parent.projectId, { parent_id: parent.branchId });
+  expect(new URL(child.uri).pathname).toBe("/shop");
+  expect(await namesOf(child.uri)).toEqual(["a"]);
+  await server.api("PATCH", `/projects/${parent.projectId}/branches/${child.id}/databases/shop`, {
+    database: { name: "store" },
+  });
+  const grandchild = await createChild(parent.projectId, { parent_id: child.id });
+  expect(await namesOf(grandchild.uri)).toEqual(["a"]);
+  expect(await namesOf(parent.uri.replace("/neondb?", "/shop?"))).toEqual(["a"]);
+});

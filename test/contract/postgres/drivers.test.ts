@@ -98,10 +98,11 @@ test("roles and databases that SQL creates appear in the API, and those of the A
   const path = `/projects/${branch.projectId}/branches/${branch.branchId}`;
   const client = await connect(branch.uri);
   await client.query("create role reader login password 'chosen'");
+  await client.query("do $$ begin create role auditor; end $$");
   await client.query("create database reports");
   const names = async (kind: "roles" | "databases") =>
     (await server.api("GET", `${path}/${kind}`)).body[kind].map(({ name }: { name: string }) => name);
-  await expect.poll(() => names("roles")).toContain("reader");
+  await expect.poll(() => names("roles")).toEqual(expect.arrayContaining(["reader", "auditor"]));
   await expect.poll(() => names("databases")).toContain("reports");
   const asReader = new URL(branch.uri);
   asReader.username = "reader";
@@ -132,7 +133,9 @@ test.skipIf(!existsSync("/proc/self/stat"))("work of Postgres is reported with i
   const client = await connect(branch.uri);
   await client.query("do $$ begin while clock_timestamp() < now() + interval '300 ms' loop end loop; end $$");
   const { body } = await server.sim("POST", "/clock/advance", { by: "2s" });
-  const ended = body.events.filter(({ type }: { type: string }) => type === "SpanEnded");
+  const ended = body.events.filter(
+    ({ type, endpoint_id }: any) => type === "SpanEnded" && endpoint_id === branch.endpointId,
+  );
   expect(ended).toMatchObject([{ load: expect.any(Number) }]);
   expect(ended[0].load).toBeGreaterThan(0);
   await client.end();

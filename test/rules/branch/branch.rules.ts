@@ -134,6 +134,26 @@ test("a branch can begin at a position of the log, if its parent has history the
     .thenRefused("PARENT_LSN_NOT_ALLOWED", /parent_lsn/);
 });
 
+test("a branch can begin at a position that Postgres has written, unless the log has it at another instant", () => {
+  const written = { ...createDev, parentLsn: "0/1500000", parentWrittenAt: NOW - SECOND };
+  given(worldWithProject())
+    .when(written)
+    .then([
+      {
+        type: "BranchCreated",
+        branch: { parentLsn: "0/1500000", parentTimestamp: NOW - SECOND },
+        dataFrom: { id: "br-main", at: NOW - SECOND, lsn: "0/1500000" },
+      },
+      running("create_branch"),
+    ]);
+  given(worldWithProject())
+    .when({ ...written, parentLsn: "0/1E88838" })
+    .thenRefused("PARENT_LSN_NOT_ALLOWED", /two instants/);
+  given(worldWithProject())
+    .when({ ...written, parentWrittenAt: NOW - 11 * SECOND })
+    .thenRefused("PARENT_LSN_NOT_ALLOWED", /must lie between/);
+});
+
 test("creating a branch in an unknown project or of an unknown parent is refused", () => {
   given(worldWithAccount()).when(createDev).thenRefused("PROJECT_NOT_FOUND");
   given(worldWithProject(), createOther)

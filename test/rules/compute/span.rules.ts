@@ -37,6 +37,13 @@ test("a span ends with the last work, which was before the report", () => {
     .then([{ type: "SpanEnded", beganAt: NOW, until: NOW + 2 * SECOND, arrivals: 7, continues: undefined }]);
 });
 
+test("a span reports what Postgres has done with data", () => {
+  const data = { writtenBytes: 100, transferredBytes: 20, logicalSizeBytes: 8_192 };
+  given(worldWithProject(), begin, after(SECOND))
+    .when(end(NOW, NOW, { data }))
+    .then([{ type: "SpanEnded", data }]);
+});
+
 test("a span cannot end after the report", () => {
   given(worldWithProject(), begin, after(SECOND))
     .when(end(NOW, NOW + MINUTE))
