@@ -125,8 +125,11 @@ test("the package has a scoped name, no source maps, and only the dependencies t
     private: isPrivate,
   } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
   expect([name, Object.keys(dependencies), isPrivate]).toEqual([NAME, RUNTIME_DEPENDENCIES, undefined]);
-  // An optional peer is not installed with the package.
-  expect(peerDependenciesMeta).toEqual({ vitest: { optional: true } });
+  // Optional peers are not installed with the package.
+  expect(peerDependenciesMeta).toEqual({
+    "@duckdb/node-api": { optional: true },
+    vitest: { optional: true },
+  });
   const files = readdirSync(unpacked, { recursive: true }).map(String);
   expect(files.filter((file) => file.endsWith(".map"))).toEqual([]);
   expect(readFileSync(join(unpacked, "dist/standin.js"), "utf8")).not.toContain("sourceMappingURL");

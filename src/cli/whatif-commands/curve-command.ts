@@ -1,6 +1,6 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { randomFrom } from "../../simulation/random.ts";
-import { CLIENT_FORMS, type ClientForm, parseClient } from "../../whatif/coupled/client-forms.ts";
+import { CLIENT_FORMS, type ClientForm } from "../../whatif/coupled/client-forms.ts";
 import type { DelayChoice, SuspendDelay } from "../../whatif/curve/curve.ts";
 import { CurveAnswer } from "../../whatif/curve/curve-answer.ts";
 import { curvePage, delayLines } from "../../whatif/curve/curve-page.ts";
@@ -8,21 +8,18 @@ import { type SimulatedFigures, simulateDelays } from "../../whatif/curve/curve-
 import type { DelayFigures } from "../../whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
-import { type DaySpan, parseDaySpan, SPAN_RULE, splitDays } from "../../whatif/held-out/day-split.ts";
+import { type DaySpan, splitDays } from "../../whatif/held-out/day-split.ts";
 import { NO_LATENCY } from "../../whatif/replay/start-latency.ts";
 import { questionSummary } from "../../whatif/report/question-summary.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
-import { parseDurationOption } from "../terminal/option-parsers.ts";
+import { parseBytesOption, parseDurationOption } from "../terminal/option-parsers.ts";
 import { RepeatableOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
 import { curveCsv } from "../whatif/curve-csv.ts";
-import { openGapFiles } from "../whatif/gap-files.ts";
-import { FILE_OPTIONS } from "../whatif/import-options.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
-import { openTraces } from "../whatif/open-traffic.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -30,7 +27,6 @@ import {
   DELAY_FORMS,
   numberAtLeast,
   type OutputOptions,
-  type PeriodOptions,
   parseDelayOption,
   type QuestionOptions,
   questionFromOptions,
@@ -39,13 +35,14 @@ import {
 } from "../whatif/question-options.ts";
 import { readGaps, replayAll } from "../whatif/replay-workers.ts";
 import { outputResult } from "../whatif/report-output.ts";
-import { addTraceOptions, type TraceOptions, WORLD_OPTIONS } from "../whatif/trace-options.ts";
+import { addTraceOptions } from "../whatif/trace-options.ts";
+import { parseFromOption } from "../whatif-databases/gap-database.ts";
+import { type CurveInputOptions, openCurveInput } from "../whatif-databases/open-curve-input.ts";
+import { addClient, parseDaySpanOption } from "./curve-option-parsers.ts";
 
 type CurveOptions = QuestionOptions &
   OutputOptions &
-  PeriodOptions &
-  TraceOptions & {
-    readonly gaps?: readonly string[];
+  CurveInputOptions & {
     readonly delay?: SuspendDelay;
     readonly byCompute?: boolean;
     readonly maxColdPerDay?: number;
@@ -61,18 +58,29 @@ export function curveCommand(): Command {
   const command = new Command("curve").description(
     "compute the cost of every autosuspend delay in one pass, exact for the recorded instants and durations",
   );
-  addTraceOptions(command);
+  addTraceOptions(
+    command,
+    new RepeatableOption(
+      "--from <instant or database>",
+      "start of the period to analyze, inclusive; or the database that counts the gaps, see below",
+    ).argParser(parseFromOption),
+  );
   addQuestionOptions(command, ["coldStartWorth"])
     .addOption(
       new RepeatableOption(
         "--gaps <file>",
         "answer from the result of the query of whatif sql instead of from traces; - for stdin, repeatable",
-      )
-        .argParser((path: string, previous: readonly string[] | undefined) => [...(previous ?? []), path])
-        .conflicts(["startLatency", "maxWaitP99", "client", ...FILE_OPTIONS, ...WORLD_OPTIONS]),
+      ).argParser((path: string, previous: readonly string[] | undefined) => [...(previous ?? []), path]),
     )
     .addOption(coldStartOrDollarsOption())
     .addOption(waitWorthOption())
+    .addOption(new Option("--table <name>", "table of the requests in the database of --from; not quoted"))
+    .addOption(
+      new Option(
+        "--memory <size>",
+        "memory that the database of --from may use, such as 4GiB; the rest is on its disk (default: its own limit)",
+      ).argParser(parseBytesOption),
+    )
     .addOption(
       new Option("--delay <delay>", `print the figures of this delay only: ${DELAY_FORMS}`)
         .argParser(parseDelayOption)
@@ -129,6 +137,11 @@ include them. Each delay named in the result is simulated with them. A number
 without a unit is milliseconds.
 ${CLIENT_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
 
+A database of --from counts the gaps between requests itself, and only reads:
+  duckdb:FILE                            needs the package @duckdb/node-api; duckdb: alone for files
+  postgres://user:password@host/database
+  clickhouse://user:password@host:8123/database, or clickhouses:// for HTTPS
+
 Examples:
   $ standin whatif fleet --computes 200 --days 7 --seed 1 --out fleet.csv
   $ standin whatif curve fleet.csv --present 300 --cu 0.25 --price 0.222
@@ -139,7 +152,8 @@ Examples:
   $ standin whatif curve fleet.csv --train 14d --test 7d
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute
-  $ psql --csv -f gaps.sql | standin whatif curve --gaps - (see standin whatif sql)`,
+  $ standin whatif curve --from duckdb:logs.duckdb --table calls --map endpoint=db,at=at,duration=ms
+  $ psql --csv -f gaps.sql | standin whatif curve --gaps -`,
     )
     .action(async (paths: string[], options: CurveOptions, invokedCommand: Command) =>
       interruptible((signal) => runCurve(paths, options, invokedCommand, signal)),
@@ -154,24 +168,19 @@ async function runCurve(
 ): Promise<void> {
   if (options.delay !== undefined && options.out !== undefined)
     throw new CliError("--delay prints figures only and cannot be combined with --out", true);
-  const { gaps } = options;
-  if (gaps !== undefined && paths.length > 0)
-    throw new CliError("--gaps: the figures come from gap rows or from traces, so give one of both", true);
-  const opened =
-    gaps === undefined
-      ? await openTraces(paths, options, command, signal)
-      : await openGapFiles(gaps, options, signal);
+  const opened = await openCurveInput(paths, options, command, signal);
+  const hasOnlyGaps = opened.traffic.gapRows !== undefined;
   try {
     const { question } = await questionFromOptions(
       // Gap rows do not say which requests wait for a start.
-      gaps === undefined ? options : { ...options, startLatency: NO_LATENCY },
+      hasOnlyGaps ? { ...options, startLatency: NO_LATENCY } : options,
       opened.world,
     );
     const byCompute = options.byCompute === true || options.out !== undefined;
     const { currentDelay, ownDelays, deletedAt, costs } = question;
     const startMs = meanLatencyMs(question.latency);
     const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute, byDay: true };
-    const workers = gaps === undefined ? options.workers : 1;
+    const workers = hasOnlyGaps ? 1 : options.workers;
     const reading = await readGaps(opened, readingOptions, workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
     const named = options.delay === undefined ? answer.namedDelays : [options.delay];
@@ -276,26 +285,11 @@ function printDelay(
   print(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
 }
 
-function parseDaySpanOption(text: string): DaySpan {
-  const span = parseDaySpan(text);
-  if (span !== undefined) return span;
-  throw new InvalidArgumentError(`It ${SPAN_RULE}.`);
-}
-
 function summaryOrError<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (error instanceof RangeError) throw new CliError(error.message, true);
-    throw error;
-  }
-}
-
-function addClient(text: string, previous: readonly ClientForm[] | undefined): readonly ClientForm[] {
-  try {
-    return [...(previous ?? []), parseClient(text)];
-  } catch (error) {
-    if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
     throw error;
   }
 }

@@ -43,7 +43,7 @@ export async function readGapFiles(
   }
 }
 
-export type GapOptions = PeriodOptions & { readonly compute?: readonly string[] };
+type GapOptions = PeriodOptions & { readonly compute?: readonly string[] };
 
 /** Opens gap rows instead of traces. Their requests cannot be replayed. */
 export async function openGapFiles(
@@ -51,8 +51,18 @@ export async function openGapFiles(
   options: GapOptions,
   signal: AbortSignal,
 ): Promise<OpenedTraces> {
+  const { table, sha256 } = await readGapFiles(paths, signal, options.compute);
+  const files = paths.map((path, index) => ({ gaps: basename(path), sha256: sha256[index] ?? "" }));
+  return openGapTable(table, files, options);
+}
+
+/** `files`: where the rows come from, for the report. The rows are of the computes in `options`, if it has some. */
+export function openGapTable(
+  table: GapTable,
+  files: readonly Readonly<Record<string, unknown>>[],
+  options: GapOptions,
+): OpenedTraces {
   const { compute: only } = options;
-  const { table, sha256 } = await readGapFiles(paths, signal, only);
   const missing = only?.find((name) => !table.computes.includes(name));
   if (missing !== undefined)
     throw new CliError(`--compute: the gap rows have no compute ${JSON.stringify(missing)}`, true);
@@ -62,7 +72,7 @@ export async function openGapFiles(
     traffic: { ...whole, period },
     ...(only === undefined ? {} : { only }),
     inputSummary: {
-      files: paths.map((path, index) => ({ gaps: basename(path), sha256: sha256[index] ?? "" })),
+      files,
       notes: [`gaps of ${plural(table.rows, "row")}: starts take no time, and no request is replayed`],
       bad: [],
     },

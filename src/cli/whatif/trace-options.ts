@@ -25,7 +25,8 @@ export const WORLD_OPTIONS = [
   "controlToken",
 ] as const satisfies readonly (keyof TraceOptions)[];
 
-export function addTraceOptions(command: Command): Command {
+/** `fromOption`: another option for the start of the period, if the command has one. */
+export function addTraceOptions(command: Command, fromOption: Option = periodStartOption()): Command {
   addInputOptions(
     command.argument(
       "[traces...]",
@@ -52,18 +53,20 @@ export function addTraceOptions(command: Command): Command {
         (name: string, previous: readonly string[] | undefined) => [...new Set([...(previous ?? []), name])],
       ),
     )
-    .addOption(
-      new Option(
-        "--from <instant>",
-        "start of the period to analyze, inclusive (default: the start of the trace)",
-      ).argParser(parseInstantOption),
-    )
+    .addOption(fromOption)
     .addOption(
       new Option(
         "--to <instant>",
         "end of the period to analyze, exclusive; idle computes are billed until then (default: the end of the trace)",
       ).argParser(parseInstantOption),
     );
+}
+
+function periodStartOption(): Option {
+  return new Option(
+    "--from <instant>",
+    "start of the period to analyze, inclusive (default: the start of the trace)",
+  ).argParser(parseInstantOption);
 }
 
 /** The world to analyze, if the input is a world. Trace files take precedence over environment variables. */

@@ -82,12 +82,18 @@ test("the printed query, run by Postgres, gives the answer of the requests thems
     limits: __,
     ...expected
   } = JSON.parse(await succeed("whatif", "curve", calls, "--start-latency", "0", ...FLAGS));
-  for (const file of [gaps, merged]) {
-    const { input, limits, ...answer } = JSON.parse(
-      await succeed("whatif", "curve", "--gaps", file, ...FLAGS),
-    );
+  const sources = [
+    [["--gaps", gaps], { gaps: "gaps.csv" }],
+    [["--gaps", merged], { gaps: "merged.csv" }],
+    [
+      ["--from", uri, "--table", "calls", "--map", "endpoint=db,at=at,duration=ms", "--memory", "64MiB"],
+      { table: "calls" },
+    ],
+  ] as const;
+  for (const [source, file] of sources) {
+    const { input, limits, ...answer } = JSON.parse(await succeed("whatif", "curve", ...source, ...FLAGS));
     expect(answer).toEqual(expected);
-    expect(input.files).toMatchObject([{ gaps: file === gaps ? "gaps.csv" : "merged.csv" }]);
+    expect(input.files).toMatchObject([file]);
     expect(JSON.stringify(limits.left_out)).toContain("the input is gaps without their requests");
   }
 });
