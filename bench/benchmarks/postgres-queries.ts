@@ -30,24 +30,29 @@ export async function pgbench(
   return Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]);
 }
 
+/** The options of `pgbench` for a connection to Postgres without the server. */
+export function directTo({ sockets }: RunningEngine): string[] {
+  return ["-h", sockets, "-p", "5432", "-U", SUPERUSER, "neondb"];
+}
+
 type Measured = { readonly perSecond: number; readonly cpuUs: number };
 
 export async function queryFigures(
   environment: BenchEnvironment,
   server: PostgresServer,
   { uri }: Compute,
-  { sockets }: RunningEngine,
+  engine: RunningEngine,
   progress: (step: string) => void,
 ): Promise<Figure[]> {
   const seconds = environment.quick ? 1 : 5;
-  const direct = ["-h", sockets, "-p", "5432", "-U", SUPERUSER, "neondb"];
+  const direct = directTo(engine);
   const withTls = [uri.replace("sslmode=disable", "sslmode=require")];
   progress("filling the tables of a Postgres with TLS");
   const tlsPostgres = await startTlsPostgres(join(environment.directory(), "postgres"));
   await fillTables(tlsPostgres.uri);
   const pipe = await environment.start<{ port: number }>([
     environment.script("bare-pipe"),
-    join(sockets, ".s.PGSQL.5432"),
+    join(engine.sockets, ".s.PGSQL.5432"),
   ]);
   const throughPipe = ["-h", "127.0.0.1", "-p", String(pipe.ready.port), "-U", SUPERUSER, "neondb"];
   const measured = async (target: readonly string[], pid: number): Promise<Measured> => {

@@ -42,7 +42,7 @@ export class HttpConnection {
     return this.#requestOrThrow({ surface: "control", method, path, body });
   }
 
-  async fetch({ surface, method, path, body, key }: TargetRequest): Promise<TargetResponse> {
+  async fetch({ surface, method, path, body, key, signal }: TargetRequest): Promise<TargetResponse> {
     const token = surface === "control" ? this.#controlToken : key;
     const url = `${this.base}${surface === "api" ? "/api/v2" : "/_sim"}${path}`;
     try {
@@ -52,7 +52,7 @@ export class HttpConnection {
           "Content-Type": "application/json",
           Authorization: token === undefined ? undefined : `Bearer ${token}`,
         }),
-        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body) }),
+        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), signal }),
       });
       const text = await response.text();
       return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };

@@ -182,7 +182,7 @@ class InProcessTarget implements ServedTarget {
   }
 
   async request(
-    { surface, method, path, body, key }: TargetRequest,
+    { surface, method, path, body, key, signal }: TargetRequest,
     arrivals: ArrivalSource,
   ): Promise<TargetResponse> {
     const headers = {
@@ -195,7 +195,7 @@ class InProcessTarget implements ServedTarget {
       new Request(url, {
         method,
         headers,
-        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body) }),
+        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body), signal }),
       }),
     );
     await this.#refreshWorld();

@@ -8,7 +8,7 @@ export type Content = {
 };
 /** `verifier`: `undefined` for a role that cannot log in. */
 type ContentRole = { readonly name: string; readonly verifier: string | undefined };
-/** `id` stays the same when the database is renamed. */
+/** `id` stays the same when the database is renamed or copied. */
 type ContentDatabase = { readonly id: number; readonly name: string; readonly owner: string };
 
 /** What SQL statements changed in the cluster since content was last applied to it. */

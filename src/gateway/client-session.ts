@@ -14,7 +14,7 @@ import type { Pooler } from "./pooler/pooler.ts";
 import { pooledSettings } from "./pooler/startup-parameters.ts";
 import type { CancelKeys } from "./relay/cancel-keys.ts";
 import type { EngineConnection } from "./relay/engine-connection.ts";
-import { EngineRefused, logIn } from "./relay/engine-login.ts";
+import { type EngineLogins, EngineRefused } from "./relay/engine-login.ts";
 import { Relay } from "./relay/relay.ts";
 import { routeOf } from "./route.ts";
 import { AdmittedSession } from "./world/admitted-session.ts";
@@ -34,6 +34,7 @@ export type SessionOptions = {
   /** Whether each connection begins with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
   readonly cancelKeys: CancelKeys;
+  readonly logins: EngineLogins;
   readonly passwords: KnownPasswords;
   readonly pooler: Pooler;
   /** Throws `ConnectionRejected` if there is no such world. */
@@ -191,8 +192,8 @@ class ClientSession {
     { host }: ServedCompute,
     isEnded: () => boolean,
   ): Promise<EngineConnection> {
-    const { cancelKeys } = this.#options;
-    const open = (address: EngineAddress) => logIn(address, parameters, cancelKeys);
+    const { cancelKeys, logins } = this.#options;
+    const open = (address: EngineAddress) => logins.logIn(address, parameters);
     const { socket, greeting, cancelPid } = await openEngineSession(host, served, admitted, open, isEnded);
     return {
       serve: (client, listener) => {

@@ -13,6 +13,7 @@ import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { Pooler } from "./pooler/pooler.ts";
 import { CancelKeys } from "./relay/cancel-keys.ts";
+import { EngineLogins } from "./relay/engine-login.ts";
 import { SqlOverHttp } from "./serverless/sql-over-http.ts";
 import { ServedWorld } from "./world/served-world.ts";
 
@@ -57,7 +58,8 @@ export class Gateway {
   readonly #streams = new Set<Duplex>();
   readonly #cancelKeys = new CancelKeys();
   readonly #passwords = new KnownPasswords();
-  readonly #pooler = new Pooler(this.#cancelKeys);
+  readonly #logins = new EngineLogins(this.#cancelKeys);
+  readonly #pooler = new Pooler(this.#cancelKeys, this.#logins);
   readonly #worlds = new Map<string, OpenedWorld>();
   readonly sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
@@ -154,6 +156,7 @@ export class Gateway {
     return {
       onClientError: (code: string) => this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1),
       cancelKeys: this.#cancelKeys,
+      logins: this.#logins,
       passwords: this.#passwords,
       servedWorld: async (name: string | undefined) => {
         if (this.#isClosing) throw new ConnectionRejected(CLIENT_ERRORS.serverStopping);

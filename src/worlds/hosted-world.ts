@@ -124,6 +124,13 @@ export class HostedWorld implements WorldHandle {
     return result;
   }
 
+  settledSeq(): number | undefined {
+    const { live } = this.#lifecycle;
+    if (live === undefined || this.#gate.running !== undefined || !this.#reports.isSettled(live))
+      return undefined;
+    return live.simulation.world.seq;
+  }
+
   async clock(): Promise<ClockReading> {
     return this.transact(() => {
       const { simulation, clock } = this.#lifecycle.requireLive();
@@ -238,11 +245,7 @@ export class HostedWorld implements WorldHandle {
         this.#commits.now();
       } catch (error) {
         // A world that cannot be opened has nothing to commit, and restoring is how to repair it.
-        const cannotBeOpened =
-          error instanceof StoreUnavailable &&
-          this.#lifecycle.live === undefined &&
-          !this.#lifecycle.isClosed;
-        if (!cannotBeOpened) throw error;
+        if (!this.#lifecycle.couldNotOpen(error)) throw error;
       }
       await this.#lifecycle.replace(swap);
     });

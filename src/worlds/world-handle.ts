@@ -124,6 +124,11 @@ export interface WorldHandle {
   readonly name: string;
   /** Runs `work` in one transaction. Its result is returned once everything that it has seen is durable. */
   transact<T>(work: (transaction: Transaction) => T): T | Promise<T>;
+  /**
+   * The sequence number of the last event, if all work that is due by now has been done and is durable. While it
+   * is the same, a transaction would find the same world. `undefined`: only a transaction can tell.
+   */
+  settledSeq(): number | undefined;
   /** The current instant of the world's clock. Runs no due work. */
   now(): SimTime;
   clock(): Promise<ClockReading>;

@@ -1,6 +1,8 @@
 import type { CDPSession } from "playwright-core";
 import { expect, test } from "vitest";
-import { addProject, openConsole } from "../support/browser.ts";
+import { addProject, openConsole, shareServer } from "../support/browser.ts";
+
+shareServer();
 
 /** WCAG 2.2, success criterion 2.5.8. */
 const SMALLEST_TARGET_PX = 24;
@@ -9,6 +11,9 @@ const SMALL_TARGETS = `[...document.querySelectorAll("button, select, input, [ro
   .map((element) => [element, element.getBoundingClientRect()])
   .filter(([, { width, height }]) => height > 0 && Math.min(width, height) < ${SMALLEST_TARGET_PX})
   .map(([element, { width, height }]) => [element.outerHTML.slice(0, 90), width, height].join(" "))`;
+const OVERFLOWING_TABS = `[...document.querySelectorAll("[role=tab]")]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map(({ textContent }) => textContent)`;
 const MOVING = `[...document.querySelectorAll("*")]
   .filter((element) => {
     const { transitionDuration, animationName } = getComputedStyle(element);
@@ -72,6 +77,7 @@ test("on a touch screen, targets have at least 24 px, and nothing moves if motio
   const { page } = await opened();
   await page.getByRole("button", { name: "shop / main", exact: true }).click();
   await page.getByRole("heading", { name: "Why" }).waitFor();
+  expect(await page.evaluate(OVERFLOWING_TABS)).toEqual([]);
   for (const tab of ["Events", "Faults", "What if", "Snapshots", "Worlds", "API keys"]) {
     await page.getByRole("tab", { name: tab }).click();
     expect(await page.evaluate(SMALL_TARGETS), tab).toEqual([]);

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { Command, Option } from "commander";
-import type Tinypool from "tinypool";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
 import { type JobOptions, prepareJobs, type TitledJob } from "../run/prepare-jobs.ts";
 import { runScenarioJob, type ScenarioJobHooks, type ScenarioJobResult } from "../run/run-job.ts";
+import { openRunPool } from "../run/run-pool.ts";
 import { showRunProgress } from "../run/run-progress.ts";
 import {
   checkWritable,
@@ -114,15 +114,13 @@ async function runJobs(
   const printPretty = (text: string) => isPretty && print(`${text}\n`);
   // A running server has one clock for all runs.
   const workers = options.target === undefined ? Math.min(options.workers, jobs.length) : 1;
-  const pool = workers > 1 ? await createWorkerPool(workers) : undefined;
+  const pool = workers > 1 ? await openRunPool(workers, signal) : undefined;
   // Every run of the pool adds a listener.
   setMaxListeners(jobs.length + OTHER_LISTENERS, signal);
   const results: ScenarioJobResult[] = [];
   const watch = options.ui === true ? (await import("../run/run-page.ts")).watchedBy(signal) : {};
   try {
-    const pending = jobs.map((job) => pool?.run(job, { signal }) as Promise<ScenarioJobResult> | undefined);
-    // A rejection is handled when its turn comes; this prevents an unhandled rejection before.
-    for (const running of pending) running?.catch(() => undefined);
+    const pending = jobs.map((job) => pool?.run(job));
     for (const [index, job] of jobs.entries()) {
       printPretty(style.paint("bold", job.title));
       const result = await (pending[index] ?? runInProcess(job, signal, isPretty, style, watch));
@@ -139,7 +137,7 @@ async function runJobs(
     if (signal.aborted) throw new CliError("interrupted");
     throw error;
   } finally {
-    await pool?.destroy();
+    await pool?.close();
   }
   if (jobs.length > 1) printPretty(formatRunSummary(results, jobs.length - results.length, style));
   return results;
@@ -167,15 +165,6 @@ async function runInProcess(
   } finally {
     progress.clear();
   }
-}
-
-async function createWorkerPool(workers: number): Promise<Tinypool> {
-  const { default: Pool } = await import("tinypool");
-  return new Pool({
-    filename: new URL("./run-worker.js", import.meta.url).href,
-    minThreads: workers,
-    maxThreads: workers,
-  });
 }
 
 /** A table with one line per run. */

@@ -3,6 +3,7 @@
 import type { ControlAnswer } from "../../control/document/answers.ts";
 
 export type Clock = ControlAnswer<"GET /clock">;
+export type Advance = ControlAnswer<"POST /clock/advance">;
 
 /** The fields of the state that the console reads. `index.html` requests them before the script. */
 export const STATE_FIELDS = "accounts,projects,branches,endpoints,operations";

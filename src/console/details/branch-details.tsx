@@ -3,9 +3,10 @@ import type { Branch } from "../client/types.ts";
 import { CopyText } from "../parts/copy-text.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { formatInstant } from "../parts/format.ts";
-import { connectionUri, createBranch, deleteBranch } from "../state/actions.ts";
+import { connectionUri, createBranch, createCompute, deleteBranch } from "../state/actions.ts";
 import { attempt } from "../state/notices.ts";
 import { canChange, computes, findBranch, findProject, selection } from "../state/world.ts";
+import { AllFields } from "./all-fields.tsx";
 import { BranchData } from "./branch-data.tsx";
 import { pointText } from "./branch-graph.tsx";
 
@@ -14,6 +15,7 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
   const project = findProject(branch.project_id);
   const parent = branch.parent_id === undefined ? undefined : findBranch(branch.parent_id);
   const own = computes.value.filter(({ branch_id }) => branch_id === branch.id);
+  const hasPrimary = own.some(({ type }) => type === "read_write");
   const reveal = async () => {
     uri.value = await attempt(() => connectionUri(branch));
   };
@@ -29,6 +31,12 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
         <div class="buttons">
           <button type="button" onClick={() => project && createBranch(project, branch)}>
             New branch
+          </button>
+          <button
+            type="button"
+            onClick={() => createCompute(branch, hasPrimary ? "read_only" : "read_write")}
+          >
+            {hasPrimary ? "New replica" : "New compute"}
           </button>
           <button
             type="button"
@@ -83,6 +91,7 @@ export function BranchDetails({ branch }: { readonly branch: Branch }) {
         ))}
         {own.length === 0 && <li>none</li>}
       </ul>
+      <AllFields object={branch} />
     </>
   );
 }

@@ -12,6 +12,7 @@ import { commandCompute, deleteCompute, sendActivity, setDelay } from "../state/
 import { useReading } from "../state/reading.ts";
 import { at, canChange, nameOfCompute, now, stats } from "../state/world.ts";
 import { EventLine } from "../views/event-line.tsx";
+import { AllFields } from "./all-fields.tsx";
 
 export function ComputeDetails({ compute }: { readonly compute: Compute }) {
   const instant = at.value;
@@ -47,6 +48,7 @@ export function ComputeDetails({ compute }: { readonly compute: Compute }) {
           </button>
         </div>
       )}
+      {instant !== undefined && <PastFacts compute={compute} />}
       {current && <CurrentFacts compute={compute} stats={current} />}
       <h3>Why</h3>
       <ul class="reasons">
@@ -60,7 +62,28 @@ export function ComputeDetails({ compute }: { readonly compute: Compute }) {
           <EventLine key={event.seq} event={event} />
         ))}
       </ol>
+      <AllFields object={compute} />
     </>
+  );
+}
+
+/** What the world knows of a past instant; caches and connections are counted for the present only. */
+function PastFacts({ compute }: { readonly compute: Compute }) {
+  const { range, suspend_timeout_seconds: delay, started_at, last_active_at, suspended_at } = compute;
+  const instant = (at: string | undefined) => (at === undefined ? "–" : formatInstant(at));
+  return (
+    <Facts
+      facts={[
+        ["Size limits", `${range.min_cu} to ${range.max_cu} CU`],
+        [
+          "Autosuspend",
+          delay < 0 ? "never" : delay === 0 ? "default of the platform" : formatDuration(delay * 1_000),
+        ],
+        ["Started", instant(started_at)],
+        ["Last active", instant(last_active_at)],
+        ["Suspended", instant(suspended_at)],
+      ]}
+    />
   );
 }
 

@@ -3,7 +3,8 @@ import { Facts } from "../parts/facts.tsx";
 import { formatDuration, formatInstant, words } from "../parts/format.ts";
 import { createBranch, deleteProject } from "../state/actions.ts";
 import { branchesOf } from "../state/tree-rows.ts";
-import { canChange, computes, now, world } from "../state/world.ts";
+import { canChange, computes, shownNow, world } from "../state/world.ts";
+import { AllFields } from "./all-fields.tsx";
 import { BranchGraph } from "./branch-graph.tsx";
 
 export function ProjectDetails({ project }: { readonly project: Project }) {
@@ -45,13 +46,30 @@ export function ProjectDetails({ project }: { readonly project: Project }) {
           <li key={id}>
             {words(action)}
             <small>{state.status}</small>
-            {state.due_at && now.value !== undefined && (
-              <small>ends in {formatDuration(Math.max(0, Date.parse(state.due_at) - now.value))}</small>
+            {state.due_at && state.started_at && shownNow.value !== undefined && (
+              <Progress
+                begin={Date.parse(state.started_at)}
+                end={Date.parse(state.due_at)}
+                at={shownNow.value}
+              />
             )}
           </li>
         ))}
         {operations.length === 0 && <li>none: changes are accepted</li>}
       </ul>
+      <AllFields object={project} />
+    </>
+  );
+}
+
+type ProgressProps = { readonly begin: number; readonly end: number; readonly at: number };
+
+function Progress({ begin, end, at }: ProgressProps) {
+  const left = `ends in ${formatDuration(Math.max(0, end - at))}`;
+  return (
+    <>
+      <progress max={Math.max(1, end - begin)} value={Math.max(0, at - begin)} aria-label={left} />
+      <small>{left}</small>
     </>
   );
 }

@@ -1,5 +1,10 @@
-import { formatInstant } from "./format.ts";
+import { formatDate, formatTime } from "./format.ts";
 
 export function Instant({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{formatInstant(at)}</time>;
+  const ms = Date.parse(at);
+  return (
+    <time dateTime={at}>
+      <span>{formatDate(ms)}</span> <span>{formatTime(ms)}</span>
+    </time>
+  );
 }

@@ -1,9 +1,10 @@
 import { control, platform } from "../client/request.ts";
-import type { Branch, Compute, Project } from "../client/types.ts";
+import type { Advance, Branch, Compute, Project } from "../client/types.ts";
 import { ask } from "../parts/dialog.tsx";
 import { formatDuration } from "../parts/format.ts";
 import { attempt, notify } from "./notices.ts";
 import { refreshAll } from "./refresh.ts";
+import { reportAdvance } from "./trace.ts";
 import { accounts, computes, findProject, nameOfCompute, selection } from "./world.ts";
 
 // What the user can do to the world. Calls of the platform API are made for the account that owns the project.
@@ -17,8 +18,9 @@ function callFor(projectId: string, method: string, path: string, body?: unknown
 }
 
 export async function advance(target: { by: string } | { to: string } | { next: true }): Promise<void> {
-  await attempt(() => control("POST", "/clock/advance", target));
+  const reached = await attempt(() => control<Advance>("POST", "/clock/advance", target));
   refreshAll();
+  if (reached !== undefined) reportAdvance(reached);
 }
 
 export async function setClock(mode: string): Promise<void> {
@@ -42,8 +44,10 @@ export function askForAdvance(): void {
     ],
     action: "Advance",
     onSubmit: async ({ target = "" }) => {
-      await control("POST", "/clock/advance", /^\d{4}-/.test(target) ? { to: target } : { by: target });
+      const input = /^\d{4}-/.test(target) ? { to: target } : { by: target };
+      const reached = await control<Advance>("POST", "/clock/advance", input);
       refreshAll();
+      reportAdvance(reached);
     },
   });
 }
@@ -88,6 +92,14 @@ export function createBranch(project: Project, parent?: Branch): void {
       refreshAll();
     },
   });
+}
+
+export async function createCompute(branch: Branch, type: Compute["type"]): Promise<void> {
+  const endpoint = { branch_id: branch.id, type };
+  const created = await attempt(() => callFor(branch.project_id, "POST", "/endpoints", { endpoint }));
+  refreshAll();
+  if (created === undefined) return;
+  selection.value = { kind: "compute", id: (created as { endpoint: { id: string } }).endpoint.id };
 }
 
 export function deleteProject({ id, name }: Project): void {

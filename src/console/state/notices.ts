@@ -1,18 +1,27 @@
 import { signal } from "@preact/signals";
 
-export type Notice = { readonly id: number; readonly kind: "error" | "done"; readonly text: string };
+export type Notice = {
+  readonly id: number;
+  readonly kind: "error" | "done";
+  readonly text: string;
+  readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+};
 
 const SHOWN_MS = 6_000;
+/** What can be acted on is shown longer. */
+const SHOWN_WITH_ACTION_MS = 15_000;
 
 export const notices = signal<readonly Notice[]>([]);
 let lastId = 0;
 
-export function notify(kind: Notice["kind"], text: string): void {
+/** Shows a notice, and returns its id. */
+export function notify(kind: Notice["kind"], text: string, action?: Notice["action"]): number {
   lastId += 1;
   const id = lastId;
-  notices.value = [...notices.value.slice(-3), { id, kind, text }];
+  notices.value = [...notices.value.slice(-3), { id, kind, text, action }];
   // An error stays until it is dismissed: it says what to do.
-  if (kind === "done") setTimeout(() => dismiss(id), SHOWN_MS);
+  if (kind === "done") setTimeout(() => dismiss(id), action === undefined ? SHOWN_MS : SHOWN_WITH_ACTION_MS);
+  return id;
 }
 
 export function dismiss(id: number): void {

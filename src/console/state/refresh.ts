@@ -162,7 +162,11 @@ function follow(): void {
   const onOpen = () => {
     connection.value = "live";
     if (isCurrent) refreshClock();
-    else refreshAll();
+    else {
+      // A restore may have replaced the history that they belong to.
+      recentEvents.value = [];
+      refreshAll();
+    }
     isCurrent = false;
   };
   const onLost = (status: number | undefined) => {

@@ -81,8 +81,9 @@ export const findCompute = (id: string): Compute | undefined => computeById.valu
 export const findAccount = (id: string): Account | undefined =>
   accounts.value.find((account) => account.id === id);
 
-/** `storefront / main` */
+/** `storefront / main`, and `storefront / main (replica)` */
 export function nameOfCompute(compute: Compute): string {
   const names = [findProject(compute.project_id)?.name, findBranch(compute.branch_id)?.name, compute.name];
-  return names.filter((name) => name !== undefined).join(" / ");
+  const path = names.filter((name) => name !== undefined).join(" / ");
+  return compute.type === "read_only" ? `${path} (replica)` : path;
 }

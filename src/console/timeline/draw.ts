@@ -12,6 +12,8 @@ export type Scene = {
   readonly from: number;
   readonly to: number;
   readonly now: number;
+  /** When the next thing is due. */
+  readonly nextDue: number | undefined;
   /** The instant in the past that the page shows. */
   readonly at: number | undefined;
   readonly hoveredAt: number | undefined;
@@ -30,6 +32,8 @@ export type SceneRow = {
   readonly top: number;
   readonly height: number;
   readonly isSelected: boolean;
+  /** When the last running operation of the compute ends. */
+  readonly dueAt: number | undefined;
   /** When an active compute will be suspended if nothing uses it. */
   readonly suspendAt: number | undefined;
   readonly lane: TimelineLane | undefined;
@@ -63,6 +67,7 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, color
   const present = Math.max(0, x(at ?? now));
   if (present < width) context.fillRect(present, AXIS_HEIGHT, width - present, height - AXIS_HEIGHT);
   drawLine(pen, scene, now, colors.accent, at === undefined ? 2 : 1);
+  if (at === undefined && scene.nextDue !== undefined && scene.nextDue > now) drawNextDue(pen, scene.nextDue);
   if (at !== undefined) drawPlayhead(pen, scene, at);
   if (scene.hoveredAt !== undefined) drawLine(pen, scene, scene.hoveredAt, colors.muted, 1);
 }
@@ -119,7 +124,9 @@ function drawRow(pen: Pen, scene: Scene, row: SceneRow, begin: number): void {
     context.fillRect(Math.round(left), top + 4, 1.5, size);
   }
   if (row.suspendAt !== undefined && scene.at === undefined && row.suspendAt > scene.now)
-    drawCountdown(pen, x(scene.now), x(row.suspendAt), floor);
+    drawCountdown(pen, [x(scene.now), x(row.suspendAt)], floor, colors.active);
+  if (row.dueAt !== undefined && scene.at === undefined && row.dueAt > scene.now)
+    drawCountdown(pen, [x(scene.now), x(row.dueAt)], floor + 3, colors.operation);
   context.fillStyle = colors.grid;
   context.fillRect(0, top + height - 1, scene.width, 1);
 }
@@ -160,8 +167,14 @@ function drawSpan({ context, colors }: Pen, span: TimelineSpan, box: SpanBox): v
   context.globalAlpha = 1;
 }
 
-function drawCountdown({ context, colors }: Pen, left: number, right: number, floor: number): void {
-  context.strokeStyle = colors.active;
+/** A dashed line from now to what is due. */
+function drawCountdown(
+  { context }: Pen,
+  [left, right]: readonly [number, number],
+  floor: number,
+  color: string,
+): void {
+  context.strokeStyle = color;
   context.lineWidth = 1.5;
   context.setLineDash([3, 3]);
   context.beginPath();
@@ -169,7 +182,7 @@ function drawCountdown({ context, colors }: Pen, left: number, right: number, fl
   context.lineTo(right, floor - 1);
   context.stroke();
   context.setLineDash([]);
-  context.fillStyle = colors.active;
+  context.fillStyle = color;
   context.fillRect(right - 1, floor - 6, 2, 6);
 }
 
@@ -205,6 +218,14 @@ function drawLine({ context, x }: Pen, scene: Scene, at: number, color: string, 
   const left = Math.round(x(at));
   context.fillStyle = color;
   context.fillRect(left - width / 2, AXIS_HEIGHT - 6, width, scene.height - AXIS_HEIGHT + 6);
+}
+
+/** A flag on the ruler. */
+function drawNextDue({ context, colors, x }: Pen, due: number): void {
+  const left = Math.round(x(due));
+  context.fillStyle = colors.accent;
+  context.fillRect(left, AXIS_HEIGHT - 12, 1.5, 12);
+  context.fillRect(left, AXIS_HEIGHT - 12, 6, 5);
 }
 
 function drawPeriod({ context, colors, x }: Pen, scene: Scene, period: Period): void {

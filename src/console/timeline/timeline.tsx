@@ -64,7 +64,9 @@ export function Timeline() {
     const element = scroller.current;
     if (element === null) return;
     const measure = () => {
-      size.value = { width: element.clientWidth, height: element.clientHeight, scroll: element.scrollTop };
+      // The names of the lanes are beside the drawing, or above it on a narrow page.
+      const width = canvas.current?.clientWidth ?? 0;
+      size.value = { width, height: element.clientHeight, scroll: element.scrollTop };
     };
     measure();
     const observer = new ResizeObserver(measure);

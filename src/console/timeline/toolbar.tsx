@@ -52,6 +52,7 @@ export function TimelineToolbar({ begin }: { readonly begin: number }) {
           <li class="arrival">arrivals</li>
           <li class="waiting">waited for a start</li>
           <li class="mark">fault</li>
+          <li class="due">due</li>
         </ul>
       ) : (
         <p class="past-banner" role="status">

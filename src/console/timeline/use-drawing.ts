@@ -2,7 +2,7 @@ import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Timeline as TimelineAnswer } from "../client/types.ts";
 import { period } from "../state/period.ts";
-import { at, computes, now, selection, stats } from "../state/world.ts";
+import { at, clock, computes, now, selection, stats, world } from "../state/world.ts";
 import { readColors } from "./colors.ts";
 import { AXIS_HEIGHT, drawScene, type SceneRow } from "./draw.ts";
 import type { TimelineView } from "./view.ts";
@@ -33,10 +33,12 @@ export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight 
           top: AXIS_HEIGHT + index * laneHeight.peek() - scroll,
           height: laneHeight.peek(),
           isSelected: selection.peek()?.id === compute.id,
+          dueAt: dueOf(compute.id),
           suspendAt: suspendAt === null || suspendAt === undefined ? undefined : Date.parse(suspendAt),
           lane: lanes.get(compute.id),
         };
       });
+      const nextDue = clock.peek()?.next_due;
       const [begin, end] = [from.peek(), to.peek()];
       const pointer = hovered.peek();
       drawScene(
@@ -47,6 +49,7 @@ export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight 
           from: begin,
           to: end,
           now: now.peek() ?? end,
+          nextDue: nextDue == null ? undefined : Date.parse(nextDue),
           at: at.peek(),
           period: period.peek(),
           hoveredAt: pointer === undefined ? undefined : begin + (pointer.x / width) * (end - begin),
@@ -54,7 +57,7 @@ export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight 
           timeline: answer.peek(),
           lastsUntil: lastsUntil(answer.peek(), now.peek()),
           maxCu: Math.max(1, ...computes.peek().map(({ range }) => range.max_cu)),
-          font: getComputedStyle(element).font,
+          font: fontOf(element),
         },
         colors,
       );
@@ -81,6 +84,7 @@ export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight 
       at.value;
       period.value;
       now.value;
+      world.value;
       request();
     });
     return () => {
@@ -89,6 +93,20 @@ export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight 
       scheme.removeEventListener("change", recolor);
     };
   }, [canvas, answer, size, hovered, visible, laneHeight]);
+}
+
+/** When the last running operation of a compute ends. */
+function dueOf(computeId: string): number | undefined {
+  const due = (world.peek()?.operations ?? []).flatMap(({ endpoint_id, state }) =>
+    endpoint_id === computeId && state.due_at !== undefined ? Date.parse(state.due_at) : [],
+  );
+  return due.length === 0 ? undefined : Math.max(...due);
+}
+
+/** Not `font`, which is empty while numbers are tabular. */
+function fontOf(element: HTMLElement): string {
+  const { fontSize, fontFamily } = getComputedStyle(element);
+  return `${fontSize} ${fontFamily}`;
 }
 
 /** The present, if the answer reached the present when it was given. */

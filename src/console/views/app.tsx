@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
 import { showsRun } from "../client/mode.ts";
 import { Details } from "../details/details.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { NoticeList } from "../parts/notice-list.tsx";
+import { currentTab, type TabName } from "../state/tab.ts";
 import { connection, selection } from "../state/world.ts";
 import { Timeline } from "../timeline/timeline.tsx";
 import { Faults } from "./faults.tsx";
@@ -26,8 +26,7 @@ const TABS = {
   snapshots: ["Snapshots", Snapshots],
   worlds: ["Worlds", Worlds],
   keys: ["API keys", Keys],
-} as const;
-type TabName = keyof typeof TABS;
+} as const satisfies Record<TabName, unknown>;
 
 export function App() {
   if (connection.value === "needs_token") return <Login />;
@@ -55,8 +54,8 @@ export function App() {
 }
 
 function Tabs() {
+  const current = currentTab;
   const names = (Object.keys(TABS) as TabName[]).filter((name) => showsRun || name !== "run");
-  const current = useSignal<TabName>(names[0] ?? "requests");
   const [, View] = TABS[current.value];
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

@@ -1,5 +1,6 @@
 import type { WorldEvent } from "../client/types.ts";
 import { formatInstant, words } from "../parts/format.ts";
+import { subjectOf } from "../state/event-subject.ts";
 import { isInPeriod } from "../state/period.ts";
 import { at, now } from "../state/world.ts";
 import { reveal } from "../timeline/viewport.ts";
@@ -27,6 +28,7 @@ export function EventLine({
       <details>
         <summary>
           <span class="seq">{event.seq}</span> <span class="what">{words(event.type)}</span>
+          {isSelectable && <small> {subjectOf(event)}</small>}
         </summary>
         <pre>{JSON.stringify(fields, undefined, 1)}</pre>
       </details>

@@ -6,6 +6,7 @@ import { Table } from "../parts/table.tsx";
 import { attempt } from "../state/notices.ts";
 import { useReading } from "../state/reading.ts";
 import { refreshAll } from "../state/refresh.ts";
+import { addFault } from "./fault-form.ts";
 
 const EXAMPLES = [
   {
@@ -34,8 +35,17 @@ export function Faults() {
   return (
     <>
       <div class="buttons">
+        <button type="button" class="primary" onClick={addFault} disabled={isReadOnly}>
+          Add fault …
+        </button>
         {EXAMPLES.map(({ label, ...fault }) => (
-          <button type="button" key={label} onClick={() => addFault(fault)} disabled={isReadOnly}>
+          <button
+            type="button"
+            key={label}
+            class="quiet"
+            onClick={() => addExample(fault)}
+            disabled={isReadOnly}
+          >
             {label} …
           </button>
         ))}
@@ -47,7 +57,7 @@ export function Faults() {
           rows={list}
           keyOf={({ name }) => name}
           columns={[
-            { title: "Name", cell: ({ name }) => name },
+            { title: "Name", cell: ({ name }) => <b class="whole">{name}</b> },
             { title: "Applies to", cell: ({ on }) => short(on, "everything") },
             { title: "When", cell: ({ when }) => short(when, "always") },
             { title: "Effect", cell: ({ effect }) => short(effect, "") },
@@ -68,7 +78,7 @@ export function Faults() {
   );
 }
 
-function addFault(example: object): void {
+function addExample(example: object): void {
   ask({
     title: "Set a fault",
     text: "The same seed triggers the same faults.",

@@ -1,14 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { get } from "../client/request.ts";
 import type { WorldEvent } from "../client/types.ts";
-import { words } from "../parts/format.ts";
+import { formatInstant, words } from "../parts/format.ts";
 import { Instant } from "../parts/instant.tsx";
 import { LongList } from "../parts/long-list.tsx";
 import { Table } from "../parts/table.tsx";
+import { subjectOf } from "../state/event-subject.ts";
 import { isInPeriod } from "../state/period.ts";
 import { useReading } from "../state/reading.ts";
 import { useRequestLog } from "../state/request-log.ts";
-import { recentEvents, world } from "../state/world.ts";
+import { type Trace, trace } from "../state/trace.ts";
+import { at, recentEvents, world } from "../state/world.ts";
 import { EventLine } from "./event-line.tsx";
 import { PeriodBox } from "./period-box.tsx";
 import { RequestDetails } from "./request-details.tsx";
@@ -18,18 +20,23 @@ const SHOWN = 200;
 /** The newest events, newest first. */
 export function Events() {
   const filter = useSignal("");
-  const first = useReading("events", async () => {
-    const since = Math.max(0, (world.peek()?.seq ?? 0) - SHOWN);
+  const bounds = trace.value ?? pastBounds();
+  const first = useReading(`events ${bounds?.since} ${bounds?.until}`, async () => {
+    const since = bounds?.since ?? Math.max(0, (world.peek()?.seq ?? 0) - SHOWN);
     return get<{ events: readonly WorldEvent[] }>(`/events?since=${since}&limit=${SHOWN}`);
   });
   const bySeq = new Map<number, WorldEvent>();
   for (const event of first.value?.events ?? []) bySeq.set(event.seq, event);
   for (const event of recentEvents.value) bySeq.set(event.seq, event);
+  const isWithin = ({ seq }: WorldEvent) =>
+    bounds === undefined || (bounds.since < seq && seq <= bounds.until);
   const wanted = filter.value.trim().toLowerCase();
   const shown = [...bySeq.values()]
     .filter(
       (event) =>
-        wanted === "" || `${words(event.type)} ${JSON.stringify(event)}`.toLowerCase().includes(wanted),
+        isWithin(event) &&
+        (wanted === "" ||
+          `${words(event.type)} ${subjectOf(event)} ${JSON.stringify(event)}`.toLowerCase().includes(wanted)),
     )
     .sort((a, b) => b.seq - a.seq)
     .slice(0, SHOWN);
@@ -40,6 +47,21 @@ export function Events() {
         onInput={(text) => (filter.value = text)}
         label="Filter events by text or id"
       />
+      {trace.value !== undefined && (
+        <p class="limited">
+          <span>
+            What happened on the way to <time>{formatInstant(trace.value.to)}</time>.
+          </span>
+          <button
+            type="button"
+            onClick={() => {
+              trace.value = undefined;
+            }}
+          >
+            Show all events
+          </button>
+        </p>
+      )}
       {shown.length === 0 ? (
         <p class="empty">No event {wanted === "" ? "yet" : `contains “${filter.value}”`}.</p>
       ) : (
@@ -58,6 +80,13 @@ export function Events() {
   );
 }
 
+/** The events up to the instant in the past that the page shows. */
+function pastBounds(): Pick<Trace, "since" | "until"> | undefined {
+  const { seq } = world.value ?? {};
+  if (at.value === undefined || seq === undefined) return undefined;
+  return { since: Math.max(0, seq - SHOWN), until: seq };
+}
+
 /** The newest requests to the platform API, newest first. */
 export function Requests() {
   const filter = useSignal("");
@@ -66,7 +95,7 @@ export function Requests() {
   const shown = (log.value ?? [])
     .filter(
       (request) =>
-        wanted === "" ||
+        Date.parse(request.at) <= (at.value ?? Number.POSITIVE_INFINITY) &&
         `${request.method} ${request.path} ${request.operation_id} ${request.status} ${request.code}`
           .toLowerCase()
           .includes(wanted),
@@ -81,7 +110,9 @@ export function Requests() {
       />
       {shown.length === 0 ? (
         <p class="empty">
-          {wanted === "" ? (
+          {at.value !== undefined ? (
+            `None of the newest ${SHOWN} requests came before this instant.`
+          ) : wanted === "" ? (
             <>
               No client has called yet. The platform API is at <code>{location.origin}/api/v2</code>.
             </>

@@ -7,8 +7,8 @@ export function figure({ figures }: { readonly figures: Figures }, name: string)
 
 /** `−12 %` */
 export function change(value: number, before: number): string {
-  if (value === before) return "as at present";
-  if (before === 0) return "0 at present";
+  if (value === before) return "as it is now";
+  if (before === 0) return "now 0";
   const percent = ((value - before) / before) * 100;
   return `${percent < 0 ? "−" : "+"}${formatNumber(Math.abs(percent))} %`;
 }

@@ -3,7 +3,7 @@ import { isReadOnly } from "../client/mode.ts";
 import { control, get, WORLD_NAME } from "../client/request.ts";
 import type { SnapshotList, WorldList } from "../client/types.ts";
 import { ask } from "../parts/dialog.tsx";
-import { formatBytes, formatInstant } from "../parts/format.ts";
+import { formatBytes, formatInstant, formatNumber } from "../parts/format.ts";
 import { Instant } from "../parts/instant.tsx";
 import { Table } from "../parts/table.tsx";
 import { notify } from "../state/notices.ts";
@@ -54,7 +54,7 @@ export function Worlds() {
               name === WORLD_NAME ? <b>{name}</b> : <a href={hrefOfWorld(name)}>{name}</a>,
           },
           { title: "Its clock", cell: ({ now }) => <Instant at={now} /> },
-          { title: "Events", kind: "number", cell: ({ seq }) => seq },
+          { title: "Events", kind: "number", cell: ({ seq }) => formatNumber(seq) },
           { title: "Size", kind: "number", cell: ({ size_bytes }) => formatBytes(size_bytes) },
           {
             title: "Compare",
@@ -141,7 +141,7 @@ export function Snapshots() {
               ),
             },
             { title: "World's clock", cell: ({ now }) => <Instant at={now} /> },
-            { title: "Events", kind: "number", cell: ({ seq }) => seq },
+            { title: "Events", kind: "number", cell: ({ seq }) => formatNumber(seq) },
             { title: "Size", kind: "number", cell: ({ size_bytes }) => formatBytes(size_bytes) },
             {
               title: "Restore",

@@ -2,10 +2,12 @@ import { type RunningEngine, SPARE_DATABASE } from "../../engine/engine.ts";
 import type { BlockCounts } from "../../platform/compute/cache.ts";
 
 const BLOCK_BYTES = 8_192;
-const READ_STATISTICS = `SELECT sum(blks_read)::bigint AS read, sum(pg_database_size(datid))::bigint AS size,
-    sum(pg_database_size(datid)) FILTER (WHERE datname NOT IN ('postgres', 'template0', 'template1', '${SPARE_DATABASE}'))::bigint
+/** Postgres looks at every file of a database for its size. */
+const READ_STATISTICS = `SELECT sum(blks_read)::bigint AS read, sum(size)::bigint AS size,
+    sum(size) FILTER (WHERE datname NOT IN ('postgres', 'template0', 'template1', '${SPARE_DATABASE}'))::bigint
       AS logical_size
-  FROM pg_stat_database WHERE datid <> 0`;
+  FROM (SELECT datname, blks_read, pg_database_size(datid) AS size FROM pg_stat_database WHERE datid <> 0)
+    AS databases`;
 
 export type DataSample = {
   /** The blocks read since the previous sample; absent if none were. */

@@ -1,6 +1,7 @@
 import type { Content, LearnedChanges } from "../../engine/content.ts";
 import type { FileCacheStatistics } from "../../engine/extension.ts";
 import type { Role } from "../../platform/branch/branch-content.ts";
+import { originalId } from "../../platform/branch/build-branch.ts";
 import { findRole } from "../../platform/branch/role.ts";
 import { verifierId } from "../../platform/branch/secret-references.ts";
 import { largestMaxConnections, maxConnections } from "../../platform/catalog/sizes.ts";
@@ -107,7 +108,11 @@ function contentOf(transaction: Transaction, branchId: string): Content {
       name: role.name,
       verifier: role.noLogin === true ? undefined : (storedVerifier(transaction, role) ?? ""),
     })),
-    databases: branch.databases.map(({ id, name, ownerName }) => ({ id, name, owner: ownerName })),
+    databases: branch.databases.map((database) => ({
+      id: originalId(database),
+      name: database.name,
+      owner: database.ownerName,
+    })),
   };
 }
 

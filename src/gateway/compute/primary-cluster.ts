@@ -107,7 +107,7 @@ export class PrimaryCluster implements ComputeCluster {
   }
 }
 
-/** The databases of a branch have other ids than those of the branch that it was copied from. */
+/** In clusters of earlier releases, databases have other ids than in the cluster that they were copied from. */
 function withIdsOf(applied: Content, wanted: Content): Content {
   const wantedIds = new Set(wanted.databases.map(({ id }) => id));
   const idOfName = new Map(wanted.databases.map(({ id, name }) => [name, id]));

@@ -39,7 +39,8 @@ export class LogRetention {
   readonly #engine: Engine;
   readonly #volumes: Volumes;
   readonly #maxBytes: number;
-  readonly #triedAt = new WeakMap<Volume, number>();
+  /** The position from which on the log of a volume may be too long. */
+  readonly #checkedFrom = new WeakMap<Volume, number>();
 
   constructor(engine: Engine, volumes: Volumes, maxBytes: number) {
     this.#engine = engine;
@@ -50,10 +51,12 @@ export class LogRetention {
   /** Whether the log of a volume has become too long. Tried again after a while, as it may not be possible yet. */
   isTooLong(volume: Volume, lsn: string): boolean {
     const end = parsePosition(lsn);
-    const isTried = end < (this.#triedAt.get(volume) ?? 0) + this.#maxBytes / TRIES_PER_LIMIT;
-    if (isTried || end - this.#logStart(volume) <= this.#maxBytes) return false;
-    this.#triedAt.set(volume, end);
-    return true;
+    if (end < (this.#checkedFrom.get(volume) ?? 0)) return false;
+    // The beginning of the log only moves on.
+    const limit = this.#logStart(volume) + this.#maxBytes;
+    const isTooLong = end > limit;
+    this.#checkedFrom.set(volume, isTooLong ? end + this.#maxBytes / TRIES_PER_LIMIT : limit);
+    return isTooLong;
   }
 
   /** Creates later bases for the branches of a world. From then on the world refuses earlier instants. */

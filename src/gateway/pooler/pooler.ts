@@ -4,7 +4,7 @@ import { poolSize } from "../../platform/compute/open-connections.ts";
 import { greeting } from "../messages.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
 import type { EngineConnection } from "../relay/engine-connection.ts";
-import { logIn } from "../relay/engine-login.ts";
+import type { EngineLogins } from "../relay/engine-login.ts";
 import type { RelayListener } from "../relay/relay.ts";
 import { openEngineSession } from "../world/open-engine-session.ts";
 import type { ServedCompute } from "../world/served-compute.ts";
@@ -27,10 +27,12 @@ export type PooledLogin = {
 /** Transaction pooling, as PgBouncer does it: many clients use few sessions of an engine. */
 export class Pooler {
   readonly #cancelKeys: CancelKeys;
+  readonly #logins: EngineLogins;
   readonly #pools = new WeakMap<ServedCompute, Map<string, ServerPool>>();
 
-  constructor(cancelKeys: CancelKeys) {
+  constructor(cancelKeys: CancelKeys, logins: EngineLogins) {
     this.#cancelKeys = cancelKeys;
+    this.#logins = logins;
   }
 
   /**
@@ -114,7 +116,7 @@ export class Pooler {
       ["user", role],
       ["database", database],
     ]);
-    const { socket, greeting: answer, cancelPid } = await logIn(address, parameters, this.#cancelKeys);
+    const { socket, greeting: answer, cancelPid } = await this.#logins.logIn(address, parameters);
     return new ServerSession(socket, reportedSettings(answer), cancelPid, (session) => {
       if (cancelPid !== undefined) this.#cancelKeys.forget(cancelPid);
       pool.closed(session);

@@ -7,6 +7,8 @@ import type { CancelKeys } from "./cancel-keys.ts";
 
 /** Longest message of the engine before the session begins: an error with all its fields. */
 const MAX_LOGIN_BYTES = 65_536;
+/** As much as Node reads at once. */
+const READ_BYTES = 65_536;
 
 /** A session of the engine that is ready for queries. */
 export type EngineSession = {
@@ -16,24 +18,50 @@ export type EngineSession = {
   readonly cancelPid: number | undefined;
 };
 
-/**
- * Opens a session of the engine, which trusts the gateway. If the engine rejects it, the client receives the
- * engine's error.
- */
-export async function logIn(
-  address: EngineAddress,
-  parameters: ReadonlyMap<string, string>,
-  cancelKeys: CancelKeys,
-): Promise<EngineSession> {
-  const socket = createConnection(address.path);
+/** Opens sessions of engines, which trust the gateway. */
+export class EngineLogins {
+  readonly #cancelKeys: CancelKeys;
+  /** All sockets read into it, and copy what they have read: Node would allocate as much for each read. */
+  readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
+
+  constructor(cancelKeys: CancelKeys) {
+    this.#cancelKeys = cancelKeys;
+  }
+
+  /** If the engine rejects the session, the client receives the engine's error. */
+  async logIn(address: EngineAddress, parameters: ReadonlyMap<string, string>): Promise<EngineSession> {
+    const socket = this.#connect(address);
+    await connected(socket);
+    socket.write(startupMessage(parameters));
+    return readGreeting(socket, address, this.#cancelKeys);
+  }
+
+  #connect({ path }: EngineAddress): Socket {
+    const socket: Socket = createConnection({
+      path,
+      onread: {
+        buffer: this.#readBuffer,
+        callback: (bytes, buffer) => socket.push(Buffer.from(buffer.subarray(0, bytes))),
+      },
+    });
+    return socket;
+  }
+}
+
+async function connected(socket: Socket): Promise<void> {
   try {
     await once(socket, "connect");
   } catch (error) {
     throw new EngineUnreachable("the engine accepts no connection", { cause: error });
   }
   socket.on("error", () => undefined);
-  socket.setNoDelay(true);
-  socket.write(startupMessage(parameters));
+}
+
+async function readGreeting(
+  socket: Socket,
+  address: EngineAddress,
+  cancelKeys: CancelKeys,
+): Promise<EngineSession> {
   const reader = new PacketReader(socket, MAX_LOGIN_BYTES);
   const greeting: Buffer[] = [];
   let cancelPid: number | undefined;

@@ -3,16 +3,22 @@ const PREFIX_BYTES = 64;
 const HEADER_BYTES = 5;
 
 /**
- * Finds the messages in a stream of bytes, of which it stores at most the first bytes of the current one.
- * Calls `onMessage` at the end of each message, with its type, its first bytes and its length.
+ * Called at the end of each message, with its type. The first bytes of its body are those of `data` from `begin`
+ * to `end` (exclusive), and are valid until the function returns.
+ */
+type OnMessage = (type: number, data: Buffer, begin: number, end: number) => void;
+
+/**
+ * Finds the messages in a stream of bytes, of which it stores at most the first bytes of the current one. Creates
+ * no object for a message: there are ten in a short query.
  */
 export class MessageScanner {
-  readonly #onMessage: (type: string, prefix: Buffer, length: number) => void;
+  readonly #onMessage: OnMessage;
   readonly #prefix = Buffer.alloc(HEADER_BYTES + PREFIX_BYTES);
   #received = 0;
   #expected = Number.POSITIVE_INFINITY;
 
-  constructor(onMessage: (type: string, prefix: Buffer, length: number) => void) {
+  constructor(onMessage: OnMessage) {
     this.#onMessage = onMessage;
   }
 
@@ -51,24 +57,19 @@ export class MessageScanner {
   #scanWhole(chunk: Buffer): number {
     let offset = 0;
     while (offset + HEADER_BYTES <= chunk.length) {
-      const length = chunk.readInt32BE(offset + 1) - (HEADER_BYTES - 1);
+      const end = offset + 1 + chunk.readInt32BE(offset + 1);
       const body = offset + HEADER_BYTES;
-      if (length < 0 || body + length > chunk.length) break;
-      this.#onMessage(
-        String.fromCharCode(chunk[offset] ?? 0),
-        chunk.subarray(body, body + Math.min(length, PREFIX_BYTES)),
-        length,
-      );
-      offset = body + length;
+      if (end < body || end > chunk.length) break;
+      this.#onMessage(chunk[offset] as number, chunk, body, Math.min(end, body + PREFIX_BYTES));
+      offset = end;
     }
     return offset;
   }
 
   #finish(): void {
-    const length = this.#expected - HEADER_BYTES;
+    const end = Math.min(this.#expected, this.#prefix.length);
     this.#received = 0;
     this.#expected = Number.POSITIVE_INFINITY;
-    const prefix = this.#prefix.subarray(HEADER_BYTES, HEADER_BYTES + Math.min(length, PREFIX_BYTES));
-    this.#onMessage(String.fromCharCode(this.#prefix[0] ?? 0), prefix, length);
+    this.#onMessage(this.#prefix[0] as number, this.#prefix, HEADER_BYTES, end);
   }
 }

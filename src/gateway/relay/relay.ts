@@ -2,10 +2,23 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { MessageScanner } from "./message-scanner.ts";
 
-/** SQL statements that change roles or databases, by their command tags. */
-export const CATALOG_TAG = /^(CREATE|ALTER|DROP) (ROLE|DATABASE)/;
+/** SQL statements that change roles or databases, or may do so within a block, by their command tags. */
+export const CATALOG_TAG = /^(?:(?:CREATE|ALTER|DROP) (?:ROLE|DATABASE)|DO|CALL)\b/;
+const CATALOG_TAG_BEGINS: readonly number[] = [0x41, 0x43, 0x44]; // "A", "C", "D"
 const IDLE = 0x49; // "I": outside of a transaction
+
+// Types of messages from the client.
+const COPY_DONE = 0x63; // "c"
+const COPY_FAIL = 0x66; // "f"
+const FUNCTION_CALL = 0x46; // "F"
+const QUERY = 0x51; // "Q"
+const SYNC = 0x53; // "S"
 const TERMINATE = 0x58; // "X"
+
+// Types of messages from the engine.
+const COMMAND_COMPLETE = 0x43; // "C"
+const COPY_IN_RESPONSE = 0x47; // "G"
+const READY_FOR_QUERY = 0x5a; // "Z"
 
 export type RelayListener = {
   /**
@@ -33,7 +46,9 @@ export class Relay {
   readonly #engine: Socket;
   readonly #listener: RelayListener;
   readonly #fromClient = new MessageScanner((type) => this.#onClientMessage(type));
-  readonly #fromEngine = new MessageScanner((type, prefix) => this.#onEngineMessage(type, prefix));
+  readonly #fromEngine = new MessageScanner((type, data, begin, end) =>
+    this.#onEngineMessage(type, data, begin, end),
+  );
   /** Requests whose ReadyForQuery is still to come. */
   #unanswered = 0;
   /** A transaction is open, or a request is not complete. */
@@ -123,37 +138,42 @@ export class Relay {
     if (!this.#fromEngine.scan(chunk)) this.close();
   }
 
-  #onClientMessage(type: string): void {
+  #onClientMessage(type: number): void {
     switch (type) {
-      case "Q":
-      case "F":
+      case QUERY:
+      case FUNCTION_CALL:
         this.#unanswered += 1;
         return;
-      case "S":
+      case SYNC:
         if (!this.#isCopyingIn) this.#unanswered += 1;
         return;
-      case "c":
-      case "f":
+      case COPY_DONE:
+      case COPY_FAIL:
         this.#isCopyingIn = false;
         return;
       default:
     }
   }
 
-  #onEngineMessage(type: string, prefix: Buffer): void {
+  #onEngineMessage(type: number, data: Buffer, begin: number, end: number): void {
     switch (type) {
-      case "Z":
+      case READY_FOR_QUERY:
         this.#unanswered = Math.max(0, this.#unanswered - 1);
         this.#isCopyingIn = false;
-        if (this.#unanswered > 0 || prefix[0] !== IDLE || !this.#fromClient.isBetweenMessages) return;
+        if (this.#unanswered > 0 || data[begin] !== IDLE || !this.#fromClient.isBetweenMessages) return;
         this.#isBusy = false;
         this.#listener.afterWork();
         return;
-      case "G":
+      case COPY_IN_RESPONSE:
         this.#isCopyingIn = true;
         return;
-      case "C":
-        if (CATALOG_TAG.test(prefix.toString("latin1"))) this.#listener.onCatalogChange();
+      case COMMAND_COMPLETE:
+        // Most tags, such as `SELECT 1`, differ in the first byte.
+        if (
+          CATALOG_TAG_BEGINS.includes(data[begin] as number) &&
+          CATALOG_TAG.test(data.toString("latin1", begin, end))
+        )
+          this.#listener.onCatalogChange();
         return;
       default:
     }

@@ -4,6 +4,7 @@ import { authenticationFailed, CLIENT_ERRORS, ConnectionDropped, ConnectionRejec
 import type { KnownPasswords } from "../login/known-passwords.ts";
 import type { ClientError } from "../messages.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
+import type { EngineLogins } from "../relay/engine-login.ts";
 import { EngineRefused, EngineUnreachable } from "../relay/engine-login.ts";
 import type { ServedWorld } from "../world/served-world.ts";
 import { errorOfMessage, SqlError } from "./sql-error.ts";
@@ -52,6 +53,7 @@ export type StatementOutcome =
 
 export type SqlOverHttpOptions = {
   readonly cancelKeys: CancelKeys;
+  readonly logins: EngineLogins;
   readonly passwords: KnownPasswords;
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
@@ -65,7 +67,7 @@ export class SqlOverHttp {
 
   constructor(options: SqlOverHttpOptions) {
     this.#options = options;
-    this.#sessions = new SqlSessions(options.cancelKeys);
+    this.#sessions = new SqlSessions(options.cancelKeys, options.logins);
   }
 
   /** Rejects with `ConnectionLost` if a fault closes the connection, otherwise only because of a bug. */

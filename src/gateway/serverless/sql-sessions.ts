@@ -1,6 +1,6 @@
 import { CLIENT_ERRORS } from "../errors.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
-import { logIn } from "../relay/engine-login.ts";
+import type { EngineLogins } from "../relay/engine-login.ts";
 import { AdmittedSession } from "../world/admitted-session.ts";
 import { openEngineSession } from "../world/open-engine-session.ts";
 import type { ServedCompute } from "../world/served-compute.ts";
@@ -40,10 +40,12 @@ const QUERY_CANCELED = "57014";
 /** Sessions of engines for requests without a connection of their own. Each is open until its engine stops. */
 export class SqlSessions {
   readonly #cancelKeys: CancelKeys;
+  readonly #logins: EngineLogins;
   readonly #idle = new WeakMap<ServedWorld, Map<string, Connected[]>>();
 
-  constructor(cancelKeys: CancelKeys) {
+  constructor(cancelKeys: CancelKeys, logins: EngineLogins) {
     this.#cancelKeys = cancelKeys;
+    this.#logins = logins;
   }
 
   /** Executes in a session that no other request uses meanwhile. */
@@ -97,7 +99,7 @@ export class SqlSessions {
         compute.host,
         served,
         admitted,
-        (address) => logIn(address, parameters, this.#cancelKeys),
+        (address) => this.#logins.logIn(address, parameters),
         () => state.isEnded,
       );
       compute.host.release();

@@ -84,7 +84,7 @@ export class ServedCompute {
   }
 
   endWork(connectionId: string): void {
-    this.spans.end(connectionId, this.#world.now());
+    this.spans.end(connectionId);
     this.#marks.workEnded();
     if (this.#ignoresLoad) return;
     this.#sampling ??= setTimeout(() => void this.sampleNow(), STATISTICS_DELAY_MS).unref();

@@ -133,8 +133,21 @@ export class ServedWorld {
    * Whether the session may send work to its engine now: all work that is due by now has been done, and its
    * compute is still active. Begins a span if none is open.
    */
-  beginWork({ endpointId, connectionId }: Admitted): boolean | Promise<boolean> {
-    return this.world.transact((transaction) => this.#serve(endpointId).beginWork(transaction, connectionId));
+  beginWork(admitted: Admitted): boolean | Promise<boolean> {
+    const { endpointId, connectionId, allowedAtSeq } = admitted;
+    const compute = this.#serve(endpointId);
+    // Nothing has happened since: most queries need no transaction.
+    if (
+      allowedAtSeq !== undefined &&
+      allowedAtSeq === this.world.settledSeq() &&
+      compute.spans.continue(connectionId)
+    )
+      return true;
+    return this.world.transact((transaction) => {
+      if (!compute.beginWork(transaction, connectionId)) return false;
+      admitted.allowedAtSeq = transaction.world.seq;
+      return true;
+    });
   }
 
   /** Begins a query. Throws if a fault ends the connection instead. */

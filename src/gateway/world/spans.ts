@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BlockCounts } from "../../platform/compute/cache.ts";
 import type { SpanData } from "../../platform/compute/span.ts";
 import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
@@ -9,8 +10,9 @@ import type { CpuLoad } from "../compute/cpu-load.ts";
 const SILENCE_MS = SECOND;
 /** A span that goes on is reported at least this often. */
 const LONGEST_SPAN_MS = MINUTE;
-/** The shortest timer, for clocks that run fast. */
-const MIN_TIMER_MS = 1;
+/** Bounds of the timer that watches for silence: for clocks that run fast, and for clocks whose rate changes. */
+const MIN_WAIT_MS = 1;
+const MAX_WAIT_MS = 1_000;
 
 const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
 
@@ -31,7 +33,7 @@ export class ComputeSpans {
   #transferredBytes = 0;
   #logicalSizeBytes: number | undefined;
   #lastEnd = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #isWatched = false;
 
   constructor(world: WorldHandle, endpointId: string, cpuLoad: CpuLoad) {
     this.#cpuLoad = cpuLoad;
@@ -51,18 +53,28 @@ export class ComputeSpans {
     }
     // A span whose end was lost with a failed commit goes on.
     this.#since = open ?? transaction.now;
+    this.#add(connectionId);
+  }
+
+  /** A session begins work in the open span. Returns false if there is none. Its compute is active. */
+  continue(connectionId: string): boolean {
+    if (this.#since === undefined) return false;
+    this.#add(connectionId);
+    return true;
+  }
+
+  #add(connectionId: string): void {
     if (this.#busy.size === 0) this.#cpuLoad.workBegins(performance.now());
     this.#busy.add(connectionId);
     this.#arrivals += 1;
   }
 
-  /** A session has done all its work by `now`. */
-  end(connectionId: string, now: SimTime): void {
-    if (!this.#busy.delete(connectionId)) return;
-    this.#lastEnd = now;
-    if (this.#busy.size > 0) return;
+  /** A session has done all its work. */
+  end(connectionId: string): void {
+    if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
+    this.#lastEnd = this.#world.now();
     this.#cpuLoad.workEnds(performance.now());
-    this.#armTimer();
+    if (!this.#isWatched) void this.#watchSilence();
   }
 
   /** When the last work ended; `undefined` while there is work. */
@@ -112,8 +124,6 @@ export class ComputeSpans {
   }
 
   #reset(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#since = undefined;
     this.#busy.clear();
     this.#cpuLoad.workEnds(performance.now());
@@ -177,19 +187,21 @@ export class ComputeSpans {
     };
   }
 
-  /** On a running clock, somebody has to look when the silence is over. */
-  #armTimer(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    Promise.resolve(this.#world.clock()).then(
-      ({ mode, factor }) => {
-        if (mode === "manual" || this.#busy.size > 0 || this.#since === undefined) return;
-        this.#timer = setTimeout(
-          () => void Promise.resolve(this.#world.transact(() => undefined)).catch(() => undefined),
-          Math.max(MIN_TIMER_MS, Math.ceil(SILENCE_MS / factor)),
-        ).unref();
-      },
-      () => undefined,
-    );
+  /** On a running clock, runs a transaction when the silence is over, which ends the span. */
+  async #watchSilence(): Promise<void> {
+    this.#isWatched = true;
+    try {
+      while (this.#since !== undefined && this.#busy.size === 0) {
+        const { now, mode, factor } = await this.#world.clock();
+        if (mode === "manual") return;
+        const silenceMs = (this.#lastEnd + SILENCE_MS - now) / factor;
+        const waitMs = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.ceil(silenceMs)));
+        await sleep(waitMs, undefined, { ref: false });
+      }
+    } catch {
+      // A world that cannot be opened reports its failure itself. The next work watches again.
+    } finally {
+      this.#isWatched = false;
+    }
   }
 }

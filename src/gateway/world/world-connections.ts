@@ -15,6 +15,8 @@ export type Admitted = {
   readonly connectionId: string;
   /** Queries that a fault still allows; absent: no fault limits them. */
   remainingQueries?: number;
+  /** The last event of the world when a transaction last allowed work. */
+  allowedAtSeq?: number;
 };
 
 /** Matches the faults against a connection, and counts it. */

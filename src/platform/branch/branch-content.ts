@@ -31,6 +31,8 @@ export type ResetRolePassword = BranchRef & { readonly type: "ResetRolePassword"
 
 export type Database = {
   readonly id: number;
+  /** The id of the database that it is a copy of, and that is not a copy itself; absent: it is none. */
+  readonly copiedFrom?: number;
   readonly name: string;
   readonly ownerName: string;
   readonly createdAt: SimTime;

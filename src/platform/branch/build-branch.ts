@@ -5,7 +5,7 @@ import { nextNumber, type World } from "../core/world.ts";
 import type { Project } from "../project/project.ts";
 import { accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
-import type { BranchContent } from "./branch-content.ts";
+import type { BranchContent, Database } from "./branch-content.ts";
 import { checkDatabaseName } from "./database.ts";
 import { checkRoleName, newSecretId } from "./role.ts";
 
@@ -72,6 +72,7 @@ export function branchFrom(
     roles: roles.map((role) => ({ ...role, createdAt: now, updatedAt: now })),
     databases: databases.map((database, index) => ({
       ...database,
+      copiedFrom: originalId(database),
       id: nextNumber(world, "database", index),
       createdAt: now,
       updatedAt: now,
@@ -80,6 +81,11 @@ export function branchFrom(
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** The same for all copies of a database, also after they were renamed. */
+export function originalId({ id, copiedFrom }: Database): number {
+  return copiedFrom ?? id;
 }
 
 export function resolveBranchId(

@@ -87,7 +87,7 @@ class ScenarioRun {
       fail,
       expectations,
     );
-    this.#executor = new StepExecutor(target, this.#observation, () => this.#clock.arrivals);
+    this.#executor = new StepExecutor(target, this.#observation, () => this.#clock.arrivals, options.signal);
     this.#clock = new RunClock(
       ...([scenario, target, options, this.#times, this.#observation, this.#watches] as const),
       () => {

@@ -1,5 +1,7 @@
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { valueAtPath } from "../file/references.ts";
 import type { SqlStep } from "../file/sql-step.ts";
+import { STEP_SOURCE } from "../measure/event-causes.ts";
 import { type Mismatch, matchesJson } from "./step-outcome.ts";
 
 /** The response of the control API to a statement. */
@@ -14,6 +16,22 @@ export type SqlAnswer =
       readonly outcome: "refused";
       readonly error: { readonly code: string | null; readonly message: string };
     };
+
+/** `query`, `params`: those of the step, with its references filled in. */
+export function sqlRequestBody(
+  { database, role, pooled, timeout }: SqlStep,
+  query: string,
+  params: SqlStep["params"],
+): object {
+  return {
+    query,
+    params,
+    ...omitUndefined({ database, role }),
+    pooled,
+    source: STEP_SOURCE,
+    timeout: `${timeout}ms`,
+  };
+}
 
 /** `expected`: the rows of the step, with its references filled in. */
 export function sqlMismatches(

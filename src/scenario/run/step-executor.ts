@@ -12,7 +12,7 @@ import type { QueuedArrivals } from "../measure/metrics.ts";
 import type { Wakeup } from "./parallel.ts";
 import type { RunObservation } from "./run-observation.ts";
 import type { ArrivalOutcome } from "./scenario-arrivals.ts";
-import { describeSql, type SqlAnswer, sqlMismatches } from "./sql-step.ts";
+import { describeSql, type SqlAnswer, sqlMismatches, sqlRequestBody } from "./sql-step.ts";
 import { completed, type Mismatch, matchesJson, type StepOutcome } from "./step-outcome.ts";
 import { CannotRunError, type ScenarioTarget, type TargetRequest, type TargetResponse } from "./target.ts";
 
@@ -33,6 +33,7 @@ export class StepExecutor {
   readonly #observation: RunObservation;
   /** The current traffic, which arrives while a call moves the clock. */
   readonly #arrivals: () => ArrivalSource;
+  readonly #signal: AbortSignal | undefined;
   /** Arrivals that were waiting when each snapshot was taken. */
   readonly #queuedAtSnapshot = new Map<string, QueuedArrivals>();
   readonly #captured = new Map<string, unknown>();
@@ -40,10 +41,17 @@ export class StepExecutor {
   #place = "";
   #round: number | undefined;
 
-  constructor(target: ScenarioTarget, observation: RunObservation, arrivals: () => ArrivalSource) {
+  /** `signal` ends statements of `sql` steps. */
+  constructor(
+    target: ScenarioTarget,
+    observation: RunObservation,
+    arrivals: () => ArrivalSource,
+    signal: AbortSignal | undefined,
+  ) {
     this.#target = target;
     this.#observation = observation;
     this.#arrivals = arrivals;
+    this.#signal = signal;
   }
 
   /** `round`: of the innermost `repeat`, from 1. */
@@ -189,18 +197,11 @@ export class StepExecutor {
   }
 
   async #sql(step: SqlStep): Promise<StepOutcome> {
-    const { query, params, database, role, pooled, rows, timeout } = step;
     const path = `/endpoints/${encodeURIComponent(this.#endpointOf(step.on))}/sql`;
-    const statement = { query: String(this.#resolve(query)), params: this.#resolve(params) };
-    const body = {
-      ...statement,
-      ...omitUndefined({ database, role }),
-      pooled,
-      source: STEP_SOURCE,
-      timeout: `${timeout}ms`,
-    };
-    const answer = (await this.#callControl("POST", path, body)).body as SqlAnswer;
-    const failures = sqlMismatches(step, answer, this.#resolve(rows));
+    const body = sqlRequestBody(step, String(this.#resolve(step.query)), this.#resolve(step.params));
+    const answer = (await this.#callControl("POST", path, body, this.#signal)).body as SqlAnswer;
+    this.#signal?.throwIfAborted();
+    const failures = sqlMismatches(step, answer, this.#resolve(step.rows));
     if (answer.outcome === "done")
       for (const [name, place] of Object.entries(step.capture ?? {}))
         this.#captured.set(name, valueAtPath(answer.rows, place));
@@ -252,12 +253,17 @@ export class StepExecutor {
   }
 
   /** A rejected control call ends the run. */
-  async #callControl(method: string, path: string, body?: unknown): Promise<TargetResponse> {
+  async #callControl(
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+  ): Promise<TargetResponse> {
     const request: TargetRequest = {
       surface: "control",
       method,
       path,
-      ...(body === undefined ? {} : { body }),
+      ...omitUndefined({ body, signal }),
     };
     const response = await this.#send(request);
     if (response.status < 300) {

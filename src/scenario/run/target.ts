@@ -21,6 +21,8 @@ export type TargetRequest = {
   readonly body?: unknown;
   /** A key of the imitated API. */
   readonly key?: string | undefined;
+  /** Ends the call. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** The target lacks something that the scenario needs. */

@@ -2,6 +2,7 @@ import type { SimTime } from "../../platform/core/time.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
 import type { Simulation } from "../../simulation/simulation.ts";
 import type { Report, ReportSource } from "../world-handle.ts";
+import type { LiveWorld } from "./live-world.ts";
 
 /** Merges what a surface has to report into due work: each report is executed at its own instant. */
 export class Reports {
@@ -15,6 +16,19 @@ export class Reports {
   /** Stores how far the data of the branches is; `undefined` if there is nothing to store. */
   markData(isCopied: boolean): Promise<void> | undefined {
     return this.#source?.markData?.(isCopied);
+  }
+
+  /**
+   * Whether neither a report nor other work is due by now, and everything that has happened is committed: a
+   * transaction would find the world as the last one has left it.
+   */
+  isSettled({ simulation, clock }: LiveWorld): boolean {
+    if (simulation.hasUncommittedEvents) return false;
+    const now = clock.now();
+    this.#next ??= this.#source?.next(now);
+    if (this.#next !== undefined && this.#next.at <= now) return false;
+    const nextDue = simulation.nextDue();
+    return nextDue === undefined || nextDue > now;
   }
 
   /**

@@ -67,6 +67,11 @@ export class WorldLifecycle {
     return this.#live;
   }
 
+  /** Whether this error is that the world could not be opened, rather than that it was closed. */
+  couldNotOpen(error: unknown): boolean {
+    return error instanceof StoreUnavailable && this.#live === undefined && !this.#isClosed;
+  }
+
   diagnostics(): WorldDiagnostics {
     return {
       commitFailures: this.#commitFailures,

@@ -223,3 +223,20 @@ test("an LSN that SQL reports gives the rows of then, also within one instant", 
   });
   expect(unwritten.status).toBe(422);
 });
+
+test("a branch has the rows of a database that the API renamed while its parent was idle", async () => {
+  const parent = await newBranch("a");
+  await advance("10m");
+  const databases = `/projects/${parent.projectId}/branches/${parent.branchId}/databases`;
+  const renamed = await server.api("PATCH", `${databases}/neondb`, { database: { name: "shop" } });
+  expect(renamed.status).toBe(200);
+  const child = await createChild(parent.projectId, { parent_id: parent.branchId });
+  expect(new URL(child.uri).pathname).toBe("/shop");
+  expect(await namesOf(child.uri)).toEqual(["a"]);
+  await server.api("PATCH", `/projects/${parent.projectId}/branches/${child.id}/databases/shop`, {
+    database: { name: "store" },
+  });
+  const grandchild = await createChild(parent.projectId, { parent_id: child.id });
+  expect(await namesOf(grandchild.uri)).toEqual(["a"]);
+  expect(await namesOf(parent.uri.replace("/neondb?", "/shop?"))).toEqual(["a"]);
+});

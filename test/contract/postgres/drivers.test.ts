@@ -98,10 +98,11 @@ test("roles and databases that SQL creates appear in the API, and those of the A
   const path = `/projects/${branch.projectId}/branches/${branch.branchId}`;
   const client = await connect(branch.uri);
   await client.query("create role reader login password 'chosen'");
+  await client.query("do $$ begin create role auditor; end $$");
   await client.query("create database reports");
   const names = async (kind: "roles" | "databases") =>
     (await server.api("GET", `${path}/${kind}`)).body[kind].map(({ name }: { name: string }) => name);
-  await expect.poll(() => names("roles")).toContain("reader");
+  await expect.poll(() => names("roles")).toEqual(expect.arrayContaining(["reader", "auditor"]));
   await expect.poll(() => names("databases")).toContain("reports");
   const asReader = new URL(branch.uri);
   asReader.username = "reader";

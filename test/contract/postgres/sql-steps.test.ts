@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { runScenarioJob } from "../../../src/cli/run/run-job.ts";
 import { CONTROL_ANSWERS } from "../../../src/control/document/answers.ts";
 import { runStandin } from "../../support/in-process-command.ts";
 import {
@@ -148,4 +149,18 @@ test("the control API executes SQL as a role of the branch only", async () => {
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)]);
   }
   expect((await server.sim("POST", "/endpoints/ep-none/sql", { query: "select 1" })).status).toBe(404);
+});
+
+test("an interrupted run ends the statement that it waits for", async () => {
+  const controller = new AbortController();
+  const text = `${WORLD}
+  - sql: { on: shop/main, query: "select 1" }
+  - sql: { on: shop/main, query: "select pg_sleep(3600)", timeout: 1h }
+`;
+  const run = runScenarioJob(
+    { file: "mine.yaml", text, variant: 0, recordings: new Map(), bail: false },
+    // The next statement has begun when the event loop is idle again.
+    { signal: controller.signal, onStep: () => setTimeout(() => controller.abort(), 100) },
+  );
+  await expect(run).rejects.toThrow("aborted");
 });

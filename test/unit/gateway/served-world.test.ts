@@ -1,20 +1,22 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { type Engine, EngineError, type RunningEngine } from "../../../src/engine/engine.ts";
 import { BranchVolumes } from "../../../src/gateway/data/branch-volumes.ts";
 import { ConnectionRejected } from "../../../src/gateway/errors.ts";
 import { ServedWorld } from "../../../src/gateway/world/served-world.ts";
+import { MINUTE } from "../../../src/platform/core/time.ts";
 import { Volumes } from "../../../src/volumes/volumes.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
-import { createDouble, createProject } from "../../support/double.ts";
+import { createDouble, createProject, type DoubleOptions, START } from "../../support/double.ts";
 import { temporaryDirectory } from "../../support/process.ts";
+import { TestHost } from "../../support/test-host.ts";
 
 /** A world with an idle compute, served with an engine whose start the test decides. */
-async function servedWorld() {
+async function servedWorld(options: DoubleOptions = {}) {
   const { path, remove } = temporaryDirectory();
   onTestFinished(remove);
-  const double = await createDouble({ operations: "immediate" });
+  const double = await createDouble({ operations: "immediate", ...options });
   onTestFinished(() => double.close());
   const { endpointId } = await createProject(double);
   let failStart: (error: Error) => void = () => undefined;
@@ -86,6 +88,42 @@ test("a world is in use while an engine runs, also without a client", async () =
   failStart(new EngineError("no memory"));
   await expect(acquired).rejects.toThrow(ConnectionRejected);
   expect(world.isInUse).toBe(false);
+});
+
+test("work continues without a transaction until something happens in the world", async () => {
+  const { served, endpointId, world } = await servedWorld();
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  const transactions = vi.spyOn(world, "transact");
+  const query = async () => {
+    transactions.mockClear();
+    const mayWork = await served.beginWork(admitted);
+    const needsTransaction = transactions.mock.calls.length > 0;
+    served.endWork(admitted);
+    return { mayWork, needsTransaction };
+  };
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: true });
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: false });
+
+  const other = await served.admit(endpointId, "neondb", false, "test");
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: true });
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: false });
+  await served.leave(other);
+});
+
+test("a suspend that is due by now is noticed before the next work", async () => {
+  const host = new TestHost(START);
+  const clock = { mode: "real", factor: 1 } as const;
+  const { served, endpointId, world } = await servedWorld({ clock, hostClock: host.clock });
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  expect(await served.beginWork(admitted)).toBe(true);
+  served.endWork(admitted);
+  expect(await served.beginWork(admitted)).toBe(true);
+  served.endWork(admitted);
+  expect(world.settledSeq()).toBeDefined();
+
+  host.passes(6 * MINUTE);
+  expect(world.settledSeq()).toBeUndefined();
+  expect(await served.beginWork(admitted)).toBe(false);
 });
 
 test("two computes that have worked at one instant suspend both", async () => {
