@@ -64,6 +64,9 @@ export async function queryFigures(
     perSecond: await pgbench(target, seconds, more),
     cpuUs: Number.NaN,
   });
+  progress("warming up");
+  for (const target of [[uri], throughPipe]) await pgbench(target, seconds);
+  for (const target of [withTls, [tlsPostgres.uri]]) await pgbench(target, seconds, ["-C"]);
   const rounds = await measureInRounds(
     environment.quick ? 1 : 3,
     {

@@ -386,7 +386,7 @@ test("two worlds are compared: objects that one lacks, and fields that differ", 
 });
 
 test("what-if answers from the world's own history, and its delay is applied", async () => {
-  const { page, server } = await openConsole({
+  const { page, server, url } = await openConsole({
     before: async (server) => {
       const endpointId = await addProject(server, "shop");
       const { body } = await server.sim("GET", "/clock");
@@ -415,6 +415,20 @@ test("what-if answers from the world's own history, and its delay is applied", a
   await row.getByText("−100 %").first().waitFor();
   await row.getByRole("button", { name: "shop / main" }).click();
   await page.getByRole("heading", { name: "shop / main" }).waitFor();
+  await page.getByRole("button", { name: "Fork and replay …" }).click();
+  expect(await page.getByLabel("From", { exact: true }).inputValue()).toBe("2026-03-02T08:07:19.999Z");
+  await page.getByLabel("Name of the new world").fill("replayed");
+  await page.getByRole("dialog").getByRole("button", { name: "Fork and replay" }).click();
+  await page.getByText("World replayed had 40 arrivals again up to 2026-03-02 13:00:20.").waitFor();
+  const fork = new URL("/w/replayed/_sim/", url);
+  const counted = async (path: string | URL) => {
+    const { events } = (await (await fetch(new URL("events?limit=10000", path))).json()) as any;
+    const count = (name: string) => events.filter(({ type }: { type: string }) => type === name).length;
+    return { arrivals: count("ActivityRecorded"), suspensions: count("ComputeSuspended") };
+  };
+  // After 5 min without activity, the compute was suspended before each arrival, all 7 min.
+  const before = await counted(new URL("_sim/", url));
+  expect(await counted(fork)).toEqual({ arrivals: 40, suspensions: before.suspensions - 39 });
   await page.getByRole("button", { name: "Apply 10 min to this world …" }).click();
   await page.getByRole("button", { name: "Set delays" }).click();
   await page.getByText("The autosuspend delay is now 10 min.").waitFor();

@@ -14,7 +14,7 @@ world:
 steps:
   - name: a client arrives
     activity: { to: shop/main, duration: 2s }
-  - advance: 2m
+  - advance: 30s
   - name: it sleeps already
     expect: [{ state: idle, of: shop/main }]
   - advance: 10m
@@ -50,7 +50,7 @@ test("a run is stepped, stops at the failed expectation with its value, and goes
 
   await bar.getByRole("button", { name: "Continue" }).click();
   await bar.getByText("step 3 failed").waitFor();
-  await page.locator("time.face", { hasText: "00:02:00" }).waitFor();
+  await page.locator("time.face", { hasText: "00:00:30" }).waitFor();
   await page.getByText("Expected state of shop/main: idle, but it is active.").waitFor();
   const failed = page.getByRole("row", { name: "✗ failed state of shop/main: idle" });
   expect(await failed.getByRole("cell").allTextContents()).toContain("active");

@@ -129,9 +129,9 @@ test("a hidden page has no connection, and shows what it missed when it is seen 
 
 test.each([
   ["light", 1440, undefined],
-  // The same elements in other colors.
+  // The same elements in other colors, and in other places.
   ["dark", 1440, ["color-contrast"]],
-  ["light", 420, undefined],
+  ["light", 420, ["color-contrast", "scrollable-region-focusable", "target-size"]],
 ] as const)("nothing violates accessibility rules: %s, %i px", async (scheme, width, rules) => {
   const { page, server } = await openConsole({
     scheme,

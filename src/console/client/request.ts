@@ -41,10 +41,17 @@ export function control<T = unknown>(method: string, path: string, body?: unknow
   return controlOf(WORLD_BASE, method, path, body);
 }
 
-/** Reads of another world by the path after `/_sim`. */
-export function getOf<T>(world: string, path: string): Promise<T> {
-  return controlOf(world === "default" ? "" : `/w/${world}`, "GET", path);
+/** Calls the control API of a world by its name. */
+export function controlIn<T = unknown>(
+  world: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  return controlOf(world === "default" ? "" : `/w/${world}`, method, path, body);
 }
+
+export const getOf = <T>(world: string, path: string): Promise<T> => controlIn<T>(world, "GET", path);
 
 async function controlOf<T>(base: string, method: string, path: string, body?: unknown): Promise<T> {
   if (isReadOnly && method !== "GET" && !ALLOWED.includes(path))

@@ -8,6 +8,8 @@ export type Notice = {
 };
 
 const SHOWN_MS = 6_000;
+/** What can be acted on is shown longer. */
+const SHOWN_WITH_ACTION_MS = 15_000;
 
 export const notices = signal<readonly Notice[]>([]);
 let lastId = 0;
@@ -18,7 +20,7 @@ export function notify(kind: Notice["kind"], text: string, action?: Notice["acti
   const id = lastId;
   notices.value = [...notices.value.slice(-3), { id, kind, text, action }];
   // An error stays until it is dismissed: it says what to do.
-  if (kind === "done") setTimeout(() => dismiss(id), SHOWN_MS);
+  if (kind === "done") setTimeout(() => dismiss(id), action === undefined ? SHOWN_MS : SHOWN_WITH_ACTION_MS);
   return id;
 }
 

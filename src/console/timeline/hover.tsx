@@ -44,6 +44,7 @@ export function Hover({ pointer, width, compute, instant, answer }: HoverProps) 
           {waiting > 0 && `, ${waiting} waited for a start`}
         </span>
       )}
+      {compute && <small>Click for the reasons of its state.</small>}
     </div>
   );
 }

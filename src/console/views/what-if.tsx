@@ -6,10 +6,11 @@ import type { PolicyFigures, WhatIfAnswer } from "../client/types.ts";
 import { formatDollars, formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
 import { Table } from "../parts/table.tsx";
 import { applyDelay } from "../state/actions.ts";
+import { askForReplay } from "../state/fork-and-replay.ts";
+import { attempt } from "../state/notices.ts";
 import { canChange } from "../state/world.ts";
 import { ComputeTable } from "./what-if-computes.tsx";
 import { change, figure, uncertainty } from "./what-if-figures.ts";
-import { forkHere } from "./worlds.tsx";
 
 /** Autosuspend delays to compare, in seconds. */
 const DELAYS = [60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 86_400];
@@ -81,8 +82,8 @@ export function WhatIf() {
         <button type="button" onClick={() => applyDelay(delay)} disabled={!canChange.value}>
           Apply {formatDuration(delay * 1_000)} to this world …
         </button>
-        <button type="button" onClick={() => forkHere(undefined)} disabled={isReadOnly}>
-          Try it in a fork …
+        <button type="button" onClick={() => attempt(() => askForReplay(delay))} disabled={isReadOnly}>
+          Fork and replay …
         </button>
       </div>
       <DelayTable policies={policies} selected={selected.policy} perMonth={perMonth} />

@@ -48,6 +48,7 @@ const computeRow = z.looseObject({
   range: z.looseObject({ min_cu: z.number(), max_cu: z.number() }),
   suspend_timeout_seconds: z.number(),
   disabled: z.boolean(),
+  created_at: instant,
   started_at: instant.optional(),
   last_active_at: instant.optional(),
   suspended_at: instant.optional(),

@@ -13,6 +13,7 @@ const STATISTICS_DELAY_MS = 250;
 
 export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit" | "onWritten"> & {
   readonly ignoresLoad?: boolean | undefined;
+  readonly openSpans: Set<ComputeSpans>;
   readonly onError: (error: unknown, message: string) => void;
 };
 
@@ -45,6 +46,7 @@ export class ServedCompute {
       world,
       endpointId,
       new CpuLoad(() => (this.#ignoresLoad ? undefined : this.host.cpuMs())),
+      options.openSpans,
     );
     this.host = new ComputeHost({
       ...options,

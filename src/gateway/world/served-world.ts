@@ -36,6 +36,8 @@ export class ServedWorld {
   readonly #computes = new Map<string, ServedCompute>();
   readonly #mockSecret = randomBytes(32);
   readonly #changes = new ComputeChanges();
+  /** Those with an open span: every query looks for their reports. */
+  readonly #openSpans = new Set<ComputeSpans>();
   /** Its users are connections and engines. */
   readonly #subscription: WorldSubscription;
   readonly #data: WorldData;
@@ -182,7 +184,7 @@ export class ServedWorld {
     for (const compute of this.#computes.values()) compute.endSessions(error);
     try {
       await this.world.transact((transaction) => {
-        for (const { spans } of this.#computes.values()) spans.endNow(transaction);
+        for (const spans of [...this.#openSpans]) spans.endNow(transaction);
       });
     } catch {
       // A world that was closed or deleted first; its work ends when it is opened again.
@@ -203,6 +205,7 @@ export class ServedWorld {
       open,
       reserve: () => this.#reserveEngine(),
       ignoresLoad,
+      openSpans: this.#openSpans,
       onStarted: onEngineStarted,
       onError,
     });
@@ -230,7 +233,7 @@ export class ServedWorld {
   /** The earliest one. Those of other computes stay until later. */
   #nextReport(until: number): Report | undefined {
     let first: { readonly spans: ComputeSpans; readonly at: number } | undefined;
-    for (const { spans } of this.#computes.values()) {
+    for (const spans of this.#openSpans) {
       const at = spans.nextReportAt(until);
       if (at !== undefined && (first === undefined || at < first.at)) first = { spans, at };
     }

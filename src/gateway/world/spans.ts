@@ -24,6 +24,7 @@ export class ComputeSpans {
   readonly #world: WorldHandle;
   readonly #endpointId: string;
   readonly #cpuLoad: CpuLoad;
+  readonly #open: Set<ComputeSpans>;
   #since: SimTime | undefined;
   /** The connections that work. */
   readonly #busy = new Set<string>();
@@ -35,8 +36,10 @@ export class ComputeSpans {
   #lastEnd = 0;
   #isWatched = false;
 
-  constructor(world: WorldHandle, endpointId: string, cpuLoad: CpuLoad) {
+  /** `open`: those of all computes of the world that have an open span. */
+  constructor(world: WorldHandle, endpointId: string, cpuLoad: CpuLoad, open: Set<ComputeSpans>) {
     this.#cpuLoad = cpuLoad;
+    this.#open = open;
     this.#world = world;
     this.#endpointId = endpointId;
   }
@@ -52,7 +55,7 @@ export class ComputeSpans {
       if (!begun.ok) throw new Error(begun.refusal.message);
     }
     // A span whose end was lost with a failed commit goes on.
-    this.#since = open ?? transaction.now;
+    this.#setSince(open ?? transaction.now);
     this.#add(connectionId);
   }
 
@@ -123,8 +126,14 @@ export class ComputeSpans {
     this.#reset();
   }
 
+  #setSince(since: SimTime | undefined): void {
+    this.#since = since;
+    if (since === undefined) this.#open.delete(this);
+    else this.#open.add(this);
+  }
+
   #reset(): void {
-    this.#since = undefined;
+    this.#setSince(undefined);
     this.#busy.clear();
     this.#cpuLoad.workEnds(performance.now());
     this.#arrivals = 0;
@@ -153,7 +162,7 @@ export class ComputeSpans {
     const blocks = this.#blocks;
     this.#arrivals = 0;
     this.#blocks = undefined;
-    this.#since = isBusy ? at : undefined;
+    this.#setSince(isBusy ? at : undefined);
     return {
       at,
       command: {
