@@ -5,7 +5,6 @@ import { omitUndefined } from "../platform/core/omit-undefined.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
 import type { HistoryInfo } from "../worlds/world-handle.ts";
-import { controlDocument } from "./document/openapi.ts";
 import { onClockMoved } from "./http/clock-moves.ts";
 import { EventLoopMeter } from "./http/event-loop-delay.ts";
 import { ENTRIES_PER_CHUNK, followEntries } from "./http/follow-entries.ts";
@@ -201,7 +200,9 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/openapi.json",
-    handler(options, {}, () => {
+    handler(options, {}, async () => {
+      // Its schemas of answers are a third of all, and few servers are asked for it.
+      const { controlDocument } = await import("./document/openapi.ts");
       document ??= controlDocument(app.routes, version);
       return document;
     }),

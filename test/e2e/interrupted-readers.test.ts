@@ -1,4 +1,5 @@
-import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { expect, test } from "vitest";
@@ -9,6 +10,21 @@ const ROW = "ep-one,2026-01-01T00:00:00Z,5\n";
 /** 3 GB of rows in a few MB: reading them takes longer than this test waits. */
 const MEMBERS = 200;
 
+/** Until the process has the file open; where the system does not tell, after some seconds. */
+async function untilOpen(pid: number | undefined, file: string): Promise<void> {
+  const folder = `/proc/${pid}/fd`;
+  if (!existsSync(folder)) return setTimeout(3_000);
+  const isOpen = () =>
+    readdirSync(folder).some((name) => {
+      try {
+        return readlinkSync(`${folder}/${name}`) === file;
+      } catch {
+        return false;
+      }
+    });
+  while (!isOpen()) await setTimeout(20);
+}
+
 test("Ctrl-C ends the reading of a file at once and leaves nothing behind", async () => {
   const directory = testDirectory();
   const head = gzipSync("endpoint_id,at,duration_ms\n");
@@ -16,7 +32,7 @@ test("Ctrl-C ends the reading of a file at once and leaves nothing behind", asyn
   const file = `${directory}/rows.csv.gz`;
   writeFileSync(file, Buffer.concat([head, ...Array.from({ length: MEMBERS }, () => rows)]));
   const importing = spawnStandin(["whatif", "import", file, "--out", `${directory}/rows.standin-trace`]);
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await untilOpen(importing.process.pid, file);
   importing.process.kill("SIGINT");
   const { code, stderr } = await waitForExit(importing);
   expect([code, stderr]).toEqual([130, "standin: interrupted\n"]);
@@ -37,7 +53,7 @@ test("Ctrl-C ends the reading of a recording of a scenario", async () => {
   writeFileSync(`${directory}/rows.csv`, "endpoint_id,at,duration_ms\n");
   for (let part = 0; part < 12; part += 1) appendFileSync(`${directory}/rows.csv`, rows);
   const running = spawnStandin(["run", `${directory}/scenario.yaml`]);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await untilOpen(running.process.pid, `${directory}/rows.csv`);
   running.process.kill("SIGINT");
   const { code, stdout, stderr } = await waitForExit(running);
   expect([code, stdout, stderr]).toEqual([130, "", "standin: interrupted\n"]);

@@ -7,8 +7,10 @@ import { compareCommand } from "../whatif-commands/compare-command.ts";
 import { curveCommand } from "../whatif-commands/curve-command.ts";
 import { fleetCommand } from "../whatif-commands/fleet-command.ts";
 import { importTraceCommand } from "../whatif-commands/import-command.ts";
+import { mergeCommand } from "../whatif-commands/merge-command.ts";
 import { profilesCommand } from "../whatif-commands/profiles-command.ts";
 import { quotaCommand } from "../whatif-commands/quota-command.ts";
+import { sqlCommand } from "../whatif-commands/sql-command.ts";
 import { startsCommand } from "../whatif-commands/starts-command.ts";
 
 export function whatIfCommand(): Command {
@@ -31,5 +33,7 @@ Examples:
     .addCommand(profilesCommand())
     .addCommand(startsCommand())
     .addCommand(fleetCommand())
-    .addCommand(importTraceCommand());
+    .addCommand(importTraceCommand())
+    .addCommand(sqlCommand())
+    .addCommand(mergeCommand());
 }

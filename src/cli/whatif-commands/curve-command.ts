@@ -9,6 +9,7 @@ import type { DelayFigures } from "../../whatif/curve/curve-summary.ts";
 import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { MAX_DELAYS_TRIED } from "../../whatif/curve/optimum.ts";
 import { type DaySpan, parseDaySpan, SPAN_RULE, splitDays } from "../../whatif/held-out/day-split.ts";
+import { NO_LATENCY } from "../../whatif/replay/start-latency.ts";
 import { questionSummary } from "../../whatif/report/question-summary.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
@@ -18,6 +19,8 @@ import { print } from "../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../terminal/run-with-progress.ts";
 import { recordsCsv } from "../whatif/csv-output.ts";
 import { curveCsv } from "../whatif/curve-csv.ts";
+import { openGapFiles } from "../whatif/gap-files.ts";
+import { FILE_OPTIONS } from "../whatif/import-options.ts";
 import { resolvedQuestionFlags } from "../whatif/manifest.ts";
 import { openTraces } from "../whatif/open-traffic.ts";
 import {
@@ -36,12 +39,13 @@ import {
 } from "../whatif/question-options.ts";
 import { readGaps, replayAll } from "../whatif/replay-workers.ts";
 import { outputResult } from "../whatif/report-output.ts";
-import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
+import { addTraceOptions, type TraceOptions, WORLD_OPTIONS } from "../whatif/trace-options.ts";
 
 type CurveOptions = QuestionOptions &
   OutputOptions &
   PeriodOptions &
   TraceOptions & {
+    readonly gaps?: readonly string[];
     readonly delay?: SuspendDelay;
     readonly byCompute?: boolean;
     readonly maxColdPerDay?: number;
@@ -59,6 +63,14 @@ export function curveCommand(): Command {
   );
   addTraceOptions(command);
   addQuestionOptions(command, ["coldStartWorth"])
+    .addOption(
+      new RepeatableOption(
+        "--gaps <file>",
+        "answer from the result of the query of whatif sql instead of from traces; - for stdin, repeatable",
+      )
+        .argParser((path: string, previous: readonly string[] | undefined) => [...(previous ?? []), path])
+        .conflicts(["startLatency", "maxWaitP99", "client", ...FILE_OPTIONS, ...WORLD_OPTIONS]),
+    )
     .addOption(coldStartOrDollarsOption())
     .addOption(waitWorthOption())
     .addOption(
@@ -126,7 +138,8 @@ Examples:
   $ standin whatif curve fleet.csv --max-wait-p99 500ms --by-compute
   $ standin whatif curve fleet.csv --train 14d --test 7d
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
-  $ standin whatif curve --data ./.standin --by-compute`,
+  $ standin whatif curve --data ./.standin --by-compute
+  $ psql --csv -f gaps.sql | standin whatif curve --gaps - (see standin whatif sql)`,
     )
     .action(async (paths: string[], options: CurveOptions, invokedCommand: Command) =>
       interruptible((signal) => runCurve(paths, options, invokedCommand, signal)),
@@ -141,20 +154,28 @@ async function runCurve(
 ): Promise<void> {
   if (options.delay !== undefined && options.out !== undefined)
     throw new CliError("--delay prints figures only and cannot be combined with --out", true);
-  const opened = await openTraces(paths, options, command, signal);
+  const { gaps } = options;
+  if (gaps !== undefined && paths.length > 0)
+    throw new CliError("--gaps: the figures come from gap rows or from traces, so give one of both", true);
+  const opened =
+    gaps === undefined
+      ? await openTraces(paths, options, command, signal)
+      : await openGapFiles(gaps, options, signal);
   try {
-    const { question } = await questionFromOptions(options, opened.world);
+    const { question } = await questionFromOptions(
+      // Gap rows do not say which requests wait for a start.
+      gaps === undefined ? options : { ...options, startLatency: NO_LATENCY },
+      opened.world,
+    );
     const byCompute = options.byCompute === true || options.out !== undefined;
     const { currentDelay, ownDelays, deletedAt, costs } = question;
     const startMs = meanLatencyMs(question.latency);
     const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute, byDay: true };
-    const reading = await readGaps(opened, readingOptions, options.workers, signal);
+    const workers = gaps === undefined ? options.workers : 1;
+    const reading = await readGaps(opened, readingOptions, workers, signal);
     const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
     const named = options.delay === undefined ? answer.namedDelays : [options.delay];
-    answer.storeOutcomes(
-      named,
-      await replayAll(opened, answer.jobs(named), question, options.workers, signal),
-    );
+    answer.storeOutcomes(named, await replayAll(opened, answer.jobs(named), question, workers, signal));
     const withClients = async (delays: readonly DelayChoice[]) => {
       const { client: clients } = options;
       if (clients === undefined) return undefined;

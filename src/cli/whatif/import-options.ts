@@ -60,7 +60,7 @@ export function addInputOptions(command: Command): Command {
     .addOption(new Option("--strict", "reject a file with bad rows instead of skipping them"));
 }
 
-function parseMappingOption(text: string): ColumnMapping {
+export function parseMappingOption(text: string): ColumnMapping {
   try {
     return parseMapping(text);
   } catch (error) {

@@ -17,6 +17,14 @@ export type TraceOptions = PeriodOptions &
     readonly compute?: readonly string[];
   };
 
+/** They select a world instead of trace files. */
+export const WORLD_OPTIONS = [
+  "data",
+  "world",
+  "url",
+  "controlToken",
+] as const satisfies readonly (keyof TraceOptions)[];
+
 export function addTraceOptions(command: Command): Command {
   addInputOptions(
     command.argument(
@@ -69,7 +77,7 @@ export function worldTargetOf(
   const flagOf = (name: keyof TraceOptions) =>
     command.options.find((one) => one.attributeName() === name)?.long;
   if (paths.length > 0) {
-    const typed = (["data", "world", "url", "controlToken"] as const).find(isTyped);
+    const typed = WORLD_OPTIONS.find(isTyped);
     if (typed !== undefined)
       throw new CliError(`${flagOf(typed)} selects a world and cannot be combined with trace files`, true);
     return undefined;

@@ -1,25 +1,25 @@
 import { type Cells, textAt } from "../rows/cells.ts";
-import type { Intake } from "../rows/intake.ts";
 import { RecordingError } from "../rows/recording-error.ts";
-import { type RowOptions, RowReader } from "../rows/row-reader.ts";
+import type { CellsReader, RowSink } from "../rows/row-sink.ts";
 import { CsvScanner } from "./csv-scanner.ts";
 
 /** Reads one input from chunks of bytes, split anywhere. */
 export type InputReader = { readonly push: (chunk: Uint8Array) => void; readonly end: () => void };
 
 /** CSV with column names in its first record. */
-export function csvInput(intake: Intake, options: RowOptions = {}): InputReader {
-  let rows: RowReader | undefined;
+export function csvInput(sink: RowSink): InputReader {
+  let rows: CellsReader | undefined;
   let fields = 0;
   const scanner = new CsvScanner({
     row(line, cells) {
       if (rows === undefined) {
         fields = cells.count;
-        rows = new RowReader(intake, columnNamesIn(cells), options);
+        const names = columnNamesIn(cells);
+        rows = sink.open(names, (name) => names.indexOf(name));
       } else if (cells.count === fields) rows.read(line, cells);
-      else intake.reject(line, fieldCountText(cells.count, fields));
+      else sink.bad(line, fieldCountText(cells.count, fields));
     },
-    bad: (line, reason) => intake.reject(line, reason),
+    bad: sink.bad,
   });
   return {
     push: (chunk) => scanner.push(chunk),

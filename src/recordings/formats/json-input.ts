@@ -1,8 +1,7 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { TextCells } from "../rows/cells.ts";
-import type { Intake } from "../rows/intake.ts";
 import { RecordingError } from "../rows/recording-error.ts";
-import { type RowOptions, RowReader } from "../rows/row-reader.ts";
+import type { CellsReader, RowSink } from "../rows/row-sink.ts";
 import type { InputReader } from "./csv-input.ts";
 import { LineScanner } from "./line-scanner.ts";
 
@@ -12,7 +11,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 const SAMPLED_ROWS = 100;
 
 /** NDJSON: one object per line, with the fields as keys. */
-export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputReader {
+export function ndjsonInput(sink: RowSink): InputReader {
   // Bad lines are kept among them, so that they are reported in order.
   const sampled: (readonly [line: number, value: JsonObject | string])[] = [];
   let objects = 0;
@@ -21,18 +20,18 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
     const names = [
       ...new Set(sampled.flatMap(([, value]) => (typeof value === "string" ? [] : Object.keys(value)))),
     ];
-    const reader = new ObjectRowReader(intake, names, options);
+    const reader = new ObjectRowReader(sink, names);
     rows = reader;
     flushSampled((line, value) => reader.read(line, value));
   };
   const flushSampled = (read: (line: number, value: JsonObject) => void) => {
     for (const [line, value] of sampled.splice(0)) {
-      if (typeof value === "string") intake.reject(line, value);
+      if (typeof value === "string") sink.bad(line, value);
       else read(line, value);
     }
   };
   const bad = (line: number, reason: string) => {
-    if (rows !== undefined) intake.reject(line, reason);
+    if (rows !== undefined) sink.bad(line, reason);
     else sampled.push([line, reason]);
   };
   const lines = new LineScanner({
@@ -67,12 +66,12 @@ export function ndjsonInput(intake: Intake, options: RowOptions = {}): InputRead
 export class ObjectRowReader {
   /** The columns that are read. */
   readonly columns: readonly string[];
-  readonly #rows: RowReader;
+  readonly #rows: CellsReader;
   readonly #cells: TextCells;
 
-  constructor(intake: Intake, names: readonly string[], options: RowOptions) {
+  constructor(sink: RowSink, names: readonly string[]) {
     const columnNames: string[] = [];
-    this.#rows = new RowReader(intake, names, options, (name) => {
+    this.#rows = sink.open(names, (name) => {
       if (!columnNames.includes(name)) columnNames.push(name);
       return columnNames.indexOf(name);
     });

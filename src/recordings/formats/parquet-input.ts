@@ -7,9 +7,8 @@ import {
   parquetSchema,
 } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
-import type { Intake } from "../rows/intake.ts";
 import { RecordingError } from "../rows/recording-error.ts";
-import type { RowOptions } from "../rows/row-reader.ts";
+import type { RowSink } from "../rows/row-sink.ts";
 import { ObjectRowReader } from "./json-input.ts";
 
 /** What a Parquet file may declare. Beyond it, the file is damaged, or too large to decode in memory. */
@@ -28,14 +27,13 @@ const ROWS_PER_READ = 65_536;
  */
 export async function readParquet(
   file: AsyncBuffer,
-  intake: Intake,
-  options: RowOptions = {},
+  sink: RowSink,
   onRows: (done: number, of: number) => Promise<void> = async () => {},
 ): Promise<void> {
   const metadata = await withInputError(() => parquetMetadataAsync(file));
   checkDeclaredSizes(metadata, file.byteLength);
   const names = parquetSchema(metadata).children.map(({ element }) => element.name);
-  const rows = new ObjectRowReader(intake, names, options);
+  const rows = new ObjectRowReader(sink, names);
   let done = 0;
   for (const { num_rows } of metadata.row_groups) {
     const end = done + Number(num_rows);

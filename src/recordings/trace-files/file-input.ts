@@ -14,6 +14,7 @@ import { csvlogInput, jsonlogInput } from "../formats/postgres-log.ts";
 import type { Intake } from "../rows/intake.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import type { RowOptions } from "../rows/row-reader.ts";
+import { type RowSink, requestSink } from "../rows/row-sink.ts";
 import { readFully, TraceFile } from "./trace-file.ts";
 
 export type FileOptions = RowOptions & {
@@ -64,6 +65,10 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** Throws a `RecordingError` if the path is not a file. */
 export function fileInput(path: string, options: FileOptions): FileInput {
+  return { name: basename(path), path, bytes: sizeOfFile(path), options };
+}
+
+function sizeOfFile(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw new RecordingError(`there is no file ${path}`);
   if (stat.isDirectory())
@@ -71,7 +76,7 @@ export function fileInput(path: string, options: FileOptions): FileInput {
       `${path} is a directory; pass the files in it, or a directory of worlds with --data`,
     );
   if (!stat.isFile()) throw new RecordingError(`${path} is not a regular file`);
-  return { name: basename(path), path, bytes: stat.size, options };
+  return stat.size;
 }
 
 /** Reads a file, which may be gzipped. `onBytes` receives the number of bytes read so far. */
@@ -88,10 +93,31 @@ export async function readFileInput(
     throw new RecordingError("is the file of a world; pass its data directory with --data");
   checkFormatOptions(format, input.options);
   if (format === "standin-trace") return readTraceFile(input, intake);
-  if (format === "parquet") return readParquetFile(input, intake, onBytes);
+  if (format === "parquet") return readParquetFile(input, requestSink(intake, input.options), onBytes);
   if (input.options.format === undefined && format !== "csv")
     intake.note(`${input.name} is read as ${format}`);
   await pump(input.path, isGzip, readerOf(format, input, intake), onBytes);
+}
+
+/**
+ * Reads the rows of a CSV, NDJSON or Parquet file, which may be gzipped, whatever they mean. `onBytes` receives the
+ * number of bytes read so far.
+ */
+export async function readRowsOf(
+  path: string,
+  sink: RowSink,
+  onBytes: (bytes: number) => Promise<void>,
+): Promise<void> {
+  const bytes = sizeOfFile(path);
+  const head = readHead(path);
+  const isGzip = head[0] === 0x1f && head[1] === 0x8b;
+  const format = guessFormat(isGzip ? gunzipHead(head) : head);
+  if (format === "parquet") return readParquetFile({ path, bytes }, sink, onBytes);
+  if (format !== "csv" && format !== "ndjson")
+    throw new RecordingError(
+      `${format === undefined ? "is empty or has an unknown format" : `is read as ${format}`}; it must be CSV with column names, NDJSON or Parquet`,
+    );
+  await pump(path, isGzip, format === "csv" ? csvInput(sink) : ndjsonInput(sink), onBytes);
 }
 
 function readerOf(format: InputFormat, { name, options }: FileInput, intake: Intake): InputReader {
@@ -103,11 +129,11 @@ function readerOf(format: InputFormat, { name, options }: FileInput, intake: Int
     case "journal":
       return journalInput(intake);
     case "ndjson":
-      return ndjsonInput(intake, options);
+      return ndjsonInput(requestSink(intake, options));
     case "azure-functions-2019":
       return minuteCountsInput(intake, { ...options, dayAt: dayInName(name) });
     default:
-      return csvInput(intake, options);
+      return csvInput(requestSink(intake, options));
   }
 }
 
@@ -145,8 +171,8 @@ function isGzipError(error: unknown): error is Error {
 }
 
 async function readParquetFile(
-  { path, bytes, options }: FileInput,
-  intake: Intake,
+  { path, bytes }: Pick<FileInput, "path" | "bytes">,
+  sink: RowSink,
   onBytes: (bytes: number) => Promise<void>,
 ): Promise<void> {
   const file = openSync(path, "r");
@@ -156,7 +182,7 @@ async function readParquetFile(
       readFully(file, part, start);
       return part.buffer;
     };
-    await readParquet({ byteLength: bytes, slice }, intake, options, (done, of) =>
+    await readParquet({ byteLength: bytes, slice }, sink, (done, of) =>
       onBytes(Math.floor((bytes * done) / of)),
     );
   } finally {

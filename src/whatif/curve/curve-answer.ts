@@ -6,6 +6,7 @@ import { decisionSummary } from "../decision/decision-summary.ts";
 import { paretoSummary } from "../decision/pareto-summary.ts";
 import type { SplitInput } from "../held-out/day-split.ts";
 import { DayStatistics } from "../held-out/day-statistics.ts";
+import { activeSecondsByDay } from "../held-out/day-totals.ts";
 import type { HeldOutSummary } from "../held-out/held-out-summary.ts";
 import { namedMargins } from "../held-out/named-margins.ts";
 import type { ReplayJob } from "../replay/replay-jobs.ts";
@@ -17,7 +18,7 @@ import type { Traffic } from "../trace/known-traffic.ts";
 import { trafficSummary } from "../trace/traffic-summary.ts";
 import { computeSummary } from "./compute-summary.ts";
 import { computeWaitLimit, type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
-import type { Curve, CurvePoint, DelayChoice, SuspendDelay } from "./curve.ts";
+import { type Curve, type CurvePoint, type DelayChoice, type SuspendDelay, sortedDelays } from "./curve.ts";
 import { curveLimits } from "./curve-limits.ts";
 import { type CurveReading, SHOWN_DELAYS } from "./curve-reading.ts";
 import type { CurveConstraints, CurveSummary } from "./curve-summary.ts";
@@ -96,7 +97,7 @@ export class CurveAnswer {
       replayed_delays: sortedDelays(this.#replays.delays),
       with_latency: isInstant(this.#question.latency) ? null : this.#replays.figures(delay),
       question: questionSummary(this.#question),
-      limits: curveLimits(this.#question, []),
+      limits: curveLimits(this.#question, [], false, this.#traffic.gapRows !== undefined),
     };
   }
 
@@ -165,6 +166,7 @@ export class CurveAnswer {
         this.#question,
         withClients?.clients ?? [],
         this.#reading.computes.length > 0 && this.#reading.computes.length < curve.firstStarts,
+        this.#traffic.gapRows !== undefined,
       ),
     });
   }
@@ -216,8 +218,12 @@ export class CurveAnswer {
     this.#replays.storeOutcomes(delays, outcomes);
   }
 
-  /** Active seconds by day, from replays. */
+  /** Active seconds by day, from replays; from the gaps if only they are known. */
   activeSecondsByDay(delays: readonly DelayChoice[]): ReadonlyMap<DelayChoice, readonly number[]> {
+    if (this.#traffic.gapRows !== undefined)
+      return activeSecondsByDay(this.#reading.longGaps, delays, (delay, compute) =>
+        effectiveDelay(this.#question, delay, compute),
+      );
     for (const delay of delays) this.#replays.figures(delay);
     return this.#replays.activeSecondsByDay;
   }
@@ -287,13 +293,3 @@ export class CurveAnswer {
 }
 
 type MarginsOrReason = ReturnType<DayStatistics["margins"]>;
-
-/** Without duplicates: "own" first, then by length, never last. */
-function sortedDelays(delays: readonly DelayChoice[]): DelayChoice[] {
-  return [...new Set(delays)].sort((a, b) => sortKey(a) - sortKey(b));
-}
-
-function sortKey(delay: DelayChoice): number {
-  if (delay === "own") return -1;
-  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
-}

@@ -4,11 +4,15 @@ import { sizeSentence } from "../report/question-summary.ts";
 import { AFTER_TRACE_END } from "../trace/traffic-summary.ts";
 import { MAX_COMPUTES_LISTED } from "./compute-ranking.ts";
 
-/** `clients`: those that are simulated, if any. `isListCut`: not all computes are listed. */
+/**
+ * `clients`: those that are simulated, if any. `isListCut`: not all computes are listed. `hasOnlyGaps`: the requests
+ * are not known.
+ */
 export function curveLimits(
   { latency, costs }: Question,
   clients: readonly string[],
   isListCut = false,
+  hasOnlyGaps = false,
 ): ReportLimits {
   const hasClients = clients.length > 0;
   return {
@@ -37,6 +41,11 @@ export function curveLimits(
       ...(isListCut
         ? [
             `The list of computes: only the ${MAX_COMPUTES_LISTED.toLocaleString("en")} that gain most from a delay of their own.`,
+          ]
+        : []),
+      ...(hasOnlyGaps
+        ? [
+            "Waits for starts: the input is gaps without their requests, so starts take no time. Read the traces to include start latency.",
           ]
         : []),
       "Every compute is suspended before its first request of the period. That start counts as a first start, under every delay.",

@@ -98,7 +98,9 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
   const ranking = new ComputeRanking<ComputeReading>();
   for (let number = from; number < to; number += 1) {
     const cu = sizeOf(costs, number);
-    eachPart(traffic.arrivals(number), (part) => reader.add(part, cu));
+    const rows = traffic.gapRows?.(number);
+    if (rows === undefined) eachPart(traffic.arrivals(number), (part) => reader.add(part, cu));
+    else for (const row of rows) reader.addRow(row, cu);
     reader.end(deletedAt?.[number]);
     if (readsEachCompute) {
       const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);

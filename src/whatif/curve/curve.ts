@@ -183,3 +183,13 @@ function totalsOf(histogram: GapHistogram): { readonly count: number; readonly s
   });
   return { count, sumMs };
 }
+
+/** Without duplicates: "own" first, then by length, never last. */
+export function sortedDelays(delays: readonly DelayChoice[]): DelayChoice[] {
+  return [...new Set(delays)].sort((a, b) => sortKey(a) - sortKey(b));
+}
+
+function sortKey(delay: DelayChoice): number {
+  if (delay === "own") return -1;
+  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
+}

@@ -69,6 +69,24 @@ export function cellTotals(
   return totals;
 }
 
+/** Active seconds by day under each delay; empty if the gaps are too many to store. */
+export function activeSecondsByDay<Delay>(
+  gaps: LongGaps | undefined,
+  delays: readonly Delay[],
+  delayOf: (delay: Delay, compute: number) => SuspendDelay,
+): ReadonlyMap<Delay, readonly number[]> {
+  if (gaps === undefined) return new Map();
+  const activeSeconds = (delay: Delay) => {
+    const { activeMs } = dayTotals(
+      gaps,
+      (compute) => delayOf(delay, compute),
+      () => 1,
+    );
+    return Array.from(activeMs, (ms) => ms / SECOND);
+  };
+  return new Map(delays.map((delay) => [delay, activeSeconds(delay)]));
+}
+
 /** By day, of values by group and day. */
 export function sumOfGroups(cells: Float64Array, days: number): Float64Array {
   const sums = new Float64Array(days);

@@ -121,7 +121,13 @@ export function mergeHistogram(into: GapHistogram, part: GapHistogram, times: nu
   }
 }
 
-function addToBin({ bins, used, usedCounts }: GapHistogram, bin: number, count: number, sumMs: number): void {
+/** `bin`: seconds, rounded up; at most one more than the longest delay. */
+export function addToBin(
+  { bins, used, usedCounts }: GapHistogram,
+  bin: number,
+  count: number,
+  sumMs: number,
+): void {
   const before = bins[2 * bin] as number;
   bins[2 * bin] = before + count;
   bins[2 * bin + 1] = (bins[2 * bin + 1] as number) + sumMs;

@@ -1,8 +1,10 @@
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import { type GapRow, SHORT_GAP_S } from "../gap-rows/gap-row.ts";
 import {
   addGap,
   addGaps,
+  addToBin,
   clearHistogram,
   emptyHistogram,
   emptyLongGapList,
@@ -135,6 +137,25 @@ export class GapReader {
       this.#store?.addActive(day, to - from, this.#busyEnd - before - longMs, cu);
       from = to;
     }
+  }
+
+  /** Requests of the compute of which only the gaps are known. Starts take no time. */
+  addRow({ day, gapS, requests, gapMs, busyMs, firstAt, lastAt, lastEnd }: GapRow, cu = 1): void {
+    const isFirst = this.#firstAt === undefined;
+    this.#firstAt = Math.min(this.#firstAt ?? firstAt, firstAt);
+    this.#busyEnd = isFirst ? lastEnd : Math.max(this.#busyEnd, lastEnd);
+    this.gaps.arrivals += requests;
+    if (gapS > 0) addToBin(this.gaps.ended, gapS, requests, gapMs);
+    if (this.#store === undefined) return;
+    const isLong = gapS > SHORT_GAP_S;
+    const index = this.#store.dayIndex(day * DAY);
+    this.#store.addActive(index, requests, isLong ? busyMs : busyMs + gapMs, cu);
+    if (!isLong) return;
+    this.gaps.starts += requests;
+    // Only their sum is known. All figures are of whole seconds, so how it is divided changes none.
+    const [each, rest] = [Math.floor(gapMs / requests), gapMs % requests];
+    for (let gap = 0; gap < requests; gap += 1)
+      this.#store.addGap(gap < rest ? each + 1 : each, lastAt, index);
   }
 
   /** Requests of one day. Gives the total length of their long gaps. */

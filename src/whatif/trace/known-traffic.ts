@@ -8,6 +8,7 @@ import {
   rangeView,
   type Trace,
 } from "../../recordings/trace/trace.ts";
+import type { GapRow } from "../gap-rows/gap-row.ts";
 
 /** Requests of many computes, in memory or in a file; can be read repeatedly. */
 export interface Traffic {
@@ -17,6 +18,8 @@ export interface Traffic {
   /** Names that `source` columns refer to. */
   readonly sources: readonly string[];
   arrivals(compute: number): ArrivalParts;
+  /** If only the gaps are known: the gap rows of a compute by day. `arrivals` throws then. */
+  gapRows?(compute: number): Iterable<GapRow>;
 }
 
 /** `from` inclusive, `to` exclusive. */

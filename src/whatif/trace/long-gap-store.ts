@@ -41,11 +41,20 @@ export class LongGapStore {
 
   /** The day of the arrival `from`, and the first arrival of a later day. Throws if it is after the period. */
   dayFrom(at: Float64Array, from: number): { readonly day: number; readonly to: number } {
-    const dayOf = (instant: number) => Math.floor((instant - this.#firstDay) / DAY);
-    const day = dayOf(at[from] as number);
-    if (day >= this.#days) throw new RecordingError(`at: ${at[from]} is after the end of the period`);
-    const isWhole = dayOf(at[at.length - 1] as number) === day;
+    const day = this.dayIndex(at[from] as number);
+    const isWhole = this.#dayOf(at[at.length - 1] as number) === day;
     return { day, to: isWhole ? at.length : lowerBound(at, this.#firstDay + (day + 1) * DAY) };
+  }
+
+  /** The day of an instant. Throws if it is after the period. */
+  dayIndex(at: SimTime): number {
+    const day = this.#dayOf(at);
+    if (day >= this.#days) throw new RecordingError(`at: ${at} is after the end of the period`);
+    return day;
+  }
+
+  #dayOf(at: SimTime): number {
+    return Math.floor((at - this.#firstDay) / DAY);
   }
 
   addGap(gapMs: DurationMs, endAt: SimTime, day: number): void {

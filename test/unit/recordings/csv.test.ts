@@ -5,11 +5,12 @@ import { parseMapping } from "../../../src/recordings/rows/column-mapping.ts";
 import { MAX_SOURCES } from "../../../src/recordings/rows/intake.ts";
 import { RecordingError } from "../../../src/recordings/rows/recording-error.ts";
 import type { RowOptions } from "../../../src/recordings/rows/row-reader.ts";
+import { requestSink } from "../../../src/recordings/rows/row-sink.ts";
 import { readText } from "../../support/trace-input.ts";
 
 const HEAD = "endpoint_id,at,duration_ms";
 const csv = (text: string, options: RowOptions = {}, chunkBytes?: number) =>
-  readText(text, (intake) => csvInput(intake, options), chunkBytes);
+  readText(text, (intake) => csvInput(requestSink(intake, options)), chunkBytes);
 
 test("CSV rows become requests with any line ends and any chunk boundaries", () => {
   const text = `\uFEFF${HEAD},source\r\n"ep-a" , 2026-01-05T00:00:00Z,12.9,"a ""b"", c"\r\n\r\nep-b,2026-01-05 01:00:00+01:00,,"two\nlines"\r\nep-a,2026-01-05T00:00:01.9999Z,0,`;
@@ -170,10 +171,10 @@ test("bad rows are counted, the first ones are listed with line and reason, and 
 
 test("strict rejects the first bad row with its line, also after multi-line cells", () => {
   const text = `${HEAD},source\nep-a,2026-01-05,1,"x\ny"\nep-a,never,1,`;
-  expect(() => readText(text, (intake) => csvInput(intake), 7, { strict: true })).toThrow(
+  expect(() => readText(text, (intake) => csvInput(requestSink(intake)), 7, { strict: true })).toThrow(
     /^line 4: at: "never" must be/,
   );
-  expect(readText(text, (intake) => csvInput(intake), 7).intake.badRows).toBe(1);
+  expect(readText(text, (intake) => csvInput(requestSink(intake)), 7).intake.badRows).toBe(1);
 });
 
 test("an unclosed quote costs only its line", () => {
@@ -210,7 +211,7 @@ test("an input that cannot be a trace is rejected with a hint", () => {
   expect(() => parseMapping("when=x")).toThrow(RecordingError);
   expect(() =>
     readText("ignored", (intake) => {
-      const input = csvInput(intake);
+      const input = csvInput(requestSink(intake));
       input.push(Uint8Array.of(0xff, 0xfe, 0x61, 0, 10, 0));
       return input;
     }),

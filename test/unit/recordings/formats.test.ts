@@ -8,6 +8,7 @@ import { readParquet } from "../../../src/recordings/formats/parquet-input.ts";
 import { csvlogInput, jsonlogInput } from "../../../src/recordings/formats/postgres-log.ts";
 import type { ColumnMapping } from "../../../src/recordings/rows/column-mapping.ts";
 import { Intake } from "../../../src/recordings/rows/intake.ts";
+import { requestSink } from "../../../src/recordings/rows/row-sink.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { collectRows, readText } from "../../support/trace-input.ts";
 
@@ -21,13 +22,15 @@ test("NDJSON: keys may be missing in the first row, and lines without an object 
     duration_ms: 1.5,
     source: "web",
   });
-  const { rows, intake } = readText(text, (into) => ndjsonInput(into));
+  const { rows, intake } = readText(text, (into) => ndjsonInput(requestSink(into)));
   expect(rows).toEqual([
     ["a", "2026-01-01T00:00:00.000Z", 0, ""],
     ["b", "2026-01-01T00:00:00.000Z", 1, "web"],
   ]);
   expect(intake.bad.map(({ line }) => line)).toEqual([3, 4]);
-  expect(() => readText("\n\n", (into) => ndjsonInput(into))).toThrow("no line with a JSON object");
+  expect(() => readText("\n\n", (into) => ndjsonInput(requestSink(into)))).toThrow(
+    "no line with a JSON object",
+  );
 });
 
 test("NDJSON: bad lines are reported in order, and strict reading stops at the first one", () => {
@@ -38,7 +41,7 @@ test("NDJSON: bad lines are reported in order, and strict reading stops at the f
     { endpoint_id: "a", at: "2026-01-01" },
     { endpoint_id: "", at: "2026-01-01" },
   );
-  const { intake } = readText(text, (into) => ndjsonInput(into));
+  const { intake } = readText(text, (into) => ndjsonInput(requestSink(into)));
   expect(intake.bad.map(({ line }) => line)).toEqual([1, 2, 3, 5]);
   const strict = (bad: string) => () => ndjsonStrictly(lines({ endpoint_id: "a", at: "soon" }, bad));
   expect(strict("{")).toThrow(expect.objectContaining({ line: 1, message: expect.stringContaining("at:") }));
@@ -48,7 +51,7 @@ test("NDJSON: bad lines are reported in order, and strict reading stops at the f
 });
 
 function ndjsonStrictly(text: string): void {
-  const reader = ndjsonInput(new Intake({ add: () => {} }, { strict: true }));
+  const reader = ndjsonInput(requestSink(new Intake({ add: () => {} }, { strict: true })));
   reader.push(new TextEncoder().encode(text));
   reader.end();
 }
@@ -70,12 +73,12 @@ test("Parquet: timestamps, integers and strings are read from several row groups
   });
   const { intake, rows } = collectRows();
   const done: number[] = [];
-  await readParquet(buffer, intake, {}, async (rowsDone) => void done.push(rowsDone));
+  await readParquet(buffer, requestSink(intake), async (rowsDone) => void done.push(rowsDone));
   expect(rows()).toEqual(
     Array.from({ length: count }, (_, i) => [`ep-${i % 2}`, `2026-01-05T00:00:0${i}.000Z`, i, ""]),
   );
   expect(done).toEqual([2, 4, 5]);
-  await expect(readParquet(buffer.slice(0, buffer.byteLength - 9), intake)).rejects.toThrow(
+  await expect(readParquet(buffer.slice(0, buffer.byteLength - 9), requestSink(intake))).rejects.toThrow(
     "is damaged, or not readable as Parquet",
   );
 });

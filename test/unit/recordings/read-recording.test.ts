@@ -3,6 +3,7 @@ import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
 import { type RecordingOptions, readRecording } from "../../../src/recordings/read-recording.ts";
 import { RecordedArrivals } from "../../../src/recordings/recorded-arrivals.ts";
 import { RecordingError } from "../../../src/recordings/rows/recording-error.ts";
+import { requestSink } from "../../../src/recordings/rows/row-sink.ts";
 import { NEW_YEAR, takeArrivals } from "../../support/arrivals.ts";
 import { readText as takeTrace } from "../../support/trace-input.ts";
 
@@ -52,7 +53,7 @@ test.each([
       [NEW_YEAR + 123],
       [durationMs],
     ]);
-    expect(takeTrace(text, (intake) => csvInput(intake)).rows).toEqual([
+    expect(takeTrace(text, (intake) => csvInput(requestSink(intake))).rows).toEqual([
       ["a", "2026-01-01T00:00:00.123Z", durationMs, ""],
     ]);
   },
