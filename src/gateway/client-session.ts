@@ -1,8 +1,15 @@
 import type { Duplex } from "node:stream";
 import type { EngineAddress } from "../engine/engine.ts";
+import { StoreUnavailable } from "../worlds/world-handle.ts";
 import type { ComputeHost } from "./compute/compute-host.ts";
 import { EngineExited } from "./compute/engine-exit.ts";
-import { CLIENT_ERRORS, ConnectionDropped, ConnectionRejected, protocolViolation } from "./errors.ts";
+import {
+  CLIENT_ERRORS,
+  ConnectionDropped,
+  ConnectionRejected,
+  protocolViolation,
+  worldUnavailable,
+} from "./errors.ts";
 import { authenticate, authenticateByPassword } from "./login/authentication.ts";
 import type { KnownPasswords } from "./login/known-passwords.ts";
 import { negotiate } from "./login/negotiation.ts";
@@ -143,6 +150,9 @@ class ClientSession {
     } else if (error instanceof EngineRefused) {
       clearTimeout(this.#loginTimer);
       this.#stream.end(error.answer);
+    } else if (error instanceof StoreUnavailable) {
+      // It was reported where it occurred.
+      this.#end(worldUnavailable(error.message));
     } else if (error instanceof EngineExited) {
       // Its exit was reported. It was killed twice during one login, or the world has ended the connection.
       this.#end(CLIENT_ERRORS.computeFailed);

@@ -66,6 +66,11 @@ export const CLIENT_ERRORS = {
   queryWaitTimeout: { severity: FATAL, code: "08P01", message: "query_wait_timeout" },
   serverCrashed: { severity: FATAL, code: "08P01", message: "server conn crashed?" },
   dropped: { severity: FATAL, code: "08006", message: "the connection was lost" },
+  diskFull: {
+    severity: FATAL,
+    code: "53100",
+    message: "the data of the branch could not be written: no space left on device",
+  },
   loginTimeout: { severity: FATAL, code: "08P01", message: "canceling authentication due to timeout" },
   serverStopping: { severity: FATAL, code: "57P03", message: "the database system is shutting down" },
 } satisfies Record<string, ClientError>;
@@ -101,6 +106,11 @@ export function protocolViolation(message: string): ClientError {
 
 /** Postgres cannot be run; the message names the flag or the installation. */
 export function engineUnavailable(message: string): ClientError {
+  return { severity: FATAL, code: "53000", message };
+}
+
+/** The connection cannot be stored in the world, for example because the disk is full. */
+export function worldUnavailable(message: string): ClientError {
   return { severity: FATAL, code: "53000", message };
 }
 

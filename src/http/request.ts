@@ -88,8 +88,8 @@ const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 /** In text that is valid UTF-8, only an escape can produce half of a surrogate pair. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-/** The name of the prototype in JavaScript, which schemas do not see, or an escape that may spell it. */
-const RESERVED_NAME = /__proto__|\\u00[567]/;
+/** A name that `findReservedName` may report, or an escape that may spell it. */
+const RESERVED_NAME = /__proto__|toString|\\u00[567]/;
 
 /** The body as JSON; `undefined` for an empty body. */
 export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: RequestBody): unknown {
@@ -112,7 +112,10 @@ export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: Requ
     );
   }
   const reserved = RESERVED_NAME.test(text) ? findReservedName(value) : undefined;
-  if (reserved !== undefined) return fail(badRequest(`${reserved}: there is no field "__proto__"`));
+  if (reserved !== undefined) {
+    const name = reserved.slice(reserved.lastIndexOf(".") + 1);
+    return fail(badRequest(`${reserved}: there is no field "${name}"`));
+  }
   const tornField = SURROGATE_ESCAPE.test(text) ? findLoneSurrogate(value) : undefined;
   if (tornField !== undefined)
     return fail(

@@ -106,16 +106,20 @@ async function endWorld(): Promise<void> {
   ending?.remove();
 }
 
+async function stop(): Promise<void> {
+  await endWorld();
+  template?.remove();
+  process.exit();
+}
+
 server.listen(0, "127.0.0.1", () => {
   process.on("message", async (command: FuzzCommand) => {
-    if (command !== "stop") {
-      if (command === "collect-garbage") gc?.();
-      process.send?.(await nextWorld());
-      return;
-    }
-    await endWorld();
-    template?.remove();
-    process.exit();
+    if (command === "stop") return stop();
+    if (command === "collect-garbage") gc?.();
+    process.send?.(await nextWorld());
   });
+  // Ctrl-C reaches both processes. The other one stops this one after its last world.
+  process.on("SIGINT", () => undefined);
+  process.once("disconnect", stop);
   process.send?.("listening");
 });

@@ -47,6 +47,8 @@ type FuzzOptions = {
   /** Without it, only answers and changes are checked. */
   readonly budgets: boolean;
   readonly onProgress?: (figures: FuzzFigures) => void;
+  /** Ends the run after the world that it is at. */
+  readonly signal?: AbortSignal;
 };
 type FuzzFigures = {
   requests: number;
@@ -64,7 +66,13 @@ type FuzzFigures = {
 };
 
 /** Throws an error with the request and the command that repeats it. */
-export async function fuzz({ requests, seed, budgets, onProgress }: FuzzOptions): Promise<FuzzFigures> {
+export async function fuzz({
+  requests,
+  seed,
+  budgets,
+  onProgress,
+  signal,
+}: FuzzOptions): Promise<FuzzFigures> {
   const server = fork(join(import.meta.dirname, "fuzz-server.ts"), {
     execArgv: ["--import", "tsx", "--expose-gc"],
   });
@@ -77,7 +85,7 @@ export async function fuzz({ requests, seed, budgets, onProgress }: FuzzOptions)
   let connection: Connection | undefined;
   try {
     await once(server, "message");
-    for (; figures.requests < requests; figures.worlds += 1) {
+    for (; figures.requests < requests && !signal?.aborted; figures.worlds += 1) {
       const isSampled = figures.worlds % WORLDS_PER_SAMPLE === 0;
       const report = await nextWorld(server, isSampled ? "collect-garbage" : "next-world");
       if (isSampled) checkMemory(samples, figures, report);

@@ -18,12 +18,15 @@ const [requests, files, seed] = [values.requests, values.files, values.seed].map
 process.stdout.write(`npm run fuzz -- --requests ${requests} --files ${files} --seed ${seed}\n`);
 const startedAt = performance.now();
 let shownAt = 0;
+const interrupt = new AbortController();
+process.once("SIGINT", () => interrupt.abort());
 try {
   if (requests > 0) {
     const figures = await fuzz({
       requests,
       seed,
       budgets: true,
+      signal: interrupt.signal,
       onProgress: (soFar) => {
         if (soFar.requests - shownAt < 100_000) return;
         shownAt = soFar.requests;
@@ -32,7 +35,9 @@ try {
     });
     process.stdout.write(`${JSON.stringify(figures)}\n`);
   }
-  if (files > 0) process.stdout.write(`${JSON.stringify(await fuzzReaders({ files, seed }))}\n`);
+  if (files > 0 && !interrupt.signal.aborted)
+    process.stdout.write(`${JSON.stringify(await fuzzReaders({ files, seed }))}\n`);
+  if (interrupt.signal.aborted) process.stdout.write("interrupted: ");
   process.stdout.write(`no finding in ${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
 } catch (error) {
   process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -34,6 +34,11 @@ const RUNNING = {
   "the creation of a branch": { ...createDev, id: "br-new", name: "new" },
   "the restart of the primary compute": { type: "RestartCompute", ...MAIN_COMPUTE },
   "the restart of the replica": { type: "RestartCompute", ...compute("ep-replica") },
+  "the change of the replica": {
+    type: "UpdateCompute",
+    ...compute("ep-replica"),
+    options: { suspendTimeoutSeconds: 120 },
+  },
   "the change of a role": { type: "CreateRole", ...MAIN, name: "app" },
   "the restore of the branch": {
     type: "RestoreBranch",
@@ -75,6 +80,7 @@ const LOCKED: Readonly<Record<keyof typeof RUNNING, readonly (keyof typeof CALLS
   ],
   "the restart of the primary compute": ["create a role on the branch", "restart the primary compute"],
   "the restart of the replica": ["restart the replica"],
+  "the change of the replica": ["restart the replica"],
   "the change of a role": [
     "create a branch",
     "create a role on the branch",

@@ -1,12 +1,15 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import {
+  createDev,
   createShop,
   DEV,
+  MAIN,
   MAIN_COMPUTE,
   restartMain,
   SHOP,
   worldWithAccount,
   worldWithBranch,
+  worldWithIdleCompute,
   worldWithProject,
 } from "../support/rule-worlds.ts";
 import { after, type CommandOf, given, NOW, running, SECOND, type Step } from "../support/rules.ts";
@@ -17,6 +20,7 @@ const newProject: Step = [worldWithAccount(), createShop];
 const suspendMain: Step = { type: "SuspendCompute", ...MAIN_COMPUTE };
 const resizeMain: Step = { type: "UpdateCompute", ...MAIN_COMPUTE, options: { minCu: 1 } };
 const queryMain: Step = { type: "RecordActivity", activity: { endpointId: "ep-main", kind: "query" } };
+const recoverShop: Step = { type: "RecoverProject", ...SHOP };
 const deleteDev: CommandOf<"DeleteBranch"> = { type: "DeleteBranch", ...DEV };
 /** The weeks from 1970 to the Thursday of `NOW`: releases are numbered by weeks. */
 const RELEASE = 2924;
@@ -114,6 +118,68 @@ test("after an update a compute is not started twice when a query has started it
     ]);
 });
 
+const createReplica: CommandOf<"CreateCompute"> = {
+  type: "CreateCompute",
+  ...SHOP,
+  branchId: "br-main",
+  id: "ep-replica",
+  computeType: "read_only",
+  options: {},
+};
+
+test("after an update a compute starts again although another compute is starting", () => {
+  given(worldWithProject(), resizeMain, after(SECOND), createReplica)
+    .when(operation(4), after(SECOND))
+    .then([
+      { type: "OperationFinished", operationId: "operation-4" },
+      { type: "ComputeSuspended" },
+      running("start_compute", { id: "operation-6", endpointId: "ep-main" }),
+    ]);
+});
+
+test("an update leaves an idle compute idle, also if its suspend fails", () => {
+  given(worldWithIdleCompute(), resizeMain, after(SECOND))
+    .when(operation(5), after(SECOND))
+    .then([{ type: "OperationFinished", operationId: "operation-5" }]);
+  given(worldWithIdleCompute(), failing("suspend_compute", 1, "failed"), resizeMain, after(SECOND))
+    .when(operation(5), after(SECOND))
+    .then([{ type: "OperationFailed", operationId: "operation-5" }]);
+});
+
+test("an update that repeats the current values leaves a compute active, also if its suspend fails", () => {
+  const resized: Step = [worldWithProject(), resizeMain, after(10 * SECOND)];
+  given(resized, resizeMain, after(SECOND))
+    .when(operation(7), after(SECOND))
+    .then([{ type: "OperationFinished", operationId: "operation-7" }]);
+  given(resized, failing("suspend_compute", 1, "failed"), resizeMain, after(SECOND))
+    .when(operation(7), after(SECOND))
+    .then([{ type: "OperationFailed", operationId: "operation-7" }]);
+});
+
+test("an operation that ends starts only what waits for nothing else", () => {
+  const computes = [{ id: "ep-dev", computeType: "read_write", options: {} }] as const;
+  given(newProject, { ...createDev, queue: true, computes })
+    .when(operation(1), after(SECOND))
+    .then([
+      { type: "OperationFinished", operationId: "operation-1" },
+      { type: "BranchBecameReady", branchId: "br-main" },
+      { type: "OperationStarted", operationId: "operation-2" },
+    ]);
+});
+
+test("a start delay of the world applies to starts only, and may be drawn", () => {
+  const startDelay = { kind: "uniform", minMs: 100, maxMs: 200 } as const;
+  const durations = given(worldWithAccount({ startDelay }), createShop).asking((world) =>
+    world.operations
+      .by("project", "shop")
+      .toArray()
+      .map(({ durationMs }) => durationMs),
+  );
+  expect(durations).toEqual([SECOND, expect.any(Number)]);
+  expect(durations[1]).toBeGreaterThanOrEqual(100);
+  expect(durations[1]).toBeLessThanOrEqual(200);
+});
+
 test("a deleted branch that can be recovered stays when its deletion finishes", () => {
   given(worldWithBranch(), deleteDev)
     .when(operation(4), after(SECOND))
@@ -127,6 +193,21 @@ test("a branch that was deleted for good is removed when its deletion finishes",
       { type: "OperationFinished", operationId: "operation-4" },
       { type: "BranchRemoved", branchId: "br-dev" },
     ]);
+});
+
+test("a branch or a project that was recovered stays when its deletion finishes", () => {
+  given(worldWithBranch(), deleteDev, { type: "RecoverBranch", ...DEV, queue: true })
+    .when(operation(4), after(SECOND))
+    .then([{ type: "OperationFinished", operationId: "operation-4" }]);
+  given(worldWithProject(), suspendMain, after(SECOND), { type: "DeleteProject", ...SHOP }, recoverShop)
+    .when(operation(4), after(SECOND))
+    .then([{ type: "OperationFinished", operationId: "operation-4" }]);
+});
+
+test("the deletion of a project locks everything in it after a recovery", () => {
+  given(worldWithProject(), suspendMain, after(SECOND), { type: "DeleteProject", ...SHOP }, recoverShop)
+    .when({ type: "CreateRole", ...MAIN, name: "app" })
+    .thenRefused("OPERATIONS_IN_PROGRESS");
 });
 
 test("a deleted project stays until its recovery period ends", () => {
@@ -187,17 +268,7 @@ test("when the suspend of a restart fails, the start goes ahead", () => {
 });
 
 test("when the suspend of a restart fails, arrivals wait for the start of that compute only", () => {
-  const replica: Step = [
-    {
-      type: "CreateCompute",
-      ...SHOP,
-      branchId: "br-main",
-      id: "ep-replica",
-      computeType: "read_only",
-      options: {},
-    },
-  ];
-  given(worldWithProject(), failing("suspend_compute", 1, "failed"), suspendMain, replica)
+  given(worldWithProject(), failing("suspend_compute", 1, "failed"), suspendMain, createReplica)
     .when(operation(3), after(SECOND))
     .then([
       { type: "OperationFailed", operationId: "operation-3" },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../../engine/extension.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { ConnectionRejected, engineUnavailable } from "../errors.ts";
+import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../errors.ts";
 import { BlockStatistics, type DataSample } from "./block-statistics.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";
 import { EngineExited } from "./engine-exit.ts";
@@ -89,6 +89,8 @@ export class ComputeHost {
       return await this.#running;
     } catch (error) {
       this.release();
+      if ((error as NodeJS.ErrnoException).code === "ENOSPC")
+        throw new ConnectionRejected(CLIENT_ERRORS.diskFull);
       if (error instanceof EngineError) throw new ConnectionRejected(engineUnavailable(error.message));
       throw error;
     }

@@ -28,12 +28,18 @@ export function escapeControls(text: string): string {
   );
 }
 
-/** The path of the first field named `__proto__`; `undefined` if there is none. */
-export function findReservedName(value: unknown, path = ""): string | undefined {
+/**
+ * The path of the first field that no schema can check: `__proto__`, and `toString` below a field `length`,
+ * because zod compares every `length` with its limits, and such a value cannot become a number.
+ */
+export function findReservedName(value: unknown, path = "", isInLength = false): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
     const innerPath = path === "" ? key : `${path}.${key}`;
-    const reservedPath = key === "__proto__" ? innerPath : findReservedName(inner, innerPath);
+    const isReserved = key === "__proto__" || (isInLength && key === "toString");
+    const reservedPath = isReserved
+      ? innerPath
+      : findReservedName(inner, innerPath, isInLength || key === "length");
     if (reservedPath !== undefined) return reservedPath;
   }
   return undefined;

@@ -7,7 +7,7 @@ import type { Event } from "../events.ts";
 import type { Project } from "../project/project.ts";
 import { refuseOverQuota } from "../project/quota.ts";
 import { removeBranch, removeProject } from "../project/removal.ts";
-import { type Operation, retriesLeft, suspendsCompute } from "./operation.ts";
+import { branchOf, endpointOf, type Operation, retriesLeft, suspendsCompute } from "./operation.ts";
 import { scheduleOperations, startUnblocked, unfinishedOperations } from "./schedule-operations.ts";
 
 /**
@@ -48,37 +48,39 @@ function decideOperationFailure(world: World, operation: Operation, now: SimTime
  * active.
  */
 function consequencesOfFailure(world: World, operation: Operation, at: SimTime): Event[] {
-  const { id, action, endpointId, projectId } = operation;
-  const compute = endpointId === undefined ? undefined : world.computes.get(endpointId);
-  if (compute === undefined || endpointId === undefined) return [];
-  if (action === "start_compute") return [{ type: "ComputeStartFailed", at, endpointId }];
-  if (!suspendsCompute(operation) || compute.phase.state !== "active") return [];
+  if (operation.action === "start_compute")
+    return [{ type: "ComputeStartFailed", at, endpointId: endpointOf(operation) }];
+  if (!suspendsCompute(operation)) return [];
+  const endpointId = endpointOf(operation);
+  if (world.computes.get(endpointId)?.phase.state !== "active") return [];
   // The suspend closed its connections. If a start follows, arrivals keep waiting for that.
-  const isStartPending = unfinishedOperations(world, projectId).some(
-    (other) => other.id !== id && other.endpointId === endpointId && other.action === "start_compute",
-  );
-  return isStartPending ? [] : [{ type: "ComputeSuspendFailed", at, endpointId }];
+  return isStartPending(world, operation) ? [] : [{ type: "ComputeSuspendFailed", at, endpointId }];
 }
 
-function operationEffects(world: World, operation: Operation, { now }: Context): Event[] {
-  const { action, branchId, endpointId, cause } = operation;
+/** Whether the compute of a suspend will be started after it. */
+function isStartPending(world: World, suspend: Operation): boolean {
+  return unfinishedOperations(world, suspend.projectId).some(
+    ({ action, endpointId }) => action === "start_compute" && endpointId === suspend.endpointId,
+  );
+}
+
+function operationEffects(world: World, operation: Operation, { now: at }: Context): Event[] {
+  const { action, cause } = operation;
   switch (action) {
     case "create_timeline":
     case "create_branch":
-      return branchId === undefined ? [] : [{ type: "BranchBecameReady", at: now, branchId }];
+      return [{ type: "BranchBecameReady", at, branchId: branchOf(operation) }];
     case "start_compute":
-      return endpointId === undefined
-        ? []
-        : [{ type: "ComputeActivated", at: now, endpointId, release: releaseAt(now) }];
-    case "suspend_compute":
+      return [{ type: "ComputeActivated", at, endpointId: endpointOf(operation), release: releaseAt(at) }];
+    case "suspend_compute": {
+      if (!suspendsCompute(operation)) return [];
+      const endpointId = endpointOf(operation);
       // Idle: the compute was suspended in the meantime.
-      return endpointId === undefined ||
-        !suspendsCompute(operation) ||
-        world.computes.get(endpointId)?.phase.state === "idle"
-        ? []
-        : [{ type: "ComputeSuspended", at: now, endpointId, cause }];
+      const isIdle = world.computes.get(endpointId)?.phase.state === "idle";
+      return isIdle ? [] : [{ type: "ComputeSuspended", at, endpointId, cause }];
+    }
     case "delete_timeline":
-      return removeUnlessRecoverable(world, operation, now);
+      return removeUnlessRecoverable(world, operation, at);
     case "apply_config":
       return [];
     default:
@@ -91,11 +93,10 @@ function operationEffects(world: World, operation: Operation, { now }: Context):
  * it.
  */
 function scheduleRestart(world: World, operation: Operation, context: Context): Event[] {
-  const { endpointId, branchId, projectId } = operation;
-  if (endpointId === undefined || branchId === undefined) return [];
-  if (refuseOverQuota(world, projectId, context.now) !== undefined) return [];
-  const others = unfinishedOperations(world, projectId).filter((other) => other.id !== operation.id);
-  if (others.some((other) => other.action === "start_compute" && other.endpointId === endpointId)) return [];
+  const { projectId } = operation;
+  if (refuseOverQuota(world, projectId, context.now) !== undefined || isStartPending(world, operation))
+    return [];
+  const [branchId, endpointId] = [branchOf(operation), endpointOf(operation)];
   return scheduleOperations(
     world,
     projectId,
@@ -110,19 +111,15 @@ function scheduleRestart(world: World, operation: Operation, context: Context): 
  * requested that.
  */
 function removeUnlessRecoverable(world: World, { id, branchId, projectId }: Operation, now: number): Event[] {
-  const branch = branchId === undefined ? undefined : world.branches.get(branchId);
-  const project = world.projects.get(projectId);
-  if (branchId === undefined)
-    return project === undefined || !isPermanentlyDeleted(project)
-      ? []
-      : removeProject(world, project, now, id);
-  return branch === undefined || !isPermanentlyDeleted(branch) ? [] : removeBranch(world, branch, now, id);
+  if (branchId === undefined) {
+    const project = world.projects.get(projectId);
+    return isPermanentlyDeleted(project) ? removeProject(world, project, now, id) : [];
+  }
+  const branch = world.branches.get(branchId);
+  return isPermanentlyDeleted(branch) ? removeBranch(world, branch, now, id) : [];
 }
 
 /** False if it was recovered meanwhile. */
-function isPermanentlyDeleted({
-  deletedAt,
-  recoverableUntil,
-}: Pick<Branch | Project, "deletedAt" | "recoverableUntil">): boolean {
-  return deletedAt !== undefined && recoverableUntil === undefined;
+function isPermanentlyDeleted<Owner extends Branch | Project>(owner: Owner | undefined): owner is Owner {
+  return owner?.deletedAt !== undefined && owner.recoverableUntil === undefined;
 }

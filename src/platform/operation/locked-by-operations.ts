@@ -19,7 +19,6 @@ export function refuseConflicts(): Refusal {
 
 /** Refuses a call while an unfinished operation locks what it touches. */
 export function refuseWhileLocked(world: World, projectId: string, touched: Touched): Refusal | undefined {
-  if (world.operations.by("project", projectId).size === 0) return undefined;
   const isLocked = unfinishedOperations(world, projectId).some((operation) =>
     locks(world, operation, touched),
   );

@@ -63,6 +63,18 @@ export type OperationRequest = {
   readonly thenStart?: boolean;
 };
 
+/** The branch of an operation that works on a branch or a compute. */
+export function branchOf({ id, branchId }: Operation): string {
+  if (branchId === undefined) throw new Error(`operation ${id} has no branch`);
+  return branchId;
+}
+
+/** The compute of an operation that works on a compute, as every start and every suspend does. */
+export function endpointOf({ id, endpointId }: Operation): string {
+  if (endpointId === undefined) throw new Error(`operation ${id} has no compute`);
+  return endpointId;
+}
+
 /** Whether it closes the connections of its compute and leaves it idle. */
 export function suspendsCompute({ action, cause }: Operation): boolean {
   return action === "suspend_compute" && cause !== "repeated_update";
@@ -71,11 +83,11 @@ export function suspendsCompute({ action, cause }: Operation): boolean {
 /** When the last operation of a compute will end if nothing else happens; `now` if it has none. */
 export function expectedReadyAt(operations: readonly Operation[], computeId: string, now: SimTime): SimTime {
   const ends = expectedEnds(operations, now);
-  let latest = now;
-  for (let index = 0; index < ends.length; index += 1) {
-    if (operations[index]?.endpointId === computeId) latest = Math.max(latest, ends[index] as SimTime);
-  }
-  return latest;
+  return operations.reduce(
+    (latest, { endpointId }, index) =>
+      endpointId === computeId ? Math.max(latest, ends[index] as SimTime) : latest,
+    now,
+  );
 }
 
 /** When each of a project's unfinished operations will end if nothing else happens. */

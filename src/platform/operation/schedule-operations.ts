@@ -8,6 +8,7 @@ import type { FaultCounts } from "../fault/match-fault.ts";
 import { matchOperationFaults } from "../fault/operation-fault.ts";
 import {
   conflicts,
+  endpointOf,
   type Operation,
   type OperationAction,
   type OperationRequest,
@@ -27,8 +28,7 @@ export function scheduleOperations(
   endedIds: readonly string[] = [],
 ): Event[] {
   const unfinished = unfinishedOperations(world, projectId);
-  const preceding =
-    endedIds.length === 0 ? unfinished : unfinished.filter(({ id }) => !endedIds.includes(id));
+  const preceding = unfinished.filter(({ id }) => !endedIds.includes(id));
   const counts: FaultCounts | undefined = world.faults.size === 0 ? undefined : new Map();
   const [first] = requests;
   if (requests.length === 1 && first !== undefined)
@@ -61,7 +61,7 @@ function scheduleOperation(
   const baseMs = drawOperationDuration(world, request.action, number, context);
   const faults = counts && matchOperationFaults(world, projectId, request, number, context, counts);
   const durationMs = faults === undefined ? baseMs : faults.slowDown(baseMs);
-  const isBlocked = preceding.length > 0 && preceding.some((earlier) => conflicts(earlier, request));
+  const isBlocked = preceding.some((earlier) => conflicts(earlier, request));
   const state: OperationState = isBlocked
     ? { status: "scheduling" }
     : { status: "running", startedAt: now, dueAt: now + durationMs };
@@ -69,7 +69,6 @@ function scheduleOperation(
   const operation = faults?.failures === undefined ? base : { ...base, failures: faults.failures };
   const scheduled: Event = { type: "OperationScheduled", at: now, operation };
   const consequences = isBlocked ? [] : consequencesOfStart(operation, now);
-  if (faults === undefined && consequences.length === 0) return [scheduled];
   return [...(faults?.events ?? []), scheduled, ...consequences];
 }
 
@@ -155,9 +154,9 @@ export function startUnblocked(world: World, finished: Operation, now: SimTime):
 
 /** D: a suspend closes connections when it starts; the compute is idle when it ends. */
 function consequencesOfStart(operation: Operation, now: SimTime): Event[] {
-  const { endpointId } = operation;
-  if (!suspendsCompute(operation) || endpointId === undefined) return [];
-  return [{ type: "ComputeSuspending", at: now, endpointId }];
+  return suspendsCompute(operation)
+    ? [{ type: "ComputeSuspending", at: now, endpointId: endpointOf(operation) }]
+    : [];
 }
 
 function drawOperationDuration(

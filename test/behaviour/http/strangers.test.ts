@@ -121,6 +121,15 @@ test.each([
   expect(answer.message).toContain('.__proto__: there is no field "__proto__"');
 });
 
+test.each([
+  ['{"project":{"name":{"length":{"toString":1}}}}', "project.name.length.toString"],
+  ['{"project":{"name":{"length":[{"\\u0074oString":1}]}}}', "project.name.length.0.toString"],
+])("the body %s, whose length is no number, is rejected", async (text, field) => {
+  const double = await createDouble();
+  const { status, body } = await double.api("POST", "/projects", text);
+  expect([status, body.message]).toEqual([400, `${field}: there is no field "toString"`]);
+});
+
 test("a compute's pg_settings.__proto__ and a parameter __proto__ are rejected like others", async () => {
   const double = await createDouble();
   const { body: created } = await double.api("POST", "/projects", { project: {} });

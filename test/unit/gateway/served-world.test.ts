@@ -139,3 +139,12 @@ test("two computes that have worked at one instant suspend both", async () => {
   for (const id of [endpointId, other.endpointId])
     expect(await double.world.transact(({ world }) => world.computes.get(id)?.phase.state)).toBe("idle");
 });
+
+test("a client whose data cannot be copied to a full disk gets the cause", async () => {
+  const { served, endpointId, failStart } = await servedWorld();
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  const { host } = served.attach(admitted, { isRelaying: () => false, end: () => undefined });
+  failStart(Object.assign(new Error("ENOSPC: no space left on device, copyfile"), { code: "ENOSPC" }));
+  await expect(host.acquire()).rejects.toMatchObject({ clientError: { code: "53100" } });
+  await served.leave(admitted);
+});

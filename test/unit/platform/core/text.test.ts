@@ -42,6 +42,8 @@ test.each([
 test.each([
   [JSON.parse('{"__proto__": 1}'), "__proto__"],
   [JSON.parse('{"a": [{"b": 1}, {"__proto__": {}}]}'), "a.1.__proto__"],
+  [{ length: [{ a: { toString: 1 } }] }, "length.0.a.toString"],
+  [{ length: { a: 1 }, toString: "x" }, undefined],
   [{ proto: 1, a: { constructor: 2 } }, undefined],
   ["__proto__", undefined],
   [null, undefined],

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { applyOperationEvent } from "../../../../src/platform/operation/evolve-operation.ts";
 import {
   blockersOf,
+  branchOf,
   conflicts,
+  endpointOf,
   expectedEnds,
   expectedReadyAt,
   type Operation,
@@ -54,6 +56,13 @@ test.each([
 ])("operations of %s conflict or not", (_, one, other, expected) => {
   expect(conflicts(operation(1, one), operation(2, other))).toBe(expected);
   expect(conflicts(operation(1, other), operation(2, one))).toBe(expected);
+});
+
+test("an operation without a branch or a compute has none to work on", () => {
+  expect(branchOf(operation(1, MAIN_COMPUTE))).toBe("br-main");
+  expect(endpointOf(operation(1, MAIN_COMPUTE))).toBe("ep-main");
+  expect(() => branchOf(operation(1))).toThrow("operation operation-1 has no branch");
+  expect(() => endpointOf(operation(1, MAIN))).toThrow("operation operation-1 has no compute");
 });
 
 describe("the expected end", () => {
