@@ -22,8 +22,9 @@ type SqlOptions = {
   readonly json?: boolean;
 };
 
+/** Of k gaps with different lengths in whole seconds, the shortest take k (k − 1) / 2 seconds, and a day has 86,400. */
 const SIZE =
-  "one row for each compute, day and length of gap in whole seconds: never more than requests, usually 10 to 60 for a day of a compute, about 70 bytes each as CSV";
+  "one row for each compute, UTC day and length of gap in whole seconds: never more than requests, and at most 418 for a day of a compute; about 70 bytes each as CSV";
 
 export function sqlCommand(): Command {
   return new Command("sql")

@@ -90,6 +90,20 @@ describe("the answer from gap rows is that of the requests", () => {
   });
 });
 
+test("a day of a compute has at most 418 rows", () => {
+  const requests: Request[] = [{ compute: "a", at: BEGIN - 3_600 * SECOND, durationMs: 0 }];
+  // The shortest gaps of different lengths, after one over midnight.
+  for (let [at, gap] = [BEGIN, 0]; at < BEGIN + DAY; gap += 1, at += (gap - 1) * SECOND + 1)
+    requests.push({ compute: "a", at, durationMs: 0 });
+  requests.push(
+    { compute: "a", at: BEGIN + DAY - 1, durationMs: 0 },
+    { compute: "a", at: BEGIN + DAY - 1, durationMs: 0 },
+  );
+  const rows = [...tableOf(gapRowsOf(requests)).sortedRows()].filter(({ day }) => day * DAY === BEGIN);
+  expect(rows.length).toBeGreaterThan(410);
+  expect(rows.length).toBeLessThanOrEqual(418);
+});
+
 test("rows merge to the same bytes, however they are divided and in whatever order", () => {
   fc.assert(
     fc.property(anyRequests, fc.infiniteStream(fc.nat(3)), (requests, choices) => {
