@@ -35,9 +35,20 @@ function gapRowReader(
       const compute = textAt(cells, computeColumn);
       if (compute === "") throw new RecordingError("compute: is empty", line);
       if (only !== undefined && !only.has(compute)) return;
-      const values = columns.map((column, index) => wholeNumber(cells, column, index, line));
-      const fields = GAP_COLUMNS.slice(1).map(([, field], index) => [field, values[index]]);
-      table.add({ compute, ...(Object.fromEntries(fields) as Omit<GapRow, "compute">) }, line);
+      const number = (index: number) => wholeNumber(cells, columns[index] as number, index, line);
+      const row: GapRow = {
+        compute,
+        day: number(0),
+        gapS: number(1),
+        overMidnight: number(2),
+        requests: number(3),
+        gapMs: number(4),
+        busyMs: number(5),
+        firstAt: number(6),
+        lastAt: number(7),
+        lastEnd: number(8),
+      };
+      table.add(row, line);
     },
   };
 }

@@ -140,9 +140,20 @@ export class GapTable {
   }
 
   #row(row: number): GapRow {
-    const at = row * WIDTH;
-    const values = Object.fromEntries(FIELDS.map((field, index) => [field, this.#values[at + 1 + index]]));
-    return { compute: this.#name(this.#values[at] as number), ...(values as Omit<GapRow, "compute">) };
+    // Named one by one: objects from lists of fields take five times as long.
+    const [at, values] = [row * WIDTH, this.#values];
+    return {
+      compute: this.#name(values[at] as number),
+      day: values[at + 1] as number,
+      gapS: values[at + 2] as number,
+      overMidnight: values[at + 3] as number,
+      requests: values[at + 4] as number,
+      gapMs: values[at + 5] as number,
+      busyMs: values[at + 6] as number,
+      firstAt: values[at + 7] as number,
+      lastAt: values[at + 8] as number,
+      lastEnd: values[at + 9] as number,
+    };
   }
 
   /** Of the rows of each compute, by its number. */
