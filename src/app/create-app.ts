@@ -22,7 +22,7 @@ import {
   type WorldResolver,
 } from "../http/request.ts";
 import type { FindWritten } from "../platform/branch-data/data-description.ts";
-import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
+import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
@@ -141,6 +141,7 @@ function createSurfaces(
     createControl({
       worlds,
       worldOf,
+      defaultWorld,
       version,
       coverage,
       operationIds: OPERATION_IDS,
@@ -151,6 +152,7 @@ function createSurfaces(
       runStatement,
       recordScenario,
       run,
+      destinationAt: async (place) => (await import("./moves/http-destination.ts")).httpDestination(place),
       onBug,
     }),
   );

@@ -1,20 +1,21 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
-import { unwrap } from "../../http/request.ts";
+import { parseInput, unwrap } from "../../http/request.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { WorldInfo } from "../../worlds/world-handle.ts";
 import { clockSetting, point, worldName } from "../http/control-fields.ts";
-import { type ControlOptions, handler } from "../http/handler.ts";
+import { type ControlOptions, type DocumentedHandler, handler } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 
-const fork = z.strictObject({
-  name: worldName,
+const settings = {
   from: worldName.optional(),
   at: point.optional(),
   clock: clockSetting.optional(),
   seed: z.int().min(0).optional(),
-});
+};
+const fork = z.strictObject({ name: worldName, ...settings });
+const creation = z.strictObject({ ...settings, if_exists: z.enum(["keep", "refuse"]).default("refuse") });
 
 /** Lists, forks and deletes worlds. */
 export function worldRoutes(options: ControlOptions): Hono {
@@ -55,6 +56,26 @@ export function worldRoutes(options: ControlOptions): Hono {
   );
 
   return app;
+}
+
+/**
+ * `PUT /w/<name>/_sim/world` creates the world that its path names, as a fork, so that a router in front of several
+ * servers knows from the path which of them gets it.
+ */
+export function worldCreation(options: ControlOptions): DocumentedHandler {
+  const { worlds, defaultWorld } = options;
+  return handler(
+    { ...options, worldOf: defaultWorld },
+    { body: creation },
+    async ({ world, params, body: { from = world.name, if_exists, ...input } }, context) => {
+      const name = parseInput(worldName, params["world"] ?? world.name, "world");
+      const existing = worlds.list().find((info) => info.name === name);
+      if (existing !== undefined && if_exists === "keep")
+        return { world: renderWorld(existing, context), created: false };
+      const forked = unwrap(await worlds.fork({ ...input, name, from }));
+      return context.json({ world: { ...renderWorld(forked, context), from }, created: true }, 201);
+    },
+  );
 }
 
 function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo, context: Context) {
