@@ -31,6 +31,8 @@ import { type RunSql, sqlRoute } from "./sql-route.ts";
 export type AppOptions = {
   readonly worlds: WorldsHandle;
   readonly version: string;
+  /** Name of this server among several behind a router; its responses state it. */
+  readonly cell?: string | undefined;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
   /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
@@ -96,6 +98,7 @@ function createSurfaces(
   {
     worlds,
     version,
+    cell,
     rateLimit,
     hosts,
     controlToken,
@@ -128,6 +131,11 @@ function createSurfaces(
   });
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
   const app = new Hono().onError(onError);
+  if (cell !== undefined && base === "")
+    app.use("*", async (context, next) => {
+      await next();
+      context.header("Standin-Cell", cell);
+    });
   app.route(`${base}/api/v2`, api);
   app.route(`${base}/`, sqlRoute(runSql));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
@@ -143,6 +151,7 @@ function createSurfaces(
       worldOf,
       defaultWorld,
       version,
+      cell,
       coverage,
       operationIds: OPERATION_IDS,
       askWhatIf: lazyWhatIf,

@@ -69,6 +69,7 @@ export function createControl(options: ControlOptions): Hono {
       omitUndefined({
         status: "live",
         version,
+        cell: options.cell,
         pid: process.pid,
         proof:
           query.challenge === undefined || options.controlToken === undefined

@@ -7,7 +7,8 @@ import { DEFAULT_WORLD } from "./directory-layout.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
-import { HostedMoves, type WorldsToMove } from "./moves/hosted-moves.ts";
+import type { WorldsToMove } from "./moves/hosted-arrivals.ts";
+import { HostedMoves } from "./moves/hosted-moves.ts";
 import type { ForkRequest, SnapshotInfo, WorldCounts, WorldInfo, WorldsHandle } from "./world-handle.ts";
 import { infoOf } from "./world-info.ts";
 import { WorldSnapshots, whileReserved } from "./world-snapshots.ts";
@@ -234,7 +235,7 @@ export class WorldRegistry implements WorldsHandle {
     const { storage, hostClock, newId, onFailure, onHistoryEnded } = this.#options;
     return {
       world: (name) => this.world(name),
-      historyIdOf: (name) => (storage.worlds().includes(name) ? storage.info(name).historyId : undefined),
+      stored: (name) => (storage.worlds().includes(name) ? storage.info(name) : undefined),
       checkRoom: (name, bytes) => this.#checkRoom(name, bytes),
       reserve: (name) => {
         this.#changing.add(name);

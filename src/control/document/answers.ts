@@ -31,6 +31,7 @@ export const CONTROL_ANSWERS = {
     z.strictObject({
       status: z.literal("live"),
       version: z.string(),
+      cell: z.string().optional(),
       pid: z.int(),
       proof: z.string().optional(),
     }),

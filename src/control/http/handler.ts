@@ -33,6 +33,8 @@ export type ControlOptions = {
   readonly worldOf: WorldResolver;
   readonly defaultWorld: WorldResolver;
   readonly version: string;
+  /** Name of this server among several behind a router, which states the address that clients use. */
+  readonly cell?: string | undefined;
   /** How each operation of the public API is covered. */
   readonly coverage: () => unknown;
   /** All operations of the public API. */

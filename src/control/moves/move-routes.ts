@@ -26,7 +26,7 @@ const historyId = z.string().min(1).max(64);
 const moving = z.strictObject({ history_id: historyId, size_bytes: z.int().min(0) });
 const part = z
   .string()
-  .regex(/^(file|log|snapshot:[a-z0-9][a-z0-9-]{0,80})$/, "must be file, log, or snapshot:<name>");
+  .regex(/^(file|log|snapshot:[a-z0-9][a-z0-9._-]{0,99})$/, "must be file, log, or snapshot:<name>");
 const moved = z.strictObject({
   history_id: historyId,
   seq: z.int().min(0),
@@ -85,7 +85,7 @@ export function moveRoutes(options: ControlOptions): Hono {
     "/worlds/:name/arrival",
     handler(options, { body: moving, status: 201 }, async ({ params, body }) => {
       const { history_id, size_bytes } = body;
-      const begun = await requireMoves(options).begin(nameOf(params), {
+      const begun = await requireMoves(options).arrivals.begin(nameOf(params), {
         historyId: history_id,
         sizeBytes: size_bytes,
       });
@@ -103,7 +103,9 @@ export function moveRoutes(options: ControlOptions): Hono {
         );
       const bytes = new Uint8Array(await context.req.arrayBuffer());
       const name = parseInput(part, params["part"], "part");
-      unwrap(await requireMoves(options).write(nameOf(params), params["id"] ?? "", name, offset, bytes));
+      unwrap(
+        await requireMoves(options).arrivals.write(nameOf(params), params["id"] ?? "", name, offset, bytes),
+      );
       return { received_bytes: offset + bytes.length };
     }),
   );
@@ -115,7 +117,7 @@ export function moveRoutes(options: ControlOptions): Hono {
       const { history_id, seq, secrets } = input;
       const parts = input.parts.map(({ taken_at, ...sum }) => ({ ...sum, takenAt: taken_at }));
       unwrap(
-        await requireMoves(options).complete(nameOf(params), params["id"] ?? "", {
+        await requireMoves(options).arrivals.complete(nameOf(params), params["id"] ?? "", {
           ...{ historyId: history_id, seq, parts, secrets },
         }),
       );
@@ -126,7 +128,7 @@ export function moveRoutes(options: ControlOptions): Hono {
   app.delete(
     "/worlds/:name/arrival",
     handler(options, { query: strict({ history_id: historyId }) }, async ({ params, query }) => ({
-      arrived: unwrap(await requireMoves(options).settle(nameOf(params), query.history_id)),
+      arrived: unwrap(await requireMoves(options).arrivals.settle(nameOf(params), query.history_id)),
     })),
   );
 

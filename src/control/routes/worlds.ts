@@ -25,7 +25,7 @@ export function worldRoutes(options: ControlOptions): Hono {
   app.get(
     "/worlds",
     handler(options, {}, (_, context) => ({
-      worlds: worlds.list().map((world) => renderWorld(world, context)),
+      worlds: worlds.list().map((world) => renderWorld(world, context, options.cell)),
     })),
   );
 
@@ -33,7 +33,7 @@ export function worldRoutes(options: ControlOptions): Hono {
     "/worlds",
     handler(options, { body: fork }, async ({ world, body: { from = world.name, ...input } }, context) => {
       const forked = unwrap(await worlds.fork({ ...input, from }));
-      return context.json({ world: { ...renderWorld(forked, context), from } }, 201);
+      return context.json({ world: { ...renderWorld(forked, context, options.cell), from } }, 201);
     }),
   );
 
@@ -42,7 +42,7 @@ export function worldRoutes(options: ControlOptions): Hono {
     handler(options, {}, ({ params }, context) => {
       const { name } = unwrap(worlds.world(params["name"] ?? ""));
       const info = worlds.list().find((world) => world.name === name);
-      return { world: info && renderWorld(info, context) };
+      return { world: info && renderWorld(info, context, options.cell) };
     }),
   );
 
@@ -71,15 +71,22 @@ export function worldCreation(options: ControlOptions): DocumentedHandler {
       const name = parseInput(worldName, params["world"] ?? world.name, "world");
       const existing = worlds.list().find((info) => info.name === name);
       if (existing !== undefined && if_exists === "keep")
-        return { world: renderWorld(existing, context), created: false };
+        return { world: renderWorld(existing, context, options.cell), created: false };
       const forked = unwrap(await worlds.fork({ ...input, name, from }));
-      return context.json({ world: { ...renderWorld(forked, context), from }, created: true }, 201);
+      return context.json(
+        { world: { ...renderWorld(forked, context, options.cell), from }, created: true },
+        201,
+      );
     },
   );
 }
 
-function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo, context: Context) {
-  const { origin } = new URL(context.req.url);
+function renderWorld(
+  { name, isOpen, now, seq, historyId, sizeBytes, error }: WorldInfo,
+  context: Context,
+  cell: string | undefined,
+) {
+  const origin = originOf(context, cell);
   const base = name === "default" ? origin : `${origin}/w/${name}`;
   return omitUndefined({
     name,
@@ -93,4 +100,11 @@ function renderWorld({ name, isOpen, now, seq, historyId, sizeBytes, error }: Wo
     size_bytes: sizeBytes,
     error,
   });
+}
+
+/** The address that the client used. Only a cell trusts the headers of a router, which clients could set too. */
+function originOf({ req }: Context, cell: string | undefined): string {
+  const { protocol, host } = new URL(req.url);
+  if (cell === undefined) return `${protocol}//${host}`;
+  return `${req.header("x-forwarded-proto") ?? protocol.slice(0, -1)}://${req.header("x-forwarded-host") ?? host}`;
 }

@@ -1,70 +1,35 @@
 import type { World } from "../../platform/core/world.ts";
 import { accept, type Refusal, type Result, refuse } from "../../platform/refusal-codes.ts";
-import type { HostClock } from "../../simulation/host-clock.ts";
-import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { DEFAULT_WORLD } from "../directory-layout.ts";
 import { storeUnavailable } from "../hosted/store-failure.ts";
 import type { HostedWorld } from "../hosted-world.ts";
 import { CHANGE_UNKNOWN, StoreUnavailable } from "../world-handle.ts";
-import { type Arrival, ArrivalRefused } from "./arrival.ts";
 import type { Departure } from "./departure.ts";
+import { HostedArrivals, type WorldsToMove } from "./hosted-arrivals.ts";
 import type { MoveFiles } from "./move-files.ts";
 import type { MoveMark } from "./move-marks.ts";
-import type {
-  MoveDestination,
-  Moved,
-  MovedWorld,
-  MoveProgress,
-  MovingWorld,
-  PartName,
-  WorldMoves,
-} from "./world-move.ts";
+import type { MoveDestination, Moved, MovedWorld, MoveProgress, WorldMoves } from "./world-move.ts";
 
-/** An arrival that has received nothing for this time is removed. */
-const ABANDONED_AFTER_MS = 60_000;
-
-/** What moves need from the registry of the worlds. */
-export type WorldsToMove = {
-  readonly world: (name: string) => Result<HostedWorld>;
-  readonly historyIdOf: (name: string) => string | undefined;
-  /** Whether a world of this name and size may be created. */
-  readonly checkRoom: (name: string, sizeBytes: number) => Result<undefined>;
-  /** Keeps the name free until the returned function is called. */
-  readonly reserve: (name: string) => () => void;
-  readonly use: (name: string) => () => void;
-  /** Forgets an open world that has been closed. */
-  readonly drop: (name: string) => void;
-  readonly removeFiles: (name: string) => void;
-  readonly hostClock: HostClock;
-  readonly newId: () => string;
-  readonly onFailure: (error: unknown) => void;
-};
-
-type PendingArrival = {
-  readonly id: string;
-  readonly arrival: Arrival;
-  readonly release: () => void;
-  lastAt: number;
-  completion?: Promise<void>;
-};
 type PendingDeparture = { readonly to: string; readonly totalBytes: number; departure?: Departure };
 
 /** Moves the worlds of a data directory to other servers, and receives worlds from them. */
 export class HostedMoves implements WorldMoves {
   readonly #worlds: WorldsToMove;
   readonly #files: MoveFiles;
-  readonly #arrivals = new Map<string, PendingArrival>();
+  readonly arrivals: HostedArrivals;
   readonly #departures = new Map<string, PendingDeparture>();
 
   constructor(worlds: WorldsToMove, files: MoveFiles) {
     this.#worlds = worlds;
     this.#files = files;
+    this.arrivals = new HostedArrivals(worlds, files);
+    for (const [name, mark] of files.marks.all()) if (mark.isDone) this.#removeLeftover(name, mark);
   }
 
   /** The refusal of requests for a world that is not served here because it moves or has moved. */
   refusalOf(world: string): Refusal | undefined {
     const mark = this.#files.marks.get(world);
-    if (mark === undefined || (!mark.isDone && this.#departures.has(world))) return undefined;
+    if (mark === undefined) return undefined;
     return { code: "WORLD_MOVED", message: (mark.isDone ? movedTo : interruptedAt)(world, mark.to) };
   }
 
@@ -77,6 +42,21 @@ export class HostedMoves implements WorldMoves {
 
   async move(name: string, destination: MoveDestination, signal: AbortSignal): Promise<Result<Moved>> {
     if (this.#departures.has(name)) return refuse("WORLD_EXISTS", `world "${name}" is already moving`);
+    this.#departures.set(name, { to: destination.url, totalBytes: 0 });
+    const end = this.#worlds.use(name);
+    try {
+      return await this.#moveOrFinish(name, destination, signal);
+    } finally {
+      this.#departures.delete(name);
+      end();
+    }
+  }
+
+  async #moveOrFinish(
+    name: string,
+    destination: MoveDestination,
+    signal: AbortSignal,
+  ): Promise<Result<Moved>> {
     const interrupted = this.#files.marks.get(name);
     if (interrupted?.isDone === true) return { ok: false, refusal: this.refusalOf(name) as Refusal };
     if (interrupted !== undefined) {
@@ -96,13 +76,7 @@ export class HostedMoves implements WorldMoves {
     if (!world.ok) return world;
     if (name === DEFAULT_WORLD)
       return refuse("WORLD_IS_DEFAULT", `world "${name}" cannot be moved; every server has one of this name`);
-    const end = this.#worlds.use(name);
-    try {
-      return await this.#move(name, world.value, destination, signal);
-    } finally {
-      this.#departures.delete(name);
-      end();
-    }
+    return this.#move(name, world.value, destination, signal);
   }
 
   async #move(
@@ -113,10 +87,7 @@ export class HostedMoves implements WorldMoves {
   ): Promise<Result<Moved>> {
     const state = await world.transact((view) => view.world);
     if (state.branchData.size > 0)
-      return refuse(
-        "WORLD_HAS_DATA",
-        `world "${name}" has Postgres data of ${state.branchData.size} branches, which a move does not take along`,
-      );
+      return refuse("WORLD_HAS_DATA", `world "${name}" has Postgres data, which a move does not take along`);
     await world.flush();
     const { id: historyId } = world.history();
     const { reopens } = world.diagnostics();
@@ -128,6 +99,7 @@ export class HostedMoves implements WorldMoves {
     const handOver = async (departure: Departure) => {
       if (world.diagnostics().reopens !== reopens)
         throw new Error(`world "${name}" was opened again during the move`);
+      if (state.branchData.size > 0) throw new Error(`world "${name}" got Postgres data during the move`);
       const parts = await departure.finish();
       const moved = { historyId, seq: state.seq, parts, secrets: this.#secretsOf(state) };
       await this.#files.marks.set(name, { to: url, historyId, seq: state.seq, isDone: false });
@@ -170,88 +142,12 @@ export class HostedMoves implements WorldMoves {
 
   async forget(name: string): Promise<Result<true>> {
     if (this.#departures.has(name)) return refuse("WORLD_EXISTS", `world "${name}" is moving`);
-    if (this.#files.marks.get(name) === undefined)
+    const mark = this.#files.marks.get(name);
+    if (mark === undefined)
       return refuse("WORLD_NOT_FOUND", `world "${name}" has not moved, and no move of it was interrupted`);
+    if (mark.isDone) this.#removeLeftover(name, mark);
     this.#files.marks.delete(name);
     return accept(true);
-  }
-
-  async begin(name: string, { historyId, sizeBytes }: MovingWorld): Promise<Result<string>> {
-    const previous = this.#arrivals.get(name);
-    if (previous !== undefined && this.#idleMs(previous) >= ABANDONED_AFTER_MS) await this.#discard(name);
-    const room = this.#worlds.checkRoom(name, sizeBytes);
-    if (!room.ok) return room;
-    const id = this.#worlds.newId();
-    const release = this.#worlds.reserve(name);
-    this.#arrivals.set(name, {
-      id,
-      release,
-      arrival: this.#files.receive(name, historyId),
-      lastAt: this.#worlds.hostClock.steady(),
-    });
-    return accept(id);
-  }
-
-  async write(
-    name: string,
-    id: string,
-    part: PartName,
-    offset: number,
-    bytes: Uint8Array,
-  ): Promise<Result<true>> {
-    return this.#receive(name, id, ({ arrival }) => arrival.write(part, offset, bytes));
-  }
-
-  async complete(name: string, id: string, moved: MovedWorld): Promise<Result<true>> {
-    const completed = await this.#receive(name, id, async (pending) => {
-      pending.completion = this.#files.complete(name, pending.arrival, moved);
-      await pending.completion;
-    });
-    await (completed.ok ? this.#release(name) : this.#discard(name));
-    return completed;
-  }
-
-  async settle(name: string, historyId: string): Promise<Result<boolean>> {
-    const pending = this.#arrivals.get(name);
-    if (pending?.arrival.historyId === historyId) {
-      await pending.completion?.catch(() => undefined);
-      if (this.#arrivals.get(name) === pending) await this.#discard(name);
-    }
-    return accept(this.#worlds.historyIdOf(name) === historyId);
-  }
-
-  async #receive(
-    name: string,
-    id: string,
-    work: (pending: PendingArrival) => Promise<void>,
-  ): Promise<Result<true>> {
-    const pending = this.#arrivals.get(name);
-    if (pending?.id !== id || pending.completion !== undefined)
-      return refuse("ARRIVAL_NOT_FOUND", `no world "${name}" arrives with this id`);
-    pending.lastAt = this.#worlds.hostClock.steady();
-    try {
-      await work(pending);
-      return accept(true);
-    } catch (error) {
-      if (error instanceof ArrivalRefused || error instanceof CorruptFile)
-        return refuse("ARRIVAL_REFUSED", error.message);
-      throw storeUnavailable(`world "${name}" could not be received`, error);
-    }
-  }
-
-  #idleMs({ lastAt, completion }: PendingArrival): number {
-    return completion === undefined ? this.#worlds.hostClock.steady() - lastAt : 0;
-  }
-
-  async #discard(name: string): Promise<void> {
-    const pending = this.#arrivals.get(name);
-    this.#release(name);
-    await pending?.arrival.discard();
-  }
-
-  #release(name: string): void {
-    this.#arrivals.get(name)?.release();
-    this.#arrivals.delete(name);
   }
 
   #secretsOf({ secrets }: World): MovedWorld["secrets"] {
@@ -264,7 +160,18 @@ export class HostedMoves implements WorldMoves {
   /** The destination has the world: it is deleted here. */
   async #finish(name: string, mark: Omit<MoveMark, "isDone">): Promise<void> {
     await this.#files.marks.set(name, { ...mark, isDone: true });
-    this.#worlds.removeFiles(name);
+    try {
+      this.#removeLeftover(name, mark);
+    } catch (error) {
+      // The mark prevents that it is served. The next start tries again.
+      this.#worlds.onFailure(error);
+    }
+  }
+
+  /** Removes the file of a world that has moved, if it is still there. */
+  #removeLeftover(name: string, { historyId, seq }: Omit<MoveMark, "isDone">): void {
+    const stored = this.#worlds.stored(name);
+    if (stored?.historyId === historyId && stored.seq === seq) this.#worlds.removeFiles(name);
   }
 }
 

@@ -25,6 +25,10 @@ export class MoveMarks {
     return this.#marks.get(world);
   }
 
+  all(): readonly (readonly [world: string, mark: MoveMark])[] {
+    return [...this.#marks];
+  }
+
   /** Durable when this resolves. */
   async set(world: string, mark: MoveMark): Promise<void> {
     await writeAtomically(moveMarkPath(this.#directory, world), async (file) =>

@@ -43,6 +43,16 @@ export type MoveProgress = { readonly to: string; readonly sentBytes: number; re
 /** A world that was moved: where it is now. */
 export type Moved = { readonly to: string; readonly seq: number };
 
+/** Receives worlds from other servers. */
+export interface WorldArrivals {
+  /** Begins to receive a world. Returns the id that the other calls name. */
+  begin(world: string, moving: MovingWorld): Promise<Result<string>>;
+  write(world: string, id: string, part: PartName, offset: number, bytes: Uint8Array): Promise<Result<true>>;
+  complete(world: string, id: string, moved: MovedWorld): Promise<Result<true>>;
+  /** See `MoveDestination`. */
+  settle(world: string, historyId: string): Promise<Result<boolean>>;
+}
+
 /** Moves worlds between servers. */
 export interface WorldMoves {
   /** Progress of the move of this world to another server; `undefined` without one. */
@@ -54,10 +64,5 @@ export interface WorldMoves {
   move(world: string, destination: MoveDestination, signal: AbortSignal): Promise<Result<Moved>>;
   /** Serves a world here again although it is unknown whether its destination has it, or forgets where it is. */
   forget(world: string): Promise<Result<true>>;
-  /** Begins to receive a world. Returns the id that the other calls name. */
-  begin(world: string, moving: MovingWorld): Promise<Result<string>>;
-  write(world: string, id: string, part: PartName, offset: number, bytes: Uint8Array): Promise<Result<true>>;
-  complete(world: string, id: string, moved: MovedWorld): Promise<Result<true>>;
-  /** See `MoveDestination`. */
-  settle(world: string, historyId: string): Promise<Result<boolean>>;
+  readonly arrivals: WorldArrivals;
 }
