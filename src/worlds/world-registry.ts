@@ -110,7 +110,7 @@ export class WorldRegistry implements WorldsHandle {
     const { storage } = this.#options;
     const origin = this.world(from);
     if (!origin.ok) return prefixRefusal("from", origin);
-    const room = this.#checkRoom(name, origin.value.sizeBytes());
+    const room = this.#checkRoom(name, from, origin.value.sizeBytes());
     if (!room.ok) return room;
     return whileReserved(this.#changing, name, async () => {
       await origin.value.flush();
@@ -129,7 +129,7 @@ export class WorldRegistry implements WorldsHandle {
     });
   }
 
-  #checkRoom(name: string, bytes: number): Result<undefined> {
+  #checkRoom(name: string, from: string, bytes: number): Result<undefined> {
     const { maxWorlds, maxWorldBytes } = this.#options.limits;
     const names = this.#names();
     if (names.includes(name) || this.#changing.has(name))
@@ -142,7 +142,7 @@ export class WorldRegistry implements WorldsHandle {
     if (bytes > maxWorldBytes)
       return refuse(
         "WORLD_TOO_LARGE",
-        `the world has ${bytes} bytes; the limit is ${maxWorldBytes} (--max-world-size)`,
+        `world "${from}" has ${bytes} bytes; the limit is ${maxWorldBytes} (--max-world-size)`,
       );
     return ACCEPTED;
   }
@@ -236,7 +236,7 @@ export class WorldRegistry implements WorldsHandle {
     return {
       world: (name) => this.world(name),
       stored: (name) => (storage.worlds().includes(name) ? storage.info(name) : undefined),
-      checkRoom: (name, bytes) => this.#checkRoom(name, bytes),
+      checkRoom: (name, bytes) => this.#checkRoom(name, name, bytes),
       reserve: (name) => {
         this.#changing.add(name);
         return () => this.#changing.delete(name);

@@ -109,7 +109,7 @@ test.each(ROUTERS)(
     expect([onA.length, onB.length]).toEqual([2, 2]);
     for (const name of [...onA, ...onB]) {
       const { status, body } = await world(name).sim("PUT", "/world", {});
-      expect([status, body.world.api_url]).toEqual([201, `${origin}/w/${name}/api/v2`]);
+      expect([status, body.world.api_url]).toEqual([200, `${origin}/w/${name}/api/v2`]);
     }
     for (const [index, names] of [onA, onB].entries()) {
       const { body } = await (cells[index] as RunningServer).sim("GET", "/worlds");

@@ -110,7 +110,6 @@ export const CONTROL_ANSWERS = {
       world: z.strictObject({ ...world, from: z.string().optional() }),
       created: z.boolean(),
     }),
-    201,
   ),
   "POST /worlds/:name/move": answer(
     "Moves a world to another server",
