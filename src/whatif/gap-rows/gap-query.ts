@@ -11,6 +11,8 @@ type DialectForms = {
   readonly quotient: (dividend: string, divisor: number) => string;
   /** A whole number of 64 bits from a number, rounded down. */
   readonly whole: (value: string) => string;
+  /** A number as a type that `round(value, places)` accepts, where doubles are not accepted. */
+  readonly roundable?: (value: string) => string;
   /** Milliseconds since 1970 of a timestamp in UTC. */
   readonly milliseconds: (timestamp: string) => string;
   /** Undefined where a timestamp with a zone and one without one have no literal in common. */
@@ -76,6 +78,7 @@ const FORMS = {
   postgres: {
     quotient: (dividend, divisor) => `(${dividend}) / ${divisor}`,
     whole: bigint,
+    roundable: (value) => `cast(${value} as numeric)`,
     milliseconds: (timestamp) => `cast(floor(extract(epoch from ${timestamp}) * 1000) as bigint)`,
     name: lowerInQuotes,
   },
@@ -193,7 +196,7 @@ function requestTimes({ dialect, columns, timeUnit, durationUnit, duration: name
 } {
   const forms = FORMS[dialect];
   const instant = (column: string) =>
-    timeUnit === undefined ? forms.milliseconds(column) : inMilliseconds(forms, column, timeUnit);
+    timeUnit === undefined ? forms.milliseconds(column) : inMilliseconds(forms, column, timeUnit, 3);
   const { at, end, duration } = columns;
   const start = at ?? end;
   if (start === undefined)
@@ -217,10 +220,17 @@ function requestTimes({ dialect, columns, timeUnit, durationUnit, duration: name
   return { at: arrival, durationMs, isKnown: `${start} is not null` };
 }
 
-function inMilliseconds(forms: DialectForms, column: string, unit: NumberUnit): string {
+/**
+ * Whole milliseconds. Seconds are rounded to nanoseconds first, because 16.304 s as a double is less than
+ * 16,304 ms. Instants are rounded to microseconds, which is what a double of seconds since 1970 holds.
+ */
+function inMilliseconds(forms: DialectForms, column: string, unit: NumberUnit, places = 6): string {
   const { times, by } = PER_MS[unit];
-  const scaled = times > 1 ? `${column} * ${times}` : by > 1 ? `${column} / ${by}.0` : column;
-  return forms.whole(scaled);
+  if (times > 1) {
+    const scaled = `${column} * ${times}`;
+    return forms.whole(`round(${forms.roundable?.(scaled) ?? scaled}, ${places})`);
+  }
+  return forms.whole(by > 1 ? `${column} / ${by}.0` : column);
 }
 
 /** On the column as it is where that is possible, so that a database can leave out partitions. */

@@ -138,7 +138,10 @@ describe("DuckDB", () => {
       { columns: { ...columns, end: "ended" } },
       { columns: { endpoint: "db", end: "ended", duration: "ms" } },
       { columns: { endpoint: "db", at: 'epoch_us("at")', duration: "ms" }, timeUnit: "us" as const },
+      { columns: { endpoint: "db", at: 'epoch("at")', duration: "ms" }, timeUnit: "s" as const },
     ];
+    // As doubles, 16.304 s * 1000 is less than 16,304 ms.
+    const inSeconds: Request[] = [{ compute: "a", at: BEGIN + 1, durationMs: 16_304 }];
     await fc.assert(
       fc.asyncProperty(anyRequests, fc.constantFrom(...mappings), async (requests, mapping) => {
         await connection.run("delete from calls");
@@ -155,7 +158,10 @@ describe("DuckDB", () => {
           .join("\n");
         expect(csvOf(read(text))).toBe(csvOf(tableOf(gapRowsOf(requests))));
       }),
-      { numRuns: 2 * RUNS },
+      {
+        numRuns: 2 * RUNS,
+        examples: mappings.map((mapping): [Request[], typeof mapping] => [inSeconds, mapping]),
+      },
     );
     connection.closeSync();
     instance.closeSync();
