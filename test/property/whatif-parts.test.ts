@@ -22,10 +22,15 @@ function partOf(trace: Trace, shard: Shard | undefined): NamedPart {
   const traffic = trafficOf(trace);
   const question = questionFrom({ cu: 1, present: 300, startLatency: latency });
   const setup = {
-    ...{ command: "compare", question, policies: policies.filter((name) => name !== "own"), replications: 1 },
+    ...{
+      command: "compare" as const,
+      question,
+      policies: policies.filter((name) => name !== "own"),
+      replications: 1,
+    },
     ...{ period: trace.period, computes: trace.computes.length },
     input: { files: [], notes: [], bad: [] },
-  } as const;
+  };
   const fleetGaps = fleetGapsOf(traffic, question);
   const outcomes = answerOf(setup).passes.map(({ jobs }) => {
     const work = { jobs, from: 0, to: trace.computes.length, shard, fleetGaps };
