@@ -44,7 +44,7 @@ export function answerOf(setup: AnswerPart["setup"]): Answer {
   return setup.command === "compare" ? compareAnswer(setup) : backtestAnswer(setup);
 }
 
-export function mergedOutcomes(
+function mergedOutcomes(
   parts: readonly Pick<AnswerPart, "outcomes">[],
   { passes }: Answer,
 ): readonly (readonly ReplayOutcome[])[] {
