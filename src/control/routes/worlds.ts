@@ -73,10 +73,7 @@ export function worldCreation(options: ControlOptions): DocumentedHandler {
       if (existing !== undefined && if_exists === "keep")
         return { world: renderWorld(existing, context, options.cell), created: false };
       const forked = unwrap(await worlds.fork({ ...input, name, from }));
-      return context.json(
-        { world: { ...renderWorld(forked, context, options.cell), from }, created: true },
-        201,
-      );
+      return { world: { ...renderWorld(forked, context, options.cell), from }, created: true };
     },
   );
 }
