@@ -26,7 +26,7 @@ import {
   worldFilePath,
   worldsFolder,
 } from "./directory-layout.ts";
-import { type Lock, takeLock, watchFile } from "./lock.ts";
+import { DirectoryInUse, type Lock, takeLock, watchFile } from "./lock.ts";
 import { MoveFiles } from "./moves/move-files.ts";
 import { reseed } from "./reseed.ts";
 import { openSecretBox, type SecretBox } from "./secret-box.ts";
@@ -41,12 +41,9 @@ export type DataDirectoryOptions = {
   readonly onUpgrade?: (world: string, previousName: string) => void;
   /** Worlds to open even if acknowledged changes are missing from their files. */
   readonly acceptLossOf?: readonly string[];
+  /** Another program checkpoints the write-ahead logs of the worlds. */
+  readonly leavesLogs?: boolean;
 };
-
-/** Another process has this data directory open. */
-export class DirectoryInUse extends Error {
-  override readonly name = "DirectoryInUse";
-}
 
 /**
  * A directory of worlds, locked by one process at a time: `worlds/<name>.sqlite`, and snapshots in
@@ -57,6 +54,7 @@ export class DataDirectory implements WorldStorage {
   readonly path: string;
   readonly moves: MoveFiles;
   readonly #migrationsFolder: string;
+  readonly #leavesLogs: boolean;
   readonly #onUpgrade: NonNullable<DataDirectoryOptions["onUpgrade"]>;
   /** Worlds that are opened even if changes are missing; each once. */
   readonly #acceptLossOf: Set<string>;
@@ -70,8 +68,9 @@ export class DataDirectory implements WorldStorage {
   constructor(
     path: string,
     migrationsFolder: string,
-    { onUpgrade = () => undefined, acceptLossOf = [] }: DataDirectoryOptions = {},
+    { onUpgrade = () => undefined, acceptLossOf = [], leavesLogs = false }: DataDirectoryOptions = {},
   ) {
+    this.#leavesLogs = leavesLogs;
     this.path = path;
     this.#onUpgrade = onUpgrade;
     this.#acceptLossOf = new Set(acceptLossOf);
@@ -120,6 +119,7 @@ export class DataDirectory implements WorldStorage {
         onUpgrade: () => this.#onUpgrade(world, previousName),
         acceptLoss: this.#acceptLossOf.has(world),
         marksHead: true,
+        leavesLog: this.#leavesLogs,
         checkUsable: () => {
           this.#checkLock();
           if (!isUnchanged()) throw new Error(`${path} was removed or replaced`);
@@ -200,7 +200,7 @@ export class DataDirectory implements WorldStorage {
   }
 
   snapshotNames(world: string): readonly string[] {
-    return databasesIn(this.#snapshotFolder(world))
+    return databasesIn(snapshotFolder(this.path, world))
       .map((name) => ({ name, createdAt: Math.floor(statSync(this.#snapshotFile(world, name)).mtimeMs) }))
       .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))
       .map(({ name }) => name);
@@ -290,10 +290,6 @@ export class DataDirectory implements WorldStorage {
 
   #worldFile(world: string): string {
     return worldFilePath(this.path, world);
-  }
-
-  #snapshotFolder(world: string): string {
-    return snapshotFolder(this.path, world);
   }
 
   #snapshotFile(world: string, snapshot: string): string {
