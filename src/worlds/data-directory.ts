@@ -43,6 +43,8 @@ export type DataDirectoryOptions = {
   readonly acceptLossOf?: readonly string[];
   /** Another program checkpoints the write-ahead logs of the worlds. */
   readonly leavesLogs?: boolean;
+  /** Called with what is missing from such a world. */
+  readonly onAcceptedLoss?: (world: string, missing: readonly string[]) => void;
 };
 
 /**
@@ -54,8 +56,7 @@ export class DataDirectory implements WorldStorage {
   readonly path: string;
   readonly moves: MoveFiles;
   readonly #migrationsFolder: string;
-  readonly #leavesLogs: boolean;
-  readonly #onUpgrade: NonNullable<DataDirectoryOptions["onUpgrade"]>;
+  readonly #options: DataDirectoryOptions;
   /** Worlds that are opened even if changes are missing; each once. */
   readonly #acceptLossOf: Set<string>;
   readonly #lock: Lock;
@@ -65,15 +66,10 @@ export class DataDirectory implements WorldStorage {
   readonly #copies = new Map<string, Promise<unknown>>();
 
   /** Creates the directory if necessary. Throws `DirectoryInUse` if another process has it. */
-  constructor(
-    path: string,
-    migrationsFolder: string,
-    { onUpgrade = () => undefined, acceptLossOf = [], leavesLogs = false }: DataDirectoryOptions = {},
-  ) {
-    this.#leavesLogs = leavesLogs;
+  constructor(path: string, migrationsFolder: string, options: DataDirectoryOptions = {}) {
     this.path = path;
-    this.#onUpgrade = onUpgrade;
-    this.#acceptLossOf = new Set(acceptLossOf);
+    this.#options = options;
+    this.#acceptLossOf = new Set(options.acceptLossOf);
     this.#migrationsFolder = migrationsFolder;
     makeDirectory(worldsFolder(path));
     const lock = takeLock(join(path, "standin.lock"));
@@ -116,10 +112,12 @@ export class DataDirectory implements WorldStorage {
       const store = openStore(path, {
         migrationsFolder: this.#migrationsFolder,
         backupPath: this.#snapshotFile(world, previousName),
-        onUpgrade: () => this.#onUpgrade(world, previousName),
-        acceptLoss: this.#acceptLossOf.has(world),
+        onUpgrade: () => this.#options.onUpgrade?.(world, previousName),
+        onAcceptedLoss: this.#acceptLossOf.has(world)
+          ? (missing) => this.#options.onAcceptedLoss?.(world, missing)
+          : undefined,
         marksHead: true,
-        leavesLog: this.#leavesLogs,
+        leavesLog: this.#options.leavesLogs === true,
         checkUsable: () => {
           this.#checkLock();
           if (!isUnchanged()) throw new Error(`${path} was removed or replaced`);

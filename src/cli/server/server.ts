@@ -45,6 +45,8 @@ export async function serve(options: ServeOptions): Promise<void> {
       ),
     acceptLossOf: options.acceptLoss === undefined ? [] : [options.acceptLoss],
     leavesLogs: options.wal === "external",
+    onAcceptedLoss: (world, missing) =>
+      log.warn(`acknowledged changes of world ${world} are missing, as accepted: ${missing.join("; ")}`),
   });
   let listening: ListeningServer | undefined;
   let postgres: OpenPostgresPort | undefined;
