@@ -1,13 +1,14 @@
 import type { Benchmark } from "../benchmark.ts";
 import type { BenchEnvironment } from "../environment/environment.ts";
 import { createPopulatedDirectory } from "../environment/project-fixture.ts";
+import { largeWorld } from "../environment/simulated-world.ts";
 import {
   awaitFirstResponse,
   startUninstrumented,
   startUninstrumentedBaseline,
   type UninstrumentedServer,
 } from "../environment/uninstrumented-servers.ts";
-import { comparedFigure } from "../figure.ts";
+import { comparedFigure, median, plainFigure } from "../figure.ts";
 import { measureInRounds, pairs } from "../rounds.ts";
 
 const READY_MS = 130;
@@ -25,6 +26,12 @@ export const startUp: Benchmark = {
     };
     await measureInRounds(1, sides, () => undefined);
     const rounds = await measureInRounds(environment.quick ? 5 : 15, sides, progress);
+    const large = await largeWorld(environment, progress);
+    const startLarge = {
+      large: () => firstResponseMs(environment, () => startUninstrumented(environment, large.data)),
+    };
+    await measureInRounds(1, startLarge, () => undefined);
+    const largeRounds = await measureInRounds(environment.quick ? 1 : 5, startLarge, progress);
     const same = (ms: number) => ms;
     const target = { of: "value", atMost: READY_MS } as const;
     return [
@@ -36,6 +43,7 @@ export const startUp: Benchmark = {
         target,
       ),
       comparedFigure("first response, new data", "ms", "node -e", pairs(rounds, "new", "bare", same), target),
+      plainFigure(`first response, ${large.title}`, "ms", median(largeRounds.map((round) => round.large))),
     ];
   },
 };

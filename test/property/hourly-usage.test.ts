@@ -1,11 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ChangeSet } from "../../src/platform/core/change-set.ts";
-import {
-  type Granularity,
-  type HourlyUsage,
-  HourlyUsageTable,
-} from "../../src/platform/usage/hourly-usage.ts";
+import { HourlyUsageTable } from "../../src/platform/usage/hourly-usage.ts";
+import type { Granularity, HourlyUsage } from "../../src/platform/usage/usage-totals.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const SUFFIX = { hourly: "", daily: "#day", monthly: "#month" };

@@ -11,7 +11,7 @@ import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
 /** The outcome of a policy on a trace in memory, by the replay that the commands use. */
 export function replayTrace(trace: Trace, policy: Policy, setting: ExperimentSetting): ReplayOutcome {
   const replay = createReplay(policy, trace.period, setting, () => fleetGapsOf(trace));
-  for (const _ of replayPass(trafficOf(trace), [replay], 0, trace.computes.length));
+  for (const _ of replayPass(trafficOf(trace), [replay], { from: 0, to: trace.computes.length }));
   return replay.outcome;
 }
 

@@ -132,7 +132,11 @@ export class TwinJournal implements Journal {
   }
 
   #openStore(): Store {
-    return openStore(`${this.#directory.path}/world.sqlite`, { migrationsFolder: MIGRATIONS_FOLDER });
+    // As a large file, of which some tables are read later.
+    return openStore(`${this.#directory.path}/world.sqlite`, {
+      migrationsFolder: MIGRATIONS_FOLDER,
+      fullCheckMaxBytes: 0,
+    });
   }
 
   /** As JSON, in which an undefined property equals an absent one. */

@@ -5,7 +5,7 @@ import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
 import { uuidOf } from "../../platform/core/ids.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { Timeframe } from "../../platform/usage/consumption.ts";
-import { addTotals, ZERO_USAGE } from "../../platform/usage/hourly-usage.ts";
+import { addTotals, ZERO_USAGE } from "../../platform/usage/usage-totals.ts";
 import { OPTIONAL_METRICS, PROJECT_METRICS } from "../http/consumption-query.ts";
 
 /**

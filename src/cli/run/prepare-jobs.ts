@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runsOfShard, type Shard } from "../../platform/core/shard.ts";
 import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
-import { runsOfShard, type Shard } from "../../scenario/report/shard.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { dirname, resolve } from "node:path";
 import { styleText } from "node:util";
 import { InvalidArgumentError } from "commander";
+import type { Shard } from "../../platform/core/shard.ts";
 import { githubReport } from "../../scenario/report/github.ts";
 import { htmlReport } from "../../scenario/report/html.ts";
 import { jsonReport } from "../../scenario/report/json.ts";
@@ -12,7 +13,6 @@ import {
   type ReportStyle,
   runTitle,
 } from "../../scenario/report/pretty.ts";
-import type { Shard } from "../../scenario/report/shard.ts";
 import type { CouldNotRun, ReportedVerdict } from "../../scenario/run/verdict.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";

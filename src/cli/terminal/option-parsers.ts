@@ -6,9 +6,9 @@ import {
   type DurationDistribution,
   parseDistribution,
 } from "../../platform/core/distribution.ts";
+import { MAX_SHARDS, parseShard, type Shard } from "../../platform/core/shard.ts";
 import { DAY, parseDuration, type SimTime } from "../../platform/core/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../../recordings/rows/instant.ts";
-import { MAX_SHARDS, parseShard, type Shard } from "../../scenario/report/shard.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../../simulation/world-clock.ts";
 import { CliError } from "./cli-error.ts";

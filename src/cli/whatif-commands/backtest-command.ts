@@ -1,22 +1,13 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { randomFrom } from "../../simulation/random.ts";
-import { type Backtest, backtestOf } from "../../whatif/backtest/backtest.ts";
-import { backtestPage } from "../../whatif/backtest/backtest-page.ts";
-import { BacktestPlan } from "../../whatif/backtest/backtest-plan.ts";
-import {
-  BACKTEST_DEFAULTS,
-  backtestPolicies,
-  backtestPolicy,
-} from "../../whatif/backtest/backtest-policies.ts";
+import type { Shard } from "../../platform/core/shard.ts";
+import { BACKTEST_DEFAULTS, backtestPolicy } from "../../whatif/backtest/backtest-policies.ts";
 import { FOLD_DAYS, type Fold, type FoldLength, foldsOf } from "../../whatif/backtest/folds.ts";
-import { foldTraining } from "../../whatif/backtest/training.ts";
+import { type FoldTraining, foldTraining } from "../../whatif/backtest/training.ts";
 import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
 import { noTrainingReason } from "../../whatif/held-out/day-statistics.ts";
 import { POLICY_FORMS } from "../../whatif/policies/parse.ts";
-import type { ReplayOutcome } from "../../whatif/replay/replay-outcome.ts";
 import type { Question } from "../../whatif/report/question.ts";
 import { questionSummary } from "../../whatif/report/question-summary.ts";
-import { trafficWithin } from "../../whatif/trace/known-traffic.ts";
 import type { LongGaps } from "../../whatif/trace/long-gaps.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
@@ -31,12 +22,13 @@ import {
   type OutputOptions,
   type QuestionOptions,
   questionFromOptions,
+  shardOption,
   waitWorthOption,
   workersOption,
 } from "../whatif/question-options.ts";
-import { readGaps, replayAll } from "../whatif/replay-workers.ts";
-import { outputResult } from "../whatif/report-output.ts";
+import { readGaps } from "../whatif/replay-workers.ts";
 import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
+import { runAnswer } from "../whatif-parts/run-answer.ts";
 
 type BacktestOptions = QuestionOptions &
   OutputOptions &
@@ -44,6 +36,7 @@ type BacktestOptions = QuestionOptions &
     readonly fold: FoldLength;
     readonly policy?: readonly string[];
     readonly workers: number;
+    readonly shard?: Shard;
   };
 
 /** Trains policies on the past and judges them on the time after it. */
@@ -66,7 +59,8 @@ export function backtestCommand(): Command {
         `policy to judge besides the current setting, the platform's default, ${BACKTEST_DEFAULTS.join(", ")}; repeatable, see below`,
       ).argParser(addPolicy),
     )
-    .addOption(workersOption());
+    .addOption(workersOption())
+    .addOption(shardOption());
   return addOutputOptions(command)
     .addHelpText(
       "after",
@@ -81,7 +75,8 @@ ${POLICY_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).joi
 Examples:
   $ standin whatif backtest fleet.standin-trace --present 300
   $ standin whatif backtest fleet.csv --fold day --out report/
-  $ standin whatif backtest fleet.csv --policy fixed:60 --policy best-fixed:compute --json`,
+  $ standin whatif backtest fleet.csv --policy fixed:60 --policy best-fixed:compute --json
+  $ standin whatif backtest fleet.standin-trace --shard 1/2 > part-1.json`,
     )
     .action(async (paths: string[], options: BacktestOptions, invokedCommand: Command) =>
       interruptible((signal) => runBacktest(paths, options, invokedCommand, signal)),
@@ -97,13 +92,14 @@ async function runBacktest(
   const opened = await openTraces(paths, options, command, signal);
   try {
     const { question, profile } = await questionFromOptions(options, opened.world);
-    const backtest = await backtested(opened, question, profile.suspendTimeout.defaultS, options, signal);
-    await outputResult(
+    const { traffic, inputSummary: input } = opened;
+    await runAnswer(
+      opened,
       {
-        summary: { ...backtest, input: opened.inputSummary },
-        page: backtestPage(backtest),
-        charts: async () =>
-          (await import("../../whatif/backtest/backtest-charts.ts")).backtestCharts(backtest),
+        ...{ command: "backtest", question, fold: options.fold, policies: options.policy ?? [] },
+        platformDelay: profile.suspendTimeout.defaultS,
+        training: await trainedPolicies(opened, question, options, signal),
+        ...{ period: traffic.period, computes: traffic.computes.length, input },
       },
       {
         command,
@@ -112,23 +108,23 @@ async function runBacktest(
           // The default worth of a cold start does not apply, and both options together are an error.
           ...(options.waitWorth === undefined ? {} : { "cold-start-worth": [] }),
         },
-        inputs: opened.inputSummary.files,
+        inputs: input.files,
         question: questionSummary(question),
       },
       options,
+      signal,
     );
   } finally {
     opened.close();
   }
 }
 
-async function backtested(
+async function trainedPolicies(
   opened: OpenedTraces,
   question: Question,
-  platformDelay: number,
-  { fold, policy: requested = [], workers }: BacktestOptions,
+  { fold, workers }: BacktestOptions,
   signal: AbortSignal,
-): Promise<Backtest> {
+): Promise<readonly FoldTraining[]> {
   const { traffic } = opened;
   const folds = foldsOrError(() => foldsOf(traffic.period, fold));
   const { currentDelay, ownDelays, deletedAt, costs } = question;
@@ -145,21 +141,7 @@ async function backtested(
   const { longGaps } = await readGaps(opened, readingOptions, workers, signal);
   const missing = noTrainingReason(traffic.period, longGaps);
   if (missing !== undefined) throw new CliError(`no backtest: ${missing}`);
-  const training = await runWithProgress(
-    trainings(longGaps as LongGaps, question, folds),
-    "training",
-    folds.length,
-    signal,
-  );
-  const policies = backtestPolicies(question, platformDelay, requested);
-  const input = { question, fold, folds, training, policies };
-  const plan = new BacktestPlan(traffic.period, input);
-  const outcomes: ReplayOutcome[][] = [];
-  for (const { period, jobs } of plan.passes) {
-    const until = { ...opened, traffic: trafficWithin(traffic, period) };
-    outcomes.push(await replayAll(until, jobs, question, workers, signal));
-  }
-  return backtestOf(traffic, input, plan.foldOutcomes(outcomes), randomFrom(question.seed));
+  return runWithProgress(trainings(longGaps as LongGaps, question, folds), "training", folds.length, signal);
 }
 
 function* trainings(gaps: LongGaps, { costs }: Question, folds: readonly Fold[]) {

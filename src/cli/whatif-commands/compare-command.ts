@@ -1,7 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { randomFrom } from "../../simulation/random.ts";
-import { comparisonJobs, comparisonOf } from "../../whatif/compare/comparison.ts";
-import { comparisonPage } from "../../whatif/compare/comparison-page.ts";
+import type { Shard } from "../../platform/core/shard.ts";
 import { POLICY_FORMS, parsePolicy } from "../../whatif/policies/parse.ts";
 import { DEFAULTS, MAX_REPLICATIONS } from "../../whatif/report/question.ts";
 import { questionSummary } from "../../whatif/report/question-summary.ts";
@@ -16,11 +14,11 @@ import {
   type OutputOptions,
   type QuestionOptions,
   questionFromOptions,
+  shardOption,
   workersOption,
 } from "../whatif/question-options.ts";
-import { replayAll } from "../whatif/replay-workers.ts";
-import { outputResult } from "../whatif/report-output.ts";
 import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
+import { runAnswer } from "../whatif-parts/run-answer.ts";
 
 type CompareOptions = QuestionOptions &
   OutputOptions &
@@ -28,6 +26,7 @@ type CompareOptions = QuestionOptions &
     readonly policy?: readonly string[];
     readonly replications: number;
     readonly workers: number;
+    readonly shard?: Shard;
   };
 
 const DEFAULT_POLICIES = [
@@ -56,7 +55,8 @@ export function compareCommand(): Command {
         .argParser(integerParser(1, MAX_REPLICATIONS))
         .default(DEFAULTS.replications),
     )
-    .addOption(workersOption());
+    .addOption(workersOption())
+    .addOption(shardOption());
   return addOutputOptions(command)
     .addHelpText(
       "after",
@@ -67,7 +67,8 @@ ${POLICY_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).joi
 Examples:
   $ standin whatif compare fleet.csv --policy fixed:300 --policy hybrid --policy clairvoyant
   $ standin whatif compare fleet.csv --policy ski-rental:randomised --replications 20 --seed 7
-  $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json`,
+  $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json
+  $ standin whatif compare fleet.standin-trace --shard 1/2 > part-1.json`,
     )
     .action(async (paths: string[], options: CompareOptions, invokedCommand: Command) =>
       interruptible((signal) => runCompare(paths, options, invokedCommand, signal)),
@@ -80,28 +81,25 @@ async function runCompare(
   command: Command,
   signal: AbortSignal,
 ): Promise<void> {
-  const opened = await openTraces(paths, options, command, signal);
+  const opened = await openTraces(paths, options, command, signal, true);
   try {
     const { question } = await questionFromOptions(options, opened.world);
     const policies = options.policy ?? DEFAULT_POLICIES;
-    const jobs = comparisonJobs(policies, question, options.replications);
-    const outcomes = await replayAll(opened, jobs, question, options.workers, signal);
-    const comparison = comparisonOf(opened.traffic, question, jobs, outcomes, randomFrom(question.seed));
-    const result = {
-      summary: { ...comparison, input: opened.inputSummary },
-      page: comparisonPage(comparison),
-      charts: async () =>
-        (await import("../../whatif/compare/comparison-charts.ts")).comparisonCharts(comparison),
-    };
-    await outputResult(
-      result,
+    const { traffic, inputSummary: input } = opened;
+    await runAnswer(
+      opened,
+      {
+        ...{ command: "compare", question, policies, replications: options.replications },
+        ...{ period: traffic.period, computes: traffic.computes.length, input },
+      },
       {
         command,
         resolvedFlags: { ...resolvedQuestionFlags(question, opened), policy: policies },
-        inputs: opened.inputSummary.files,
+        inputs: input.files,
         question: questionSummary(question),
       },
       options,
+      signal,
     );
   } finally {
     opened.close();

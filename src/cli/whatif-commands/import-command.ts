@@ -1,10 +1,11 @@
 import { Command, Option } from "commander";
+import type { Shard } from "../../platform/core/shard.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
-import { parseBytesOption } from "../terminal/option-parsers.ts";
+import { parseBytesOption, parseShardOption } from "../terminal/option-parsers.ts";
 import { jsonOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
 import { importFiles } from "../whatif/import-files.ts";
@@ -14,6 +15,7 @@ import { TRACE_SUFFIX } from "../whatif/trace-files.ts";
 type TraceImportOptions = InputOptions & {
   readonly out: string;
   readonly maxSize?: number;
+  readonly shard?: Shard;
   readonly json?: boolean;
 };
 
@@ -32,6 +34,12 @@ export function importTraceCommand(): Command {
         "stop if the trace file would be larger than this, such as 500MiB (default: no limit)",
       ).argParser(parseBytesOption),
     )
+    .addOption(
+      new Option(
+        "--shard <i/n>",
+        "write the requests of only one of n parts of the computes, such as 1/3, for compare --shard",
+      ).argParser(parseShardOption),
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -41,7 +49,8 @@ Examples:
   $ zcat log.ndjson.gz | standin whatif import - --out log${TRACE_SUFFIX}
   $ standin whatif import log.csv --format csvlog --out log${TRACE_SUFFIX}
   $ standin whatif import queries.parquet --preset redset --out redset${TRACE_SUFFIX}
-  $ standin whatif import calls.csv --map endpoint=db,at=start,duration=ms --out calls${TRACE_SUFFIX}`,
+  $ standin whatif import calls.csv --map endpoint=db,at=start,duration=ms --out calls${TRACE_SUFFIX}
+  $ standin whatif import log.csv --format csvlog --shard 1/3 --out log-1${TRACE_SUFFIX}`,
     )
     .action((paths: string[], options: TraceImportOptions) =>
       interruptible((signal) => runTraceImport(paths, options, signal)),
@@ -63,7 +72,7 @@ async function runTraceImport(
       out,
       options,
       signal,
-      options.maxSize,
+      { maxBytes: options.maxSize, shard: options.shard },
     );
     if (json === true) {
       const report = {
@@ -82,7 +91,11 @@ async function runTraceImport(
     for (const note of notes) printError(`note: ${note}\n`);
     for (const { input, line, reason } of bad) printError(`bad row: ${input}, line ${line}: ${reason}\n`);
     const omittedText = badRows === 0 ? "" : `; skipped ${plural(badRows, "bad row")}`;
-    print(`${out}: ${plural(rows, "request")} to ${plural(header.computes, "compute")}${omittedText}\n`);
+    const shardText =
+      options.shard === undefined
+        ? plural(rows, "request")
+        : `${plural(header.rows, "request")} of ${rows.toLocaleString("en")}`;
+    print(`${out}: ${shardText} to ${plural(header.computes, "compute")}${omittedText}\n`);
   } catch (error) {
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))
       throw new CliError(error.message);

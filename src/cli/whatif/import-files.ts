@@ -11,6 +11,9 @@ import type { ImportJob } from "./import-worker.ts";
 /** A damaged file may declare anything, and decoders believe it. */
 const MAX_STALL_MS = 60_000;
 
+/** What of the input is written. */
+type ImportLimits = Pick<ImportJob, "maxBytes" | "shard">;
+
 /**
  * Imports files, or standard input as `-`, into one columnar trace, in a thread, so that Ctrl-C ends it at once whatever it decodes.
  * Throws a `RecordingError`.
@@ -20,9 +23,9 @@ export function importFiles(
   out: string,
   options: InputOptions,
   signal: AbortSignal,
-  maxBytes?: number,
+  limits: ImportLimits = {},
 ): Promise<ImportReport> {
-  return withStandardInput(paths, signal, (files) => importInThread(files, out, options, signal, maxBytes));
+  return withStandardInput(paths, signal, (files) => importInThread(files, out, options, signal, limits));
 }
 
 async function importInThread(
@@ -30,14 +33,14 @@ async function importInThread(
   out: string,
   options: InputOptions,
   signal: AbortSignal,
-  maxBytes: number | undefined,
+  limits: ImportLimits,
 ): Promise<ImportReport> {
   const progress = showProgress("reading");
   let [isFinished, isEstimated] = [false, false];
   try {
     const report = await readInThread<ImportReport, ImportProgress>(
       new URL("./import-worker.js", import.meta.url),
-      { paths, out, options, maxBytes } satisfies ImportJob,
+      { paths, out, options, ...limits } satisfies ImportJob,
       signal,
       {
         report: ({ bytes, totalBytes, rows, rowsPerSecond, estimatedBytes }) => {

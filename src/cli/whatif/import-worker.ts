@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
+import type { Shard } from "../../platform/core/shard.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { fileInput, readRowsOf } from "../../recordings/trace-files/file-input.ts";
 import {
@@ -21,7 +22,8 @@ export type ImportJob = {
   readonly out: string;
   readonly options: InputOptions;
   /** Largest size of the output. */
-  readonly maxBytes: number | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly shard?: Shard | undefined;
 };
 
 /** Files of gap rows that a thread reads into one table. */
@@ -36,7 +38,7 @@ type ImportMessage = ReadingMessage<ImportReport, ImportProgress>;
 
 const PROGRESS_EVERY_MS = 50;
 
-async function runImport({ paths, out, options, maxBytes }: ImportJob): Promise<ImportMessage> {
+async function runImport({ paths, out, options, maxBytes, shard }: ImportJob): Promise<ImportMessage> {
   const { format, map, preset, endpoint, timeZone, timeUnit, durationUnit, strict } = options;
   const units = { timeUnit, durationUnit };
   const rows = { format, mapping: map, preset, endpoint, timeZone, ...units, random: randomFrom(1) };
@@ -48,6 +50,7 @@ async function runImport({ paths, out, options, maxBytes }: ImportJob): Promise<
       {
         strict,
         maxBytes,
+        shard,
         clock: () => performance.now(),
         onProgress: (progress) => {
           const now = performance.now();

@@ -42,7 +42,7 @@ export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTrac
 }
 
 /** Flags without influence on the result, and secrets. */
-const OMITTED_FLAGS: readonly string[] = ["--out", "--control-token", "--workers"];
+const OMITTED_FLAGS: readonly string[] = ["--out", "--control-token", "--workers", "--shard"];
 
 /** A command line that repeats the question with every default and environment variable spelled out. */
 export function repeatCommand(

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import type { Command } from "commander";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import type { Shard } from "../../platform/core/shard.ts";
 import type { BadInputRow } from "../../recordings/rows/bad-rows.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { eachPart, type Period } from "../../recordings/trace/trace.ts";
@@ -33,7 +34,7 @@ export type InputSummary = {
 };
 
 /** The opened input, before computes and period are selected. */
-type OpenedSource = Pick<OpenedTraces, "traffic" | "target" | "projects" | "file" | "close"> & {
+type OpenedSource = Pick<OpenedTraces, "traffic" | "shard" | "target" | "projects" | "file" | "close"> & {
   readonly summarize: (selected: Traffic) => Pick<OpenedTraces, "world" | "inputSummary">;
 };
 
@@ -41,6 +42,8 @@ export type OpenedTraces = {
   readonly traffic: Traffic;
   /** Names of the selected computes; absent if all are analyzed. */
   readonly only?: readonly string[];
+  /** If the trace file has only the requests of this part of the computes. */
+  readonly shard?: Shard | undefined;
   /** Settings of the world, if the input is a world. */
   readonly world?: WorldDefaults | undefined;
   /** Location of that world. */
@@ -59,11 +62,17 @@ export async function openTraces(
   options: TraceOptions,
   command: Command,
   signal: AbortSignal,
+  isPartAccepted = false,
 ): Promise<OpenedTraces> {
   const target = worldTargetOf(paths, options, command);
   const opened =
     target === undefined ? await openFiles(paths, options, signal) : await openWorld(target, options, signal);
   try {
+    if (opened.shard !== undefined && !isPartAccepted)
+      throw new CliError(
+        `the trace has only the requests of shard ${opened.shard.index}/${opened.shard.of}; ${command.name()} needs all of them (whatif compare can answer for a shard)`,
+        true,
+      );
     const { compute: only } = options;
     const selected = only === undefined ? opened.traffic : selectComputes(opened.traffic, only);
     const period = selectedPeriod(selected.period, options);
@@ -176,6 +185,7 @@ async function openFiles(
     const inputSummary = { files, notes: imported?.notes ?? origin.notes, bad: imported?.bad ?? [] };
     return {
       traffic: trafficFromFile(file),
+      shard: origin.shard,
       summarize: () => ({ world: undefined, inputSummary }),
       file: async () => path,
       close: () => {

@@ -27,7 +27,7 @@ import {
 } from "../../whatif/report/question.ts";
 import { fromWorldText } from "../../whatif/report/question-summary.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { integerParser } from "../terminal/option-parsers.ts";
+import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
 import { printError } from "../terminal/print.ts";
 
@@ -162,6 +162,13 @@ export function addOutputOptions(command: Command): Command {
         "directory for report.html, SVG, CSV, summary.json and a manifest, or an .html file for the report alone; replaces a previous report",
       ),
     );
+}
+
+export function shardOption(): Option {
+  return new Option(
+    "--shard <i/n>",
+    "replay only one of n parts of the computes, such as 1/3, and print it; standin whatif merge joins the parts",
+  ).argParser(parseShardOption);
 }
 
 export function workersOption(): Option {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { Shard } from "../../platform/core/shard.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import {
   type CurveReading,
@@ -48,13 +49,14 @@ export async function readGaps(
   );
 }
 
-/** Outcome of each job, in the order of the jobs. */
+/** Outcome of each job, in the order of the jobs; of a shard, only of its computes. */
 export async function replayAll(
   opened: OpenedTraces,
   jobs: readonly ReplayJob[],
   question: Question,
   workers: number,
   signal: AbortSignal,
+  shard?: Shard,
 ): Promise<ReplayOutcome[]> {
   if (jobs.length === 0) return [];
   const { traffic } = opened;
@@ -66,13 +68,13 @@ export async function replayAll(
   const computes = traffic.computes.length;
   if (workers === 1)
     return runWithProgress(
-      replayComputes(traffic, { jobs, from: 0, to: computes, fleetGaps }, randomFrom),
+      replayComputes(traffic, { jobs, from: 0, to: computes, shard, fleetGaps }, randomFrom),
       "replaying computes",
       computes,
       signal,
     );
   const workItems = computeRanges(computes, workers).map(
-    (part): WhatifWork => ({ kind: "replay", jobs, ...part, fleetGaps }),
+    (part): WhatifWork => ({ kind: "replay", jobs, ...part, shard, fleetGaps }),
   );
   const parts = (await runInWorkers(
     opened,

@@ -40,12 +40,20 @@ export type ManifestInput = {
   readonly question: object;
 };
 
+/** How to repeat a report. */
+export type Manifest = Omit<ManifestInput, "command" | "resolvedFlags"> & {
+  readonly standin: string;
+  readonly command: string;
+  readonly repeat: string;
+};
+
 /** Prints a result and, with `--out`, writes its files. */
 export async function outputResult(
   given: WhatifResult,
-  manifest: ManifestInput,
+  manifestInput: ManifestInput | Manifest,
   { json, out }: OutputOptions,
 ): Promise<void> {
+  const manifest = "repeat" in manifestInput ? manifestInput : manifestOf(manifestInput);
   const result = withInput(given);
   if (out !== undefined) await (isFile(out) ? writeReportFile : writeReportDirectory)(result, manifest, out);
   if (json === true) {
@@ -70,9 +78,9 @@ function isFile(out: string): boolean {
 }
 
 /** Only the report, which contains its charts and its manifest. */
-async function writeReportFile(result: WhatifResult, input: ManifestInput, out: string): Promise<void> {
+async function writeReportFile(result: WhatifResult, input: Manifest, out: string): Promise<void> {
   const { reportHtml, REPORT_MARK } = await import("../../whatif/report/html.ts");
-  const manifest = { ...manifestOf(input), files: [basename(out)] };
+  const manifest = { ...input, files: [basename(out)] };
   const html = reportHtml(result.page, await result.charts(), manifest, inputNotes(result.summary.input));
   writing(out, () => {
     if (existsSync(out) && !readFileSync(out, "utf8").includes(REPORT_MARK))
@@ -81,7 +89,7 @@ async function writeReportFile(result: WhatifResult, input: ManifestInput, out: 
   });
 }
 
-function manifestOf({ command, resolvedFlags, inputs, question }: ManifestInput) {
+export function manifestOf({ command, resolvedFlags, inputs, question }: ManifestInput): Manifest {
   const repeat = repeatCommand(process.argv.slice(2), command, resolvedFlags);
   return { standin: VERSION, command: command.name(), repeat, question, inputs };
 }
@@ -98,7 +106,7 @@ function writing(out: string, write: () => void): void {
   }
 }
 
-async function writeReportDirectory(result: WhatifResult, input: ManifestInput, out: string): Promise<void> {
+async function writeReportDirectory(result: WhatifResult, input: Manifest, out: string): Promise<void> {
   const [{ reportHtml }, { standaloneSvg: standalone }] = await Promise.all([
     import("../../whatif/report/html.ts"),
     import("../../whatif/report/svg.ts"),
@@ -113,7 +121,7 @@ async function writeReportDirectory(result: WhatifResult, input: ManifestInput, 
     ...result.files?.(),
   };
   const names = [REPORT_FILE, ...Object.keys(parts)];
-  const manifest = { ...manifestOf(input), files: names };
+  const manifest = { ...input, files: names };
   writing(out, () => {
     mkdirSync(out, { recursive: true });
     removePreviousReport(out, [MANIFEST_FILE, ...names]);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
@@ -13,6 +14,8 @@ import { nameListField, strict } from "../http/strict-fields.ts";
 import { STATE_FIELDS, stateText } from "./state.ts";
 
 const MAX_PROJECTS = 1_000;
+/** Takes a few milliseconds. */
+const LEDGERS_READ_PER_TURN = 300;
 const atQuery = strict({ at: point.optional() });
 const stateQuery = strict({
   at: point.optional(),
@@ -35,9 +38,11 @@ export function historyRoutes(options: ControlOptions): Hono {
 
   app.get(
     "/state",
-    handler(options, { query: stateQuery }, async ({ world, query: { at, fields, project_id } }) =>
-      streamJson(await withViewAt(world, at, (view) => stateText(view.world, fields, project_id))),
-    ),
+    handler(options, { query: stateQuery }, async ({ world, query: { at, fields, project_id } }) => {
+      const hasAllUsage = project_id === undefined && (fields ?? STATE_FIELDS).includes("hourly_usage");
+      if (at === undefined && hasAllUsage) await readHourlyUsage(world);
+      return streamJson(await withViewAt(world, at, (view) => stateText(view.world, fields, project_id)));
+    }),
   );
 
   app.get(
@@ -69,6 +74,12 @@ export function historyRoutes(options: ControlOptions): Hono {
   );
 
   return app;
+}
+
+/** Reads the stored rows in portions: reading all of them at once would block other requests. */
+async function readHourlyUsage(world: WorldHandle): Promise<void> {
+  while (!(await runTransaction(world, (view) => view.world.hourlyUsage.read(LEDGERS_READ_PER_TURN))))
+    await nextTurn();
 }
 
 /** Reads the world at a point of its history; without a point, as it is now. */

@@ -80,7 +80,7 @@ export function renderMetrics(
   { worlds: counts, omittedWorlds, clockSteps, delay, postgres }: ServiceFigures,
 ): string {
   const lines: string[] = [];
-  const head = (name: string, type: "gauge" | "counter", help: string) =>
+  const head = (name: string, type: "gauge" | "counter" | "summary", help: string) =>
     lines.push(`# HELP standin_${name} ${help}`, `# TYPE standin_${name} ${type}`);
   const ofWorlds = (
     name: string,
@@ -95,7 +95,12 @@ export function renderMetrics(
         lines.push(`standin_${name}{world="${figures.name}"${labels}} ${value}`);
     }
   };
-  const ofProcess = (name: string, type: "gauge" | "counter", help: string, samples: number | Samples) => {
+  const ofProcess = (
+    name: string,
+    type: "gauge" | "counter" | "summary",
+    help: string,
+    samples: number | Samples,
+  ) => {
     head(name, type, help);
     if (typeof samples === "number") lines.push(`standin_${name} ${samples}`);
     else
@@ -189,7 +194,7 @@ export function renderMetrics(
     "Verified worlds with differences.",
     counts.scrubbedWithDifferences,
   );
-  ofProcess("event_loop_delay_seconds", "gauge", "Delay of the event loop since the previous read.", {
+  ofProcess("event_loop_delay_seconds", "summary", "Delay of the event loop since the previous read.", {
     ',quantile="0.5"': delay.p50,
     ',quantile="0.99"': delay.p99,
     ',quantile="1"': delay.max,

@@ -3,8 +3,8 @@ import { dayStart, monthStart, utcDateOf, utcInstant } from "../core/calendar.ts
 import { DAY, HOUR, SECOND, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import { type Refusal, refuse } from "../refusal-codes.ts";
-import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import { USAGE_PERIODS, type UsageSpan, usageInPeriod } from "./usage-periods.ts";
+import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "./usage-totals.ts";
 
 export type ConsumptionWindow = {
   readonly from: SimTime;

@@ -1,31 +1,18 @@
 import type { ChangeSet } from "../core/change-set.ts";
-import type { DurationMs } from "../core/time.ts";
-import { type DataTraffic, sumOfTraffic } from "./data-traffic.ts";
-
-export type UsageTotals = {
-  /** The sum of the times in which computes were active. */
-  readonly activeMs: DurationMs;
-  /** The sum of compute units × active time; `cpu_used_sec` is a thousandth of it. */
-  readonly cuMs: number;
-  /** Absent: there is none. */
-  readonly data?: DataTraffic;
-};
-
-export const ZERO_USAGE: UsageTotals = { activeMs: 0, cuMs: 0 };
-
-/** The lengths of the periods for which usage is recorded, besides the totals. */
-export type Granularity = "hourly" | "daily" | "monthly";
-
-/** The usage of a branch or project in a past hour, day or month in UTC. */
-export type HourlyUsage = UsageTotals & {
-  /** Id of the branch or project, followed by `#day` or `#month` unless the row is for an hour. */
-  readonly of: string;
-  /** The start of the period, in whole hours since 1970. */
-  readonly hour: number;
-};
+import { HourlyUsageCopy, Ledger, type LedgerCopy } from "./usage-ledger.ts";
+import { addTotals, type Granularity, type HourlyUsage, type UsageTotals } from "./usage-totals.ts";
 
 const TABLE_NAME = "hourlyUsage";
 const KEY_SUFFIX: Readonly<Record<Granularity, string>> = { hourly: "", daily: "#day", monthly: "#month" };
+
+/** Rows that are stored, and read when a branch or project needs them. */
+export type StoredHourlyUsage = {
+  /** The branches and projects that may have rows. */
+  readonly ids: Iterable<string>;
+  /** The number of rows. */
+  readonly size: number;
+  readonly rowsOf: (id: string) => readonly HourlyUsage[];
+};
 
 /**
  * A specialized table, because a branch has hundreds of rows, and every start adds some. Each ledger of a
@@ -36,6 +23,10 @@ export class HourlyUsageTable {
   readonly #changes: ChangeSet;
   readonly #tracking: { readonly isTracked: boolean };
   readonly #ledgers = new Map<string, Readonly<Record<Granularity, Ledger>>>();
+  /** Branches and projects whose rows are stored, and not in memory. */
+  readonly #unread = new Set<string>();
+  #unreadSize = 0;
+  #readRowsOf: StoredHourlyUsage["rowsOf"] = () => [];
 
   constructor(changes: ChangeSet) {
     this.#changes = changes;
@@ -43,14 +34,14 @@ export class HourlyUsageTable {
   }
 
   get size(): number {
-    let size = 0;
+    let size = this.#unreadSize;
     for (const { hourly, daily, monthly } of this.#ledgers.values())
       size += hourly.size + daily.size + monthly.size;
     return size;
   }
 
   get(id: string, granularity: Granularity, hour: number): HourlyUsage | undefined {
-    return this.#ledgers.get(id)?.[granularity].get(hour);
+    return this.#existing(id)?.[granularity].get(hour);
   }
 
   toArray(): HourlyUsage[] {
@@ -59,7 +50,7 @@ export class HourlyUsageTable {
 
   /** All rows of a branch or project. */
   rowsOf(id: string): HourlyUsage[] {
-    const ledgers = this.#ledgers.get(id);
+    const ledgers = this.#existing(id);
     return ledgers === undefined ? [] : Object.values(ledgers).flatMap((ledger) => ledger.rows());
   }
 
@@ -67,8 +58,9 @@ export class HourlyUsageTable {
     return this.toArray().map((row) => [this.keyOf(row), row]);
   }
 
-  /** The current rows. The cost is proportional to the number of ledgers, not of rows. */
+  /** The current rows. The cost is proportional to the number of ledgers, and of rows that are not read yet. */
   copy(): HourlyUsageCopy {
+    this.read(Number.POSITIVE_INFINITY);
     const copies: LedgerCopy[] = [];
     for (const { hourly, daily, monthly } of this.#ledgers.values())
       copies.push(hourly.copy(), daily.copy(), monthly.copy());
@@ -96,9 +88,27 @@ export class HourlyUsageTable {
     this.#ledgersOf(id)[granularity].set(row.hour, row);
   }
 
+  /** Adds the stored rows of all branches and projects. They must stay stored until they are read. */
+  loadLater({ ids, size, rowsOf }: StoredHourlyUsage): void {
+    for (const id of ids) this.#unread.add(id);
+    this.#unreadSize = size;
+    this.#readRowsOf = rowsOf;
+  }
+
+  /** Reads the stored rows of up to `limit` branches and projects. Returns whether all are read. */
+  read(limit: number): boolean {
+    let count = 0;
+    for (const id of this.#unread) {
+      if (count === limit) return false;
+      this.#existing(id);
+      count += 1;
+    }
+    return true;
+  }
+
   /** Deletes the periods that start before `hour`. */
   deleteBefore(id: string, granularity: Granularity, hour: number): void {
-    const ledger = this.#ledgers.get(id)?.[granularity];
+    const ledger = this.#existing(id)?.[granularity];
     if (ledger === undefined) return;
     for (let { oldest } = ledger; oldest !== undefined && oldest < hour; oldest = ledger.oldest) {
       ledger.dropOldest();
@@ -116,11 +126,24 @@ export class HourlyUsageTable {
 
   empty(): void {
     this.#ledgers.clear();
+    this.#unread.clear();
+    this.#unreadSize = 0;
     this.#changes.recordTruncated(TABLE_NAME);
   }
 
+  /** The ledgers of a branch or project, read if they are stored. */
+  #existing(id: string): Readonly<Record<Granularity, Ledger>> | undefined {
+    if (this.#unread.has(id)) {
+      const rows = this.#readRowsOf(id);
+      this.#unread.delete(id);
+      this.#unreadSize -= rows.length;
+      for (const row of rows) this.load(row);
+    }
+    return this.#ledgers.get(id);
+  }
+
   #ledgersOf(id: string): Readonly<Record<Granularity, Ledger>> {
-    let ledgers = this.#ledgers.get(id);
+    let ledgers = this.#existing(id);
     if (ledgers === undefined) {
       ledgers = {
         hourly: new Ledger(id + KEY_SUFFIX.hourly),
@@ -131,156 +154,4 @@ export class HourlyUsageTable {
     }
     return ledgers;
   }
-}
-
-export function addTotals(one: UsageTotals, other: UsageTotals): UsageTotals {
-  return {
-    activeMs: one.activeMs + other.activeMs,
-    cuMs: one.cuMs + other.cuMs,
-    ...sumOfTraffic(one, other),
-  };
-}
-
-/** A row in a ledger: its hour and the two totals. */
-const NUMBERS_PER_ROW = 3;
-
-/**
- * Rows, oldest first, as a flat list of numbers, to save memory. Numbers before `#first` are expired. Copies
- * share the list up to `#shared`, so that part must not be changed in place.
- */
-class Ledger {
-  readonly of: string;
-  #numbers: number[] = [];
-  /** Places in the list. */
-  #first = 0;
-  #shared = 0;
-  #newest = Number.NEGATIVE_INFINITY;
-  /** By hour. Most rows have none. */
-  readonly #traffic = new Map<number, DataTraffic>();
-
-  constructor(of: string) {
-    this.of = of;
-  }
-
-  get size(): number {
-    return (this.#numbers.length - this.#first) / NUMBERS_PER_ROW;
-  }
-
-  get oldest(): number | undefined {
-    return this.#numbers[this.#first];
-  }
-
-  get(hour: number): HourlyUsage | undefined {
-    const position = this.#positionOf(hour);
-    return this.#numbers[position] === hour
-      ? rowAt(this.of, this.#numbers, position, this.#traffic)
-      : undefined;
-  }
-
-  set(hour: number, { activeMs, cuMs, data }: UsageTotals): void {
-    if (data !== undefined) this.#traffic.set(hour, data);
-    if (hour > this.#newest) {
-      this.#newest = hour;
-      this.#numbers.push(hour, activeMs, cuMs);
-      return;
-    }
-    if (this.#positionOf(hour) < this.#shared) this.#unshare();
-    const position = this.#positionOf(hour);
-    const deleteCount = this.#numbers[position] === hour ? NUMBERS_PER_ROW : 0;
-    this.#numbers.splice(position, deleteCount, hour, activeMs, cuMs);
-  }
-
-  rows(): HourlyUsage[] {
-    return rowsBetween(this.of, this.#numbers, this.#first, this.#numbers.length, this.#traffic);
-  }
-
-  dropOldest(): void {
-    if (this.oldest !== undefined) this.#traffic.delete(this.oldest);
-    this.#first += NUMBERS_PER_ROW;
-    // Rare enough that the amortized cost is negligible.
-    if (2 * this.#first > this.#numbers.length) this.#unshare();
-  }
-
-  copy(): LedgerCopy {
-    this.#shared = this.#numbers.length;
-    const traffic = this.#traffic.size === 0 ? NO_TRAFFIC : new Map(this.#traffic);
-    return { of: this.of, numbers: this.#numbers, first: this.#first, end: this.#shared, traffic };
-  }
-
-  /** Copies the list, without expired rows. */
-  #unshare(): void {
-    this.#numbers = this.#numbers.slice(this.#first);
-    this.#first = 0;
-    this.#shared = 0;
-  }
-
-  /** The position of an hour, or where to insert it: usually at the end. */
-  #positionOf(hour: number): number {
-    const numbers = this.#numbers;
-    if (hour > this.#newest) return numbers.length;
-    let from = this.#first / NUMBERS_PER_ROW;
-    let to = numbers.length / NUMBERS_PER_ROW;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((numbers[NUMBERS_PER_ROW * middle] as number) < hour) from = middle + 1;
-      else to = middle;
-    }
-    return NUMBERS_PER_ROW * from;
-  }
-}
-
-const NO_TRAFFIC: ReadonlyMap<number, DataTraffic> = new Map();
-
-type LedgerCopy = {
-  readonly of: string;
-  readonly numbers: readonly number[];
-  readonly first: number;
-  readonly end: number;
-  readonly traffic: ReadonlyMap<number, DataTraffic>;
-};
-
-/** The rows at the time of the copy, built when they are read. */
-class HourlyUsageCopy {
-  readonly #ledgers: readonly LedgerCopy[];
-
-  constructor(ledgers: readonly LedgerCopy[]) {
-    this.#ledgers = ledgers;
-  }
-
-  *[Symbol.iterator](): Generator<HourlyUsage> {
-    for (const { of, numbers, first, end, traffic } of this.#ledgers)
-      yield* rowsBetween(of, numbers, first, end, traffic);
-  }
-
-  toJSON(): HourlyUsage[] {
-    return [...this];
-  }
-}
-
-function rowsBetween(
-  of: string,
-  numbers: readonly number[],
-  first: number,
-  end: number,
-  traffic: ReadonlyMap<number, DataTraffic>,
-): HourlyUsage[] {
-  const rows: HourlyUsage[] = [];
-  for (let position = first; position < end; position += NUMBERS_PER_ROW)
-    rows.push(rowAt(of, numbers, position, traffic));
-  return rows;
-}
-
-function rowAt(
-  of: string,
-  numbers: readonly number[],
-  position: number,
-  traffic: ReadonlyMap<number, DataTraffic>,
-): HourlyUsage {
-  const [hour, activeMs, cuMs] = [numbers[position], numbers[position + 1], numbers[position + 2]] as [
-    number,
-    number,
-    number,
-  ];
-  const data = traffic.get(hour);
-  return { of, hour, activeMs, cuMs, ...(data === undefined ? {} : { data }) };
 }

@@ -2,8 +2,8 @@ import type { ActivePhase, Compute } from "../compute/compute.ts";
 import { HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import { type DataTraffic, sumOfTraffic } from "./data-traffic.ts";
-import { type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import { addSpan } from "./usage-periods.ts";
+import { type UsageTotals, ZERO_USAGE } from "./usage-totals.ts";
 
 /** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
 export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {

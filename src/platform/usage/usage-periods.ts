@@ -2,8 +2,8 @@ import { dayStart, hourStart, monthStart, nextMonthStart, utcDateOf, utcInstant 
 import { DAY, type DurationMs, HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import { sumOfTraffic, trafficSince } from "./data-traffic.ts";
-import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "./hourly-usage.ts";
 import type { OpenHour, Usage } from "./usage.ts";
+import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "./usage-totals.ts";
 
 /** A period in which a compute was active at one size. */
 export type UsageSpan = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };

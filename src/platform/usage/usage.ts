@@ -1,4 +1,4 @@
-import type { UsageTotals } from "./hourly-usage.ts";
+import type { UsageTotals } from "./usage-totals.ts";
 
 /** The total usage of a branch or project, up to the last metering of its computes. */
 export type Usage = UsageTotals & {

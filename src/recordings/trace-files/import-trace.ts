@@ -1,3 +1,4 @@
+import { isOfShard, type Shard } from "../../platform/core/shard.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { BadInputRow } from "../rows/bad-rows.ts";
 import { Intake, type IntakeOptions } from "../rows/intake.ts";
@@ -33,6 +34,8 @@ export type ImportOptions = IntakeOptions & {
   readonly onProgress?: ((progress: ImportProgress) => void | Promise<void>) | undefined;
   /** Largest size of the trace; a larger one is a `RecordingError`. */
   readonly maxBytes?: number | undefined;
+  /** Lists all computes, but omits the requests of those that are not in this part. */
+  readonly shard?: Shard | undefined;
   /** Milliseconds of a monotonic clock, for the rate. */
   readonly clock?: (() => number) | undefined;
 };
@@ -134,7 +137,7 @@ function writeSortedTrace(
       const segments = segmentsOf(compute);
       // All rows of a compute may have been rejected.
       if (segments.length === 0) return;
-      mergeSegments(segments, take);
+      if (options.shard === undefined || isOfShard(name, options.shard)) mergeSegments(segments, take);
       writer.endCompute(name);
     });
     const { badRows, skippedRows, outsideRows, notes } = intake;
@@ -144,6 +147,7 @@ function writeSortedTrace(
       skippedRows,
       outsideRows,
       notes,
+      shard: options.shard,
     });
   } catch (error) {
     writer.abandon();

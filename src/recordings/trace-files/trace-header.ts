@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import type { Shard } from "../../platform/core/shard.ts";
 import type { Period } from "../trace/trace.ts";
 
 /** The start of a `.standin-trace`; the blocks and then the index follow. */
@@ -31,6 +32,8 @@ export type TraceOrigin = {
   readonly skippedRows: number;
   readonly outsideRows: number;
   readonly notes: readonly string[];
+  /** The part whose computes have requests here, although all computes are listed; absent if it is all. */
+  readonly shard?: Shard | undefined;
 };
 
 export const HEADER_BYTES = 128;

@@ -1,6 +1,6 @@
+import type { Shard } from "../../platform/core/shard.ts";
 import { jsonMeasureName, type MeasureName } from "../file/expectation.ts";
 import type { CouldNotRun, ReportedVerdict, Verdict } from "../run/verdict.ts";
-import type { Shard } from "./shard.ts";
 
 /** The JSON report. The same scenarios, values and seeds give the same bytes. */
 export function jsonReport(runs: readonly (Verdict | CouldNotRun)[], shard?: Shard): string {

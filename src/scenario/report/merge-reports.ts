@@ -1,6 +1,6 @@
 import * as z from "zod";
+import type { Shard } from "../../platform/core/shard.ts";
 import type { CouldNotRun, ReportedVerdict } from "../run/verdict.ts";
-import type { Shard } from "./shard.ts";
 
 /** A report that cannot be merged. */
 export class MergeError extends Error {
@@ -88,6 +88,13 @@ export function parseShardReport(text: string, source: string): ShardReport {
 
 /** The runs of all shards, in the order of a command without shards. Throws `MergeError` unless each shard is there once. */
 export function mergeShards(reports: readonly ShardReport[]): readonly ReportedRun[] {
+  return shardsInOrder(reports).flatMap(({ runs }) => runs);
+}
+
+/** By the number of the shard. Throws `MergeError` unless each shard is there once. */
+export function shardsInOrder<T extends Pick<ShardReport, "source" | "shard">>(
+  reports: readonly T[],
+): readonly T[] {
   const ordered = [...reports].sort((one, other) => one.shard.index - other.shard.index);
   const of = ordered[0]?.shard.of ?? 0;
   for (const [position, { source, shard }] of ordered.entries()) {
@@ -107,5 +114,5 @@ export function mergeShards(reports: readonly ShardReport[]): readonly ReportedR
     throw new MergeError(
       `the reports of these shards are missing: ${missing.map((index) => `${index}/${of}`).join(", ")}`,
     );
-  return ordered.flatMap(({ runs }) => runs);
+  return ordered;
 }

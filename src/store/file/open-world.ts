@@ -4,12 +4,13 @@ import { TABLE_NAMES, type TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform/core/world.ts";
 import type { WorldSettings } from "../../platform/core/world-settings.ts";
+import type { HourlyUsage } from "../../platform/usage/usage-totals.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 import { asCorruptFile, CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
-import { prepareReader, tableName } from "../tables/stored-tables.ts";
+import { prepareReader, readAllRows, tableName } from "../tables/stored-tables.ts";
 import { syncEntry } from "./atomic-file.ts";
 import { copyDatabase } from "./copy.ts";
 import { HeadMark } from "./head-mark.ts";
@@ -46,6 +47,8 @@ export type OpenOptions = {
   readonly marksHead?: boolean;
   /** Throws if the file must not be written any more. */
   readonly checkUsable?: () => void;
+  /** Default: `FULL_CHECK_MAX_BYTES`. */
+  readonly fullCheckMaxBytes?: number;
 };
 
 /** The state of a world outside its tables. */
@@ -60,14 +63,18 @@ export type WorldRow = JournalHead & {
  * Opens or creates the file at `path` and upgrades it to the current schema. Throws if the file is not a
  * world, is damaged, or was written by a newer release.
  */
-export function openStore(path: string, options: OpenOptions): Store {
+export function openStore(
+  path: string,
+  { fullCheckMaxBytes = FULL_CHECK_MAX_BYTES, ...options }: OpenOptions,
+): Store {
   const sqlite = connectToCurrent(path, options);
   try {
-    checkStructure(sqlite, statSync(path).size);
+    const isChecked = statSync(path).size <= fullCheckMaxBytes;
+    checkStructure(sqlite, isChecked);
     markJournalVersion(sqlite);
     const world = emptyWorld();
     const row = readWorldRow(sqlite);
-    if (row !== undefined) load(sqlite, world, row);
+    if (row !== undefined) load(sqlite, world, row, !isChecked);
     else if (
       sqlite.prepare("SELECT 1 FROM events").get() !== undefined ||
       readHistoryRow(sqlite).forgottenSeq > 0
@@ -163,6 +170,7 @@ function load(
   sqlite: BetterSqlite3.Database,
   world: World,
   { settings, numbers, seq, at, chain }: WorldRow,
+  readsUsageLater: boolean,
 ): void {
   const last = sqlite
     .prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1")
@@ -178,16 +186,36 @@ function load(
   world.seq = seq;
   world.at = at;
   for (const name of TABLE_NAMES) {
-    const read =
+    if (name === "hourlyUsage" && readsUsageLater) {
+      loadHourlyUsageLater(sqlite, world);
+      continue;
+    }
+    const rows =
       name === "operations"
-        ? prepareReader(sqlite, name, UNFINISHED_OPERATIONS)
-        : prepareReader(sqlite, name);
+        ? prepareReader(sqlite, name, UNFINISHED_OPERATIONS)()
+        : readAllRows(sqlite, name);
     const table: { load(row: unknown): void } = world[name] as never;
-    for (const row of read()) table.load(row);
+    for (const row of rows) table.load(row);
   }
 }
 
 const UNFINISHED_OPERATIONS = "WHERE status IN ('scheduling', 'running') ORDER BY number";
+
+/** The rows of hourly usage are most rows of a world, and few of them are needed. */
+function loadHourlyUsageLater(sqlite: BetterSqlite3.Database, world: World): void {
+  const name = tableName("hourlyUsage");
+  const read = prepareReader<HourlyUsage>(
+    sqlite,
+    "hourlyUsage",
+    // Keys continue with "/" and the hour, or with "#" and the length of the period.
+    `WHERE "key" > @id || '#' AND "key" < @id || '0' AND "of" IN (@id, @id || '#day', @id || '#month') ORDER BY "key"`,
+  );
+  world.hourlyUsage.loadLater({
+    ids: Array.from(world.usage.values(), ({ id }) => id),
+    size: sqlite.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number,
+    rowsOf: (id) => read({ id }),
+  });
+}
 
 /**
  * Up to this size the whole file is checked each time it is opened; above it, only tables that are read
@@ -195,13 +223,12 @@ const UNFINISHED_OPERATIONS = "WHERE status IN ('scheduling', 'running') ORDER B
  */
 const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
 
+const TABLES_READ_IN_PARTS: readonly TableName[] = ["operations", "hourlyUsage"];
+
 /** Checks pages and indexes: without this, a row lost to a damaged page would go unnoticed. */
-function checkStructure(sqlite: BetterSqlite3.Database, bytes: number): void {
-  const fullyReadTables = TABLE_NAMES.filter((name) => name !== "operations") as TableName[];
-  const checks =
-    bytes <= FULL_CHECK_MAX_BYTES
-      ? ["integrity_check"]
-      : fullyReadTables.map((name) => `quick_check('${tableName(name)}')`);
+function checkStructure(sqlite: BetterSqlite3.Database, isWhole: boolean): void {
+  const tables = TABLE_NAMES.filter((name) => !TABLES_READ_IN_PARTS.includes(name));
+  const checks = isWhole ? ["integrity_check"] : tables.map((name) => `quick_check('${tableName(name)}')`);
   for (const check of checks) {
     const [first] = sqlite.prepare(`PRAGMA ${check}`).pluck().all();
     if (first !== "ok") throw new CorruptFile(String(first));

@@ -14,7 +14,7 @@ export function asCorruptFile(error: unknown): unknown {
   if (!(error instanceof BetterSqlite3.SqliteError)) return error;
   const isCorruption =
     /^SQLITE_(CORRUPT|NOTADB)/.test(error.code) ||
-    /malformed JSON|no such (table|column)|has no column/.test(error.message);
+    /malformed JSON|JSON cannot hold BLOB|no such (table|column)|has no column/.test(error.message);
   return isCorruption ? new CorruptFile(error.message, { cause: error }) : error;
 }
 

@@ -1,10 +1,12 @@
+import { crc32 } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
-import { type Column, getTableColumns, getTableName } from "drizzle-orm";
+import { getTableColumns, getTableName } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ALL_ROWS, type Change } from "../../platform/core/change-set.ts";
 import type { TableName } from "../../platform/core/tables.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
+import { rowDecoder, type ValueColumn } from "./row-decoder.ts";
 import * as schema from "./schema.ts";
 
 /** A database table, its key column, and the column that orders rows by creation. */
@@ -31,7 +33,7 @@ const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
 };
 
 /** The columns with values of a row: without its checksum and without columns that SQLite computes. */
-function valueColumns(table: SQLiteTable): readonly (readonly [property: string, column: Column])[] {
+function valueColumns(table: SQLiteTable): readonly ValueColumn[] {
   return Object.entries(getTableColumns(table)).filter(
     ([property, column]) => column.generated === undefined && property !== "checksum",
   );
@@ -119,18 +121,39 @@ export function prepareReader<T>(
   const select = sqlite
     .prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${clause}`)
     .raw();
+  const decode = rowDecoder(columns);
   return (...parameters) =>
     (select.all(...parameters) as unknown[][]).map((values) => {
       const checksum = values.pop();
       if (checksumOf(values) !== checksum)
         throw new CorruptFile(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
-      const row: Record<string, unknown> = {};
-      for (const [index, [property, column]] of columns.entries()) {
-        const value = values[index];
-        if (value !== null && property !== "key") row[property] = column.mapFromDriverValue(value);
-      }
-      return row as T;
+      return decode(values) as T;
     });
+}
+
+/**
+ * Reads all rows in order of creation. SQLite writes the values of a row as one text, which is the text that
+ * the checksum covers. This takes half the time of reading every value.
+ */
+export function readAllRows(sqlite: BetterSqlite3.Database, name: TableName): readonly unknown[] {
+  const { table, order } = STORED_TABLES[name];
+  const columns = valueColumns(table);
+  if (columns.some(([, column]) => column.getSQLType() === "real"))
+    return prepareReader(sqlite, name, "ORDER BY rowid")();
+  const decode = rowDecoder(columns);
+  const readOne = prepareReader(sqlite, name, "WHERE rowid = ?");
+  const text = `json_array(${columns.map(([property]) => quoteColumn(property)).join(", ")})`;
+  const rows: unknown[] = [];
+  for (const [rowid, values, checksum] of readInPortions(sqlite, tableName(name), [text, "checksum"])) {
+    // SQLite and JavaScript may write the same value in different ways.
+    if (crc32(values as string) === checksum) rows.push(decode(JSON.parse(values as string)));
+    else rows.push(...readOne(rowid));
+  }
+  const numberOf = (row: unknown) => (row as { readonly number: number }).number;
+  const isSorted =
+    order !== "number" ||
+    rows.every((row, index) => index === 0 || numberOf(rows[index - 1]) < numberOf(row));
+  return isSorted ? rows : rows.sort((one, other) => numberOf(one) - numberOf(other));
 }
 
 /** Verifies the checksum of every row, also in a file of an older schema with fewer columns. */
@@ -162,7 +185,8 @@ export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
   }
 }
 
-const ROWS_PER_PORTION = 5_000;
+/** Few enough that most of what a portion allocates is short-lived. */
+const ROWS_PER_PORTION = 500;
 
 /**
  * All rows, each with its rowid first. Read in portions: an iterating statement blocks writes on its connection, and some versions

@@ -6,8 +6,7 @@ import { OutcomeMargins } from "../held-out/outcome-margins.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import { type QuestionSummary, questionSummary } from "../report/question-summary.ts";
-import type { Traffic } from "../trace/known-traffic.ts";
-import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
+import { type CoveredTraffic, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
 import {
   type DeliveredFigures,
   type DeliveredMargins,
@@ -73,7 +72,7 @@ type BacktestedFold = {
 
 /** `outcomes`: by fold and policy. */
 export function backtestOf(
-  traffic: Traffic,
+  traffic: CoveredTraffic,
   input: BacktestInput,
   outcomes: readonly (readonly FoldOutcome[])[],
   random: Random,

@@ -14,8 +14,12 @@ import { type OutcomeFigures, outcomeFigures } from "../report/figures.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import type { Question } from "../report/question.ts";
 import { type QuestionSummary, questionSummary, sizeSentence } from "../report/question-summary.ts";
-import type { Traffic } from "../trace/known-traffic.ts";
-import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
+import {
+  AFTER_TRACE_END,
+  type CoveredTraffic,
+  type TrafficSummary,
+  trafficSummary,
+} from "../trace/traffic-summary.ts";
 
 export type ReplicationResult = {
   readonly figures: OutcomeFigures;
@@ -106,7 +110,7 @@ export function comparisonOf(...input: Parameters<typeof comparisonSteps>): Comp
 
 /** As `comparisonOf`. Yields after each policy, since intervals take milliseconds each. */
 export function* comparisonSteps(
-  traffic: Traffic,
+  traffic: CoveredTraffic,
   question: Question,
   jobs: readonly ReplayJob[],
   outcomes: readonly ReplayOutcome[],

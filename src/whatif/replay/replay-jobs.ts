@@ -1,4 +1,5 @@
 import type { Random } from "../../platform/core/random-port.ts";
+import { isOfShard, type Shard } from "../../platform/core/shard.ts";
 import type { DurationMs } from "../../platform/core/time.ts";
 import { collectParts, eachPart, type Period } from "../../recordings/trace/trace.ts";
 import { sizeOf } from "../curve/costs.ts";
@@ -19,6 +20,8 @@ export type ReplayWork = {
   /** Computes to replay: `from` inclusive, `to` exclusive. */
   readonly from: number;
   readonly to: number;
+  /** Replays only the computes of this part, which have the same numbers as without it. */
+  readonly shard?: Shard | undefined;
   /** Gaps of the whole fleet, where a policy needs them: see `needsFleetGaps`. */
   readonly fleetGaps: Gaps | undefined;
 };
@@ -50,7 +53,7 @@ export function fleetGapsOf(
 /** Gives the outcome of each job; yields the number of finished computes. */
 export function* replayComputes(
   traffic: Traffic,
-  { jobs, from, to, fleetGaps }: ReplayWork,
+  { jobs, from, to, shard, fleetGaps }: ReplayWork,
   randomFor: (seed: number) => Random,
 ): Generator<number, ReplayOutcome[]> {
   const gapsOfFleet = () => {
@@ -67,23 +70,23 @@ export function* replayComputes(
   );
   const [first] = jobs;
   const startMs = first === undefined ? 0 : meanLatencyMs(first.question.latency);
-  yield* replayPass(traffic, replays, from, to, first?.question.deletedAt, startMs);
+  yield* replayPass(traffic, replays, { from, to, shard }, first?.question.deletedAt, startMs);
   return replays.map(({ outcome }) => outcome);
 }
 
 /**
- * Feeds the computes from `from` (inclusive) to `to` (exclusive) to all replays in one pass, since reading
+ * Feeds a range of computes, or those of them in the shard, to all replays in one pass, since reading
  * takes longer than replaying. Yields the number of finished computes.
  */
 export function* replayPass(
   traffic: Traffic,
   replays: readonly Replay[],
-  from: number,
-  to: number,
+  { from, to, shard }: Pick<ReplayWork, "from" | "to" | "shard">,
   deletedAt?: Question["deletedAt"],
   startMs?: DurationMs,
 ): Generator<number, void> {
   for (let number = from; number < to; number += 1) {
+    if (shard !== undefined && !isOfShard(traffic.computes[number] as string, shard)) continue;
     let own: Gaps | undefined;
     const ownGaps = () => {
       own ??= gapsOf(collectParts(traffic.arrivals(number)), traffic.period, deletedAt?.[number], startMs);

@@ -1,6 +1,6 @@
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { DAY } from "../../platform/core/time.ts";
-import type { Traffic } from "./known-traffic.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
 
 /** The traffic that a report covers. */
 export type TrafficSummary = {
@@ -12,8 +12,11 @@ export type TrafficSummary = {
   readonly days: number;
 };
 
+/** What a report needs to know about traffic that is already replayed. */
+export type CoveredTraffic = { readonly period: Period; readonly computes: { readonly length: number } };
+
 export function trafficSummary(
-  { period, computes }: Traffic,
+  { period, computes }: CoveredTraffic,
   used: number,
   requests: number,
 ): TrafficSummary {

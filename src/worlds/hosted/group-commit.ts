@@ -20,6 +20,8 @@ import type { WorldLifecycle } from "./world-lifecycle.ts";
 const FLUSH_EVERY_MS = 1_000;
 /** After this time without a commit the log is moved into the file, so that its loss would lose nothing. */
 const IDLE_MS = 2_000;
+/** Takes a few milliseconds. */
+const LEDGERS_READ_PER_COMMIT = 300;
 
 type Deferred = {
   readonly promise: Promise<void>;
@@ -183,6 +185,9 @@ export class GroupCommit {
     const { simulation, clock } = live;
     const { world, journal } = simulation;
     const isCurrent = () => this.#lifecycle.live === live;
+    // A checkpoint has all rows. It waits until later commits have read the rest.
+    const read = () => world.hourlyUsage.read(LEDGERS_READ_PER_COMMIT);
+    if (takesCheckpoint && !this.#lifecycle.guardRead(read)) return;
     live.truncationDueAt = nextTruncation(clock.now(), this.#retention);
     if (takesCheckpoint) {
       live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);

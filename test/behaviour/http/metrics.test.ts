@@ -97,7 +97,7 @@ test("each metric has one HELP and one TYPE before its samples, and the dashboar
       names.add(name);
       current = name;
     } else if (keyword === "TYPE")
-      expect([name, line]).toEqual([current, expect.stringMatching(/ (gauge|counter)$/)]);
+      expect([name, line]).toEqual([current, expect.stringMatching(/ (gauge|counter|summary)$/)]);
     else expect(/^(standin_[a-z_]+)(\{(\w+="[^"]*",?)+\})? -?[\d.e+]+$/.exec(line)?.[1]).toBe(current);
   }
   const dashboard = JSON.parse(readFileSync("docs/grafana/standin.json", "utf8"));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { isOfShard, parseShard, runsOfShard } from "../../../src/platform/core/shard.ts";
 import { mergeShards, parseShardReport } from "../../../src/scenario/report/merge-reports.ts";
-import { parseShard, runsOfShard } from "../../../src/scenario/report/shard.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 test.each([
@@ -68,4 +68,11 @@ test.each([
   ['{"version":2,"shard":{"index":1,"of":1},"runs":[{"verdict":"passed"}]}', /--shard: runs\.0\.scenario: /],
 ])("%s is refused", (text, message) => {
   expect(() => parseShardReport(text, "x.json")).toThrow(message);
+});
+
+test("each name is in one shard, the same on every machine, and similar names are spread", () => {
+  const names = Array.from({ length: 1_000 }, (_, number) => `ep-quiet-river-${number}`);
+  const shards = [1, 2, 3].map((index) => names.filter((name) => isOfShard(name, { index, of: 3 })));
+  expect(shards.flat().sort()).toEqual([...names].sort());
+  expect(shards.map(({ length }) => length)).toEqual([339, 349, 312]);
 });

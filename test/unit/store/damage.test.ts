@@ -401,6 +401,7 @@ test.each([
   ["SQLITE_ERROR", "no such column: x", true, false],
   ["SQLITE_ERROR", "table x has no column named y", true, false],
   ["SQLITE_ERROR", "malformed JSON", true, false],
+  ["SQLITE_ERROR", "JSON cannot hold BLOB values", true, false],
   ["SQLITE_ERROR", "syntax error", false, false],
   ["SQLITE_CONSTRAINT", "x", false, false],
   ["SQLITE_IOERR_FSYNC", "x", false, true],

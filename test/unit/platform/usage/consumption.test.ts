@@ -4,7 +4,7 @@ import {
   consumptionOf,
   usageThisMonth,
 } from "../../../../src/platform/usage/consumption.ts";
-import type { Granularity } from "../../../../src/platform/usage/hourly-usage.ts";
+import type { Granularity } from "../../../../src/platform/usage/usage-totals.ts";
 import { active, at, idle, worldWith } from "./usage-scene.ts";
 
 describe("timeframes", () => {

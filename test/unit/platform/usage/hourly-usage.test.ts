@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ALL_ROWS, ChangeSet } from "../../../../src/platform/core/change-set.ts";
 import { HourlyUsageTable } from "../../../../src/platform/usage/hourly-usage.ts";
+import type { HourlyUsage } from "../../../../src/platform/usage/usage-totals.ts";
 
 const ONE = { activeMs: 60, cuMs: 15 };
 const row = (of: string, hour: number, times = 1) => ({ of, hour, activeMs: times * 60, cuMs: times * 15 });
@@ -138,4 +139,70 @@ test("a table whose changes are not stored records none", () => {
   table.add("br-a", "hourly", 7, ONE);
   table.deleteBefore("br-a", "hourly", 9);
   expect([table.size, changes.list]).toEqual([0, []]);
+});
+
+describe("stored rows", () => {
+  function storedTable(stored: Readonly<Record<string, readonly HourlyUsage[]>>) {
+    const { changes, table } = tableWith();
+    const reads: string[] = [];
+    table.loadLater({
+      ids: Object.keys(stored),
+      size: Object.values(stored).flat().length,
+      rowsOf(id) {
+        reads.push(id);
+        return stored[id] ?? [];
+      },
+    });
+    return { changes, table, reads };
+  }
+  const stored = { "br-a": [row("br-a", 5), row("br-a#day", 0)], "br-b": [row("br-b", 5)], "br-c": [] };
+
+  test("count as rows, and are read once, when their branch is needed", () => {
+    const { changes, table, reads } = storedTable(stored);
+    expect([table.size, reads]).toEqual([3, []]);
+    expect(table.get("br-a", "hourly", 5)).toEqual(row("br-a", 5));
+    expect(table.rowsOf("br-a")).toEqual(stored["br-a"]);
+    expect(table.get("br-new", "hourly", 5)).toBeUndefined();
+    expect([table.size, reads]).toEqual([3, ["br-a"]]);
+    expect(changes.list).toEqual([]);
+  });
+
+  test("are read before their branch changes", () => {
+    const { changes, table, reads } = storedTable(stored);
+    table.add("br-a", "hourly", 5, ONE);
+    table.deleteBefore("br-b", "hourly", 9);
+    expect(table.toArray()).toEqual([row("br-a", 5, 2), row("br-a#day", 0)]);
+    expect(changes.list.map(({ key }) => key)).toEqual(["br-a/5", "br-b/5"]);
+    expect(reads).toEqual(["br-a", "br-b", "br-c"]);
+  });
+
+  test("of a deleted branch are deleted, and not read again", () => {
+    const { changes, table, reads } = storedTable(stored);
+    table.deleteFor("br-a");
+    expect(changes.list.map(({ key }) => key)).toEqual(["br-a/5", "br-a#day/0"]);
+    expect([table.get("br-a", "hourly", 5), table.size, reads]).toEqual([undefined, 1, ["br-a"]]);
+  });
+
+  test("are read in portions", () => {
+    const { table, reads } = storedTable(stored);
+    expect([table.read(2), reads]).toEqual([false, ["br-a", "br-b"]]);
+    expect([table.read(2), reads]).toEqual([true, ["br-a", "br-b", "br-c"]]);
+    expect(table.toArray()).toHaveLength(3);
+    expect(reads).toHaveLength(3);
+  });
+
+  test("are not read after the table was emptied", () => {
+    const { table, reads } = storedTable(stored);
+    table.empty();
+    expect([table.size, table.toArray(), reads]).toEqual([0, [], []]);
+  });
+
+  test("that cannot be read are not taken for rows that do not exist", () => {
+    const { table } = tableWith();
+    const fail = () => {
+      throw new Error("damaged");
+    };
+    table.loadLater({ ids: ["br-a"], size: 1, rowsOf: fail });
+    for (let attempt = 0; attempt < 2; attempt += 1) expect(() => table.rowsOf("br-a")).toThrow("damaged");
+  });
 });
