@@ -51,7 +51,7 @@ const ROOMS = {
 };
 /** Of a room that others may import only as an interface, the files that are it. */
 const INTERFACES = {
-  worlds: ["world-handle.ts", "secrets.ts", "scram-verifier.ts"],
+  worlds: ["world-handle.ts", "moves/world-move.ts", "secrets.ts", "scram-verifier.ts"],
   engine: ["engine.ts", "content.ts", "extension.ts", "log-position.ts"],
   control: ["document/answers.ts"],
   simulation: null,

@@ -7,7 +7,8 @@ import type { Command } from "../../src/platform/commands.ts";
 import { MINUTE } from "../../src/platform/core/time.ts";
 import type { World } from "../../src/platform/core/world.ts";
 import type { Result } from "../../src/platform/refusal-codes.ts";
-import { DataDirectory, DEFAULT_WORLD } from "../../src/worlds/data-directory.ts";
+import { DataDirectory } from "../../src/worlds/data-directory.ts";
+import { DEFAULT_WORLD } from "../../src/worlds/directory-layout.ts";
 import { handleParentRequests } from "./parent-requests.ts";
 
 /** Opens the worlds of a data directory without an HTTP server. */

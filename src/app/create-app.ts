@@ -22,7 +22,7 @@ import {
   type WorldResolver,
 } from "../http/request.ts";
 import type { FindWritten } from "../platform/branch-data/data-description.ts";
-import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
+import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
@@ -31,6 +31,8 @@ import { type RunSql, sqlRoute } from "./sql-route.ts";
 export type AppOptions = {
   readonly worlds: WorldsHandle;
   readonly version: string;
+  /** Name of this server among several behind a router; its responses state it. */
+  readonly cell?: string | undefined;
   readonly rateLimit: boolean;
   readonly hosts: readonly string[];
   /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
@@ -96,6 +98,7 @@ function createSurfaces(
   {
     worlds,
     version,
+    cell,
     rateLimit,
     hosts,
     controlToken,
@@ -128,6 +131,11 @@ function createSurfaces(
   });
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
   const app = new Hono().onError(onError);
+  if (cell !== undefined && base === "")
+    app.use("*", async (context, next) => {
+      await next();
+      context.header("Standin-Cell", cell);
+    });
   app.route(`${base}/api/v2`, api);
   app.route(`${base}/`, sqlRoute(runSql));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
@@ -141,7 +149,9 @@ function createSurfaces(
     createControl({
       worlds,
       worldOf,
+      defaultWorld,
       version,
+      cell,
       coverage,
       operationIds: OPERATION_IDS,
       askWhatIf: lazyWhatIf,
@@ -151,6 +161,7 @@ function createSurfaces(
       runStatement,
       recordScenario,
       run,
+      destinationAt: async (place) => (await import("./moves/http-destination.ts")).httpDestination(place),
       onBug,
     }),
   );

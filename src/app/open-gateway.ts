@@ -24,7 +24,7 @@ import type { DataDescription, FindWritten } from "../platform/branch-data/data-
 
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
-import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
+import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 
 export type PostgresOptions = {

@@ -13,7 +13,7 @@ import type { SeedTarget } from "../scenario/file/seed-file.ts";
 import { type ClockStep, HostClock } from "../simulation/host-clock.ts";
 import type { MemoryJournal } from "../simulation/memory-journal.ts";
 import type { ClockSetting } from "../simulation/world-clock.ts";
-import { DEFAULT_WORLD } from "../worlds/data-directory.ts";
+import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { HostedWorld } from "../worlds/hosted-world.ts";
 import { MemoryWorldStorage } from "../worlds/memory-world-storage.ts";
 import type { Retention } from "../worlds/retention.ts";

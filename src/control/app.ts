@@ -11,6 +11,7 @@ import { ENTRIES_PER_CHUNK, followEntries } from "./http/follow-entries.ts";
 import { type ControlOptions, handler, runTransaction } from "./http/handler.ts";
 import { formatInstant, renderObject } from "./http/render-object.ts";
 import { strict } from "./http/strict-fields.ts";
+import { moveRoutes } from "./moves/move-routes.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { activityRoutes } from "./routes/activity.ts";
 import { branchDataRoutes } from "./routes/branch-data.ts";
@@ -28,7 +29,7 @@ import { sqlRoutes } from "./routes/sql.ts";
 import { timelineRoutes } from "./routes/timeline.ts";
 import { advanceUntil, waitBody, waitUntil } from "./routes/wait.ts";
 import { whatIfRoutes } from "./routes/whatif.ts";
-import { worldRoutes } from "./routes/worlds.ts";
+import { worldCreation, worldRoutes } from "./routes/worlds.ts";
 
 const MAX_EVENTS = 10_000;
 const DEFAULT_EVENTS = 1_000;
@@ -68,6 +69,7 @@ export function createControl(options: ControlOptions): Hono {
       omitUndefined({
         status: "live",
         version,
+        cell: options.cell,
         pid: process.pid,
         proof:
           query.challenge === undefined || options.controlToken === undefined
@@ -101,6 +103,8 @@ export function createControl(options: ControlOptions): Hono {
   app.route("/", historyRoutes(options));
   app.route("/", snapshotRoutes(options));
   app.route("/", worldRoutes(options));
+  app.put("/world", worldCreation(options));
+  app.route("/", moveRoutes(options));
   app.route("/", faultRoutes(options));
   app.route("/", requestRoutes(options));
   app.route("/", timelineRoutes(options));

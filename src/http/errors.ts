@@ -78,6 +78,11 @@ const STATUS_OF = {
   WORLD_IS_DEFAULT: 422,
   WORLDS_LIMIT_EXCEEDED: 422,
   WORLD_TOO_LARGE: 422,
+  // With Retry-After: the router sends the next attempt to the other server.
+  WORLD_MOVED: 503,
+  WORLD_HAS_DATA: 422,
+  ARRIVAL_NOT_FOUND: 404,
+  ARRIVAL_REFUSED: 422,
   SNAPSHOT_NOT_FOUND: 404,
   SNAPSHOT_EXISTS: 409,
   POINT_NOT_REACHED: 422,
@@ -125,7 +130,13 @@ export type ErrorResponse = {
 const NO_INTEGRATION = "none";
 
 export function errorResponseOf(refusal: Refusal): ErrorResponse {
-  const response = { status: STATUS_OF[refusal.code], code: refusal.code, message: refusal.message };
+  const status = STATUS_OF[refusal.code];
+  const response = {
+    status,
+    code: refusal.code,
+    message: refusal.message,
+    ...(status === 503 ? { headers: { "Retry-After": "1" } } : {}),
+  };
   const { shortfalls, projectIds } = refusal;
   // S: the 422 of a transfer of several projects lists them with their integrations. A: projects here have
   // none, so a project that is refused for another reason names none.

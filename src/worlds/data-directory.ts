@@ -27,12 +27,11 @@ import {
   worldsFolder,
 } from "./directory-layout.ts";
 import { type Lock, takeLock, watchFile } from "./lock.ts";
+import { MoveFiles } from "./moves/move-files.ts";
 import { reseed } from "./reseed.ts";
 import { openSecretBox, type SecretBox } from "./secret-box.ts";
 import { AUTOMATIC_PREFIX, availableName, type SnapshotInfo, type StoredWorldInfo } from "./world-handle.ts";
 import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-storage.ts";
-
-export const DEFAULT_WORLD = "default";
 
 /** The name of the snapshot that preserves a file of an older release when it is upgraded. */
 const BEFORE_UPGRADE = `${AUTOMATIC_PREFIX}before-upgrade`;
@@ -56,6 +55,7 @@ export class DirectoryInUse extends Error {
  */
 export class DataDirectory implements WorldStorage {
   readonly path: string;
+  readonly moves: MoveFiles;
   readonly #migrationsFolder: string;
   readonly #onUpgrade: NonNullable<DataDirectoryOptions["onUpgrade"]>;
   /** Worlds that are opened even if changes are missing; each once. */
@@ -86,6 +86,11 @@ export class DataDirectory implements WorldStorage {
     try {
       this.#secretBox = openSecretBox(join(path, "secrets.key"));
       removeLeftovers(path);
+      this.moves = new MoveFiles(path, {
+        migrationsFolder,
+        secretBox: this.#secretBox,
+        openStore: (world) => this.#open.get(world),
+      });
     } catch (error) {
       lock.release();
       throw error;

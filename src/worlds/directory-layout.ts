@@ -2,9 +2,12 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { removeDatabase, syncEntry, TEMPORARY_SUFFIX } from "../store/file/atomic-file.ts";
 
+export const DEFAULT_WORLD = "default";
+
 /** Suffix of a deleted world's file until its snapshots are deleted too. */
 export const DELETED_SUFFIX = ".deleted";
-const TEMPORARY_FILE = new RegExp(`\\.sqlite\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal|-head)?$`);
+const MOVED_SUFFIX = ".moved";
+const TEMPORARY_FILE = new RegExp(`\\.(sqlite|moved)\\${TEMPORARY_SUFFIX}(-wal|-shm|-journal|-head)?$`);
 
 export function worldsFolder(directory: string): string {
   return join(directory, "worlds");
@@ -12,6 +15,17 @@ export function worldsFolder(directory: string): string {
 
 export function worldFilePath(directory: string, world: string): string {
   return join(worldsFolder(directory), `${world}.sqlite`);
+}
+
+/** The mark of a world that moves, or has moved, to another server. */
+export function moveMarkPath(directory: string, world: string): string {
+  return join(worldsFolder(directory), `${world}${MOVED_SUFFIX}`);
+}
+
+/** The names of the worlds that have such a mark. */
+export function movedWorldsIn(directory: string): string[] {
+  const files = readdirSync(worldsFolder(directory)).filter((file) => file.endsWith(MOVED_SUFFIX));
+  return files.map((file) => basename(file, MOVED_SUFFIX));
 }
 
 export function snapshotFolder(directory: string, world: string): string {

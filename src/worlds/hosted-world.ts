@@ -242,8 +242,8 @@ export class HostedWorld implements WorldHandle {
     return this.history();
   }
 
-  /** Replaces this history with another one; `swap` runs while neither of them is open. */
-  async replace(swap: () => Promise<void>): Promise<void> {
+  /** Replaces this history with another one; `swap` runs while neither is open. Ends it if `swap` returns a reason. */
+  async replace(swap: () => Promise<string | undefined>): Promise<void> {
     await this.#reports.markData(true)?.catch((error) => this.#lifecycle.reportFailure(error));
     await this.#gate.run(async () => {
       try {

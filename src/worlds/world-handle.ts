@@ -10,6 +10,7 @@ import type { EventFilter } from "../simulation/journal.ts";
 import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
+import type { WorldMoves } from "./moves/world-move.ts";
 
 /** A read-only view of a world at the instant `now`, and of its history. */
 export type WorldView = {
@@ -269,4 +270,6 @@ export interface WorldsHandle {
     name: string,
   ): Promise<Result<{ readonly previousName: string; readonly info: WorldInfo }>>;
   removeSnapshot(world: string, name: string): Promise<Result<true>>;
+  /** Absent if worlds are not in files. */
+  readonly moves?: WorldMoves | undefined;
 }

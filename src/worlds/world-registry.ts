@@ -1,13 +1,16 @@
 import { checkPastData } from "../platform/branch-data/available-data.ts";
 import type { BranchData } from "../platform/branch-data/branch-data.ts";
 import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import { accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
-import { DEFAULT_WORLD } from "./data-directory.ts";
+import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
 import { allBranchData, hasOpenData } from "./data-references.ts";
+import { DEFAULT_WORLD } from "./directory-layout.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";
 import { orUnavailable } from "./hosted/store-failure.ts";
 import { HostedWorld } from "./hosted-world.ts";
+import type { WorldsToMove } from "./moves/hosted-arrivals.ts";
+import { HostedMoves } from "./moves/hosted-moves.ts";
 import type { ForkRequest, SnapshotInfo, WorldCounts, WorldInfo, WorldsHandle } from "./world-handle.ts";
+import { infoOf } from "./world-info.ts";
 import { WorldSnapshots, whileReserved } from "./world-snapshots.ts";
 import type { ForkSettings, WorldStorage } from "./world-storage.ts";
 import { type IdleLimits, WorldTidying, type WorldTidyingOptions } from "./world-tidying.ts";
@@ -47,6 +50,7 @@ export class WorldRegistry implements WorldsHandle {
   readonly #snapshots: WorldSnapshots;
   readonly #uses: WorldUses;
   readonly #tidying: WorldTidying;
+  readonly moves: HostedMoves | undefined;
   readonly #scrubs = { scrubbed: 0, scrubbedWithDifferences: 0 };
 
   constructor(options: WorldRegistryOptions) {
@@ -54,6 +58,8 @@ export class WorldRegistry implements WorldsHandle {
     this.#snapshots = new WorldSnapshots(options, (name) => this.world(name));
     this.#uses = new WorldUses(options.hostClock);
     this.#tidying = new WorldTidying(options, this.#open, this.#uses, (name) => this.remove(name));
+    const { moves } = options.storage;
+    this.moves = moves && new HostedMoves(this.#worldsToMove(), moves);
   }
 
   /** Opens a world, or creates an empty one. */
@@ -68,6 +74,8 @@ export class WorldRegistry implements WorldsHandle {
   world(name: string): Result<HostedWorld> {
     const open = this.#open.get(name);
     if (open !== undefined && !this.#changing.has(name)) return accept(open);
+    const moved = this.moves?.refusalOf(name);
+    if (moved !== undefined) return { ok: false, refusal: moved };
     if (this.#changing.has(name) || !this.#options.storage.worlds().includes(name)) {
       return refuse("WORLD_NOT_FOUND", `there is no world "${name}"; there are ${this.#names().join(", ")}`);
     }
@@ -104,24 +112,11 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   async #fork({ name, from, at, clock, seed }: ForkRequest): Promise<Result<WorldInfo>> {
-    const { storage, limits } = this.#options;
+    const { storage } = this.#options;
     const origin = this.world(from);
     if (!origin.ok) return prefixRefusal("from", origin);
-    const taken = this.#names().includes(name) || this.#changing.has(name);
-    if (taken) return refuse("WORLD_EXISTS", `name: world "${name}" already exists`);
-    if (this.#names().length + this.#changing.size >= limits.maxWorlds) {
-      return refuse(
-        "WORLDS_LIMIT_EXCEEDED",
-        `this server is limited to ${limits.maxWorlds} worlds (--max-worlds); delete one first`,
-      );
-    }
-    const bytes = origin.value.sizeBytes();
-    if (bytes > limits.maxWorldBytes) {
-      return refuse(
-        "WORLD_TOO_LARGE",
-        `world "${from}" has ${bytes} bytes; the limit for forking is ${limits.maxWorldBytes} (--max-world-size)`,
-      );
-    }
+    const room = this.#checkRoom(name, from, origin.value.sizeBytes());
+    if (!room.ok) return room;
     return whileReserved(this.#changing, name, async () => {
       await origin.value.flush();
       const past = at === undefined ? undefined : await origin.value.viewAt(at);
@@ -133,9 +128,28 @@ export class WorldRegistry implements WorldsHandle {
       }
       const fork = this.#newFork(omitUndefined({ clock, seed, past: past?.value }));
       await this.#orUnavailable(`world "${from}" could not be forked`, () => storage.fork(from, name, fork));
+      storage.moves?.marks.delete(name);
       this.#uses.begin(name)();
       return accept(this.#info(name));
     });
+  }
+
+  #checkRoom(name: string, from: string, bytes: number): Result<undefined> {
+    const { maxWorlds, maxWorldBytes } = this.#options.limits;
+    const names = this.#names();
+    if (names.includes(name) || this.#changing.has(name))
+      return refuse("WORLD_EXISTS", `name: world "${name}" already exists`);
+    if (names.length + this.#changing.size >= maxWorlds)
+      return refuse(
+        "WORLDS_LIMIT_EXCEEDED",
+        `this server is limited to ${maxWorlds} worlds (--max-worlds); delete one first`,
+      );
+    if (bytes > maxWorldBytes)
+      return refuse(
+        "WORLD_TOO_LARGE",
+        `world "${from}" has ${bytes} bytes; the limit is ${maxWorldBytes} (--max-world-size)`,
+      );
+    return ACCEPTED;
   }
 
   async remove(name: string): Promise<Result<true>> {
@@ -219,24 +233,30 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   #info(name: string): WorldInfo {
-    const world = this.#open.get(name);
-    if (world === undefined || world.isDormant)
-      return { name, isOpen: false, ...this.#options.storage.info(name) };
-    try {
-      const { id, seq } = world.history();
-      return { name, isOpen: true, now: world.now(), seq, historyId: id, sizeBytes: world.sizeBytes() };
-    } catch (error) {
-      // A world that is being restored or cannot be opened is listed too.
-      return {
-        name,
-        isOpen: true,
-        now: 0,
-        seq: 0,
-        historyId: "",
-        sizeBytes: 0,
-        error: error instanceof Error ? error.message : String(error),
-      };
-    }
+    return infoOf(name, this.#open.get(name), () => this.#options.storage.info(name));
+  }
+
+  #worldsToMove(): WorldsToMove {
+    const { storage, hostClock, newId, onFailure, onHistoryEnded } = this.#options;
+    return {
+      world: (name) => this.world(name),
+      stored: (name) => (storage.worlds().includes(name) ? storage.info(name) : undefined),
+      checkRoom: (name, bytes) => this.#checkRoom(name, name, bytes),
+      reserve: (name) => {
+        this.#changing.add(name);
+        return () => this.#changing.delete(name);
+      },
+      use: (name) => this.use(name),
+      drop: (name) => this.#open.delete(name),
+      removeFiles: (name) => {
+        storage.removeWorld(name);
+        this.#uses.forget(name);
+        onHistoryEnded?.();
+      },
+      hostClock,
+      newId,
+      onFailure,
+    };
   }
 
   #newFork({

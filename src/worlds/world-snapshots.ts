@@ -61,12 +61,13 @@ export class WorldSnapshots {
     const snapshot = this.#find(world, name);
     if (!snapshot.ok) return snapshot;
     let previousName = "";
-    await hosted.value.replace(() => {
+    await hosted.value.replace(async () => {
       // Chosen while no other restore runs: two of them must not preserve their worlds under the same name.
       previousName = this.#availableName(world, restoreBackupName(hostClock.now()));
-      return this.#orUnavailable(`world "${world}" could not be restored`, () =>
+      await this.#orUnavailable(`world "${world}" could not be restored`, () =>
         storage.restore(world, name, previousName, fork),
       );
+      return undefined;
     });
     this.#removeOldestAutomatic(world, previousName);
     return accept(previousName);

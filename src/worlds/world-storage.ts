@@ -4,6 +4,7 @@ import type { World } from "../platform/core/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 import type { HistoryPoint } from "../simulation/replay.ts";
 import type { ClockMode, ClockState } from "../simulation/world-clock.ts";
+import type { MoveFiles } from "./moves/move-files.ts";
 import type { SecretBox } from "./secret-box.ts";
 import type { SnapshotInfo, StoredWorldInfo } from "./world-handle.ts";
 
@@ -63,4 +64,6 @@ export interface WorldStorage {
    * Replaces a world that is not open with a snapshot, and preserves it as the snapshot `previousName`.
    */
   restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void>;
+  /** Absent if worlds are not in files. */
+  readonly moves?: MoveFiles;
 }

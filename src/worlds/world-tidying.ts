@@ -1,5 +1,5 @@
 import type { Result } from "../platform/refusal-codes.ts";
-import { DEFAULT_WORLD } from "./data-directory.ts";
+import { DEFAULT_WORLD } from "./directory-layout.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import { StoreUnavailable, type WorldCounts } from "./world-handle.ts";
 import type { WorldStorage } from "./world-storage.ts";

@@ -45,7 +45,7 @@ test("standin events --follow prints new events as NDJSON, also after a restore,
   await follower.waitForOutput(/after-restore/);
   const code = await follower.kill("SIGINT");
   // A poll during the restore is answered with 503.
-  const stderr = follower.stderr().replace(/^standin: .* is being restored; .*trying again\n/, "");
+  const stderr = follower.stderr().replace(/^standin: .* is being restored or moved; .*trying again\n/, "");
   expect({ code, stderr }).toEqual({
     code: 130,
     stderr: `standin: the world was restored; following its new events after number ${history.seq}\n`,

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -9,18 +9,6 @@ import { runningPostgres } from "./postgres.ts";
 const IS_UP = /process up/;
 
 export type PgBouncer = { readonly uri: string; end(): Promise<void> };
-
-/** Whether `pgbouncer` can be run. */
-export function hasPgBouncer(): boolean {
-  try {
-    execFileSync("pgbouncer", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    if (process.env["STANDIN_TEST_POSTGRES_PROGRAMS"] === "required") throw new Error("pgbouncer is missing");
-    process.stderr.write("pgbouncer is not installed, so tests with it are skipped\n");
-    return false;
-  }
-}
 
 /** Starts PgBouncer in transaction mode, in front of the Postgres whose files are below this directory. */
 export async function startPgBouncer(data: string, role: string, poolSize: number): Promise<PgBouncer> {

@@ -102,7 +102,7 @@ export function withoutVerification(uri: string, parameters: Record<string, stri
 }
 
 /** With `required`, a missing program of Postgres fails the tests that need it instead of skipping them. */
-const areProgramsRequired = process.env["STANDIN_TEST_POSTGRES_PROGRAMS"] === "required";
+const areProgramsRequired = process.env["STANDIN_TEST_PROGRAMS"] === "required";
 
 /** Whether a test must be skipped because a program of Postgres is not installed. */
 export function isMissing(program: "psql" | "pg_dump" | "pg_restore" | "pgbench"): boolean {

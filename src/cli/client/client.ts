@@ -42,26 +42,27 @@ export function addTargetOptions(command: Command): Command {
 export class ControlClient {
   readonly controlUrl: string;
   readonly apiUrl: string;
-  readonly #token: string | undefined;
+  readonly token: string | undefined;
 
   constructor(controlUrl: string, apiUrl: string, token: string | undefined) {
     this.controlUrl = controlUrl;
     this.apiUrl = apiUrl;
-    this.#token = token;
+    this.token = token;
   }
 
   /** `call`, bound to this server. */
   readonly control: ControlCall = (method, path, body) => this.call(method, path, body);
 
   /** Returns the JSON response. Error responses are thrown as `ControlApiError`. */
-  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  async call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
     const response = await this.#fetch(path, {
       method,
       headers: {
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-        ...(this.#token === undefined ? {} : { Authorization: `Bearer ${this.#token}` }),
+        ...(this.token === undefined ? {} : { Authorization: `Bearer ${this.token}` }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
     });
     const result = (await response.json().catch(() => ({}))) as T & { message?: string };
     if (!response.ok)
@@ -76,6 +77,7 @@ export class ControlClient {
     try {
       return await fetch(`${this.controlUrl}${path}`, init);
     } catch (error) {
+      if (init.signal?.aborted === true) throw new CliError("interrupted; nothing was changed");
       const cause =
         error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
       throw new CliError(

@@ -137,6 +137,12 @@ export function serveCommand(): Command {
     )
     .addOption(
       envOption(
+        "--cell <name>",
+        "name of this server among several behind a router, whose headers X-Forwarded-Host and X-Forwarded-Proto it trusts; requires --control-token",
+      ).argParser(parseWorldNameOption),
+    )
+    .addOption(
+      envOption(
         "--rate-limit",
         "answer 429 beyond 700 requests per minute or 40 per second, per route and account",
       ),

@@ -4,13 +4,19 @@ import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { addTargetOptions, type ServerTarget, worldPath } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
+import type { WorldMoveOptions } from "../client/move-world.ts";
 import { integerParser, parseClockOption } from "../terminal/option-parsers.ts";
-import { jsonOption, pointOption } from "../terminal/options.ts";
+import { envOption, jsonOption, parseWorldNameOption, pointOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type WorldsCommandOptions = ServerTarget & { json?: boolean };
-type WorldForkOptions = WorldsCommandOptions & { at?: PointSelector; clock?: ClockSetting; seed?: number };
+type WorldForkOptions = WorldsCommandOptions & {
+  at?: PointSelector;
+  clock?: ClockSetting;
+  seed?: number;
+  ifMissing?: boolean;
+};
 
 export function worldsCommand(): Command {
   const worlds = new Command("worlds").addHelpText(
@@ -43,21 +49,25 @@ Examples:
         integerParser(0, Number.MAX_SAFE_INTEGER),
       ),
     )
+    .option("--if-missing", "succeed if the world exists, and leave it as it is")
     .addOption(jsonOption())
-    .action(async (name: string, { at, clock, seed, ...options }: WorldForkOptions) => {
+    .action(async (given: string, { at, clock, seed, ifMissing, ...options }: WorldForkOptions) => {
+      const name = parseWorldNameOption(given);
       const request = {
-        name,
+        from: options.world,
         at: at && ("seq" in at ? at.seq : new Date(at.at).toISOString()),
         clock: clock && formatClockSetting(clock),
         seed,
+        if_exists: ifMissing === true ? "keep" : "refuse",
       };
-      const { world } = await withControlApi(options, (call) =>
-        callRoute(call, "POST /worlds", { body: request }),
+      // By the path of the new world: a router in front of several servers knows from it which one gets the world.
+      const { world, created } = await withControlApi({ ...options, world: name }, (call) =>
+        callRoute(call, "PUT /world", { body: request }),
       );
       printResult(
         options,
         world,
-        `created world ${world.name} at event ${world.seq}, ${world.now}; API path: ${worldPath(world.name)}/api/v2`,
+        `${created ? "created" : "found"} world ${world.name} at event ${world.seq}, ${world.now}; API path: ${worldPath(world.name)}/api/v2`,
       );
     });
   addTargetOptions(
@@ -90,6 +100,39 @@ Examples:
         callRoute(call, "DELETE /worlds/:name", { params: [name] }),
       );
       printResult(options, response, `deleted world ${name}`);
+    });
+  addTargetOptions(
+    worlds
+      .command("move <name>")
+      .description("move a world to another server while it stays in service")
+      .addHelpText(
+        "after",
+        `
+Requests wait for the last step, which takes less than a second. After it, this server
+answers 503 with Retry-After for the world, until a world of this name is created here or
+arrives here again.
+
+Examples:
+  $ standin worlds move team-a --to http://10.0.0.2:4620
+  $ standin worlds move team-a --forget`,
+      ),
+  )
+    .option("--to <url>", "URL of the other server")
+    .addOption(
+      envOption(
+        "--to-control-token <token>",
+        "token for the control API of the other server (default: that of --control-token)",
+      ),
+    )
+    .option(
+      "--forget",
+      "serve the name here again after a move, or after one that was interrupted at its end",
+    )
+    .addOption(jsonOption())
+    .action(async (name: string, options: WorldMoveOptions) => {
+      const { moveWorld } = await import("../client/move-world.ts");
+      const { response, text } = await moveWorld(parseWorldNameOption(name), options);
+      printResult(options, response, text);
     });
   return worlds;
 }

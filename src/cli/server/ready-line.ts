@@ -30,6 +30,7 @@ export function printReadyLine(
       console_url: consoleUrl,
       postgres_url: postgresUrl,
       world: world.name,
+      cell: options.cell,
       clock: clockMode(clock),
       now,
       api_key: apiKey,

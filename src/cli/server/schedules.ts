@@ -1,5 +1,5 @@
 import type { PostgresPort } from "../../app/open-gateway.ts";
-import { DEFAULT_WORLD } from "../../worlds/data-directory.ts";
+import { DEFAULT_WORLD } from "../../worlds/directory-layout.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import type { ScrubResult } from "../history/scrub-worlds.ts";
 import type { Log } from "./log.ts";

@@ -27,6 +27,7 @@ export type ServeOptions = PostgresServeOptions & {
   acceptLoss?: string;
   apiKey?: string;
   controlToken?: string;
+  cell?: string;
   rateLimit?: boolean;
   console: ConsoleMode;
   backupEvery?: number;

@@ -99,7 +99,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
 }
 
-function checkExposure({ host, controlToken }: ServeOptions): void {
+function checkExposure({ host, controlToken, cell }: ServeOptions): void {
+  if (cell !== undefined && controlToken === undefined)
+    throw new CliError(
+      `--cell ${cell}: behind a router, anyone who reaches it could change the worlds; set a token with --control-token or STANDIN_CONTROL_TOKEN`,
+      true,
+    );
   const isLoopback = host === "localhost" || host === "::1" || /^127\./.test(host);
   if (isLoopback || controlToken !== undefined) return;
   throw new CliError(
@@ -144,6 +149,7 @@ function createServedApp(
   const app = createApp({
     worlds,
     version: VERSION,
+    cell: options.cell,
     rateLimit: options.rateLimit ?? false,
     console: options.console,
     hosts: [options.host],

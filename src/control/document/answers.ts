@@ -31,6 +31,7 @@ export const CONTROL_ANSWERS = {
     z.strictObject({
       status: z.literal("live"),
       version: z.string(),
+      cell: z.string().optional(),
       pid: z.int(),
       proof: z.string().optional(),
     }),
@@ -103,6 +104,42 @@ export const CONTROL_ANSWERS = {
   ),
   "GET /worlds/:name": answer("Reads a world", z.strictObject({ world: z.strictObject(world) })),
   "DELETE /worlds/:name": answer("Deletes a world", deleted),
+  "PUT /world": answer(
+    "Creates the world of this path as a fork",
+    z.strictObject({
+      world: z.strictObject({ ...world, from: z.string().optional() }),
+      created: z.boolean(),
+    }),
+  ),
+  "POST /worlds/:name/move": answer(
+    "Moves a world to another server",
+    z.strictObject({ name: z.string(), to: z.string(), seq }),
+  ),
+  "GET /worlds/:name/move": answer(
+    "Reads the progress of a move",
+    z.union([
+      z.strictObject({ moving: z.literal(false) }),
+      z.strictObject({ moving: z.literal(true), to: z.string(), sent_bytes: bytes, total_bytes: bytes }),
+    ]),
+  ),
+  "DELETE /worlds/:name/move": answer("Forgets a move, so that the name can be used here again", deleted),
+  "POST /worlds/:name/arrival": answer(
+    "Begins to receive a world from another server",
+    z.strictObject({ id: z.string() }),
+    201,
+  ),
+  "PUT /worlds/:name/arrival/:id/:part": answer(
+    "Receives a portion of a part of a world",
+    z.strictObject({ received_bytes: bytes }),
+  ),
+  "POST /worlds/:name/arrival/:id/complete": answer(
+    "Completes the arrival of a world",
+    z.strictObject({ name: z.string(), seq }),
+  ),
+  "DELETE /worlds/:name/arrival": answer(
+    "Ends an arrival, and tells whether it was complete",
+    z.strictObject({ arrived: z.boolean() }),
+  ),
   "GET /faults": answer("Lists faults", z.strictObject({ faults: z.array(fault) })),
   "PUT /faults": answer("Replaces all faults", z.strictObject({ faults: z.array(fault) })),
   "DELETE /faults": answer("Removes all faults", z.strictObject({ removed: z.array(fault) })),

@@ -11,6 +11,7 @@ import {
   type WorldResolver,
 } from "../../http/request.ts";
 import type { DescribeBranchData } from "../../platform/branch-data/data-description.ts";
+import type { MoveDestination } from "../../worlds/moves/world-move.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { PostgresFigures } from "../routes/metrics.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
@@ -19,11 +20,21 @@ import { strict } from "./strict-fields.ts";
 import type { WatchedRun } from "./watched-run.ts";
 import type { AskWhatIf } from "./whatif-fields.ts";
 
+/** A world on a server, which may require a control token. */
+export type DestinationPlace = {
+  readonly world: string;
+  readonly url: string;
+  readonly token: string | undefined;
+};
+
 /** The dependencies of the control API. */
 export type ControlOptions = {
   readonly worlds: WorldsHandle;
   readonly worldOf: WorldResolver;
+  readonly defaultWorld: WorldResolver;
   readonly version: string;
+  /** Name of this server among several behind a router, which states the address that clients use. */
+  readonly cell?: string | undefined;
   /** How each operation of the public API is covered. */
   readonly coverage: () => unknown;
   /** All operations of the public API. */
@@ -33,6 +44,8 @@ export type ControlOptions = {
   readonly run?: WatchedRun | undefined;
   /** Absent if worlds are not in files. */
   readonly recordScenario?: RecordScenario | undefined;
+  /** Reaches another server, to which a world moves; absent if worlds are not in files. */
+  readonly destinationAt?: ((place: DestinationPlace) => Promise<MoveDestination>) | undefined;
   readonly controlToken: string | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly postgresFigures?: (() => PostgresFigures) | undefined;

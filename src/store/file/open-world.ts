@@ -12,7 +12,7 @@ import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader, readAllRows, tableName } from "../tables/stored-tables.ts";
 import { syncEntry } from "./atomic-file.ts";
-import { copyDatabase } from "./copy.ts";
+import { copyDatabase, whilePinned } from "./copy.ts";
 import { HeadMark } from "./head-mark.ts";
 import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
 import { checkpoint, checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
@@ -28,6 +28,8 @@ export type Store = {
   readonly historyId: string;
   /** Copies the file while it stays in use. Later commits are not in the copy. */
   readonly copyTo: (path: string) => Promise<void>;
+  /** Runs work while the file does not change and its log only grows. */
+  readonly whilePinned: (work: () => Promise<void>) => Promise<void>;
   readonly walBytes: () => number;
   /** Moves everything from the write-ahead log into the file, so that a lost log would lose nothing. */
   readonly checkpoint: () => void;
@@ -100,6 +102,7 @@ export function openStore(
       ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
       walBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
       copyTo: (target) => copyDatabase(sqlite, path, target),
+      whilePinned: (work) => whilePinned(sqlite, path, work),
       checkpoint() {
         if (checkpoint(sqlite)) mark?.sync();
       },

@@ -19,7 +19,8 @@ export class WorldLifecycle {
   /** While a restore swaps the file, it must not be opened. */
   #isBeingReplaced = false;
   #isShuttingDown = false;
-  #isClosed = false;
+  /** Why the world is closed for good. */
+  #closedBecause: string | undefined;
   #wasOpened = false;
   #previousHistoryId: string | undefined;
   #reopens = 0;
@@ -48,11 +49,11 @@ export class WorldLifecycle {
   }
 
   get isShuttingDown(): boolean {
-    return this.#isShuttingDown;
+    return this.#isShuttingDown || this.isClosed;
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#closedBecause !== undefined;
   }
 
   /**
@@ -60,8 +61,8 @@ export class WorldLifecycle {
    * opened.
    */
   requireLive(): LiveWorld {
-    if (this.#isClosed) throw new StoreUnavailable(`world "${this.name}" is closed`);
-    if (this.#isBeingReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored`);
+    if (this.#closedBecause !== undefined) throw new StoreUnavailable(this.#closedBecause);
+    if (this.#isBeingReplaced) throw new StoreUnavailable(`world "${this.name}" is being restored or moved`);
     this.#undoFailedCommit();
     this.#live ??= this.#open();
     return this.#live;
@@ -69,7 +70,7 @@ export class WorldLifecycle {
 
   /** Whether this error is that the world could not be opened, rather than that it was closed. */
   couldNotOpen(error: unknown): boolean {
-    return error instanceof StoreUnavailable && this.#live === undefined && !this.#isClosed;
+    return error instanceof StoreUnavailable && this.#live === undefined && !this.isClosed;
   }
 
   diagnostics(): WorldDiagnostics {
@@ -104,14 +105,17 @@ export class WorldLifecycle {
     this.#close(live.history);
   }
 
-  /** Closes the history and lets `swap` put another one in its place. The next use opens that one. */
-  async replace(swap: () => Promise<void>): Promise<void> {
+  /**
+   * Closes the history and lets `swap` put another one in its place. The next use opens that one. If `swap`
+   * returns a reason, the world stays closed.
+   */
+  async replace(swap: () => Promise<string | undefined>): Promise<void> {
     const dropped = this.#drop();
     this.#isBeingReplaced = true;
     try {
       dropped?.history.close();
       this.#closeUndecided();
-      await swap();
+      this.#closedBecause = await swap();
     } finally {
       this.#isBeingReplaced = false;
     }
@@ -135,7 +139,7 @@ export class WorldLifecycle {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closedBecause ??= `world "${this.name}" is closed`;
     this.#closeUndecided();
     this.#drop()?.history.close();
   }

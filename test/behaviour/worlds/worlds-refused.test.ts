@@ -136,7 +136,7 @@ test("a world above the size limit cannot be forked, and the error has both size
     const { status, body } = await requestFork(double, { name: "copy", at });
     expect([status, body.code]).toEqual([422, "WORLD_TOO_LARGE"]);
     expect(body.message).toMatch(
-      new RegExp(`"default" has ${size_bytes} bytes; the limit for forking is 100000 .*--max-world-size`),
+      new RegExp(`"default" has ${size_bytes} bytes; the limit is 100000 .*--max-world-size`),
     );
   }
   expect(await fullState(double)).toEqual(before);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hasPgBouncer, startPgBouncer } from "../../support/pgbouncer.ts";
+import { startPgBouncer } from "../../support/pgbouncer.ts";
 import {
   connect,
   createBranch,
@@ -11,6 +11,7 @@ import {
   type TestBranch,
   withoutVerification,
 } from "../../support/postgres.ts";
+import { hasProgram } from "../../support/programs.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 const CLIENTS = 20;
@@ -21,7 +22,7 @@ let server: PostgresServer;
 let branch: TestBranch;
 let roles = 0;
 
-const isSkipped = !hasPgBouncer();
+const isSkipped = !hasProgram("pgbouncer");
 
 beforeAll(async () => {
   if (isSkipped) return;

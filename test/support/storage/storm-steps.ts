@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { DEFAULT_WORLD } from "../../../src/worlds/data-directory.ts";
+import { DEFAULT_WORLD } from "../../../src/worlds/directory-layout.ts";
 import type { ApiResponse, Double } from "../double.ts";
 import { doubleOfWorld } from "../storage-double.ts";
 import type { Draw } from "./disk-image.ts";
