@@ -41,6 +41,8 @@ export type DataDirectoryOptions = {
   readonly onUpgrade?: (world: string, previousName: string) => void;
   /** Worlds to open even if acknowledged changes are missing from their files. */
   readonly acceptLossOf?: readonly string[];
+  /** Called with what is missing from such a world. */
+  readonly onAcceptedLoss?: (world: string, missing: readonly string[]) => void;
 };
 
 /** Another process has this data directory open. */
@@ -60,6 +62,7 @@ export class DataDirectory implements WorldStorage {
   readonly #onUpgrade: NonNullable<DataDirectoryOptions["onUpgrade"]>;
   /** Worlds that are opened even if changes are missing; each once. */
   readonly #acceptLossOf: Set<string>;
+  readonly #onAcceptedLoss: NonNullable<DataDirectoryOptions["onAcceptedLoss"]>;
   readonly #lock: Lock;
   readonly #secretBox: SecretBox;
   readonly #open = new Map<string, Store>();
@@ -70,11 +73,16 @@ export class DataDirectory implements WorldStorage {
   constructor(
     path: string,
     migrationsFolder: string,
-    { onUpgrade = () => undefined, acceptLossOf = [] }: DataDirectoryOptions = {},
+    {
+      onUpgrade = () => undefined,
+      acceptLossOf = [],
+      onAcceptedLoss = () => undefined,
+    }: DataDirectoryOptions = {},
   ) {
     this.path = path;
     this.#onUpgrade = onUpgrade;
     this.#acceptLossOf = new Set(acceptLossOf);
+    this.#onAcceptedLoss = onAcceptedLoss;
     this.#migrationsFolder = migrationsFolder;
     makeDirectory(worldsFolder(path));
     const lock = takeLock(join(path, "standin.lock"));
@@ -118,7 +126,9 @@ export class DataDirectory implements WorldStorage {
         migrationsFolder: this.#migrationsFolder,
         backupPath: this.#snapshotFile(world, previousName),
         onUpgrade: () => this.#onUpgrade(world, previousName),
-        acceptLoss: this.#acceptLossOf.has(world),
+        onAcceptedLoss: this.#acceptLossOf.has(world)
+          ? (missing) => this.#onAcceptedLoss(world, missing)
+          : undefined,
         marksHead: true,
         checkUsable: () => {
           this.#checkLock();

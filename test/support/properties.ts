@@ -20,10 +20,15 @@ export const REPLAY_PATH: { readonly replayPath?: string } =
  * Throws when the property fails, with the smallest counterexample, its seed and path, and the command that
  * repeats it.
  */
-export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
+export async function expectHolds<T>(
+  property: fc.IAsyncProperty<T> | fc.IProperty<T>,
+  runs: number,
+  examples: T[] = [],
+): Promise<void> {
   const { testPath = "", currentTestName = "" } = expect.getState();
   const details = await fc.check(property, {
     numRuns: Math.ceil(runs * RUNS_FACTOR),
+    examples,
     seed: STANDIN_TEST_SEED === undefined ? DEFAULT_SEED : Number(STANDIN_TEST_SEED),
     interruptAfterTimeLimit: SHRINK_UNTIL_MS * Math.max(1, RUNS_FACTOR),
     ...(STANDIN_TEST_PATH === undefined ? {} : { path: STANDIN_TEST_PATH, endOnFailure: true }),
@@ -54,7 +59,7 @@ export async function expectHolds<T>(property: fc.IAsyncProperty<T>, runs: numbe
 
 /** Writes the requests of the smallest counterexample as a scenario file; nothing if it sends no request. */
 async function scenarioOf<T>(
-  property: fc.IAsyncProperty<T>,
+  property: fc.IAsyncProperty<T> | fc.IProperty<T>,
   example: T | null,
   name: string,
 ): Promise<string | undefined> {

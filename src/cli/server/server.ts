@@ -44,6 +44,8 @@ export async function serve(options: ServeOptions): Promise<void> {
         `upgraded the file of world ${world} from an older release; the previous file is stored as snapshot ${previousSnapshot}`,
       ),
     acceptLossOf: options.acceptLoss === undefined ? [] : [options.acceptLoss],
+    onAcceptedLoss: (world, missing) =>
+      log.warn(`acknowledged changes of world ${world} are missing, as accepted: ${missing.join("; ")}`),
   });
   let listening: ListeningServer | undefined;
   let postgres: OpenPostgresPort | undefined;

@@ -54,7 +54,7 @@ export type World = {
   readonly scheduledActivities: Table<ScheduledActivity, "endpoint">;
   readonly usage: Table<Usage>;
   readonly hourlyUsage: HourlyUsageTable;
-  readonly branchSnapshots: Table<BranchSnapshot, "project" | "branch">;
+  readonly branchSnapshots: Table<BranchSnapshot, "project">;
   readonly records: Table<SettingsRecord, "scope" | "concern">;
   readonly faults: Table<Fault>;
   /** Not journaled; `verify` does not compare them. */
@@ -148,7 +148,7 @@ export function emptyWorld(): World {
     hourlyUsage: new HourlyUsageTable(changes),
     branchSnapshots: new Table("branchSnapshots", changes, {
       key: (row) => row.id,
-      indexes: { project: (row) => row.projectId, branch: (row) => row.sourceBranchId },
+      indexes: { project: (row) => row.projectId },
     }),
     records: new Table("records", changes, {
       key: (row) => row.id,

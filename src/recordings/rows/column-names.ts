@@ -107,8 +107,14 @@ function resemblesKnownName(field: string, name: string): boolean {
   return closestMatch(name, long) !== undefined;
 }
 
+/** A column of a file that is no table may have a name of many megabytes. */
+const LONGEST_SHOWN_NAME = 100;
+
 function namesText(names: readonly string[]): string {
-  const shown = names.slice(0, 30).join(", ");
+  const shown = names
+    .slice(0, 30)
+    .map((name) => (name.length > LONGEST_SHOWN_NAME ? `${name.slice(0, LONGEST_SHOWN_NAME - 1)}…` : name))
+    .join(", ");
   return names.length > 30 ? `${shown} and ${names.length - 30} more` : shown;
 }
 

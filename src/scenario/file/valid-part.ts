@@ -33,9 +33,10 @@ export function extractValidPart<S extends z.ZodType>(
   const removedTexts: RemovedText[] = [];
   let { issues } = error;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    for (const path of issuePaths(issues)) {
+    const paths = removedPaths(root, issues);
+    if (paths === undefined) return undefined;
+    for (const path of paths) {
       const part = removeAt(root, path, originalIndexes);
-      if (part === undefined) return undefined;
       removedKeys.add(String(path[0]));
       const key = part.path.at(-1);
       if (typeof key === "string") removedNames.add(key);
@@ -55,45 +56,60 @@ export function extractValidPart<S extends z.ZodType>(
   return undefined;
 }
 
-/** Unique paths, later list items first, so that the indexes of earlier ones stay valid. */
-function issuePaths(issues: readonly z.core.$ZodIssue[]): YamlPath[] {
-  const paths = issues.flatMap((issue) => {
-    const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-    return issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...path, key]) : [path];
-  });
-  const unique = [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()];
-  return unique.sort((one, other) => {
+/**
+ * The paths of what the issues are about: a value, or its nearest existing parent if it is missing. Without
+ * paths inside of others, and later list items first, so that the indexes of earlier ones stay valid.
+ * `undefined` if one of them is the whole file.
+ */
+function removedPaths(root: unknown, issues: readonly z.core.$ZodIssue[]): YamlPath[] | undefined {
+  const unique = new Map<string, YamlPath>();
+  for (const path of issues.flatMap(pathsOf)) {
+    const existing = nearestExisting(root, path);
+    if (existing.length === 0) return undefined;
+    unique.set(JSON.stringify(existing), existing);
+  }
+  const isInsideOther = (path: YamlPath) =>
+    path.some((_, length) => length > 0 && unique.has(JSON.stringify(path.slice(0, length))));
+  const outermost = [...unique.values()].filter((path) => !isInsideOther(path));
+  return outermost.sort((one, other) => {
     const at = one.findIndex((part, index) => part !== other[index]);
     const [first, second] = [one[at], other[at]];
-    return typeof first === "number" && typeof second === "number"
-      ? second - first
-      : other.length - one.length;
+    return typeof first === "number" && typeof second === "number" ? second - first : 0;
   });
 }
 
-/** Removes the value at `path`; when it does not exist, its nearest existing parent. */
+function pathsOf(issue: z.core.$ZodIssue): YamlPath[] {
+  const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
+  return issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...path, key]) : [path];
+}
+
+function nearestExisting(root: unknown, path: YamlPath): YamlPath {
+  let value = root;
+  for (const [depth, key] of path.entries()) {
+    if (!isTree(value) || !Object.hasOwn(value, key)) return path.slice(0, depth);
+    value = (value as Record<string | number, unknown>)[key];
+  }
+  return path;
+}
+
+/** Removes the value at `path`, which exists. */
 function removeAt(
   root: unknown,
   path: YamlPath,
   originalIndexes: WeakMap<unknown[], number[]>,
-): { readonly path: YamlPath; readonly value: unknown } | undefined {
-  for (let length = path.length; length > 0; length -= 1) {
-    const parent = at(root, path.slice(0, length - 1));
-    const key = path[length - 1] as string | number;
-    const sourcePath = toSourcePath(root, path.slice(0, length), originalIndexes);
-    if (Array.isArray(parent) && typeof key === "number" && key < parent.length) {
-      const originals = originalIndexes.get(parent) ?? parent.map((_, index) => index);
-      originalIndexes.set(parent, originals);
-      originals.splice(key, 1);
-      return { path: sourcePath, value: parent.splice(key, 1)[0] };
-    }
-    if (isTree(parent) && !Array.isArray(parent) && Object.hasOwn(parent, key)) {
-      const value = parent[key];
-      delete parent[key];
-      return { path: sourcePath, value };
-    }
+): { readonly path: YamlPath; readonly value: unknown } {
+  const parent = at(root, path.slice(0, -1)) as Tree;
+  const key = path.at(-1) as string | number;
+  const sourcePath = toSourcePath(root, path, originalIndexes);
+  if (Array.isArray(parent)) {
+    const originals = originalIndexes.get(parent) ?? parent.map((_, index) => index);
+    originalIndexes.set(parent, originals);
+    originals.splice(key as number, 1);
+    return { path: sourcePath, value: parent.splice(key as number, 1)[0] };
   }
-  return undefined;
+  const value = parent[key];
+  delete parent[key];
+  return { path: sourcePath, value };
 }
 
 function toSourcePath(

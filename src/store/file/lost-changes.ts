@@ -66,10 +66,14 @@ export function findLosses(path: string): string[] {
   }
 }
 
-/** Copies a log that SQLite cannot read completely before it is overwritten. */
-export function preserveDamagedWal(path: string): void {
-  if (existsSync(walPath(path)) && findLosses(path).length > 0)
-    copyFileSync(walPath(path), `${walPath(path)}.damaged`);
+/**
+ * Copies a log that SQLite cannot read completely before it is overwritten. Calls `onLoss` with what is missing.
+ */
+export function preserveDamagedWal(path: string, onLoss: (missing: readonly string[]) => void): void {
+  const losses = findLosses(path);
+  if (losses.length === 0) return;
+  if (existsSync(walPath(path))) copyFileSync(walPath(path), `${walPath(path)}.damaged`);
+  onLoss(losses);
 }
 
 /**

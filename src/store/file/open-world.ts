@@ -43,8 +43,8 @@ export type OpenOptions = {
   readonly backupPath?: string;
   /** Called after an upgrade. */
   readonly onUpgrade?: () => void;
-  /** Opens the file even if acknowledged changes are missing. */
-  readonly acceptLoss?: boolean;
+  /** Opens the file even if acknowledged changes are missing. Called with what is missing, if anything. */
+  readonly onAcceptedLoss?: ((missing: readonly string[]) => void) | undefined;
   /** Marks the acknowledged head beside the file, for a world in service. */
   readonly marksHead?: boolean;
   /** Throws if the file must not be written any more. */
@@ -120,12 +120,12 @@ export function openStore(
 /** A connection to a world's file of the current version; creates or upgrades the file if necessary. */
 export function connectToCurrent(
   path: string,
-  { migrationsFolder, backupPath, onUpgrade, acceptLoss = false }: OpenOptions,
+  { migrationsFolder, backupPath, onUpgrade, onAcceptedLoss }: OpenOptions,
 ): BetterSqlite3.Database {
   try {
     // Before anything opens the log: SQLite deletes what it cannot read.
-    if (acceptLoss) preserveDamagedWal(path);
-    else checkForLoss(path);
+    if (onAcceptedLoss === undefined) checkForLoss(path);
+    else preserveDamagedWal(path, onAcceptedLoss);
     makeWalDurable(path);
     if (!existsSync(path)) createFile(path, migrationsFolder);
     // Read-only first, so that a file that is not a world stays unchanged.

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { createDouble, createProject, START } from "../../support/double.ts";
+import { expectHolds } from "../../support/properties.ts";
 
 type Span = { since_ms: number; until_ms: number; state: string; size_cu: number; active_share?: number };
 
@@ -148,7 +149,7 @@ test.each([
 });
 
 test("an answer read in steps equals one read at the end", async () => {
-  await fc.assert(
+  await expectHolds(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 900 }), { maxLength: 12 }), async (gaps) => {
       const answer = async (readsBetween: boolean) => {
         const double = await createDouble();
@@ -164,7 +165,7 @@ test("an answer read in steps equals one read at the end", async () => {
       };
       expect(await answer(true)).toEqual(await answer(false));
     }),
-    { numRuns: 10 },
+    30,
   );
 });
 

@@ -43,9 +43,12 @@ function damagedCopy(damage: (data: string) => void): string {
   return data;
 }
 
+const reported: { world: string; missing: readonly string[] }[] = [];
+
 /** The last event of the world in this directory; the error if it is not served. */
 async function serve(data: string, acceptLossOf: readonly string[] = []): Promise<number | string> {
-  const directory = new DataDirectory(data, MIGRATIONS_FOLDER, { acceptLossOf });
+  const onAcceptedLoss = (world: string, missing: readonly string[]) => reported.push({ world, missing });
+  const directory = new DataDirectory(data, MIGRATIONS_FOLDER, { acceptLossOf, onAcceptedLoss });
   try {
     const double = await createDouble({ storage: directory });
     const { seq } = double.world.history();
@@ -123,6 +126,21 @@ test("an accepted loss is served from then on, and the damaged log is preserved"
   expect(readFileSync(`${logOf(data)}.damaged`).equals(damaged)).toBe(true);
   expect(await serve(data)).toBe(accepted);
   expect(await verifyWorld(data, "default")).toMatchObject({ ok: true });
+});
+
+test("a loss that is accepted is reported, and only a loss", async () => {
+  reported.length = 0;
+  await serve(
+    damagedCopy(() => undefined),
+    ["default"],
+  );
+  expect(reported).toEqual([]);
+  await serve(
+    damagedCopy((copy) => rmSync(logOf(copy))),
+    ["default"],
+  );
+  const missing = [expect.stringContaining(`event ${whole.seq} was acknowledged`)];
+  expect(reported).toEqual([{ world: "default", missing }]);
 });
 
 test("a lost world file is not replaced by a new world", async () => {

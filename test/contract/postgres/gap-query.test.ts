@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { anyRequests, csvOf, gapRowsOf, type Request, tableOf } from "../../support/gap-requests.ts";
 import { runStandin } from "../../support/in-process-command.ts";
 import { connect, createBranch, serverForTests } from "../../support/postgres.ts";
+import { expectHolds } from "../../support/properties.ts";
 import { testDirectory } from "../../support/running-server.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
@@ -51,14 +52,14 @@ test("the printed query, run by Postgres, gives the answer of the requests thems
   // A session's zone must not matter.
   await client.query("set time zone 'America/New_York'");
   let last: { readonly requests: readonly Request[]; readonly csv: string } | undefined;
-  await fc.assert(
+  await expectHolds(
     fc.asyncProperty(anyRequests, async (requests) => {
       last = { requests, csv: await ask(requests) };
       const out = join(testDirectory(), "gaps.csv");
       writeFileSync(out, last.csv);
       expect(await succeed("whatif", "merge", out)).toBe(csvOf(tableOf(gapRowsOf(requests))));
     }),
-    { numRuns: 3 },
+    10,
   );
 
   const directory = testDirectory();

@@ -152,7 +152,9 @@ export const updateEndpoint: fc.Arbitrary<Command> = fc
             { action: "suspend_compute", status: "scheduling" },
           ]);
           expect(body.endpoint.pending_state).toBe("idle");
-          endpoint.busyUntil = model.now;
+          // An update that repeats the current values ends no query.
+          const isMoved = target !== undefined && target !== endpoint.branch;
+          if (isMoved || minCu !== endpoint.minCu || maxCu !== endpoint.maxCu) endpoint.busyUntil = model.now;
         } else if (disabled === undefined) {
           expect(body.operations).toMatchObject([{ action: "apply_config", status: "running" }]);
           expect(body.endpoint.pending_state).toBe(body.endpoint.current_state);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MessageSplitter } from "../../../src/gateway/message-splitter.ts";
+import { expectHolds } from "../../support/properties.ts";
 
 const message = fc
   .tuple(fc.integer({ min: 65, max: 122 }), fc.uint8Array({ maxLength: 40 }))
@@ -11,8 +12,8 @@ const message = fc
     return Buffer.concat([head, body]);
   });
 
-test("messages come out whole and in order, however the stream is divided", () => {
-  fc.assert(
+test("messages come out whole and in order, however the stream is divided", async () => {
+  await expectHolds(
     fc.property(fc.array(message), fc.array(fc.nat(50)), (messages, cuts) => {
       const splitter = new MessageSplitter();
       let stream = Buffer.concat(messages);
@@ -25,6 +26,7 @@ test("messages come out whole and in order, however the stream is divided", () =
       expect(found).toEqual(messages);
       expect(splitter.pendingBytes).toBe(0);
     }),
+    300,
   );
 });
 

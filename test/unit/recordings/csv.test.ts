@@ -204,6 +204,7 @@ test("an input that cannot be a trace is rejected with a hint", () => {
     'at: there is no column "strated"; there are endpoint_id, started; did you mean "started"?',
   );
   expect(() => csv("endpoint_id,b\n1,2")).toThrow("at: no column has a known name");
+  expect(() => csv(`${"x".repeat(1_000)},b\n1,2`)).toThrow(`the columns are ${"x".repeat(99)}…, b; add`);
   expect(() => csv(`${HEAD}\n`, { mapping: { at: "when" } })).toThrow(
     'at: there is no column "when"; there are endpoint_id, at, duration_ms',
   );

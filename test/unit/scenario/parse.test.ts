@@ -145,7 +145,7 @@ test("unknown names inside an invalid entry are reported too", () => {
     expect.stringMatching(
       /^mine\.yaml:6:\d+: steps\.0\.repeat\.steps\.1\.request\.path: \{shpo\} is neither a label nor captured by an earlier step/,
     ),
-    'mine.yaml:10:26: never.0.of: there is no "shop/mian"; the known names are main, shop, shop/main, shop/main/primary',
+    'mine.yaml:10:26: never.0.of: there is no "shop/mian"; the known names are main, shop, shop/main, shop/main/primary, later',
   ]);
 });
 
@@ -637,4 +637,18 @@ test("sql steps name what is wrong with them", () => {
     'mine.yaml:7:74: steps.3.sql.error: must be a SQLSTATE of five characters in quotes, such as "23505"',
     "mine.yaml:8:71: steps.4.sql.row_count: must not be given with error: a statement that fails returns no rows",
   ]);
+});
+
+test("a step with several invalid parts hides no problem of the steps after it", () => {
+  const problems = problemsOf(
+    [
+      "version: 1",
+      "world: {}",
+      "steps:",
+      "  - { name: null, after: { never: 1 }, activity: { name: x } }",
+      "  - { advance: 1h }",
+      "  - { restore: nothing }",
+    ].join("\n"),
+  );
+  expect(problems.at(-1)).toMatch(/steps\.2\.restore: no earlier step takes a snapshot "nothing"$/);
 });

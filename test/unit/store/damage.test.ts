@@ -150,7 +150,7 @@ describe("the write-ahead log", () => {
     expect(findWalDamage(path)).toBeUndefined();
     expect(findLosses(path)).toEqual([]);
     expect(() => checkForLoss(path)).not.toThrow();
-    preserveDamagedWal(path);
+    preserveDamagedWal(path, () => undefined);
     expect(existsSync(`${walPath(path)}.damaged`)).toBe(false);
   });
 
@@ -180,7 +180,7 @@ describe("the write-ahead log", () => {
       `the write-ahead log copy.sqlite-wal is damaged at byte ${third}, and at least ${damage?.unreadableCommits} commits after it cannot be read`,
     );
     expect(() => checkForLoss(path)).toThrow(loss);
-    preserveDamagedWal(path);
+    preserveDamagedWal(path, () => undefined);
     expect(readFileSync(`${walPath(path)}.damaged`)).toEqual(readFileSync(walPath(path)));
   });
 

@@ -21,9 +21,10 @@ import {
   tableOf,
   traceOfRequests,
 } from "../../support/gap-requests.ts";
+import { expectHolds } from "../../support/properties.ts";
 import { BEGIN, DAY, SECOND } from "../../support/traces.ts";
 
-const RUNS = Number(process.env["STANDIN_TEST_RUNS"] ?? 1) * 8;
+const RUNS = 25;
 
 /** The whole answer as JSON: figures, margins, held-out gain and computes. */
 function answerOf(traffic: Traffic): unknown {
@@ -79,13 +80,13 @@ describe("the answer from gap rows is that of the requests", () => {
     expect(answerOf(read(csvOf(fromRows)).traffic())).toEqual(expected);
   });
 
-  test("for any requests", () => {
-    fc.assert(
+  test("for any requests", async () => {
+    await expectHolds(
       fc.property(anyRequests, (requests) => {
         const expected = answerOf(trafficOf(traceOfRequests(requests)));
         expect(answerOf(tableOf(gapRowsOf(requests)).traffic())).toEqual(expected);
       }),
-      { numRuns: RUNS },
+      RUNS,
     );
   });
 });
@@ -104,8 +105,8 @@ test("a day of a compute has at most 418 rows", () => {
   expect(rows.length).toBeLessThanOrEqual(418);
 });
 
-test("rows merge to the same bytes, however they are divided and in whatever order", () => {
-  fc.assert(
+test("rows merge to the same bytes, however they are divided and in whatever order", async () => {
+  await expectHolds(
     fc.property(anyRequests, fc.infiniteStream(fc.nat(3)), (requests, choices) => {
       const rows = gapRowsOf(requests);
       const parts: GapRow[][] = [[], [], [], []];
@@ -120,7 +121,7 @@ test("rows merge to the same bytes, however they are divided and in whatever ord
       for (const text of [second, first]) for (const row of read(text).sortedRows()) merged.add(row);
       expect(csvOf(merged)).toBe(whole);
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 
@@ -142,7 +143,7 @@ describe("DuckDB", () => {
     ];
     // As doubles, 16.304 s * 1000 is less than 16,304 ms.
     const inSeconds: Request[] = [{ compute: "a", at: BEGIN + 1, durationMs: 16_304 }];
-    await fc.assert(
+    await expectHolds(
       fc.asyncProperty(anyRequests, fc.constantFrom(...mappings), async (requests, mapping) => {
         await connection.run("delete from calls");
         const values = requests.map(
@@ -158,10 +159,8 @@ describe("DuckDB", () => {
           .join("\n");
         expect(csvOf(read(text))).toBe(csvOf(tableOf(gapRowsOf(requests))));
       }),
-      {
-        numRuns: 2 * RUNS,
-        examples: mappings.map((mapping): [Request[], typeof mapping] => [inSeconds, mapping]),
-      },
+      2 * RUNS,
+      mappings.map((mapping): [Request[], typeof mapping] => [inSeconds, mapping]),
     );
     connection.closeSync();
     instance.closeSync();

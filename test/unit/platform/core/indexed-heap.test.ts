@@ -23,3 +23,17 @@ test("a new heap has every node at infinity", () => {
 test("a heap without nodes is an error", () => {
   expect(() => new IndexedHeap(0)).toThrow("nodes: expected at least 1, got 0");
 });
+
+test("nodes at one instant come in their order, however they are moved there", () => {
+  const nodes = Array.from({ length: 30 }, (_, node) => node);
+  for (const order of [nodes, nodes.toReversed(), nodes.map((node) => (node * 7) % 30)]) {
+    const heap = new IndexedHeap(30);
+    for (const node of order) heap.set(node, 5);
+    const taken: number[] = [];
+    for (const _ of nodes) {
+      taken.push(heap.first);
+      heap.set(heap.first, 9);
+    }
+    expect([taken, heap.first, heap.firstAt]).toEqual([nodes, 0, 9]);
+  }
+});

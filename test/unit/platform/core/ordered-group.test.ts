@@ -72,3 +72,44 @@ test("an index with an order equals a sorted list, also after many rows have lef
     100,
   );
 });
+
+test("rows are found after most of them left in any order, and new ones joined", () => {
+  const seats = createSeats();
+  const seat = (number: number) => ({ id: `s${number}`, row: "x", number });
+  const all = Array.from({ length: 300 }, (_, number) => number);
+  for (const number of all) seats.set(seat(number * 2));
+  const group = seats.ordered("row", "x");
+  let expected = all.map((number) => number * 2);
+  // 7 and 300 have no common factor, so each number leaves once.
+  for (const step of all.slice(0, 290)) {
+    const leaving = ((step * 7) % 300) * 2;
+    seats.delete(`s${leaving}`);
+    expected = expected.filter((number) => number !== leaving);
+    if (step % 60 === 59) {
+      seats.set(seat(leaving + 1));
+      expected = [...expected, leaving + 1].sort((one, other) => one - other);
+    }
+    expect(group.size).toBe(expected.length);
+    expect(numbers(group.values())).toEqual(expected);
+    const middle = expected[expected.length >> 1] as number;
+    expect(numbers(group.after(middle))).toEqual(expected.filter((number) => number > middle));
+    expect(numbers(group.before(middle))).toEqual(expected.filter((number) => number < middle).reverse());
+  }
+});
+
+test("a row that leaves and returns is listed once, at its place", () => {
+  const seats = createSeats();
+  for (const number of [1, 2, 3]) seats.set({ id: `s${number}`, row: "x", number });
+  seats.delete("s2");
+  expect(numbers(seats.ordered("row", "x").before(3))).toEqual([1]);
+  seats.set({ id: "s2", row: "x", number: 2 });
+  expect(numbers(seats.ordered("row", "x").after(0))).toEqual([1, 2, 3]);
+  seats.delete("s2");
+  expect(numbers(seats.ordered("row", "x").after(0))).toEqual([1, 3]);
+});
+
+test("an entry without rows is empty in every direction", () => {
+  const nowhere = createSeats().ordered("row", "nowhere");
+  expect([nowhere.size, nowhere.keys(), nowhere.values(), nowhere.toArray()]).toEqual([0, [], [], []]);
+  expect([nowhere.after(0), nowhere.before(9)]).toEqual([[], []]);
+});

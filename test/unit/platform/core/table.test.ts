@@ -200,3 +200,75 @@ test("a group lists its members in the order in which they joined, from one to t
   seats.set(seat("a", 1, "y"));
   expect([seats.by("row", "x").size, inRow("x"), inRow("y")]).toEqual([0, [], ["a"]]);
 });
+
+test.each([1, 2])("a group that was read before its %i rows left is empty", (count) => {
+  const { seats } = createSeats();
+  const all = ["a", "b"].slice(0, count);
+  for (const id of all) seats.set(seat(id, 1, "x"));
+  const group = seats.by("row", "x");
+  expect(group.toArray()).toHaveLength(count);
+  for (const id of all) seats.delete(id);
+  expect([group.size, [...group.keys()], [...group.values()], group.toArray()]).toEqual([0, [], [], []]);
+});
+
+test("emptying a table empties its indexes", () => {
+  const { seats } = createSeats();
+  for (const id of ["a", "b"]) seats.set(seat(id, 1, "x"));
+  seats.empty();
+  expect([seats.by("row", "x").size, seats.by("row", "x").toArray()]).toEqual([0, []]);
+});
+
+test("rows are copied and listed with their keys", () => {
+  const { seats } = createSeats();
+  const rows = [seat("b", 1, "x"), seat("a", 2)];
+  for (const row of rows) seats.set(row);
+  expect(seats.toArray()).toEqual(rows);
+  expect([...seats.entries()]).toEqual([
+    ["b", rows[0]],
+    ["a", rows[1]],
+  ]);
+  expect(seats.keyOf(seat("c", 3))).toBe("c");
+});
+
+test("an index that does not exist is an error with the names of the table and the index", () => {
+  const { seats } = createSeats();
+  expect(() => seats.by("aisle" as "row", "x")).toThrow("table seats has no index aisle");
+});
+
+test("a retired row that gives up its unique value is recorded separately", () => {
+  const { seats, recordedChanges } = createSeats();
+  seats.set(seat("a", 1, "x"));
+  seats.retire(seat("a", 2, "x"));
+  expect(recordedChanges()).toEqual([
+    ["seats", "a", seat("a", 1, "x")],
+    ["seats", "a", seat("a", 2, "x")],
+  ]);
+});
+
+test("a table that is not tracked records nothing", () => {
+  const { changes, seats, recordedChanges } = createSeats();
+  changes.trackOnly([]);
+  seats.set(seat("a", 1, "x"));
+  seats.retire(seat("a", 1, "x"));
+  seats.set(seat("b", 1, "x"));
+  seats.delete("b");
+  seats.empty();
+  expect([seats.isTracked, recordedChanges()]).toEqual([false, []]);
+});
+
+test("an observer sees each row before and after a change", () => {
+  const seen: unknown[] = [];
+  const seats = new Table<Seat>("seats", new ChangeSet(), {
+    key: ({ id }) => id,
+    observer: {
+      replace: (before, after) => seen.push([before?.number, after?.number]),
+      clear: () => seen.push("clear"),
+    },
+  });
+  seats.set(seat("a", 1));
+  seats.load(seat("a", 2));
+  seats.delete("a");
+  seats.delete("a");
+  seats.empty();
+  expect(seen).toEqual([[undefined, 1], [1, 2], [2, undefined], "clear"]);
+});

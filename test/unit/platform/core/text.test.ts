@@ -124,6 +124,12 @@ test.each([
   ["253402300800000ms", undefined],
   ["253402300799999ms 1ms", undefined],
   ["253402300799998ms 1ms", 253_402_300_799_999],
+  ["1.25h 30m", 6_300_000],
+  ["1h 1.25m", 3_675_000],
+  ["x1h 30m", undefined],
+  ["1h 30m x", undefined],
+  ["1h 30mx", undefined],
+  ["1h 0.5ms", undefined],
 ])("the duration %j has %s ms", (text, expected) => {
   expect(parseDuration(text)).toBe(expected);
 });
