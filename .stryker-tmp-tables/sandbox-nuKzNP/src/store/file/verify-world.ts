@@ -1,0 +1,235 @@
+// @ts-nocheck
+import { isDeepStrictEqual } from "node:util";
+import type BetterSqlite3 from "better-sqlite3";
+import { JOURNALED_TABLES, type TableName, UNJOURNALED_TABLES } from "../../platform/core/tables.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
+import { takeCheckpoint, worldFromCheckpoint } from "../../simulation/checkpoint.ts";
+import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
+import { checkInvariants } from "../../simulation/invariants.ts";
+import { replay } from "../../simulation/replay.ts";
+import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
+import { SqliteJournal } from "../journal/sqlite-journal.ts";
+import { prepareReader, tableName } from "../tables/stored-tables.ts";
+import { readWorldRow, type WorldRow } from "./open-world.ts";
+
+/** Where a file differs from its journal, or is damaged. */
+type VerificationDifference = { readonly where: string; readonly message: string };
+
+export type Verification = {
+  readonly ok: boolean;
+  /** The replay starts after this event: 0, or the event up to which history was truncated. */
+  readonly from: number;
+  /** The last event that was replayed. */
+  readonly to: number;
+  /** Number of rows, checkpoints and invariants compared. */
+  readonly rows: number;
+  readonly checkpoints: number;
+  readonly invariants: number;
+  /** At most the first 100. */
+  readonly differences: readonly VerificationDifference[];
+};
+
+const MAX_DIFFERENCES = 100;
+const EVENTS_PER_PORTION = 500;
+
+type CheckpointLink = { readonly seq: number; readonly at: SimTime; readonly chain: number };
+
+/** Called with the number of events replayed and the total. Awaited, so that other work can run. */
+export type VerificationProgress = (folded: number, of: number) => Promise<void>;
+
+/**
+ * Replays the journal of a world's file into an empty world, or from its oldest checkpoint. Compares the
+ * result with the tables row by row, with every later checkpoint, and with the invariants.
+ */
+export async function verifyFile(
+  sqlite: BetterSqlite3.Database,
+  progress: VerificationProgress,
+): Promise<Verification> {
+  const verifier = new Verifier(sqlite);
+  await verifier.run(progress);
+  return verifier.verification();
+}
+
+class Verifier {
+  readonly #sqlite: BetterSqlite3.Database;
+  readonly #differences: VerificationDifference[] = [];
+  readonly #count = { from: 0, to: 0, rows: 0, checkpoints: 0, invariants: 0 };
+
+  constructor(sqlite: BetterSqlite3.Database) {
+    this.#sqlite = sqlite;
+  }
+
+  async run(progress: VerificationProgress): Promise<void> {
+    await this.#collectCorruption("file", () => {
+      for (const problem of this.#sqlite.prepare("PRAGMA integrity_check").pluck().all()) {
+        if (problem !== "ok") this.#addDifference("file", String(problem));
+      }
+    });
+    await this.#collectCorruption("journal", async () => {
+      const row = readWorldRow(this.#sqlite);
+      if (row === undefined) throw new CorruptFile("the file contains no world yet");
+      const journal = new SqliteJournal(this.#sqlite, row);
+      const { world, operations } = await this.#fold(journal, row, progress);
+      this.#compare("world", "settings", world.settings, row.settings);
+      this.#compare("world", "numbers", world.numbers, row.numbers);
+      this.#compare("world", "at", world.at, row.at);
+      for (const name of JOURNALED_TABLES) {
+        await this.#collectCorruption(tableName(name), () => {
+          if (name === "operations") this.#compareOperations(journal, world, operations);
+          else this.#compareRows(name, world);
+        });
+      }
+      for (const name of UNJOURNALED_TABLES)
+        await this.#collectCorruption(tableName(name), () => prepareReader(this.#sqlite, name)());
+      const { checked, violations } = checkInvariants(world, row.now);
+      this.#count.invariants = checked;
+      for (const { invariant, message } of violations)
+        this.#addDifference("invariants", `${invariant}: ${message}`);
+    });
+  }
+
+  verification(): Verification {
+    return { ok: this.#differences.length === 0, ...this.#count, differences: this.#differences };
+  }
+
+  async #fold(journal: SqliteJournal, row: WorldRow, progress: VerificationProgress) {
+    const { oldest } = journal;
+    const world = worldFromCheckpoint(journal.checkpointBefore({ seq: oldest.seq }));
+    const operations = new Map<string, Operation>();
+    for (const operation of world.operations.values()) operations.set(operation.id, operation);
+    const checkpoints = this.#sqlite
+      .prepare<[number], CheckpointLink>("SELECT seq, at, chain FROM checkpoints WHERE seq > ? ORDER BY seq")
+      .all(oldest.seq);
+    this.#compare("checkpoints", `the instant of checkpoint ${oldest.seq}`, world.at, oldest.at);
+    this.#count.from = oldest.seq;
+    this.#count.to = oldest.seq;
+    while (world.seq < row.seq) {
+      const [next] = checkpoints;
+      const portion = Math.min((next?.seq ?? row.seq) - world.seq, row.seq - world.seq, EVENTS_PER_PORTION);
+      journal.verifyChain(world.seq, portion);
+      const events = journal.events(world.seq, portion);
+      if (events.length === 0)
+        throw new CorruptFile(
+          `the journal ends at event ${world.seq}, but the tables are at event ${row.seq}`,
+        );
+      this.#replay(events, world);
+      for (const event of events) foldOperation(operations, event);
+      this.#count.to = world.seq;
+      if (world.seq === next?.seq) {
+        checkpoints.shift();
+        await this.#collectCorruption("checkpoints", () => this.#compareCheckpoint(journal, world, next));
+      }
+      await progress(world.seq - oldest.seq, row.seq - oldest.seq);
+    }
+    if (journal.events(world.seq, 1).length > 0)
+      throw new CorruptFile(`the tables are at event ${row.seq}, but the journal continues after it`);
+    if (this.#lastChain() !== undefined && this.#lastChain() !== row.chain)
+      throw new CorruptFile(`event ${row.seq} is not the event that the tables were written with`);
+    for (const { seq } of checkpoints)
+      this.#addDifference("checkpoints", `checkpoint ${seq} is after the last event`);
+    return { world, operations };
+  }
+
+  /** Applying an event throws when it does not fit the events before it. */
+  #replay(events: readonly RecordedEvent[], world: World): void {
+    try {
+      replay(events, world);
+    } catch (error) {
+      throw new CorruptFile(
+        `event ${world.seq} contradicts the events before it: ${error instanceof Error ? error.message : error}`,
+        { cause: error },
+      );
+    }
+  }
+
+  #lastChain(): number | undefined {
+    return this.#sqlite
+      .prepare<[], number>("SELECT chain FROM events ORDER BY seq DESC LIMIT 1")
+      .pluck()
+      .get();
+  }
+
+  /** Compares rows by key: a loaded world does not always list them in the same order as a replayed one. */
+  #compareCheckpoint(journal: SqliteJournal, world: World, { seq, at, chain }: CheckpointLink): void {
+    this.#count.checkpoints += 1;
+    this.#compare("checkpoints", `the instant of checkpoint ${seq}`, world.at, at);
+    this.#compare("checkpoints", `the chain checksum of checkpoint ${seq}`, journal.chainAt(seq), chain);
+    const { tables: journaled, ...head } = takeCheckpoint(world);
+    const { tables: stored, ...storedHead } = journal.checkpointBefore({ seq });
+    this.#compare("checkpoints", `checkpoint ${seq}`, head, storedHead);
+    for (const name of JOURNALED_TABLES) {
+      const byKey = (rows: Iterable<unknown> = []) =>
+        Object.fromEntries(
+          [...rows]
+            .map((row) => [world[name].keyOf(row as never), row])
+            .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+        );
+      this.#compare(
+        "checkpoints",
+        `${tableName(name)} of checkpoint ${seq}`,
+        byKey(journaled[name]),
+        byKey(stored[name]),
+      );
+    }
+  }
+
+  #compareRows(name: TableName, world: World): void {
+    const expected = new Map(world[name].entries() as Iterable<[string, unknown]>);
+    const keyOf = (row: unknown) => world[name].keyOf(row as never);
+    for (const row of prepareReader(this.#sqlite, name)()) {
+      const key = keyOf(row);
+      if (!expected.has(key))
+        this.#addDifference(tableName(name), `${key} is in the table but not in the journal`);
+      else this.#compare(tableName(name), key, expected.get(key), row);
+      expected.delete(key);
+    }
+    for (const key of expected.keys())
+      this.#addDifference(tableName(name), `${key} is in the journal but not in the table`);
+  }
+
+  /** Finished operations stay in their table until they are pruned, which may be later than their events. */
+  #compareOperations(journal: SqliteJournal, world: World, expected: Map<string, Operation>): void {
+    const where = tableName("operations");
+    const { operationsPrunedBefore, oldest } = journal;
+    const isOlder = ({ state, updatedAt, number }: Operation) =>
+      oldest.seq > 0 && isTerminal(state) && updatedAt <= oldest.at && number <= world.numbers.operation;
+    for (const row of prepareReader<Operation>(this.#sqlite, "operations")()) {
+      const journaled = expected.get(row.id);
+      if (journaled !== undefined) this.#compare(where, row.id, journaled, row);
+      else if (!isOlder(row)) this.#addDifference(where, `${row.id} is in the table but not in the journal`);
+      expected.delete(row.id);
+    }
+    for (const { id, state, updatedAt } of expected.values()) {
+      if (isTerminal(state) && updatedAt < operationsPrunedBefore) continue;
+      this.#addDifference(where, `${id} is in the journal but not in the table`);
+    }
+  }
+
+  /** `journaled` may have undefined properties, which JSON omits. */
+  #compare(where: string, what: string, journaled: unknown, stored: unknown): void {
+    this.#count.rows += 1;
+    if (isDeepStrictEqual(JSON.parse(JSON.stringify(journaled)), stored)) return;
+    this.#addDifference(
+      where,
+      `${what} is ${JSON.stringify(stored)}, but the journal gives ${JSON.stringify(journaled)}`,
+    );
+  }
+
+  #addDifference(where: string, message: string): void {
+    if (this.#differences.length < MAX_DIFFERENCES) this.#differences.push({ where, message });
+  }
+
+  /** Records damage as a difference, and continues with the rest. */
+  async #collectCorruption(where: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const corrupt = asCorruptFile(error);
+      if (!(corrupt instanceof CorruptFile)) throw error;
+      this.#addDifference(where, corrupt.message);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// @ts-nocheck
+import type { BranchData } from "../../platform/branch-data/branch-data.ts";
+import { asCorruptFile } from "../journal/journal-checksum.ts";
+import { readHistoryRow } from "../journal/journal-row.ts";
+import { schemaVersionOf } from "../tables/format-version.ts";
+import { prepareReader } from "../tables/stored-tables.ts";
+import { readWorldRow } from "./open-world.ts";
+import { connect, connectReadOnly } from "./sqlite-connection.ts";
+
+/** Summary of a world's file; `error` when it cannot be read. */
+type FileInfo = {
+  readonly historyId: string;
+  readonly seq: number;
+  readonly now: number;
+  readonly error?: string;
+};
+
+/** Turns a copy of a world's file into a snapshot: a single file, and reading it creates no `-wal` file. */
+export function finalizeSnapshot(path: string): void {
+  const sqlite = connect(path);
+  try {
+    sqlite.exec("PRAGMA journal_mode = DELETE");
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** Reads the summary of a file that is not open. */
+export function readFileInfo(path: string): FileInfo {
+  const unknown = { historyId: "", seq: 0, now: 0 };
+  try {
+    const sqlite = connectReadOnly(path);
+    try {
+      const isOlder = schemaVersionOf(sqlite) === 1;
+      if (isOlder)
+        return {
+          ...unknown,
+          ...sqlite.prepare<[], { seq: number; now: number }>("SELECT seq, now FROM world").get(),
+        };
+      const { seq = 0, now = 0 } = readWorldRow(sqlite) ?? {};
+      return { historyId: readHistoryRow(sqlite).historyId, seq, now };
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    const cause = asCorruptFile(error);
+    return { ...unknown, error: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+/** The first version of the tables with references to the data of branches. */
+const BRANCH_DATA_VERSION = 5;
+
+/** Where the data of the branches is, in a file that is not open. Throws if the file cannot be read. */
+export function readBranchData(path: string): BranchData[] {
+  const sqlite = connectReadOnly(path);
+  try {
+    if (schemaVersionOf(sqlite) < BRANCH_DATA_VERSION) return [];
+    return prepareReader<BranchData>(sqlite, "branchData")();
+  } finally {
+    sqlite.close();
+  }
+}
