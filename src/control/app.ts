@@ -19,7 +19,7 @@ import { clockRoutes } from "./routes/clock.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { faultRoutes } from "./routes/faults.ts";
 import { historyRoutes } from "./routes/history.ts";
-import { renderMetrics } from "./routes/metrics.ts";
+import { figuresOf, figuresOrNone, MAX_WORLDS_IN_METRICS, renderMetrics } from "./routes/metrics.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { runRoutes } from "./routes/run.ts";
@@ -187,17 +187,20 @@ export function createControl(options: ControlOptions): Hono {
 
   app.get(
     "/metrics",
-    handler(options, {}, async ({ world }, context) => {
-      const clock = await world.clock();
-      const text = await runTransaction(world, (transaction) =>
-        renderMetrics(world.name, transaction.world, clock, {
-          ...world.diagnostics(),
-          sizeBytes: world.sizeBytes(),
-          worlds: options.worlds.counts,
-          delay: loopMeter.read(),
-          postgres: options.postgresFigures?.(),
-        }),
-      );
+    handler(options, {}, ({ world }, context) => {
+      const own = figuresOf(world);
+      const others =
+        context.req.param("world") === undefined
+          ? options.worlds.openWorlds().filter(({ name }) => name !== world.name)
+          : [];
+      const shown = others.slice(0, MAX_WORLDS_IN_METRICS - 1);
+      const text = renderMetrics([own, ...shown.flatMap((other) => figuresOrNone(other))], {
+        worlds: options.worlds.counts,
+        omittedWorlds: others.length - shown.length,
+        clockSteps: own.clockSteps,
+        delay: loopMeter.read(),
+        postgres: options.postgresFigures?.(),
+      });
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
     }),
   );

@@ -1,4 +1,5 @@
 import type { DurationMs, SimTime } from "../platform/core/time.ts";
+import type { World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import type { Result } from "../platform/refusal-codes.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
@@ -209,6 +210,11 @@ export class HostedWorld implements WorldHandle {
 
   diagnostics(): WorldDiagnostics {
     return this.#lifecycle.diagnostics();
+  }
+
+  peek(): { readonly world: World; readonly now: SimTime; readonly factor: number } {
+    const { simulation, clock } = this.#lifecycle.requireLive();
+    return { world: simulation.world, now: clock.now(), factor: clock.factor };
   }
 
   history(): HistoryInfo {

@@ -164,6 +164,11 @@ export interface WorldHandle {
   compact(maxAge: DurationMs): Promise<HistoryInfo>;
   sizeBytes(): number;
   diagnostics(): WorldDiagnostics;
+  /**
+   * The world in memory, for figures: runs no due work, does not wait for long work, and may contain changes that
+   * are not durable yet.
+   */
+  peek(): { readonly world: World; readonly now: SimTime; readonly factor: number };
   /** Entries of the request log with a number above `since` (exclusive), in order. */
   requests(since: number, limit: number): Promise<readonly RequestLogEntry[]>;
   clearRequests(): Promise<void>;
@@ -244,6 +249,8 @@ export interface WorldsHandle {
   /** The world of this name, opened on first use. */
   world(name: string): Result<WorldHandle>;
   list(): readonly WorldInfo[];
+  /** The worlds that are open, by name. */
+  openWorlds(): readonly WorldHandle[];
   /** Counts since the process began. */
   readonly counts: WorldCounts;
   /**

@@ -83,8 +83,7 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   get counts(): WorldCounts {
-    const open = [...this.#open.values()].filter(({ isDormant }) => !isDormant).length;
-    return { open, ...this.#tidying.counts, ...this.#scrubs };
+    return { open: this.openWorlds().length, ...this.#tidying.counts, ...this.#scrubs };
   }
 
   /** Counts a world that was verified in the background. */
@@ -95,6 +94,12 @@ export class WorldRegistry implements WorldsHandle {
 
   list(): readonly WorldInfo[] {
     return this.#names().map((name) => this.#info(name));
+  }
+
+  openWorlds(): readonly HostedWorld[] {
+    return [...this.#open.values()]
+      .filter(({ isDormant }) => !isDormant)
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   branchData(): Promise<readonly BranchData[] | undefined> {

@@ -120,7 +120,7 @@ test("the Date header and Retry-After follow the clock of the addressed world", 
   expect(hints).toEqual(['advance {"next":true}', 'advance {"next":true}', null]);
 });
 
-test("metrics are labelled with the name of their world", async () => {
+test("metrics of a world have its name as label, and those of the server contain all open worlds", async () => {
   const double = (await createTestDouble("in memory")).double();
   const copy = await forkWorld(double, { name: "copy" });
   await createProject(copy);
@@ -129,7 +129,8 @@ test("metrics are labelled with the name of their world", async () => {
   expect(own).toContain('standin_endpoints{world="copy",state="active"} 1\n');
   expect(origin).toContain('standin_endpoints{world="default",state="active"} 0\n');
   expect(own).not.toContain('world="default"');
-  expect(origin).not.toContain('world="copy"');
+  expect(origin).toContain('standin_endpoints{world="copy",state="active"} 1\n');
+  expect(own).toMatch(/^standin_worlds_open 2$/m);
 });
 
 test("the control token and the guard apply to every world's control API and do not reveal which worlds exist", async () => {

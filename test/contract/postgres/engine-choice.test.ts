@@ -51,6 +51,6 @@ test("a version that is not installed is replaced with a warning; starts are mea
     .poll(server.stderr)
     .toMatch(new RegExp(`Postgres ${other} is not installed, so computes .* run Postgres ${version}`));
   const { body } = await server.sim("GET", "/metrics");
-  expect(body).toMatch(/standin_postgres_engine_starts_total\{[^}]*\} 1\n/);
-  expect(body).toMatch(/standin_postgres_engine_start_seconds_total\{[^}]*\} (0\.\d+|[1-9])/);
+  expect(body).toMatch(/standin_postgres_engine_starts_total 1\n/);
+  expect(body).toMatch(/standin_postgres_engine_start_seconds_total (0\.\d+|[1-9])/);
 });
