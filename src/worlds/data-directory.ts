@@ -26,7 +26,7 @@ import {
   worldFilePath,
   worldsFolder,
 } from "./directory-layout.ts";
-import { type Lock, takeLock, watchFile } from "./lock.ts";
+import { DirectoryInUse, type Lock, takeLock, watchFile } from "./lock.ts";
 import { MoveFiles } from "./moves/move-files.ts";
 import { reseed } from "./reseed.ts";
 import { openSecretBox, type SecretBox } from "./secret-box.ts";
@@ -41,14 +41,11 @@ export type DataDirectoryOptions = {
   readonly onUpgrade?: (world: string, previousName: string) => void;
   /** Worlds to open even if acknowledged changes are missing from their files. */
   readonly acceptLossOf?: readonly string[];
+  /** Another program checkpoints the write-ahead logs of the worlds. */
+  readonly leavesLogs?: boolean;
   /** Called with what is missing from such a world. */
   readonly onAcceptedLoss?: (world: string, missing: readonly string[]) => void;
 };
-
-/** Another process has this data directory open. */
-export class DirectoryInUse extends Error {
-  override readonly name = "DirectoryInUse";
-}
 
 /**
  * A directory of worlds, locked by one process at a time: `worlds/<name>.sqlite`, and snapshots in
@@ -59,10 +56,9 @@ export class DataDirectory implements WorldStorage {
   readonly path: string;
   readonly moves: MoveFiles;
   readonly #migrationsFolder: string;
-  readonly #onUpgrade: NonNullable<DataDirectoryOptions["onUpgrade"]>;
+  readonly #options: DataDirectoryOptions;
   /** Worlds that are opened even if changes are missing; each once. */
   readonly #acceptLossOf: Set<string>;
-  readonly #onAcceptedLoss: NonNullable<DataDirectoryOptions["onAcceptedLoss"]>;
   readonly #lock: Lock;
   readonly #secretBox: SecretBox;
   readonly #open = new Map<string, Store>();
@@ -70,19 +66,10 @@ export class DataDirectory implements WorldStorage {
   readonly #copies = new Map<string, Promise<unknown>>();
 
   /** Creates the directory if necessary. Throws `DirectoryInUse` if another process has it. */
-  constructor(
-    path: string,
-    migrationsFolder: string,
-    {
-      onUpgrade = () => undefined,
-      acceptLossOf = [],
-      onAcceptedLoss = () => undefined,
-    }: DataDirectoryOptions = {},
-  ) {
+  constructor(path: string, migrationsFolder: string, options: DataDirectoryOptions = {}) {
     this.path = path;
-    this.#onUpgrade = onUpgrade;
-    this.#acceptLossOf = new Set(acceptLossOf);
-    this.#onAcceptedLoss = onAcceptedLoss;
+    this.#options = options;
+    this.#acceptLossOf = new Set(options.acceptLossOf);
     this.#migrationsFolder = migrationsFolder;
     makeDirectory(worldsFolder(path));
     const lock = takeLock(join(path, "standin.lock"));
@@ -125,11 +112,12 @@ export class DataDirectory implements WorldStorage {
       const store = openStore(path, {
         migrationsFolder: this.#migrationsFolder,
         backupPath: this.#snapshotFile(world, previousName),
-        onUpgrade: () => this.#onUpgrade(world, previousName),
+        onUpgrade: () => this.#options.onUpgrade?.(world, previousName),
         onAcceptedLoss: this.#acceptLossOf.has(world)
-          ? (missing) => this.#onAcceptedLoss(world, missing)
+          ? (missing) => this.#options.onAcceptedLoss?.(world, missing)
           : undefined,
         marksHead: true,
+        leavesLog: this.#options.leavesLogs === true,
         checkUsable: () => {
           this.#checkLock();
           if (!isUnchanged()) throw new Error(`${path} was removed or replaced`);
@@ -210,7 +198,7 @@ export class DataDirectory implements WorldStorage {
   }
 
   snapshotNames(world: string): readonly string[] {
-    return databasesIn(this.#snapshotFolder(world))
+    return databasesIn(snapshotFolder(this.path, world))
       .map((name) => ({ name, createdAt: Math.floor(statSync(this.#snapshotFile(world, name)).mtimeMs) }))
       .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))
       .map(({ name }) => name);
@@ -300,10 +288,6 @@ export class DataDirectory implements WorldStorage {
 
   #worldFile(world: string): string {
     return worldFilePath(this.path, world);
-  }
-
-  #snapshotFolder(world: string): string {
-    return snapshotFolder(this.path, world);
   }
 
   #snapshotFile(world: string, snapshot: string): string {

@@ -3,6 +3,11 @@ import BetterSqlite3 from "better-sqlite3";
 import { makePrivateFile } from "../store/file/atomic-file.ts";
 import { retainStatements } from "../store/file/sqlite-connection.ts";
 
+/** Another process has this data directory open. */
+export class DirectoryInUse extends Error {
+  override readonly name = "DirectoryInUse";
+}
+
 /**
  * Locks a data directory for one process. The operating system releases it when the process ends, even if it
  * is killed.

@@ -211,6 +211,14 @@ export function serveCommand(): Command {
       ).argParser(parseWorldNameOption),
     )
     .addOption(
+      envOption(
+        "--wal <owner>",
+        "who moves the write-ahead logs into the files: this server (internal), or a program that replicates them (external)",
+      )
+        .choices(["internal", "external"])
+        .default("internal"),
+    )
+    .addOption(
       envOption("--max-worlds <n>", "maximum number of worlds")
         .argParser(integerParser(1, 100_000))
         .default(500),

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
-import { DataDirectory, type DataDirectoryOptions, DirectoryInUse } from "../../worlds/data-directory.ts";
+import { DataDirectory, type DataDirectoryOptions } from "../../worlds/data-directory.ts";
+import { DirectoryInUse } from "../../worlds/lock.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 /** Opens a data directory, or creates it. Every failure becomes an error for the user. */

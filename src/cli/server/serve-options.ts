@@ -28,6 +28,7 @@ export type ServeOptions = PostgresServeOptions & {
   apiKey?: string;
   controlToken?: string;
   cell?: string;
+  wal: "internal" | "external";
   rateLimit?: boolean;
   console: ConsoleMode;
   backupEvery?: number;

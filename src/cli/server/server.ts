@@ -47,6 +47,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         `upgraded the file of world ${world} from an older release; the previous file is stored as snapshot ${previousSnapshot}`,
       ),
     acceptLossOf: options.acceptLoss === undefined ? [] : [options.acceptLoss],
+    leavesLogs: options.wal === "external",
     onAcceptedLoss: (world, missing) =>
       log.warn(`acknowledged changes of world ${world} are missing, as accepted: ${missing.join("; ")}`),
   });

@@ -24,13 +24,18 @@ export function checkSchema(path: string, migrationsFolder: string): void {
   try {
     const expected = new Set(expectedObjects(migrationsFolder).map(textOf));
     for (const object of objectsIn(sqlite)) {
-      if (!expected.delete(textOf(object))) throw unexpected(object);
+      if (!expected.delete(textOf(object)) && !isOfReplicator(object)) throw unexpected(object);
     }
     const [missing] = expected;
     if (missing !== undefined) throw new NotAWorldFile(`its schema lacks ${missing}`);
   } finally {
     close();
   }
+}
+
+/** The tables that Litestream creates in every database that it replicates. */
+function isOfReplicator({ type, name }: SchemaObject): boolean {
+  return type === "table" && (name === "_litestream_seq" || name === "_litestream_lock");
 }
 
 function expectedObjects(migrationsFolder: string): SchemaObject[] {

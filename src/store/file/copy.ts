@@ -1,17 +1,27 @@
-import { constants, promises } from "node:fs";
+import { constants, existsSync, promises } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
-import { connectReadOnly } from "./sqlite-connection.ts";
+import { checkpoint, checkpointWal, connectReadOnly } from "./sqlite-connection.ts";
+import { walPath } from "./wal-file.ts";
 
 /** The newest work of each database that needs its file pinned. */
 const pendingWork = new WeakMap<BetterSqlite3.Database, Promise<unknown>>();
 
-/** Copies an open database while it stays in use. The copy is durable at `path` when this resolves. */
+/**
+ * Copies an open database while it stays in use. The copy is durable at `path` when this resolves. `leavesLog`:
+ * another program checkpoints the write-ahead log.
+ */
 export async function copyDatabase(
   sqlite: BetterSqlite3.Database,
   source: string,
   path: string,
+  leavesLog: boolean,
 ): Promise<void> {
-  await whilePinned(sqlite, source, () => promises.copyFile(source, path, constants.COPYFILE_FICLONE));
+  await whilePinned(sqlite, source, leavesLog, async () => {
+    await promises.copyFile(source, path, constants.COPYFILE_FICLONE);
+    if (leavesLog && existsSync(walPath(source)))
+      await promises.copyFile(walPath(source), walPath(path), constants.COPYFILE_FICLONE);
+  });
+  if (leavesLog) checkpointWal(path);
   const copy = await promises.open(path, "r");
   try {
     await copy.sync();
@@ -21,19 +31,24 @@ export async function copyDatabase(
 }
 
 /**
- * Runs work while the file of an open database does not change, one such work at a time. The write-ahead log is
- * checkpointed into the file, and then a read transaction pins it: while a reader is open, SQLite writes only
- * to the log. So the work can read the file, and writers wait no longer than for a commit.
+ * Runs work while the file and the log of an open database together stay readable, one such work at a time. The
+ * write-ahead log is checkpointed into the file, and then a read transaction pins it: while a reader is open,
+ * SQLite writes only to the log. So the file does not change, and writers wait no longer than for a commit.
+ *
+ * If another program checkpoints the log, only the transaction begins. Parts of the log may then be written to
+ * the file meanwhile, but they stay in the log, so file and log have every page that the transaction sees. The
+ * file must be read before the log.
  */
 export function whilePinned<T>(
   sqlite: BetterSqlite3.Database,
   source: string,
+  leavesLog: boolean,
   work: () => Promise<T>,
 ): Promise<T> {
   const done = (pendingWork.get(sqlite) ?? Promise.resolve())
     .catch(() => undefined)
     .then(async () => {
-      const reader = pinDatabaseFile(sqlite, source);
+      const reader = pinDatabaseFile(sqlite, source, leavesLog);
       try {
         return await work();
       } finally {
@@ -44,10 +59,13 @@ export function whilePinned<T>(
   return done;
 }
 
-function pinDatabaseFile(sqlite: BetterSqlite3.Database, source: string): BetterSqlite3.Database {
+function pinDatabaseFile(
+  sqlite: BetterSqlite3.Database,
+  source: string,
+  leavesLog: boolean,
+): BetterSqlite3.Database {
   if (!sqlite.open) throw new Error("the world was closed before it could be copied");
-  const checkpointed = sqlite.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get();
-  if (checkpointed?.busy !== 0)
+  if (!leavesLog && !checkpoint(sqlite))
     throw new Error("another program is reading the world's file; try again when it has finished");
   const reader = connectReadOnly(source);
   reader.prepare("SELECT history_id FROM history").get();

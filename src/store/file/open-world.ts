@@ -43,6 +43,8 @@ export type OpenOptions = {
   readonly backupPath?: string;
   /** Called after an upgrade. */
   readonly onUpgrade?: () => void;
+  /** Another program checkpoints the write-ahead log, such as one that replicates it. */
+  readonly leavesLog?: boolean;
   /** Opens the file even if acknowledged changes are missing. Called with what is missing, if anything. */
   readonly onAcceptedLoss?: ((missing: readonly string[]) => void) | undefined;
   /** Marks the acknowledged head beside the file, for a world in service. */
@@ -70,6 +72,7 @@ export function openStore(
   { fullCheckMaxBytes = FULL_CHECK_MAX_BYTES, ...options }: OpenOptions,
 ): Store {
   const sqlite = connectToCurrent(path, options);
+  const { leavesLog = false } = options;
   try {
     const isChecked = statSync(path).size <= fullCheckMaxBytes;
     checkStructure(sqlite, isChecked);
@@ -101,14 +104,15 @@ export function openStore(
       historyId,
       ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
       walBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
-      copyTo: (target) => copyDatabase(sqlite, path, target),
-      whilePinned: (work) => whilePinned(sqlite, path, work),
+      copyTo: (target) => copyDatabase(sqlite, path, target, leavesLog),
+      whilePinned: (work) => whilePinned(sqlite, path, leavesLog, work),
       checkpoint() {
-        if (checkpoint(sqlite)) mark?.sync();
+        if (!leavesLog && checkpoint(sqlite)) mark?.sync();
       },
       close() {
         mark?.close();
-        checkpointAndClose(sqlite);
+        if (leavesLog) sqlite.close();
+        else checkpointAndClose(sqlite);
       },
     };
   } catch (error) {
@@ -120,7 +124,7 @@ export function openStore(
 /** A connection to a world's file of the current version; creates or upgrades the file if necessary. */
 export function connectToCurrent(
   path: string,
-  { migrationsFolder, backupPath, onUpgrade, onAcceptedLoss }: OpenOptions,
+  { migrationsFolder, backupPath, onUpgrade, onAcceptedLoss, leavesLog }: OpenOptions,
 ): BetterSqlite3.Database {
   try {
     // Before anything opens the log: SQLite deletes what it cannot read.
@@ -133,7 +137,7 @@ export function connectToCurrent(
       upgradeFile(path, migrationsFolder, backupPath);
       onUpgrade?.();
     }
-    return connect(path);
+    return connect(path, leavesLog);
   } catch (error) {
     throw asCorruptFile(error);
   }

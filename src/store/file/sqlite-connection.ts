@@ -4,6 +4,8 @@ import { makeWalDurable } from "./wal-file.ts";
 
 /** Only this process writes to a world's file, and a program that reads it must not block it for long. */
 const BUSY_TIMEOUT_MS = 100;
+/** A replicator locks the file while it checkpoints the log, and Litestream asks for this time. */
+const REPLICATED_BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * A file may come from another person: its triggers and views may call no function with side effects. The
@@ -11,9 +13,13 @@ const BUSY_TIMEOUT_MS = 100;
  */
 const DISTRUST_SCHEMA = "PRAGMA trusted_schema = OFF";
 
-/** A connection whose commits survive a kill and a power failure. */
-export function connect(path: string): BetterSqlite3.Database {
-  const sqlite = retainStatements(new BetterSqlite3(path, { timeout: BUSY_TIMEOUT_MS }));
+/**
+ * A connection whose commits survive a kill and a power failure. `leavesLog`: another program checkpoints the
+ * write-ahead log.
+ */
+export function connect(path: string, leavesLog = false): BetterSqlite3.Database {
+  const timeout = leavesLog ? REPLICATED_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS;
+  const sqlite = retainStatements(new BetterSqlite3(path, { timeout }));
   try {
     sqlite.exec(DISTRUST_SCHEMA);
     // FULL: a commit is on disk when it returns. WAL: readers and the writer do not block each other.
@@ -21,6 +27,7 @@ export function connect(path: string): BetterSqlite3.Database {
     sqlite.exec("PRAGMA synchronous = FULL");
     // Overwrites deleted values where that needs no further write, such as a password that is now encrypted.
     sqlite.exec("PRAGMA secure_delete = FAST");
+    if (leavesLog) sqlite.exec("PRAGMA wal_autocheckpoint = 0");
     return sqlite;
   } catch (error) {
     sqlite.close();

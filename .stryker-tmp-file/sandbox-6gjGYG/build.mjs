@@ -1,0 +1,106 @@
+// @ts-nocheck
+// Bundles the command and the package's export into dist/. Runs at `npm ci`. Without the development
+// dependencies (`npm ci --omit=dev`) it does nothing.
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+
+let esbuild;
+let typescript;
+try {
+  esbuild = await import("esbuild");
+  typescript = (await import("typescript")).default;
+} catch (error) {
+  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  if (!existsSync("dist/standin.js"))
+    process.stderr.write("standin: esbuild and typescript are not installed, so dist/ was not built\n");
+  process.exit(0);
+}
+
+/** Dependencies of the package, and what its user has. Everything else is in the bundle. */
+const { dependencies, peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+const external = Object.keys({ ...dependencies, ...peerDependencies });
+const common = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  // A smaller file is read and compiled sooner; names stay, for readable stacks.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  external,
+  logLevel: "warning",
+};
+
+// Built aside and put in place at once: a command that runs meanwhile finds the old files or the new ones.
+const aside = `dist.${process.pid}`;
+await esbuild.build({
+  ...common,
+  entryPoints: {
+    standin: "src/cli/main.ts",
+    "create-standin": "src/app/create-standin.ts",
+    vitest: "src/app/standin/vitest.ts",
+    "run-worker": "src/cli/run/run-worker.ts",
+    "whatif-worker": "src/cli/whatif/whatif-worker.ts",
+    "recording-worker": "src/cli/run/recording-worker.ts",
+    "scrub-worker": "src/cli/server/scrub-worker.ts",
+    "record-worker": "src/cli/server/record-worker.ts",
+    "import-worker": "src/cli/whatif/import-worker.ts",
+  },
+  outdir: aside,
+  splitting: true,
+  format: "esm",
+  // Some dependencies are CommonJS and ask for node's own modules.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
+});
+// For projects that use CommonJS: Node 20.15 cannot require an ES module.
+await esbuild.build({
+  ...common,
+  entryPoints: { "create-standin": "src/app/create-standin.ts" },
+  outdir: aside,
+  outExtension: { ".js": ".cjs" },
+  format: "cjs",
+  define: { "import.meta.url": "__moduleUrl" },
+  banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+});
+// The page that a server shows in a browser.
+await esbuild.build({
+  entryPoints: { console: "src/console/main.tsx" },
+  outdir: `${aside}/console`,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  logLevel: "warning",
+});
+await esbuild.build({
+  entryPoints: ["src/console/console.css"],
+  outdir: `${aside}/console`,
+  bundle: true,
+  minify: true,
+  target: "chrome123",
+  logLevel: "warning",
+});
+for (const file of ["index.html", "icon.svg"])
+  copyFileSync(`src/console/${file}`, `${aside}/console/${file}`);
+// The types of the package's exports import nothing but each other and vitest.
+for (const [name, source] of Object.entries({
+  "create-standin": "src/app/create-standin.ts",
+  "create-options": "src/app/standin/create-options.ts",
+  "standin-world": "src/app/standin/standin-world.ts",
+  vitest: "src/app/standin/vitest.ts",
+})) {
+  const { outputText, diagnostics } = typescript.transpileDeclaration(readFileSync(source, "utf8"), {
+    compilerOptions: { strict: true, isolatedDeclarations: true },
+  });
+  if (diagnostics.length > 0) throw new Error(diagnostics.map(({ messageText }) => messageText).join("\n"));
+  for (const extension of ["js", "cjs"])
+    writeFileSync(
+      `${aside}/${name}.d.${extension.replace("js", "ts")}`,
+      outputText.replaceAll(/(["'])\.[\w./-]*\/([\w-]+)\.ts\1/g, `"./$2.${extension}"`),
+    );
+}
+rmSync("dist", { recursive: true, force: true });
+renameSync(aside, "dist");

@@ -1,0 +1,1 @@
+ALTER TABLE `branch_data` ADD `since` integer;

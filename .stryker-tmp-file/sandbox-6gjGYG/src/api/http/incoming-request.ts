@@ -1,0 +1,156 @@
+// @ts-nocheck
+import type { Context } from "hono";
+import type { ErrorResponse } from "../../http/errors.ts";
+import { type RequestBody, RequestError } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import type { FaultTarget } from "../../platform/fault/fault.ts";
+import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
+import { type MatchedFault, waitOutDelays } from "./fault-middleware.ts";
+import { idsInResponse, type RequestJournalEntry, redactedBody, redactedPath } from "./request-journal.ts";
+
+/** A response: a body as an object or as JSON text, or an error. */
+export type RouteResponse =
+  | { readonly status: number; readonly body: unknown }
+  | ErrorResponse
+  | NonNullable<MatchedFault["answer"]>;
+/**
+ * A response, or a connection that a fault drops. `unsentResponse`: the request was handled before the drop.
+ */
+export type RouteResult =
+  | RouteResponse
+  | { readonly lostBy: string; readonly unsentResponse?: RouteResponse };
+export type AuthenticatedHandler = (transaction: Transaction, caller: AuthenticatedCaller) => RouteResponse;
+
+/** A request that is being handled. */
+export type IncomingRequest = {
+  readonly context: Context;
+  readonly requestId: string;
+  readonly input: RequestBody | undefined;
+  readonly operation: string | undefined;
+  /** Set after authentication. */
+  caller?: AuthenticatedCaller;
+  matchedFault?: MatchedFault | undefined;
+};
+
+/**
+ * Handles a delayed request in a transaction of its own. Authenticates again: the key may have been revoked
+ * meanwhile.
+ */
+export async function handleAfterDelay(
+  world: WorldHandle,
+  request: IncomingRequest,
+  handle: AuthenticatedHandler,
+): Promise<RouteResult> {
+  await waitOutDelays(world, request.matchedFault?.delays ?? []);
+  return world.transact((transaction) => {
+    const result = catchRefusal(() =>
+      respond(transaction, request, authenticate(transaction, request.context), handle),
+    );
+    journalRequest(transaction, request, result);
+    return result;
+  });
+}
+
+/** Handles the request, or does what a fault says instead. */
+export function respond(
+  transaction: Transaction,
+  { matchedFault }: IncomingRequest,
+  caller: AuthenticatedCaller,
+  handle: AuthenticatedHandler,
+): RouteResult {
+  if (matchedFault?.answer !== undefined) return matchedFault.answer;
+  if (matchedFault?.lost === "before") return { lostBy: matchedFault.faultName };
+  if (matchedFault?.lost === undefined) return handle(transaction, caller);
+  const unsentResponse = catchRefusal(() => handle(transaction, caller));
+  return { lostBy: matchedFault.faultName, unsentResponse };
+}
+
+/** Returns a `RequestError` as a response. An error that leaves a transaction would count as a bug. */
+export function catchRefusal<T>(work: () => T): T | ErrorResponse {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RequestError) return error.response;
+    throw error;
+  }
+}
+
+export function faultTargetOf(
+  { context, operation }: IncomingRequest,
+  { principal: { account, scope } }: AuthenticatedCaller,
+): FaultTarget {
+  const { req } = context;
+  const [projectId, branchId, endpointId] = [
+    req.param("project_id"),
+    req.param("branch_id"),
+    req.param("endpoint_id"),
+  ];
+  return {
+    kind: "request",
+    operation,
+    method: req.method === "HEAD" ? "GET" : req.method,
+    ...omitUndefined({ projectId, branchId, endpointId }),
+    accountId: account.id,
+    organizationId: organizationIn(context, req.query()) ?? scope?.organizationId ?? account.organizationId,
+  };
+}
+
+/** Writes the request log. Bodies and ids are stored only for requests that may change something. */
+export function journalRequest(
+  transaction: Transaction,
+  request: IncomingRequest,
+  result: RouteResult,
+): void {
+  transaction.logRequest(() => describeRequest(request, result));
+}
+
+function describeRequest(
+  { context, requestId, input, operation, caller, matchedFault }: IncomingRequest,
+  result: RouteResult,
+): RequestJournalEntry {
+  const { method, url } = context.req;
+  const entry: { -readonly [K in keyof RequestJournalEntry]: RequestJournalEntry[K] } = {
+    requestId,
+    method,
+    path: redactedPath(url),
+  };
+  if (operation !== undefined) entry.operationId = operation;
+  if (caller !== undefined) {
+    entry.accountId = caller.principal.account.id;
+    if (caller.keyId !== undefined) entry.keyId = caller.keyId;
+  }
+  if (matchedFault !== undefined) entry.fault = matchedFault.faultName;
+  const response = "lostBy" in result ? result.unsentResponse : result;
+  if (!("lostBy" in result)) entry.status = result.status;
+  if (response !== undefined && "code" in response) entry.code = response.code;
+  // Bodies of requests without a valid key are not stored: anyone could fill the log with them.
+  if (caller !== undefined && method !== "GET" && method !== "HEAD") {
+    const body = input && redactedBody(input);
+    if (body !== undefined) entry.body = body;
+    const responseIds =
+      response !== undefined && "body" in response ? idsInResponse(response.body) : undefined;
+    if (responseIds !== undefined) entry.answered = responseIds;
+  }
+  return entry;
+}
+
+/** The organization that the path or the query names. */
+export function organizationIn(context: Context, query: unknown): string | undefined {
+  const pathOrganizationId = context.req.param("org_id") ?? context.req.param("source_org_id");
+  return pathOrganizationId ?? (query as { org_id?: string } | undefined)?.org_id;
+}
+
+/** Gives the 404 of a handler the body that its operation defines. */
+export function describeNotFound(
+  fields: object | undefined,
+  handle: AuthenticatedHandler,
+): AuthenticatedHandler {
+  if (fields === undefined) return handle;
+  return (transaction, caller) => {
+    const result = catchRefusal(() => handle(transaction, caller));
+    if (result.status !== 404 || !("code" in result)) return result;
+    const { code, message } = result;
+    return { ...result, body: { code, message, ...fields } };
+  };
+}

@@ -1,0 +1,110 @@
+// @ts-nocheck
+import * as z from "zod";
+import { text } from "../../http/fields.ts";
+import { ownerOfPgSetting } from "../../platform/catalog/pg-settings.ts";
+import type { ComputeOptions } from "../../platform/compute/compute.ts";
+import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
+
+export const name = text(256);
+export const lsn = z
+  .string()
+  .regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/i, "must be a log sequence number like 0/1E88838");
+
+/**
+ * S: a point in history is given by its instant or its log sequence number, not both. Arguments for `refine`.
+ */
+export function atMostOne<Lsn extends string, Timestamp extends string>(
+  lsnField: Lsn,
+  timestampField: Timestamp,
+) {
+  const check = (input: { readonly [field in Lsn | Timestamp]?: unknown }) =>
+    input[lsnField] === undefined || input[timestampField] === undefined;
+  const issue: { message: string; path: PropertyKey[] } = {
+    message: `cannot be used with ${timestampField}`,
+    path: [lsnField],
+  };
+  return [check, issue] as const;
+}
+
+/** Postgres' rule for names of new databases and roles. Existing names are looked up unchecked. */
+export const postgresName = z.string().min(1).refine(fitsPostgresIdentifier, "must be at most 63 bytes long");
+/** A query parameter that is `true` or `false`. */
+export const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+export const email = z.email("must be an email address like somebody@example.com").max(256);
+
+export const keyId = z
+  .string()
+  .regex(/^\d{1,15}$/, "must be an integer")
+  .transform(Number);
+
+/** Which sizes exist is decided by the rules of the platform. */
+const computeUnits = z.number();
+const textMap = z.record(z.string(), z.string());
+
+const pgSettings = textMap.superRefine((settings, context) => {
+  for (const name of Object.keys(settings)) {
+    const owner = ownerOfPgSetting(name);
+    if (owner !== undefined)
+      context.addIssue({ code: "custom", path: [name], message: `must be omitted: ${owner}` });
+  }
+});
+
+/**
+ * Which libraries exist depends on the project's version of Postgres, so the rules of the platform decide.
+ */
+export const preloadLibraries = z.object({
+  use_defaults: z.boolean().optional(),
+  enabled_libraries: z.array(z.string()).optional(),
+});
+
+const endpointSettings = z.object({
+  pg_settings: pgSettings.optional(),
+  pgbouncer_settings: textMap.optional(),
+  preload_libraries: preloadLibraries.optional(),
+});
+
+export const provisioner = text(64);
+export const computeType = z.enum(["read_write", "read_only"]);
+
+/** Fields that every call that creates or changes a compute accepts. */
+export const computeFields = {
+  autoscaling_limit_min_cu: computeUnits.optional(),
+  autoscaling_limit_max_cu: computeUnits.optional(),
+  suspend_timeout_seconds: z.int().optional(),
+  settings: endpointSettings.optional(),
+  provisioner: provisioner.optional(),
+};
+
+export const endpointFields = {
+  ...computeFields,
+  name: text(64).optional(),
+  pooler_enabled: z.boolean().optional(),
+  pooler_mode: z.enum(["transaction"]).optional(),
+  disabled: z.boolean().optional(),
+  passwordless_access: z.boolean().optional(),
+};
+
+export const defaultEndpointSettings = z.object({
+  pg_settings: pgSettings.optional(),
+  pgbouncer_settings: textMap.optional(),
+  autoscaling_limit_min_cu: computeUnits.optional(),
+  autoscaling_limit_max_cu: computeUnits.optional(),
+  suspend_timeout_seconds: z.int().optional(),
+});
+
+type EndpointFields = z.infer<z.ZodObject<typeof endpointFields>>;
+
+export function computeOptions(fields: EndpointFields): ComputeOptions {
+  return {
+    name: fields.name,
+    minCu: fields.autoscaling_limit_min_cu,
+    maxCu: fields.autoscaling_limit_max_cu,
+    suspendTimeoutSeconds: fields.suspend_timeout_seconds,
+    settings: fields.settings,
+    poolerEnabled: fields.pooler_enabled,
+    passwordlessAccess: fields.passwordless_access,
+    disabled: fields.disabled,
+    provisioner: fields.provisioner,
+  };
+}

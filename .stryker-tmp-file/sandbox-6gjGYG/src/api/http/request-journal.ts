@@ -1,0 +1,123 @@
+// @ts-nocheck
+import { isNestedTooDeeply } from "../../http/json-depth.ts";
+import type { RequestBody } from "../../http/request.ts";
+import { containsSecret } from "../../http/secret-text.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
+
+/** Of larger bodies, only the size is stored. */
+const MAX_STORED_BODY_CHARACTERS = 8 * 1024;
+/** Longer paths are cut, after secrets are removed. */
+const MAX_STORED_PATH_CHARACTERS = 2 * 1024;
+/** Number of ids stored per list of a response. */
+const MAX_STORED_IDS = 100;
+const REMOVED = "[removed]";
+
+/** Names of secret fields and query parameters, which must not be stored. */
+const SECRET_NAME =
+  /passw|^pwd$|passphrase|private_?key|bearer|secret|token|credential|authorization|api_?key$|^key$|^(connection_)?uris?$|connection_string|dsn/i;
+
+/** The path and query, with secrets removed, up to a limit. */
+export function redactedPath(url: string): string {
+  const path = redactWholePath(url);
+  return path.length > MAX_STORED_PATH_CHARACTERS
+    ? `${path.slice(0, MAX_STORED_PATH_CHARACTERS - 1)}…`
+    : path;
+}
+
+function redactWholePath(url: string): string {
+  const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
+  const query = path.indexOf("?");
+  if (query < 0) return redactSegments(path);
+  const parameters = path.slice(query + 1).split("&");
+  return `${redactSegments(path.slice(0, query))}?${parameters.map(redactParameter).join("&")}`;
+}
+
+function redactSegments(path: string): string {
+  if (!containsSecret(decodeText(path))) return path;
+  const redacted = path
+    .split("/")
+    .map((part) => (containsSecret(decodeText(part)) ? REMOVED : part))
+    .join("/");
+  // The slashes of a URI divide it, so that no part of it looks like a secret.
+  return containsSecret(decodeText(redacted)) ? `/${REMOVED}` : redacted;
+}
+
+function redactParameter(parameter: string): string {
+  const [name = "", value] = parameter.split("=", 2);
+  const isSecret = SECRET_NAME.test(decodeText(name)) && !/^(true|false)?$/.test(value ?? "");
+  return isSecret || containsSecret(decodeText(parameter)) ? `${name}=${REMOVED}` : parameter;
+}
+
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The body of a request, with secrets removed. If it cannot be parsed, only its size: it may hold secrets
+ * anywhere.
+ */
+export function redactedBody({ text, tooLarge }: RequestBody): unknown {
+  if (tooLarge) return { not_kept: "too large" };
+  if (text === "") return undefined;
+  const characters = text.length;
+  if (characters > MAX_STORED_BODY_CHARACTERS) return { not_kept: "too large", characters };
+  if (isNestedTooDeeply(text)) return { not_kept: "nested too deeply", characters };
+  try {
+    return redactValue(JSON.parse(text));
+  } catch {
+    return { not_kept: "no JSON", characters };
+  }
+}
+
+/** A copy with secrets removed. Recursive: the body is not nested too deeply. */
+function redactValue(value: unknown): unknown {
+  if (typeof value === "string") return containsSecret(value) ? REMOVED : value;
+  if (Array.isArray(value)) return value.map(redactValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      isSecret(name, inner) ? REMOVED : redactValue(inner),
+    ]),
+  );
+}
+
+/** Booleans are not secret: `passwordless_access`, `store_passwords`. */
+function isSecret(name: string, value: unknown): boolean {
+  return typeof value !== "boolean" && value !== null && SECRET_NAME.test(name);
+}
+
+/**
+ * The ids in a response: of itself, of its objects and of the objects in its lists. Roles and databases have
+ * names.
+ */
+export function idsInResponse(body: unknown): unknown {
+  if (typeof body !== "object" || body === null) return undefined;
+  const ids: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(body)) {
+    const id =
+      name === "id"
+        ? value
+        : Array.isArray(value)
+          ? value.slice(0, MAX_STORED_IDS).map(idOrName).filter(isId)
+          : idOrName(value);
+    if (isId(id) || (Array.isArray(id) && id.length > 0)) ids.push([name, id]);
+  }
+  return ids.length === 0 ? undefined : Object.fromEntries(ids);
+}
+
+function idOrName(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { id, name } = value as { id?: unknown; name?: unknown };
+  return id ?? name;
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === "string" || typeof value === "number";
+}
+
+export type RequestJournalEntry = Omit<RequestLogEntry, "number" | "at" | "seq">;

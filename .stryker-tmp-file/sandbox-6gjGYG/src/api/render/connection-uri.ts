@@ -1,0 +1,85 @@
+// @ts-nocheck
+import type * as public_ from "@neondatabase/api-client";
+import type { Branch } from "../../platform/branch/branch.ts";
+import type { Compute } from "../../platform/compute/compute.ts";
+import { computeHost, poolerHost } from "../../platform/compute/host-name.ts";
+import { profileOfWorld, type World } from "../../platform/core/world.ts";
+
+/** How Postgres clients reach the computes of this server. */
+export type PostgresAddress = {
+  readonly host: string;
+  readonly port: number;
+  /** Whether the computes' host names resolve to this address. */
+  readonly hostNamesResolve: boolean;
+};
+
+/** The port that clients use if the URI names none. */
+const DEFAULT_PORT = 5432;
+const POOLER_SUFFIX = "-pooler";
+
+/** The connection URIs of one world, as clients of this server can use them. */
+export class ConnectionUris {
+  readonly #address: PostgresAddress | undefined;
+  readonly #namedWorld: string | undefined;
+
+  /** Without an address, URIs name the host only. `namedWorld`: unless it is the default world. */
+  constructor(address: PostgresAddress | undefined, namedWorld: string | undefined) {
+    this.#address = address;
+    this.#namedWorld = namedWorld;
+  }
+
+  uri(
+    world: World,
+    compute: Compute,
+    role: string,
+    password: string,
+    database: string,
+    pooled: boolean,
+  ): string {
+    const { connectionQuery } = profileOfWorld(world);
+    const login = `${encodeURIComponent(role)}:${encodeURIComponent(password)}`;
+    const path = encodeURIComponent(database);
+    const address = this.#address;
+    if (address === undefined || address.hostNamesResolve) {
+      const host = this.#hostOf(world, compute, pooled);
+      const port = address === undefined || address.port === DEFAULT_PORT ? "" : `:${address.port}`;
+      return `postgresql://${login}@${host}${port}/${path}?${connectionQuery}`;
+    }
+    const endpoint = `endpoint=${compute.id}${pooled ? POOLER_SUFFIX : ""}`;
+    const options =
+      this.#namedWorld === undefined ? endpoint : `${endpoint} -c standin.world=${this.#namedWorld}`;
+    return `postgresql://${login}@${address.host}:${address.port}/${path}?options=${encodeURIComponent(options)}&${connectionQuery}`;
+  }
+
+  /** One for each database whose owner's password `passwordOf` knows. */
+  ofBranch(
+    world: World,
+    branch: Branch,
+    compute: Compute,
+    passwordOf: (secretId: string) => string | undefined,
+  ): public_.ConnectionDetails[] {
+    return branch.databases.flatMap((database) => {
+      const secretId = branch.roles.find((role) => role.name === database.ownerName)?.secretId;
+      const password = secretId === undefined ? undefined : passwordOf(secretId);
+      if (password === undefined) return [];
+      return {
+        connection_uri: this.uri(world, compute, database.ownerName, password, database.name, false),
+        connection_parameters: {
+          database: database.name,
+          password,
+          role: database.ownerName,
+          host: this.#hostOf(world, compute, false),
+          pooler_host: this.#hostOf(world, compute, true),
+        },
+      };
+    });
+  }
+
+  /** In a named world, `.<name>.w` follows the region, because forks have computes with the same ids. */
+  #hostOf(world: World, compute: Compute, pooled: boolean): string {
+    const host = pooled ? poolerHost(world, compute) : computeHost(world, compute);
+    if (this.#namedWorld === undefined || this.#address === undefined) return host;
+    const [endpoint, region, cloud, ...domain] = host.split(".");
+    return [endpoint, region, cloud, this.#namedWorld, "w", ...domain].join(".");
+  }
+}

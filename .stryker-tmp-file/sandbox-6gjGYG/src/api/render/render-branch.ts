@@ -1,0 +1,129 @@
+// @ts-nocheck
+import type * as public_ from "@neondatabase/api-client";
+import { timestamp } from "../../http/timestamps.ts";
+import type { Branch } from "../../platform/branch/branch.ts";
+import type { Database, Role } from "../../platform/branch/branch-content.ts";
+import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
+import { lsnAt } from "../../platform/branch/point-in-time.ts";
+import { findServiceRecord } from "../../platform/branch/services/decide-service-record.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import { computesOnBranch } from "../../platform/lookup.ts";
+import { usageThisMonth } from "../../platform/usage/consumption.ts";
+import { usageAt } from "../../platform/usage/meter.ts";
+import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
+
+export function renderBranch(world: World, branch: Branch, now: SimTime) {
+  const usage = usageAt(world, branch.id, computesOnBranch(world, branch.id), now);
+  // S: the state of a branch that was created as archived. A: it stays so, because nothing is archived.
+  const settled = findServiceRecord(world, branch.id, "archived", "") === undefined ? "ready" : "archived";
+  return {
+    id: branch.id,
+    project_id: branch.projectId,
+    parent_id: branch.parentId,
+    parent_lsn: branch.parentLsn ?? lsnAtTime(world, branch.projectId, branch.parentTimestamp),
+    parent_timestamp: optionalTimestamp(branch.parentTimestamp),
+    name: branch.name,
+    current_state: branch.state === "ready" ? settled : branch.state,
+    pending_state: branch.state === "ready" ? undefined : settled,
+    state_changed_at: timestamp(branch.stateChangedAt),
+    logical_size: branch.logicalSizeBytes ?? 0,
+    creation_source: CREATION_SOURCE,
+    primary: branch.default,
+    default: branch.default,
+    protected: branch.protected,
+    // S: "reset at the beginning of each billing period".
+    cpu_used_sec: wholeSeconds(
+      usageThisMonth(world, branch.id, computesOnBranch(world, branch.id), now).cuMs,
+    ),
+    compute_time_seconds: wholeSeconds(usage.cuMs),
+    active_time_seconds: wholeSeconds(usage.activeMs),
+    written_data_bytes: usage.data?.writtenBytes ?? 0,
+    data_transfer_bytes: usage.data?.transferredBytes ?? 0,
+    created_at: timestamp(branch.createdAt),
+    updated_at: timestamp(branch.updatedAt),
+    created_by: renderCreator(world, branch),
+    init_source: branch.initSource,
+    expires_at: optionalTimestamp(branch.expiresAt),
+    ttl_interval_seconds: branch.ttlSeconds,
+    last_reset_at: optionalTimestamp(branch.lastResetAt),
+    restore_status: branch.restoreStatus,
+    restored_from: branch.restoredFrom,
+    restored_as: branch.restoredAs,
+    recovery: renderRecovery(branch),
+  } satisfies AllowUndefined<public_.Branch>;
+}
+
+/**
+ * A: the account that the project belongs to. The platform resolves a user, an organization, an integration or
+ * an API key (S). Accounts here have no image.
+ */
+function renderCreator(world: World, branch: Branch) {
+  const project = world.projects.get(branch.projectId);
+  const account = project && world.accounts.get(project.accountId);
+  return { name: account?.name ?? "", image: "" } satisfies public_.Branch["created_by"];
+}
+
+/** S: present only while a deleted branch can be recovered. */
+function renderRecovery({ deletedAt, recoverableUntil, expiresAt }: Branch) {
+  if (deletedAt === undefined || recoverableUntil === undefined) return undefined;
+  const expired = expiresAt !== undefined && expiresAt <= deletedAt;
+  return {
+    deleted_at: timestamp(deletedAt),
+    recoverable_until: timestamp(recoverableUntil),
+    deletion_method: (expired ? "ttl" : "user") as public_.BranchRecoveryInfo["deletion_method"],
+  } satisfies public_.BranchRecoveryInfo;
+}
+
+export function renderSnapshot(world: World, snapshot: BranchSnapshot) {
+  return {
+    id: snapshot.id,
+    name: snapshot.name,
+    lsn: snapshot.lsn ?? lsnAtTime(world, snapshot.projectId, snapshot.timestamp),
+    timestamp: timestamp(snapshot.timestamp),
+    source_branch_id: snapshot.sourceBranchId,
+    created_at: timestamp(snapshot.createdAt),
+    expires_at: optionalTimestamp(snapshot.expiresAt),
+    manual: snapshot.manual,
+    // S: "a value of 0 means the snapshot is not being charged".
+    full_size: 0,
+  } satisfies AllowUndefined<public_.Snapshot>;
+}
+
+/** The log sequence number of a branch point or snapshot that was requested without one. */
+function lsnAtTime(world: World, projectId: string, at: SimTime | undefined): string | undefined {
+  const project = world.projects.get(projectId);
+  return project === undefined || at === undefined ? undefined : lsnAt(project, at);
+}
+
+export function renderAnnotation(branch: Branch) {
+  return {
+    object: { type: "console/branch", id: branch.id },
+    value: { ...branch.annotations },
+    created_at: timestamp(branch.createdAt),
+    updated_at: timestamp(branch.updatedAt),
+  } satisfies public_.AnnotationData;
+}
+
+export function renderRole(branch: Branch, role: Role, password?: string) {
+  return {
+    branch_id: branch.id,
+    name: role.name,
+    password,
+    protected: false,
+    authentication_method: role.noLogin === true ? "no_login" : "password",
+    created_at: timestamp(role.createdAt),
+    updated_at: timestamp(role.updatedAt),
+  } satisfies AllowUndefined<public_.Role>;
+}
+
+export function renderDatabase(branch: Branch, database: Database) {
+  return {
+    id: database.id,
+    branch_id: branch.id,
+    name: database.name,
+    owner_name: database.ownerName,
+    created_at: timestamp(database.createdAt),
+    updated_at: timestamp(database.updatedAt),
+  } satisfies public_.Database;
+}

@@ -1,0 +1,111 @@
+// @ts-nocheck
+import type * as public_ from "@neondatabase/api-client";
+import { timestamp } from "../../http/timestamps.ts";
+import type { Compute } from "../../platform/compute/compute.ts";
+import { computeHost, proxyHost } from "../../platform/compute/host-name.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import { pendingStateOf } from "../../platform/operation/operation.ts";
+import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp } from "./render-common.ts";
+
+type EndpointState = public_.Endpoint["current_state"];
+
+/**
+ * R: `pending_state` is present in answers that change a compute and while a change is pending; never in
+ * lists.
+ */
+function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingState?: EndpointState) {
+  return {
+    host: computeHost(world, compute),
+    id: compute.id,
+    name: compute.name,
+    project_id: compute.projectId,
+    branch_id: compute.branchId,
+    autoscaling_limit_min_cu: compute.range.minCu,
+    autoscaling_limit_max_cu: compute.range.maxCu,
+    region_id: compute.regionId,
+    type: compute.type as public_.EndpointType,
+    current_state: compute.phase.state as EndpointState,
+    pending_state: pendingState,
+    settings: compute.settings as public_.EndpointSettingsData,
+    pooler_enabled: compute.poolerEnabled,
+    pooler_mode: "transaction" as public_.EndpointPoolerMode,
+    disabled: compute.disabled,
+    passwordless_access: compute.passwordlessAccess,
+    last_active: optionalTimestamp(lastActive(compute, now)),
+    creation_source: CREATION_SOURCE,
+    created_at: timestamp(compute.createdAt),
+    updated_at: timestamp(compute.updatedAt),
+    started_at: optionalTimestamp(compute.startedAt),
+    suspended_at: optionalTimestamp(compute.suspendedAt),
+    proxy_host: proxyHost(world, compute.regionId),
+    suspend_timeout_seconds: compute.suspendTimeoutSeconds,
+    provisioner: compute.provisioner,
+    compute_release_version: compute.phase.state === "active" ? String(compute.phase.release) : undefined,
+  } satisfies AllowUndefined<public_.Endpoint>;
+}
+
+/** `now` while a transaction is open. */
+export function lastActive(compute: Compute, now: SimTime): SimTime | undefined {
+  if (compute.lastActiveAt === undefined) return undefined;
+  const inTransaction = compute.phase.state === "active" && compute.phase.openTransactions > 0;
+  return inTransaction ? now : Math.min(now, compute.lastActiveAt);
+}
+
+/**
+ * Caches the JSON of computes by their row object. Rows are replaced, never edited, so an entry stays valid.
+ */
+export class EndpointJsonCache {
+  readonly #json = new WeakMap<Compute, string>();
+  /** Whole lists, by their first compute. */
+  readonly #lists = new WeakMap<Compute, { readonly computes: readonly Compute[]; readonly text: string }>();
+
+  /** The compute as lists show it. */
+  json(world: World, compute: Compute, now: SimTime): string {
+    const text = this.#json.get(compute);
+    if (text !== undefined) return text;
+    const rendered = JSON.stringify(renderEndpoint(world, compute, now));
+    // While a query runs, `last_active` moves with the clock: do not cache.
+    const isStable = lastActive(compute, now) === compute.lastActiveAt;
+    if (isStable && !(compute.phase.state === "active" && compute.phase.openTransactions > 0))
+      this.#json.set(compute, rendered);
+    return rendered;
+  }
+
+  listJson(world: World, computes: readonly Compute[], now: SimTime): string {
+    const [first] = computes;
+    const cached = first && this.#lists.get(first);
+    if (
+      cached?.computes.length === computes.length &&
+      cached.computes.every((compute, index) => compute === computes[index])
+    )
+      return cached.text;
+    const text = `{"endpoints":[${computes.map((compute) => this.json(world, compute, now)).join(",")}]}`;
+    if (first !== undefined && computes.every((compute) => this.#json.has(compute)))
+      this.#lists.set(first, { computes, text });
+    return text;
+  }
+}
+
+/**
+ * For answers to calls that change a compute. `pending_state` is the current state if nothing is pending (A).
+ */
+export function renderChangedEndpoint(world: World, compute: Compute, now: SimTime) {
+  return renderEndpoint(
+    world,
+    compute,
+    now,
+    pendingStateFor(world, compute) ?? (compute.phase.state as EndpointState),
+  );
+}
+
+/** `pending_state` is absent if nothing is pending. */
+export function renderPendingEndpoint(world: World, compute: Compute, now: SimTime) {
+  return renderEndpoint(world, compute, now, pendingStateFor(world, compute));
+}
+
+function pendingStateFor(world: World, compute: Compute): EndpointState | undefined {
+  return pendingStateOf(world.operations.by("project", compute.projectId).values(), compute.id) as
+    | EndpointState
+    | undefined;
+}

@@ -1,0 +1,113 @@
+// @ts-nocheck
+import type * as public_ from "@neondatabase/api-client";
+import { timestamp } from "../../http/timestamps.ts";
+import { type Account, planOf } from "../../platform/account/account.ts";
+import { effectiveLimits } from "../../platform/account/account-limits.ts";
+import { defaultSizeRange } from "../../platform/compute/build-compute.ts";
+import { proxyHost } from "../../platform/compute/host-name.ts";
+import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import { maintenanceSince } from "../../platform/fault/decide-fault.ts";
+import type { Project } from "../../platform/project/project.ts";
+import { effectiveSettings } from "../../platform/project/project-settings.ts";
+import { hasQuota } from "../../platform/project/quota.ts";
+import { usageThisMonth } from "../../platform/usage/consumption.ts";
+import { usageAt } from "../../platform/usage/meter.ts";
+import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
+import { lastActive } from "./render-endpoint.ts";
+
+const LOGICAL_SIZE_LIMIT_MB = 204_800; // D
+const MB = 1024 ** 2;
+
+export function renderProject(world: World, project: Project, now: SimTime) {
+  const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
+  const account = world.accounts.get(project.accountId);
+  const monthUsage = usageThisMonth(
+    world,
+    project.id,
+    world.computes.by("project", project.id).values(),
+    now,
+  );
+  return {
+    ...projectFields(world, project, now),
+    data_storage_bytes_hour: 0,
+    data_transfer_bytes: monthUsage.data?.transferredBytes ?? 0,
+    written_data_bytes: monthUsage.data?.writtenBytes ?? 0,
+    // S: of the billing period, except the deprecated `cpu_used_sec`: CU × active seconds since the creation.
+    compute_time_seconds: wholeSeconds(monthUsage.cuMs),
+    active_time_seconds: wholeSeconds(monthUsage.activeMs),
+    cpu_used_sec: wholeSeconds(usage.cuMs),
+    history_retention_seconds: project.historyRetentionSeconds,
+    consumption_period_start: timestamp(monthStart(now)),
+    consumption_period_end: timestamp(nextMonthStart(now)),
+    quota_reset_at: hasQuota(project) ? timestamp(nextMonthStart(now)) : undefined,
+    owner: account === undefined ? undefined : renderOwner(world, account),
+  } satisfies AllowUndefined<public_.Project>;
+}
+
+export function renderProjectListItem(world: World, project: Project, now: SimTime) {
+  const usage = usageAt(world, project.id, world.computes.by("project", project.id).values(), now);
+  return {
+    ...projectFields(world, project, now),
+    active_time: wholeSeconds(usage.activeMs),
+    cpu_used_sec: wholeSeconds(usage.cuMs),
+    history_retention_seconds: project.historyRetentionSeconds,
+    // D: in lists, also without a quota.
+    quota_reset_at: timestamp(nextMonthStart(now)),
+    deleted_at: optionalTimestamp(project.deletedAt),
+    recoverable_until: optionalTimestamp(project.recoverableUntil),
+    // R: answered, although the public document no longer has it.
+    locked: false,
+  } satisfies AllowUndefined<public_.ProjectListItem & { locked: boolean }>;
+}
+
+function projectFields(world: World, project: Project, now: SimTime) {
+  const { defaultEndpointSettings: defaults } = project;
+  const { minCu, maxCu } = defaultSizeRange(defaults);
+  const organizationId = world.accounts.get(project.accountId)?.organizationId;
+  let lastActiveAt: SimTime | undefined;
+  for (const compute of world.computes.by("project", project.id).values()) {
+    const at = lastActive(compute, now);
+    if (at !== undefined && at > (lastActiveAt ?? 0)) lastActiveAt = at;
+  }
+  return {
+    id: project.id,
+    platform_id: project.regionId.split("-")[0] ?? "aws",
+    region_id: project.regionId,
+    name: project.name,
+    provisioner: project.provisioner,
+    default_endpoint_settings: {
+      pg_settings: defaults.pg_settings,
+      pgbouncer_settings: defaults.pgbouncer_settings,
+      autoscaling_limit_min_cu: minCu,
+      autoscaling_limit_max_cu: maxCu,
+      suspend_timeout_seconds: defaults.suspendTimeoutSeconds ?? 0,
+    } as public_.DefaultEndpointSettings,
+    settings: effectiveSettings(project) as public_.ProjectSettingsData,
+    pg_version: project.pgVersion as public_.PgVersion,
+    proxy_host: proxyHost(world, project.regionId),
+    branch_logical_size_limit: LOGICAL_SIZE_LIMIT_MB,
+    branch_logical_size_limit_bytes: LOGICAL_SIZE_LIMIT_MB * MB,
+    store_passwords: project.storePasswords,
+    creation_source: CREATION_SOURCE,
+    created_at: timestamp(project.createdAt),
+    updated_at: timestamp(project.updatedAt),
+    synthetic_storage_size: 0,
+    // S: "when project update begins". A: during maintenance, when it began.
+    maintenance_scheduled_for: optionalTimestamp(maintenanceSince(world, project.id, now)),
+    compute_last_active_at: optionalTimestamp(lastActiveAt),
+    // D: the owner of a project is the organization that it belongs to.
+    owner_id: organizationId ?? project.accountId,
+    org_id: organizationId,
+  };
+}
+
+function renderOwner(world: World, account: Account) {
+  return {
+    email: account.email,
+    name: account.name,
+    branches_limit: effectiveLimits(world, planOf(account)).branches,
+    subscription_type: planOf(account).subscriptionType as public_.BillingSubscriptionType,
+  } satisfies public_.ProjectOwnerData;
+}

@@ -1,0 +1,175 @@
+// @ts-nocheck
+import { Hono } from "hono";
+import * as z from "zod";
+import { id } from "../../http/fields.ts";
+import { unwrap } from "../../http/request.ts";
+import type { Compute } from "../../platform/compute/compute.ts";
+import type { World } from "../../platform/core/world.ts";
+import { computesOf, findBranch, findCompute, findProject } from "../../platform/lookup.ts";
+import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
+import { computeOptions, computeType, endpointFields } from "../http/request-fields.ts";
+import {
+  EndpointJsonCache,
+  renderChangedEndpoint,
+  renderPendingEndpoint,
+} from "../render/render-endpoint.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
+
+const projectParams = z.object({ project_id: id });
+const endpointParams = z.object({ project_id: id, endpoint_id: id });
+type EndpointRequest = RequestContext<z.output<typeof endpointParams>, unknown, unknown>;
+
+/** R; S for get, start and suspend. */
+export function endpointRoutes(handlers: RouteHandlers): Hono {
+  // Copies of a world in memory share rows, but not the clock.
+  const cacheByWorld = new WeakMap<World, EndpointJsonCache>();
+  const cacheOf = (world: World): EndpointJsonCache => {
+    const cache = cacheByWorld.get(world) ?? new EndpointJsonCache();
+    cacheByWorld.set(world, cache);
+    return cache;
+  };
+  const app = new Hono();
+
+  app.post(
+    "/projects/:project_id/endpoints",
+    handlers.route(
+      {
+        status: 201,
+        params: projectParams,
+        body: z.object({
+          endpoint: z.object({
+            branch_id: id,
+            type: computeType,
+            region_id: z.string().optional(),
+            ...endpointFields,
+          }),
+        }),
+      },
+      ({ account, params, body, transaction, execute }) => {
+        const events = execute({
+          type: "CreateCompute",
+          accountId: account.id,
+          projectId: params.project_id,
+          branchId: body.endpoint.branch_id,
+          regionId: body.endpoint.region_id,
+          computeType: body.endpoint.type,
+          options: computeOptions(body.endpoint),
+        });
+        const created = events.find((event) => event.type === "ComputeCreated");
+        if (created === undefined) throw new Error("CreateCompute created no compute");
+        return {
+          endpoint: renderChangedEndpoint(transaction.world, created.compute, transaction.now),
+          operations: renderScheduledOperations(events, transaction.now),
+        };
+      },
+    ),
+  );
+
+  app.get(
+    "/projects/:project_id/endpoints",
+    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      return cacheOf(transaction.world).listJson(
+        transaction.world,
+        computesOf(transaction.world, project.id),
+        transaction.now,
+      );
+    }),
+  );
+
+  app.get(
+    "/projects/:project_id/branches/:branch_id/endpoints",
+    handlers.route(
+      { params: z.object({ project_id: id, branch_id: id }) },
+      ({ account, params, transaction }) => {
+        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+        const branch = unwrap(findBranch(transaction.world, project, params.branch_id));
+        const computes = computesOf(transaction.world, project.id).filter(
+          (compute) => compute.branchId === branch.id,
+        );
+        return cacheOf(transaction.world).listJson(transaction.world, computes, transaction.now);
+      },
+    ),
+  );
+
+  app.get(
+    "/projects/:project_id/endpoints/:endpoint_id",
+    handlers.route({ params: endpointParams }, (request) => ({
+      endpoint: renderPendingEndpoint(
+        request.transaction.world,
+        requestedCompute(request),
+        request.transaction.now,
+      ),
+    })),
+  );
+
+  app.patch(
+    "/projects/:project_id/endpoints/:endpoint_id",
+    handlers.route(
+      {
+        params: endpointParams,
+        body: z.object({ endpoint: z.object({ branch_id: id.optional(), ...endpointFields }) }),
+      },
+      (request) =>
+        changeCompute(request, {
+          type: "UpdateCompute",
+          branchId: request.body.endpoint.branch_id,
+          options: computeOptions(request.body.endpoint),
+        }),
+    ),
+  );
+
+  app.delete(
+    "/projects/:project_id/endpoints/:endpoint_id",
+    handlers.route({ params: endpointParams }, (request) => {
+      // R: the answer has the compute as it was, without `pending_state`, and no operations.
+      const { pending_state: _, ...endpoint } = renderPendingEndpoint(
+        request.transaction.world,
+        requestedCompute(request),
+        request.transaction.now,
+      );
+      request.execute({ type: "DeleteCompute", ...endpointTarget(request) });
+      return { endpoint, operations: [] };
+    }),
+  );
+
+  for (const [verb, type] of [
+    ["start", "StartCompute"],
+    ["suspend", "SuspendCompute"],
+    ["restart", "RestartCompute"],
+  ] as const) {
+    app.post(
+      `/projects/:project_id/endpoints/:endpoint_id/${verb}`,
+      handlers.route({ params: endpointParams }, (request) => changeCompute(request, { type })),
+    );
+  }
+
+  return app;
+}
+
+function endpointTarget({ account, params }: EndpointRequest) {
+  return { accountId: account.id, projectId: params.project_id, computeId: params.endpoint_id };
+}
+
+function requestedCompute(request: EndpointRequest): Compute {
+  return unwrap(findCompute(request.transaction.world, endpointTarget(request)));
+}
+
+/** Executes a command; answers with the changed compute and the operations that it needs. */
+function changeCompute(
+  request: EndpointRequest,
+  command:
+    | { readonly type: "StartCompute" | "SuspendCompute" | "RestartCompute" }
+    | {
+        readonly type: "UpdateCompute";
+        readonly branchId: string | undefined;
+        readonly options: ReturnType<typeof computeOptions>;
+      },
+) {
+  const { transaction, execute } = request;
+  const events = execute({ ...endpointTarget(request), ...command });
+  return {
+    endpoint: renderChangedEndpoint(transaction.world, requestedCompute(request), transaction.now),
+    operations: renderScheduledOperations(events, transaction.now),
+  };
+}

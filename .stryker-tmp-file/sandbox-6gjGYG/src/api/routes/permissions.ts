@@ -1,0 +1,79 @@
+// @ts-nocheck
+import type * as public_ from "@neondatabase/api-client";
+import { Hono } from "hono";
+import * as z from "zod";
+import { id } from "../../http/fields.ts";
+import { unwrap } from "../../http/request.ts";
+import { timestamp } from "../../http/timestamps.ts";
+import { findProject } from "../../platform/lookup.ts";
+import { findRecord, recordsOf } from "../../platform/project/evolve-settings-record.ts";
+import type { SettingsRecordOf } from "../../platform/project/settings-record.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { email } from "../http/request-fields.ts";
+
+const projectParams = z.object({ project_id: id });
+
+/** S: the people with whom a project is shared. */
+export function permissionRoutes(handlers: RouteHandlers): Hono {
+  const app = new Hono();
+
+  app.get(
+    "/projects/:project_id/permissions",
+    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      const permissions = recordsOf(transaction.world, project.id, "projectPermission");
+      return { project_permissions: permissions.map(renderPermission) } satisfies public_.ProjectPermissions;
+    }),
+  );
+
+  app.post(
+    "/projects/:project_id/permissions",
+    handlers.route(
+      { permission: "create", params: projectParams, body: z.object({ email }) },
+      ({ account, params, body, execute }) => {
+        const events = execute({
+          type: "GrantPermission",
+          accountId: account.id,
+          projectId: params.project_id,
+          email: body.email,
+        });
+        for (const event of events) {
+          if (event.type === "RecordCreated" && event.record.kind === "projectPermission")
+            return renderPermission(event.record);
+        }
+        throw new Error("GrantPermission created no record");
+      },
+    ),
+  );
+
+  app.delete(
+    "/projects/:project_id/permissions/:permission_id",
+    handlers.route(
+      { permission: "create", params: projectParams.extend({ permission_id: id }) },
+      ({ account, params: { project_id, permission_id }, transaction, execute }) => {
+        const permission = findRecord(transaction.world, project_id, "projectPermission", permission_id);
+        execute({
+          type: "RevokePermission",
+          accountId: account.id,
+          projectId: project_id,
+          permissionId: permission_id,
+        });
+        if (permission === undefined) throw new Error("RevokePermission deleted no record");
+        return {
+          ...renderPermission(permission),
+          revoked_at: timestamp(transaction.now),
+        } satisfies public_.ProjectPermission;
+      },
+    ),
+  );
+
+  return app;
+}
+
+function renderPermission({ id: permissionId, fields, createdAt }: SettingsRecordOf<"projectPermission">) {
+  return {
+    id: permissionId,
+    granted_to_email: fields.email,
+    granted_at: timestamp(createdAt),
+  } satisfies public_.ProjectPermission;
+}

@@ -1,0 +1,231 @@
+// @ts-nocheck
+import { Hono } from "hono";
+import * as z from "zod";
+import { id } from "../../http/fields.ts";
+import { unwrap } from "../../http/request.ts";
+import { canRead, sharedProjects } from "../../platform/account/access.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import {
+  branchesOf,
+  computesOnBranch,
+  defaultBranchOf,
+  findProject,
+  projectsOf,
+} from "../../platform/lookup.ts";
+import type { Project } from "../../platform/project/project.ts";
+import { limitsOf } from "../../platform/project/project-limits.ts";
+import { recoverableProjectsOf } from "../../platform/project/recovery.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import { cursorParameter, encodeCursor, integerParameter, limitParameter } from "../http/paging.ts";
+import { issuePassword } from "../http/passwords.ts";
+import { createProjectBody, endpointDefaultsFrom, updateProjectBody } from "../http/project-fields.ts";
+import type { RouteHandlers } from "../http/request-context.ts";
+import { flag } from "../http/request-fields.ts";
+import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
+import { renderChangedEndpoint } from "../render/render-endpoint.ts";
+import { renderProjectLimits } from "../render/render-limits.ts";
+import { renderScheduledOperations } from "../render/render-operation.ts";
+import { renderProject, renderProjectListItem } from "../render/render-project.ts";
+
+const MAX_PAGE = 400; // S
+const DEFAULT_PAGE = 10; // S
+
+const projectParams = z.object({ project_id: id });
+
+const listQuery = z.object({
+  limit: limitParameter(MAX_PAGE, DEFAULT_PAGE),
+  cursor: cursorParameter("projects", z.tuple([z.int()])),
+  search: z.string().optional(),
+  org_id: id.optional(),
+  // How long the platform may search; accepted and ignored.
+  timeout: integerParameter(100, 30_000).optional(),
+  recoverable: flag.optional(),
+});
+
+const createRouteOptions = {
+  status: 201,
+  permission: "create",
+  organizationIn: (body: z.output<typeof createProjectBody>) => body.project.org_id,
+  body: createProjectBody,
+} as const;
+
+/** R for the list; S for the others. */
+export function projectRoutes(handlers: RouteHandlers): Hono {
+  const app = new Hono();
+
+  app.get(
+    "/projects",
+    handlers.route({ query: listQuery }, ({ account, principal, query, transaction }) => {
+      const { world, now } = transaction;
+      const listed =
+        query.recoverable === true
+          ? recoverableProjectsOf(world, account.id, now)
+          : projectsOf(world, account.id).after(query.cursor?.[0] ?? 0);
+      return {
+        ...projectPage(transaction, listed, query, (project) => canRead(world, principal, project)),
+        applications: {},
+        integrations: {},
+      };
+    }),
+  );
+
+  // S: projects of other accounts that are shared with the caller.
+  app.get(
+    "/projects/shared",
+    handlers.route(
+      { query: listQuery.omit({ org_id: true, recoverable: true }) },
+      ({ principal, query, transaction }) =>
+        projectPage(transaction, sharedProjects(transaction.world, principal), query),
+    ),
+  );
+
+  app.post(
+    "/projects",
+    handlers.route(
+      createRouteOptions,
+      ({ account, body: { project: input }, transaction, connectionUris, execute }) => {
+        const events = execute({
+          type: "CreateProject",
+          accountId: account.id,
+          name: input.name,
+          regionId: input.region_id,
+          provisioner: input.provisioner,
+          pgVersion: input.pg_version,
+          storePasswords: input.store_passwords,
+          historyRetentionSeconds: input.history_retention_seconds,
+          settings: input.settings,
+          defaultEndpointSettings: endpointDefaultsFrom({
+            ...input.default_endpoint_settings,
+            ...omitUndefined({
+              autoscaling_limit_min_cu: input.autoscaling_limit_min_cu,
+              autoscaling_limit_max_cu: input.autoscaling_limit_max_cu,
+            }),
+          }),
+          branch: {
+            name: input.branch?.name,
+            roleName: input.branch?.role_name,
+            databaseName: input.branch?.database_name,
+            annotations: input.branch?.annotations,
+          },
+        });
+        const { world, now } = transaction;
+        const created = events.find((event) => event.type === "ProjectCreated");
+        const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
+        if (created === undefined || branch === undefined)
+          throw new Error("CreateProject created no project");
+        const passwords = new Map(
+          branch.roles.map((role) => [role.secretId, issuePassword(transaction, created.project, role)]),
+        );
+        const computes = computesOnBranch(world, branch.id);
+        return {
+          project: renderProject(world, created.project, now),
+          connection_uris: computes.flatMap((compute) =>
+            connectionUris.ofBranch(world, branch, compute, (secretId) => passwords.get(secretId)),
+          ),
+          roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
+          databases: branch.databases.map((database) => renderDatabase(branch, database)),
+          operations: renderScheduledOperations(events, now),
+          branch: renderBranch(world, branch, now),
+          endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
+        };
+      },
+    ),
+  );
+
+  app.get(
+    "/projects/:project_id",
+    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      return { project: renderProject(transaction.world, project, transaction.now) };
+    }),
+  );
+
+  // C: not in the public document.
+  app.get(
+    "/projects/:project_id/limits",
+    handlers.route({ params: projectParams }, ({ account, params, transaction: { world } }) => {
+      const project = unwrap(findProject(world, account.id, params.project_id));
+      return renderProjectLimits(unwrap(limitsOf(world, project)));
+    }),
+  );
+
+  app.patch(
+    "/projects/:project_id",
+    handlers.route(
+      { params: projectParams, body: updateProjectBody },
+      ({ account, params, body, transaction, execute }) => {
+        const { project: input } = body;
+        const events = execute({
+          type: "UpdateProject",
+          accountId: account.id,
+          projectId: params.project_id,
+          name: input.name,
+          settings: input.settings,
+          defaultEndpointSettings:
+            input.default_endpoint_settings && endpointDefaultsFrom(input.default_endpoint_settings),
+          historyRetentionSeconds: input.history_retention_seconds,
+        });
+        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+        return {
+          project: renderProject(transaction.world, project, transaction.now),
+          operations: renderScheduledOperations(events, transaction.now),
+        };
+      },
+    ),
+  );
+
+  app.delete(
+    "/projects/:project_id",
+    handlers.route(
+      { params: projectParams, permission: "admin" },
+      ({ account, params, transaction, execute }) => {
+        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+        execute({ type: "DeleteProject", accountId: account.id, projectId: project.id });
+        return { project: renderProject(transaction.world, project, transaction.now) };
+      },
+    ),
+  );
+
+  app.post(
+    "/projects/:project_id/recover",
+    handlers.route(
+      { params: projectParams, permission: "admin" },
+      ({ account, params, transaction, execute }) => {
+        execute({ type: "RecoverProject", accountId: account.id, projectId: params.project_id });
+        const { world, now } = transaction;
+        const project = unwrap(findProject(world, account.id, params.project_id));
+        return {
+          project: renderProject(world, project, now),
+          branches: branchesOf(world, project.id).map((branch) => renderBranch(world, branch, now)),
+        };
+      },
+    ),
+  );
+
+  return app;
+}
+
+/** One page of `projects`, which are sorted oldest first. */
+function projectPage(
+  { world, now }: Transaction,
+  projects: Iterable<Project>,
+  query: Pick<z.output<typeof listQuery>, "limit" | "cursor" | "search">,
+  isVisible: (project: Project) => boolean = () => true,
+) {
+  const page: Project[] = [];
+  for (const project of projects) {
+    if (page.length === query.limit) break;
+    if (project.number <= (query.cursor?.[0] ?? 0) || !isVisible(project)) continue;
+    if (
+      query.search !== undefined &&
+      !`${project.name} ${project.id}`.toLowerCase().includes(query.search.toLowerCase())
+    )
+      continue;
+    page.push(project);
+  }
+  const last = page.at(-1);
+  return {
+    projects: page.map((project) => renderProjectListItem(world, project, now)),
+    ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("projects", [last.number]) } }),
+  };
+}

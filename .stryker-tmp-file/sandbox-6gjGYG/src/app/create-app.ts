@@ -1,0 +1,216 @@
+// @ts-nocheck
+import type { Socket } from "node:net";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Context, Hono } from "hono";
+import { createApi } from "../api/app.ts";
+import { KNOWN_OPERATIONS } from "../api/coverage/client-operations.ts";
+import { coverage } from "../api/coverage/coverage.ts";
+import { actFor } from "../api/http/acting-account.ts";
+import { RateLimiter } from "../api/http/rate-limit.ts";
+import type { ApiOptions } from "../api/http/request-context.ts";
+import { redactedPath } from "../api/http/request-journal.ts";
+import type { PostgresAddress } from "../api/render/connection-uri.ts";
+import { createControl } from "../control/app.ts";
+import { guard } from "../control/http/guard.ts";
+import type { ControlOptions } from "../control/http/handler.ts";
+import type { AskWhatIf } from "../control/http/whatif-fields.ts";
+import { ConnectionLost } from "../http/connection-lost.ts";
+import {
+  errorResponseFrom,
+  requestIdOf,
+  respondWithError,
+  unwrap,
+  type WorldResolver,
+} from "../http/request.ts";
+import type { FindWritten } from "../platform/branch-data/data-description.ts";
+import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
+import type { WorldsHandle } from "../worlds/world-handle.ts";
+import { consolePages } from "./console-files.ts";
+import type { ConsoleMode } from "./console-mode.ts";
+import { type RunSql, sqlRoute } from "./sql-route.ts";
+
+export type AppOptions = {
+  readonly worlds: WorldsHandle;
+  readonly version: string;
+  /** Name of this server among several behind a router; its responses state it. */
+  readonly cell?: string | undefined;
+  readonly rateLimit: boolean;
+  readonly hosts: readonly string[];
+  /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
+  readonly console?: ConsoleMode | "run";
+  readonly controlToken: string | undefined;
+  /** How Postgres clients reach this server; absent if it accepts none. */
+  readonly postgres?: PostgresAddress | undefined;
+  /** Runs SQL over HTTP; absent if the server accepts no Postgres clients. */
+  readonly runSql?: RunSql | undefined;
+  readonly postgresFigures?: ControlOptions["postgresFigures"];
+  readonly describeBranchData?: ControlOptions["describeBranchData"];
+  readonly findWritten?: FindWritten | undefined;
+  readonly runStatement?: ControlOptions["runStatement"];
+  readonly recordScenario?: ControlOptions["recordScenario"];
+  readonly run?: ControlOptions["run"];
+  /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
+  readonly steadyTime?: () => number;
+  readonly onBug: (error: unknown) => void;
+};
+
+/** Loads the engine on the first request. */
+const lazyWhatIf: AskWhatIf = async (world, question) =>
+  (await import("./world-whatif.ts")).answerWhatIf(world, question);
+
+/** Ids of all operations of the public document; faults may name them. */
+export const OPERATION_IDS = KNOWN_OPERATIONS.map(({ operationId }) => operationId);
+
+/**
+ * All surfaces of one server: the imitated API at /api/v2, the control API at /_sim, and both for each world
+ * at /w/<name>.
+ */
+export function createApp(options: AppOptions): Hono {
+  const defaultWorld: WorldResolver = () => unwrap(options.worlds.world(DEFAULT_WORLD));
+  const { rateLimit, steadyTime = () => performance.now() } = options;
+  // For all worlds together, or the limit would tell which worlds exist.
+  const limiter = rateLimit ? new RateLimiter() : undefined;
+  const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
+  const shared = { defaultWorld, countUnauthorized };
+  const app = createSurfaces(options, "", defaultWorld, shared);
+  if (options.console !== undefined && options.console !== "off")
+    app.route("/", consolePages(options.console));
+  // Created on the first request: most servers have one world.
+  let namedWorldsApp: Hono | undefined;
+  app.all("/w/:world/*", async (context) => {
+    namedWorldsApp ??= createSurfaces(
+      options,
+      "/w/:world",
+      ({ req }) => unwrap(options.worlds.world(req.param("world") ?? "")),
+      shared,
+    );
+    const endUse = options.worlds.use(context.req.param("world"));
+    try {
+      return await namedWorldsApp.fetch(context.req.raw, context.env);
+    } finally {
+      endUse();
+    }
+  });
+  app.all("*", unknownPath(defaultWorld));
+  return app;
+}
+
+function createSurfaces(
+  {
+    worlds,
+    version,
+    cell,
+    rateLimit,
+    hosts,
+    controlToken,
+    postgres,
+    runSql,
+    postgresFigures,
+    describeBranchData,
+    findWritten,
+    runStatement,
+    recordScenario,
+    run,
+    onBug,
+  }: AppOptions,
+  base: string,
+  worldOf: WorldResolver,
+  { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
+): Hono {
+  const onError = (error: Error, context: Context) => {
+    if (error instanceof ConnectionLost) return dropConnection(error, context);
+    return respondWithError(context, errorResponseFrom(error, onBug));
+  };
+  const api = createApi({
+    worldOf,
+    defaultWorld,
+    rateLimit,
+    countUnauthorized,
+    postgres,
+    findWritten,
+    onBug,
+  });
+  const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
+  const app = new Hono().onError(onError);
+  if (cell !== undefined && base === "")
+    app.use("*", async (context, next) => {
+      await next();
+      context.header("Standin-Cell", cell);
+    });
+  app.route(`${base}/api/v2`, api);
+  app.route(`${base}/`, sqlRoute(runSql));
+  app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
+  app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
+    const { req, env } = context;
+    const url = req.url.replace(/\/_sim\/accounts\/[^/]+(?=\/api\/v2(?:\/|\?|$))/, "");
+    return platform.fetch(new Request(url, req.raw), actFor(req.param("account_id") ?? "", env as object));
+  });
+  app.route(
+    `${base}/_sim`,
+    createControl({
+      worlds,
+      worldOf,
+      defaultWorld,
+      version,
+      cell,
+      coverage,
+      operationIds: OPERATION_IDS,
+      askWhatIf: lazyWhatIf,
+      controlToken,
+      postgresFigures,
+      describeBranchData,
+      runStatement,
+      recordScenario,
+      run,
+      destinationAt: async (place) => (await import("./moves/http-destination.ts")).httpDestination(place),
+      onBug,
+    }),
+  );
+  if (base !== "") app.all("*", unknownPath(worldOf));
+  return app;
+}
+
+/** Destroys the socket. Without a socket, rejects as `fetch` does when a connection is lost. */
+function dropConnection(error: ConnectionLost, { env }: Context): Response {
+  const socket = (env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
+  if (socket === undefined) throw error;
+  socket.destroy();
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** Requests that match no path are in the request log too: they show clients with a wrong base URL. */
+function unknownPath(worldOf: WorldResolver): (context: Context) => Promise<Response> {
+  return async (context) => {
+    const requestId = requestIdOf(context);
+    try {
+      const { method, url } = context.req;
+      await worldOf(context).transact((transaction) =>
+        transaction.logRequest(() => ({
+          requestId,
+          method,
+          path: redactedPath(url),
+          status: 404,
+          code: "UNKNOWN_PATH",
+        })),
+      );
+    } catch {
+      // The request names no world, or one that cannot be opened: there is no log to write to.
+    }
+    return respondUnknownPath(context, requestId);
+  };
+}
+
+function respondUnknownPath(context: Context, requestId: string): Response {
+  const { path } = context.req;
+  const [, base = ""] = /^(\/w\/[^/]+)(?=\/|$)/.exec(path) ?? [];
+  const pathInWorld = path.slice(base.length);
+  const hint =
+    pathInWorld === "/" || pathInWorld === ""
+      ? `the API is at ${base}/api/v2, the control API at ${base}/_sim`
+      : `did you mean ${base}/api/v2${pathInWorld.replace(/^(\/api)?(\/v\d+)?(?=\/|$)/, "")}?`;
+  return respondWithError(
+    context,
+    { status: 404, code: "UNKNOWN_PATH", message: `there is no path ${path} here; ${hint}` },
+    requestId,
+  );
+}

@@ -1,0 +1,51 @@
+// @ts-nocheck
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import type { WebSocketServer } from "ws";
+import type { ClientOrigin, WebSocketRequest } from "../gateway/client-session.ts";
+import { plainAddress } from "../gateway/login/network-rules.ts";
+
+/** Longest message of a WebSocket. The driver sends what it writes at once as one message. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Accepts WebSockets with a Postgres connection inside, for `Pool` and `Client` of the serverless driver. Pages
+ * of all origins may connect, as on the real platform: the password decides, and a browser does not send it by
+ * itself.
+ */
+export function acceptWebSockets(
+  server: Server,
+  accept: (stream: Duplex, origin: ClientOrigin) => void,
+): void {
+  let sockets: WebSocketServer | undefined;
+  server.on("upgrade", async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => undefined);
+    const webSocket = parsePath(request);
+    if (webSocket === undefined) {
+      socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    // Loaded by the first WebSocket: most servers have none.
+    const { createWebSocketStream, WebSocketServer } = await import("ws");
+    sockets ??= new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+    sockets.handleUpgrade(request, socket, head, (connected) => {
+      const stream = createWebSocketStream(connected);
+      stream.on("error", () => undefined);
+      accept(stream, { address: plainAddress(request.socket.remoteAddress), webSocket });
+    });
+  });
+}
+
+/** `/v2?address=<host>:<port>`, or `/w/<world>/v2`. Without an address, the Host header names the compute. */
+function parsePath({ url = "", headers }: IncomingMessage): WebSocketRequest | undefined {
+  let parsed: URL;
+  try {
+    parsed = new URL(url, "http://localhost");
+  } catch {
+    return undefined;
+  }
+  const match = /^(?:\/w\/([^/]+))?\/v2$/.exec(parsed.pathname);
+  if (match === null) return undefined;
+  const host = parsed.searchParams.get("address") ?? headers.host;
+  return { serverName: host?.replace(/:\d*$/, ""), world: match[1] };
+}

@@ -1,0 +1,25 @@
+// @ts-nocheck
+import type { ControlAnswer, ControlRoute } from "../../control/document/answers.ts";
+import type { ControlCall } from "./client.ts";
+
+type RouteInput = {
+  /** The values of `:name` in the path, in order. */
+  readonly params?: readonly string[];
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+};
+
+/** Calls a route of the control API. The answer has the type that the document of the control API states. */
+export function callRoute<R extends ControlRoute>(
+  call: ControlCall,
+  route: R,
+  { params = [], query = {}, body }: RouteInput = {},
+): Promise<ControlAnswer<R>> {
+  const [method = "", path = ""] = route.split(" ");
+  const values = [...params];
+  const filled = path.replaceAll(/:\w+/g, () => encodeURIComponent(values.shift() ?? ""));
+  const search = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  return call(method, search.length === 0 ? filled : `${filled}?${search.join("&")}`, body);
+}

@@ -1,0 +1,32 @@
+// @ts-nocheck
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { gunzipSync, gzipSync } from "node:zlib";
+
+/** Larger world files are not embedded: the scenario would be unreadable. */
+export const MAX_EMBEDDED_BYTES = 32 * 1024 * 1024;
+const PREFIX = "data:application/gzip;base64,";
+const LINE_LENGTH = 100;
+
+/** A world file as the value of `world.file`; `undefined` if it is too large. */
+export function embedWorld(path: string): string | undefined {
+  if (statSync(path).size > MAX_EMBEDDED_BYTES) return undefined;
+  const base64 = gzipSync(readFileSync(path)).toString("base64");
+  return [PREFIX, ...(base64.match(new RegExp(`.{1,${LINE_LENGTH}}`, "g")) ?? [])].join("\n");
+}
+
+export function isEmbeddedWorld(file: string): boolean {
+  return file.startsWith(PREFIX);
+}
+
+/** Writes the embedded world to a file. Returns false if the value is damaged. */
+export function extractWorld(file: string, path: string): boolean {
+  const base64 = file.slice(PREFIX.length).replaceAll(/\s/g, "");
+  try {
+    writeFileSync(path, gunzipSync(Buffer.from(base64, "base64"), { maxOutputLength: MAX_EMBEDDED_BYTES }));
+    return true;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code.startsWith("Z_") || code === "ERR_BUFFER_TOO_LARGE") return false;
+    throw error;
+  }
+}

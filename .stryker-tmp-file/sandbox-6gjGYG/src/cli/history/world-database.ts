@@ -1,0 +1,50 @@
+// @ts-nocheck
+import { existsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
+import { openForReading, type ReadOnlyDatabase } from "../../store/file/open-read-only.ts";
+import { asCorruptFile, CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
+import { CliError } from "../terminal/cli-error.ts";
+
+/** The SQLite file of a world, given its data directory and name, or the file itself. */
+export function worldDatabasePath(path: string, world: string): string {
+  const resolved = resolve(path);
+  if (!existsSync(resolved)) throw new CliError(`${resolved} does not exist`);
+  if (!statSync(resolved).isDirectory()) return resolved;
+  const file = join(resolved, "worlds", `${world}.sqlite`);
+  if (!existsSync(file)) throw new CliError(`${resolved} has no world "${world}"`);
+  return file;
+}
+
+/**
+ * Opens a world's file for reading, even while a server uses it. Unusable files become errors for the user.
+ */
+export function openWorldDatabase(path: string): ReadOnlyDatabase {
+  return wrapFileErrors(path, () => openForReading(path, MIGRATIONS_FOLDER));
+}
+
+export function wrapFileErrors<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toFileError(path, error);
+  }
+}
+
+/** An error of the operating system, such as a full disk or missing permission. */
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "errno" in error && "syscall" in error;
+}
+
+export function toFileError(path: string, error: unknown): unknown {
+  const corrupt = asCorruptFile(error);
+  if (corrupt instanceof CorruptFile)
+    return new CliError(`${path} is corrupt or not a world file: ${corrupt.message}`);
+  if (error instanceof BetterSqlite3.SqliteError || isFileError(error))
+    return new CliError(`${path}: ${error.message}`);
+  if (error instanceof NewerFile || error instanceof NotAWorldFile)
+    return new CliError(`${path} cannot be used: ${error.message}`);
+  return error;
+}

@@ -1,0 +1,223 @@
+// @ts-nocheck
+import { appendFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
+import { renderObject } from "../../control/http/render-object.ts";
+import { renderState } from "../../control/routes/state.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import { type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
+import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { checkSchema } from "../../store/file/check-schema.ts";
+import { findLosses } from "../../store/file/lost-changes.ts";
+import { vacuumCopy } from "../../store/file/open-read-only.ts";
+import { readWorldRow } from "../../store/file/open-world.ts";
+import { redactedHash, redactSecrets } from "../../store/file/redact-secrets.ts";
+import { type Verification, type VerificationProgress, verifyFile } from "../../store/file/verify-world.ts";
+import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { noteLargeOutput } from "../terminal/large-output.ts";
+import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
+import { showProgress } from "../terminal/progress-display.ts";
+import { formatTable } from "../terminal/text-table.ts";
+import { openDataDirectory } from "./open-data-directory.ts";
+import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
+
+/** A world at a point in its history, rebuilt from the journal alone. */
+export type ReplayedWorld = { readonly world: World; readonly at: SimTime };
+
+/** Compares the tables of a world with its journal. */
+export async function verifyWorld(path: string, name: string): Promise<Verification> {
+  const file = worldDatabasePath(path, name);
+  const progress = showProgress("replaying the journal");
+  try {
+    return await verifyWorldFile(file, progress.report);
+  } finally {
+    progress.end();
+  }
+}
+
+export async function verifyWorldFile(file: string, progress: VerificationProgress): Promise<Verification> {
+  // Before the database is opened: a server that uses it only adds to what the mark states.
+  const losses = wrapFileErrors(file, () => findLosses(file)).map((message) => ({ where: "log", message }));
+  const database = openWorldDatabase(file);
+  try {
+    const verification = await verifyFile(database.sqlite, progress);
+    return {
+      ...verification,
+      ok: verification.ok && losses.length === 0,
+      differences: [...losses, ...verification.differences],
+    };
+  } catch (error) {
+    throw toFileError(file, error);
+  } finally {
+    database.close();
+  }
+}
+
+export async function replayWorld(
+  path: string,
+  name: string,
+  until: PointSelector | undefined,
+): Promise<ReplayedWorld> {
+  const file = worldDatabasePath(path, name);
+  const database = openWorldDatabase(file);
+  const progress = showProgress("replaying the journal");
+  try {
+    const row = readWorldRow(database.sqlite);
+    if (row === undefined) throw new CliError(`${file} contains no world`);
+    const journal = new SqliteJournal(database.sqlite, row);
+    const resolvedPoint = resolvePoint(journal, until ?? { seq: row.seq }, { seq: row.seq, at: row.now });
+    if (!resolvedPoint.ok) throw new CliError(resolvedPoint.refusal.message);
+    const { seq, at } = resolvedPoint.value;
+    const from = journal.checkpointBefore({ seq }).seq;
+    return { world: await worldAt(journal, seq, (folded) => progress.report(folded, seq - from)), at };
+  } catch (error) {
+    throw toFileError(file, error);
+  } finally {
+    progress.end();
+    database.close();
+  }
+}
+
+/** A readable summary of a world; `renderState` has every detail. */
+export function describeReplayedWorld({ world, at }: ReplayedWorld): string {
+  const { settings, seq } = world;
+  const counts = (
+    [
+      "accounts",
+      "projects",
+      "branches",
+      "computes",
+      "connections",
+      "operations",
+      "scheduledActivities",
+    ] as const
+  )
+    .map((name) => `${world[name].size} ${COUNT_LABELS[name]}`)
+    .join(", ");
+  const rows = [...world.computes.values()].map((compute) => [
+    compute.id,
+    compute.projectId,
+    compute.branchId,
+    compute.phase.state,
+    compute.phase.state === "active" ? `${compute.phase.sizeCu} CU` : "",
+    new Date(compute.updatedAt).toISOString(),
+  ]);
+  const table =
+    rows.length === 0
+      ? []
+      : ["", formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATE", "SIZE", "UPDATED"], rows)];
+  const heading = `${new Date(at).toISOString()}, after event ${seq} (seed ${settings.seed}, profile ${settings.profile}, plan ${settings.plan})`;
+  return [heading, counts, ...table].join("\n");
+}
+
+const COUNT_LABELS = {
+  accounts: "accounts",
+  projects: "projects",
+  branches: "branches",
+  computes: "endpoints",
+  connections: "connections",
+  operations: "unfinished operations",
+  scheduledActivities: "scheduled activities",
+};
+
+export function replayedState({ world }: ReplayedWorld): ReturnType<typeof renderState> {
+  return renderState(world);
+}
+
+/** Exports the whole history of a world to one SQLite file, without secrets. */
+export async function exportWorld(path: string, name: string, out: string): Promise<void> {
+  const file = worldDatabasePath(path, name);
+  const target = newFilePathInExistingDirectory(out);
+  noteLargeOutput(target, statSync(file).size);
+  // Verify first: the copy gets new checksums, which would hide any corruption of the source.
+  await verifyOrThrow(path, file, name);
+  const copy = temporaryPath(target);
+  removeDatabase(copy);
+  try {
+    wrapFileErrors(target, () => {
+      vacuumCopy(file, copy);
+      redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER });
+      moveIntoPlace(copy, target);
+    });
+  } finally {
+    removeDatabase(copy);
+  }
+}
+
+/**
+ * Exports the journal of a world as NDJSON, in the format of `GET /_sim/events`, with the hashes of keys
+ * redacted. Returns the number of events.
+ */
+export async function exportEvents(path: string, name: string, out: string): Promise<number> {
+  const file = worldDatabasePath(path, name);
+  const target = newFilePathInExistingDirectory(out);
+  noteLargeOutput(target, statSync(file).size);
+  await verifyOrThrow(path, file, name);
+  const database = openWorldDatabase(file);
+  const temporary = temporaryPath(target);
+  const progress = showProgress("writing the journal");
+  try {
+    const row = readWorldRow(database.sqlite);
+    if (row === undefined) throw new CliError(`${file} contains no world`);
+    const journal = new SqliteJournal(database.sqlite, row);
+    let [written, since] = [0, 0];
+    writeFileSync(temporary, "");
+    for (
+      let events = journal.events(since, EVENTS_PER_BATCH);
+      events.length > 0;
+      events = journal.events(since, EVENTS_PER_BATCH)
+    ) {
+      appendFileSync(
+        temporary,
+        events.map((event) => `${JSON.stringify(renderObject(withoutHash(event)))}\n`).join(""),
+      );
+      written += events.length;
+      since = events.at(-1)?.seq ?? since;
+      await progress.report(since, row.seq);
+    }
+    moveIntoPlace(temporary, target);
+    return written;
+  } catch (error) {
+    throw toFileError(target, error);
+  } finally {
+    progress.end();
+    database.close();
+    rmSync(temporary, { force: true });
+  }
+}
+
+const EVENTS_PER_BATCH = 5_000;
+
+function withoutHash(event: RecordedEvent): RecordedEvent {
+  return event.type === "ApiKeyCreated"
+    ? { ...event, apiKey: { ...event.apiKey, hash: redactedHash(event.apiKey.id) } }
+    : event;
+}
+
+/** Imports an exported file or a snapshot into a data directory. Throws if the file does not verify. */
+export async function importWorld(path: string, data: string, name: string): Promise<Verification> {
+  const file = worldDatabasePath(path, name);
+  const verification = await verifyOrThrow(path, file, name);
+  wrapFileErrors(file, () => checkSchema(file, MIGRATIONS_FOLDER));
+  const directory = openDataDirectory(data);
+  try {
+    if (directory.worlds().includes(name))
+      throw new CliError(`${resolve(data)} already has a world "${name}"; choose another --world or --data`);
+    wrapFileErrors(resolve(data), () => directory.importWorld(name, (copy) => vacuumCopy(file, copy)));
+  } finally {
+    directory.release();
+  }
+  return verification;
+}
+
+async function verifyOrThrow(path: string, file: string, name: string): Promise<Verification> {
+  const verification = await verifyWorld(file, name);
+  if (verification.ok) return verification;
+  const [first] = verification.differences;
+  throw new CliError(
+    `${file} does not match its journal (${first?.where}: ${first?.message}); list all differences with: standin verify ${path}`,
+  );
+}

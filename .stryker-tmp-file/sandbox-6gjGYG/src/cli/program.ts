@@ -1,0 +1,160 @@
+// @ts-nocheck
+import { Command } from "commander";
+import { VERSION } from "./server/version.ts";
+import { refuseRepeatedOptions } from "./terminal/options.ts";
+
+/**
+ * Each command with its description and loader. Only the command that runs is loaded, which keeps startup
+ * fast.
+ */
+const COMMANDS: Readonly<Record<string, readonly [description: string, load: () => Promise<Command>]>> = {
+  serve: [
+    "run the simulator: the management API over HTTP, with persistent state and a controllable clock",
+    async () => (await import("./commands/serve.ts")).serveCommand(),
+  ],
+  run: [
+    "run scenario files in simulated time and report whether they pass",
+    async () => (await import("./commands/run.ts")).runCommand(),
+  ],
+  report: [
+    "merge the JSON reports of standin run --shard",
+    async () => (await import("./run/report-command.ts")).reportCommand(),
+  ],
+  record: [
+    "record the history of a world as a scenario that ends in the same state",
+    async () => (await import("./commands/record.ts")).recordCommand(),
+  ],
+  status: [
+    "list computes with their status, size, connections and time until suspend",
+    async () => (await import("./commands/status.ts")).statusCommand(),
+  ],
+  open: [
+    "open the web console of a running server in a browser",
+    async () => (await import("./observe/open.ts")).openCommand(),
+  ],
+  clock: [
+    "show, set or advance the clock of a world",
+    async () => (await import("./commands/clock.ts")).clockCommand(),
+  ],
+  keys: ["create, list and revoke API keys", async () => (await import("./commands/keys.ts")).keysCommand()],
+  exec: [
+    "run a command against a server of its own, and exit with the status of the command",
+    async () => (await import("./commands/exec.ts")).execCommand(),
+  ],
+  env: [
+    "print shell exports for public API clients, and for Postgres clients of a branch",
+    async () => (await import("./setup/env.ts")).envCommand(),
+  ],
+  psql: [
+    "run psql against a branch of the running server",
+    async () => (await import("./setup/psql.ts")).psqlCommand(),
+  ],
+  wait: [
+    "wait for the server to be ready, or for a compute, operation or project to reach a state",
+    async () => (await import("./commands/wait.ts")).waitCommand(),
+  ],
+  activity: [
+    "report that a client used a compute, as if a query had arrived there",
+    async () => (await import("./observe/activity.ts")).activityCommand(),
+  ],
+  events: [
+    "print the events of a world, or follow them",
+    async () => (await import("./observe/events.ts")).eventsCommand(),
+  ],
+  requests: [
+    "print the requests that were sent to a world, or follow them",
+    async () => (await import("./observe/requests.ts")).requestsCommand(),
+  ],
+  explain: [
+    "explain why a compute or operation is in its current state, and list the events that led to it",
+    async () => (await import("./commands/explain.ts")).explainCommand(),
+  ],
+  snapshots: [
+    "create, list, restore and delete snapshots of a world",
+    async () => (await import("./commands/snapshots.ts")).snapshotsCommand(),
+  ],
+  worlds: [
+    "fork, list and delete worlds",
+    async () => (await import("./commands/worlds.ts")).worldsCommand(),
+  ],
+  faults: [
+    "inject faults: errors, delays, lost connections and failed operations",
+    async () => (await import("./commands/faults.ts")).faultsCommand(),
+  ],
+  replay: [
+    "rebuild a world from its journal, up to any point in its history, and print it",
+    async () => (await import("./commands/replay.ts")).replayCommand(),
+  ],
+  verify: [
+    "check that the stored state of a world matches its journal and satisfies all invariants",
+    async () => (await import("./commands/verify.ts")).verifyCommand(),
+  ],
+  scrub: [
+    "check all worlds of a data directory in the background, as verify does",
+    async () => (await import("./observe/scrub.ts")).scrubCommand(),
+  ],
+  export: [
+    "export the history of a world to one file without secrets, suitable for a bug report",
+    async () => (await import("./commands/export.ts")).exportCommand(),
+  ],
+  import: [
+    "import an exported history or a snapshot into a data directory as a new world",
+    async () => (await import("./commands/import.ts")).importCommand(),
+  ],
+  compact: [
+    "delete old events and finished operations from the history of a world",
+    async () => (await import("./commands/compact.ts")).compactCommand(),
+  ],
+  drift: [
+    "send the same GET requests to standin and to another server of the same API, and compare the responses",
+    async () => (await import("./commands/drift.ts")).driftCommand(),
+  ],
+  mirror: [
+    "copy the projects, branches, computes and settings of an account to standin or to a seed file",
+    async () => (await import("./commands/mirror.ts")).mirrorCommand(),
+  ],
+  init: [
+    "write a scenario, a seed file and a test to the current directory",
+    async () => (await import("./setup/init.ts")).initCommand(),
+  ],
+  completion: [
+    "print a script that completes commands in bash, zsh or fish",
+    async () =>
+      (await import("./setup/completion.ts")).completionCommand(() => createProgram(Object.keys(COMMANDS))),
+  ],
+  whatif: [
+    "estimate the cost and wait times of other autosuspend delays, policies and compute sizes",
+    async () => (await import("./commands/whatif.ts")).whatIfCommand(),
+  ],
+};
+
+/**
+ * Builds the program. Only commands named in `args` are loaded; the others have a description and no action.
+ */
+export async function createProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command("standin")
+    .description("a persistent, deterministic simulator of a hosted Postgres platform's management API")
+    .version(VERSION)
+    .showHelpAfterError("(run with --help for usage)");
+  for (const [name, [description, load]] of Object.entries(COMMANDS)) {
+    const command = args.includes(name) ? await load() : new Command(name);
+    program.addCommand(command.description(description));
+  }
+  unifyErrors(program);
+  refuseRepeatedOptions(program);
+  return program;
+}
+
+/**
+ * Makes commander throw, so that `main` alone sets the exit status, and gives its errors the prefix of all
+ * others.
+ */
+function unifyErrors(command: Command): void {
+  command.exitOverride();
+  const { outputError = (text, write) => write(text) } = command.configureOutput();
+  command.configureOutput({
+    outputError: (text, write) =>
+      outputError(text.startsWith("(") ? text : `standin: ${text.replace(/^error: /, "")}`, write),
+  });
+  for (const child of command.commands) unifyErrors(child);
+}

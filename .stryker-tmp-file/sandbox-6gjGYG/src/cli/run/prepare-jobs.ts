@@ -1,0 +1,124 @@
+// @ts-nocheck
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runsOfShard, type Shard } from "../../platform/core/shard.ts";
+import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
+import { runTitle } from "../../scenario/report/pretty.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
+import { readScenario, type ScenarioJob } from "./run-job.ts";
+import { readRecordings } from "./traffic-files.ts";
+
+export type TitledJob = ScenarioJob & { readonly title: string };
+
+/** The options of `standin run` that say what to run. */
+export type JobOptions = {
+  readonly only?: readonly string[];
+  readonly shard?: Shard;
+  readonly bail?: boolean;
+  readonly ui?: boolean;
+  readonly seed?: number;
+  readonly keep?: string;
+  readonly target?: string;
+  readonly controlToken?: string;
+};
+
+/** Reads every file before the first run, so that all mistakes are reported at once. */
+export async function prepareJobs(
+  paths: readonly string[],
+  { only, shard, seed, bail, ui, keep, target, controlToken }: JobOptions,
+  signal: AbortSignal,
+): Promise<readonly TitledJob[]> {
+  const problems: string[] = [];
+  const jobs: TitledJob[] = [];
+  checkStandardInput(paths);
+  for (const path of paths) {
+    try {
+      const text = path === STANDARD_INPUT ? await readStandardInput(signal) : readFileSync(path, "utf8");
+      const file = readScenario(text, path);
+      checkSeedOverride(file, path, seed, only);
+      for (const [variant, recordings] of (await readRecordings(file, signal)).entries())
+        jobs.push({
+          ...{
+            file: path,
+            text,
+            variant,
+            recordings,
+            seed,
+            bail: bail === true,
+            title: variantTitle(file, variant),
+          },
+          target: target === undefined ? undefined : { url: target, controlToken },
+        });
+    } catch (error) {
+      if (signal.aborted) throw new CliError("interrupted");
+      if (!(error instanceof ScenarioError) && !(error instanceof Error && "code" in error)) throw error;
+      problems.push(error instanceof ScenarioError ? error.message : `${path}: ${error.message}`);
+    }
+  }
+  if (problems.length > 0)
+    throw new CliError(`cannot read the scenario files:\n${problems.join("\n")}`, true);
+  const unmatched = only?.find((text) => !jobs.some(({ title }) => title.includes(text)));
+  if (unmatched !== undefined)
+    throw new CliError(
+      `--only ${unmatched}: no run has this text in its name; the runs are ${jobs.map(({ title }) => title).join(", ")}`,
+      true,
+    );
+  const selected = jobs.filter(({ title }) => isSelected(title, only));
+  if (ui === true && selected.length !== 1)
+    throw new CliError(
+      `--ui: shows one run; select it with --only; the runs are ${selected.map(({ title }) => title).join(", ")}`,
+      true,
+    );
+  const placed =
+    keep === undefined
+      ? selected
+      : selected.map((job, index) => ({
+          ...job,
+          keep: selected.length === 1 ? keep : join(keep, `${index + 1}-${slug(job.title)}`),
+        }));
+  return shard === undefined ? placed : runsOfShard(placed, shard);
+}
+
+function isSelected(title: string, only: JobOptions["only"]): boolean {
+  return only?.some((text) => title.includes(text)) ?? true;
+}
+
+/**
+ * Rejects --seed for a matrix of seeds, whose runs would become identical under wrong names, and for a
+ * scenario with an initial world, which already has a seed.
+ */
+function checkSeedOverride(
+  file: ScenarioFile,
+  path: string,
+  seed: number | undefined,
+  only: JobOptions["only"],
+): void {
+  const worlds = file.variants.map(({ scenario }) => scenario.world);
+  const conflicting = worlds.filter(
+    (world, variant) => world.seed !== seed && isSelected(variantTitle(file, variant), only),
+  );
+  if (seed === undefined || conflicting.length === 0) return;
+  if (new Set(worlds.map((world) => world.seed)).size > 1)
+    throw new CliError(
+      `--seed ${seed}: the matrix of ${path} sets the seed; select one of its runs with --only`,
+      true,
+    );
+  if (conflicting.some((world) => world.file !== undefined))
+    throw new CliError(
+      `--seed ${seed}: the initial world of ${path} already has a seed; set that of its traffic as world.seed in the file`,
+      true,
+    );
+}
+
+function variantTitle(file: ScenarioFile, variant: number): string {
+  const { name = "", values = {} } = file.variants[variant] ?? {};
+  return runTitle({ scenario: name, values });
+}
+
+function slug(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+}

@@ -1,0 +1,12 @@
+// @ts-nocheck
+import { parentPort, workerData } from "node:worker_threads";
+import type { RecordingOptions } from "../../recordings/read-recording.ts";
+import type { ReadingMessage } from "../terminal/reading-thread.ts";
+import { type ReadRecordingFile, readRecordingFile } from "./recording-file.ts";
+
+/** What the thread reads. */
+export type RecordingJob = { readonly path: string; readonly options: RecordingOptions };
+
+const { path, options } = workerData as RecordingJob;
+const report = await readRecordingFile(path, options);
+parentPort?.postMessage({ report } satisfies ReadingMessage<ReadRecordingFile, never>);

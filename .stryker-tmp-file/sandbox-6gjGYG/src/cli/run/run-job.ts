@@ -1,0 +1,193 @@
+// @ts-nocheck
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { FAULT_CODES } from "../../api/http/fault-middleware.ts";
+import { OPERATION_IDS } from "../../app/create-app.ts";
+import { openHttpTarget } from "../../app/http-target.ts";
+import { openInProcessTarget, type ServedTarget } from "../../app/in-process-target.ts";
+import { temporaryDirectory } from "../../app/run-files.ts";
+import { givenName } from "../../control/http/control-fields.ts";
+import { faultFields } from "../../control/http/fault-fields.ts";
+import type { WatchedRun } from "../../control/http/watched-run.ts";
+import { ERROR_CODES } from "../../http/errors.ts";
+import { parseScenario, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
+import type { Scenario } from "../../scenario/file/scenario-schema.ts";
+import { SeedFileError } from "../../scenario/file/seed-schema.ts";
+import { everyStep } from "../../scenario/file/step-schema.ts";
+import { runTitle } from "../../scenario/report/pretty.ts";
+import type { RunProgress } from "../../scenario/run/run-clock.ts";
+import { runScenario } from "../../scenario/run/run-scenario.ts";
+import type { RunWatcher } from "../../scenario/run/run-watcher.ts";
+import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
+import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
+import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
+import { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
+
+/**
+ * One run: a scenario file and one combination of its matrix. Plain data, so that it can be sent to a worker.
+ */
+export type ScenarioJob = {
+  readonly file: string;
+  readonly text: string;
+  readonly variant: number;
+  readonly recordings: RecordingsBySource;
+  /** Replaces the seed of the file. */
+  readonly seed?: number | undefined;
+  readonly bail: boolean;
+  /** Directory in which to keep the world. */
+  readonly keep?: string | undefined;
+  /** A running server to use instead of a fresh world. */
+  readonly target?: { readonly url: string; readonly controlToken?: string | undefined } | undefined;
+};
+
+export type ScenarioJobHooks = {
+  readonly onStep?: (step: StepResult) => void;
+  readonly onProgress?: (progress: RunProgress) => void;
+  readonly signal?: AbortSignal;
+  /** Shows the run. */
+  readonly watch?: (scenario: Scenario, title: string, file: string) => RunView;
+};
+
+/** What shows a run of this process. */
+export interface RunView extends RunWatcher, WatchedRun {
+  /** The world of the run can be served. */
+  opened(fetch: ServedTarget["fetch"]): Promise<void>;
+  /** The run has ended; its world stays open until the promise resolves. */
+  finished(result: ScenarioJobResult): Promise<void>;
+  /** The world is about to be closed. */
+  close(): void;
+}
+
+export type ScenarioJobResult = Verdict | CouldNotRun;
+
+export async function runScenarioJob(
+  job: ScenarioJob,
+  hooks: ScenarioJobHooks = {},
+): Promise<ScenarioJobResult> {
+  const file = readScenario(job.text, job.file);
+  const variant = file.variants[job.variant];
+  if (variant === undefined) throw new Error(`${job.file} has no variant ${job.variant}`);
+  const scenario = withSeed(variant.scenario, job.seed);
+  const { name, values } = variant;
+  const title = runTitle({ scenario: name, values });
+  const repeat = [
+    "standin run",
+    shellQuote(job.file),
+    ...(file.variants.length === 1 ? [] : ["--only", shellQuote(title)]),
+    "--seed",
+    scenario.world.seed,
+    ...(job.target === undefined ? [] : ["--target", shellQuote(job.target.url)]),
+  ].join(" ");
+  const needsFiles =
+    [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) ||
+    scenario.world.file !== undefined;
+  const temporary =
+    job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
+  const couldNotRun = (reason: string): CouldNotRun => ({
+    ...{
+      scenario: name,
+      file: job.file,
+      values,
+      seed: scenario.world.seed,
+      verdict: "could_not_run",
+      reason,
+      repeat,
+    },
+  });
+  const view = hooks.watch?.(scenario, title, job.file);
+  let target: ScenarioTarget | undefined;
+  const execute = async (): Promise<ScenarioJobResult> => {
+    try {
+      target = await openTarget(scenario, job, temporary?.path, view);
+      return await runScenario(scenario, target, {
+        ...{ recordings: job.recordings, name, file: job.file, values, repeat, bail: job.bail },
+        positionOf: file.positionOf,
+        yieldToEventLoop: () => setImmediate(),
+        watcher: view,
+        ...hooks,
+      });
+    } catch (error) {
+      if (error instanceof CannotRunError) return couldNotRun(error.message);
+      if (error instanceof SeedFileError)
+        return couldNotRun(`the world of ${job.file} is invalid: ${error.message}`);
+      if (error instanceof CorruptFile) return couldNotRun(`world.file: ${error.message}`);
+      if (hooks.signal?.aborted === true) throw error;
+      // Reported as a result, so that the other runs continue.
+      return couldNotRun(
+        `internal error, please report it: ${error instanceof Error ? error.stack : String(error)}`,
+      );
+    }
+  };
+  try {
+    const result = await execute();
+    await view?.finished(result);
+    return result;
+  } finally {
+    view?.close();
+    await target?.close();
+    temporary?.remove();
+  }
+}
+
+/** Parses a scenario and validates its faults like the control API. */
+export function readScenario(text: string, path: string): ScenarioFile {
+  const { one: faultSchema } = faultFields(OPERATION_IDS);
+  return parseScenario(text, path, {
+    errorCodes: [...ERROR_CODES, ...FAULT_CODES],
+    checkFault({ name, ...fault }) {
+      const parsedName = givenName.safeParse(name);
+      if (!parsedName.success)
+        return parsedName.error.issues.map(({ message }) => ({ path: ["name"], message }));
+      const parsed = faultSchema(parsedName.data).safeParse(fault);
+      return parsed.success ? [] : parsed.error.issues;
+    },
+  });
+}
+
+async function openTarget(
+  scenario: Scenario,
+  { file, target, keep }: ScenarioJob,
+  temporary: string | undefined,
+  view: RunView | undefined,
+): Promise<ScenarioTarget> {
+  if (target !== undefined) return openHttpTarget(scenario, target);
+  if (keep !== undefined && existsSync(keep)) {
+    if (!statSync(keep).isDirectory()) throw new CannotRunError(`--keep ${keep}: not a directory`);
+    if (readdirSync(keep).length > 0) throw new CannotRunError(`--keep ${keep}: the directory is not empty`);
+  }
+  const world = initialWorldFile(scenario, file);
+  try {
+    const opened = await openInProcessTarget(scenario, keep ?? temporary, world?.path, view);
+    await view?.opened(opened.fetch);
+    return opened;
+  } finally {
+    world?.remove();
+  }
+}
+
+/** The file of the world to start from, if there is one; a world in the scenario becomes a temporary file. */
+function initialWorldFile({ world }: Scenario, scenarioFile: string) {
+  if (world.file === undefined) return undefined;
+  if (!isEmbeddedWorld(world.file)) {
+    const path = resolve(dirname(scenarioFile), world.file);
+    if (!existsSync(path)) throw new CannotRunError(`world.file: ${path} does not exist`);
+    return { path, remove: () => undefined };
+  }
+  const { path, remove } = temporaryDirectory();
+  mkdirSync(path);
+  const extracted = join(path, "world.sqlite");
+  if (extractWorld(world.file, extracted)) return { path: extracted, remove };
+  remove();
+  throw new CannotRunError("world.file: the embedded world is damaged; record the scenario again");
+}
+
+function withSeed(scenario: Scenario, seed: number | undefined): Scenario {
+  return seed === undefined ? scenario : { ...scenario, world: { ...scenario.world, seed } };
+}
+
+/** Quotes `text` for a POSIX shell where needed. */
+function shellQuote(text: string): string {
+  return /^[\w./@:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

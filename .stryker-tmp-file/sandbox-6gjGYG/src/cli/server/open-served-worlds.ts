@@ -1,0 +1,87 @@
+// @ts-nocheck
+import {
+  newHostClock,
+  type OpenedWorlds,
+  openWorlds,
+  type PlanLimitOverrides,
+  type Populate,
+  type ServerOptions,
+  WorldMismatch,
+} from "../../app/open-worlds.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import type { DurationMs } from "../../platform/core/time.ts";
+import type { DataDirectory } from "../../worlds/data-directory.ts";
+import { StoreUnavailable } from "../../worlds/world-handle.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import type { Log } from "./log.ts";
+import type { Scrubber } from "./scrubber.ts";
+import type { ServeOptions } from "./serve-options.ts";
+
+/** Opens the worlds of the data directory with the limits of the options. */
+export async function openServedWorlds(
+  directory: DataDirectory,
+  options: ServeOptions,
+  applySeedFile: Populate | undefined,
+  scrubber: Scrubber,
+  dataHooks: Pick<ServerOptions, "onHistoryEnded" | "beforeCopy">,
+  log: Log,
+): Promise<OpenedWorlds> {
+  try {
+    const limits = {
+      maxWorlds: options.maxWorlds,
+      maxWorldBytes: options.maxWorldSize,
+      maxAutomaticSnapshots: options.keepAutomatic,
+      closeIdleAfterMs: options.closeIdle,
+      expireAfterMs: options.expireWorlds,
+    };
+    const retention = {
+      history: retentionLimit(options.keepHistory),
+      operations: retentionLimit(options.keepOperations),
+      minimumEvents: options.keepEvents,
+    };
+    return await openWorlds(
+      directory,
+      {
+        ...options,
+        planLimits: planLimits(options),
+        populate: applySeedFile,
+        limits,
+        retention,
+        beforeRestore: () => scrubber.stop(),
+        ...dataHooks,
+        onExpired: (world) =>
+          log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
+        hostClock: newHostClock(({ byMs }) =>
+          log.warn(
+            `the clock of the host was set by ${byMs / 1000} s; the clocks of the worlds go on as before`,
+          ),
+        ),
+      },
+      (error) => log.error(error, "commit failed; reopening the world from its file"),
+    );
+  } catch (error) {
+    if (error instanceof WorldMismatch || error instanceof StoreUnavailable)
+      throw new CliError(error.message);
+    throw error;
+  }
+}
+
+/** `undefined` for `forever`: retention is off. */
+function retentionLimit(duration: DurationMs): DurationMs | undefined {
+  return Number.isFinite(duration) ? duration : undefined;
+}
+
+function planLimits({
+  projectsLimit,
+  branchesLimit,
+  endpointsLimit,
+  snapshotsLimit,
+}: ServeOptions): PlanLimitOverrides | undefined {
+  const limits = omitUndefined({
+    projects: projectsLimit,
+    branches: branchesLimit,
+    endpoints: endpointsLimit,
+    snapshots: snapshotsLimit,
+  });
+  return Object.keys(limits).length === 0 ? undefined : limits;
+}

@@ -1,0 +1,218 @@
+// @ts-nocheck
+import type { Server } from "node:http";
+import { type AddressInfo, isIPv6 } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { createApp } from "../../app/create-app.ts";
+import type { PostgresPort } from "../../app/open-gateway.ts";
+import type { OpenedWorlds } from "../../app/open-worlds.ts";
+import { acceptWebSockets } from "../../app/web-sockets.ts";
+import type { DataDirectory } from "../../worlds/data-directory.ts";
+import type { WorldRegistry } from "../../worlds/world-registry.ts";
+import { openDataDirectory } from "../history/open-data-directory.ts";
+import { wrapFileErrors } from "../history/world-database.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { createLog, type Log } from "./log.ts";
+import { openServedWorlds } from "./open-served-worlds.ts";
+import { type OpenPostgresPort, openPostgresPort } from "./postgres-port.ts";
+import { printReadyLine } from "./ready-line.ts";
+import { scenarioRecorder } from "./scenario-recorder.ts";
+import {
+  reportScrub,
+  scheduleBackups,
+  scheduleScrubs,
+  scheduleTidying,
+  scheduleVolumeRemovals,
+} from "./schedules.ts";
+import { Scrubber } from "./scrubber.ts";
+import { readSeedFile } from "./seed-file.ts";
+import type { ServeOptions } from "./serve-options.ts";
+import { removeServerFile, writeServerFile } from "./server-file.ts";
+import { reportStalledClients } from "./stalled-clients.ts";
+import { VERSION } from "./version.ts";
+
+const DEFAULT_BACKUPS = 24;
+/** How long open requests may take to finish after Ctrl-C. */
+const GRACE_MS = 2_000;
+
+/** Runs the server until SIGINT or SIGTERM. */
+export async function serve(options: ServeOptions): Promise<void> {
+  checkExposure(options);
+  const seed = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
+  const log = createLog(options.logLevel);
+  const directory = openDataDirectory(options.data, {
+    onUpgrade: (world, previousSnapshot) =>
+      log.info(
+        `upgraded the file of world ${world} from an older release; the previous file is stored as snapshot ${previousSnapshot}`,
+      ),
+    acceptLossOf: options.acceptLoss === undefined ? [] : [options.acceptLoss],
+    leavesLogs: options.wal === "external",
+    onAcceptedLoss: (world, missing) =>
+      log.warn(`acknowledged changes of world ${world} are missing, as accepted: ${missing.join("; ")}`),
+  });
+  let listening: ListeningServer | undefined;
+  let postgres: OpenPostgresPort | undefined;
+  try {
+    // Take the port before creating the world: its API key is printed only once, on the ready line.
+    listening = await listen(options);
+    let worlds: WorldRegistry | undefined;
+    const scrubber = new Scrubber(directory.path, (result) => {
+      if (worlds !== undefined) reportScrub(result, worlds, log);
+    });
+    const dataHooks = {
+      onHistoryEnded: () => void postgres?.port.removeLeftovers(),
+      beforeCopy: async (world: string) => postgres?.port.prepareCopy(world),
+    };
+    const opened = await openServedWorlds(directory, options, seed?.populate, scrubber, dataHooks, log);
+    worlds = opened.worlds;
+    log.follow(opened.world);
+    postgres = await openPostgresPort(opened, options, log);
+    await seed?.fillDatabases(postgres?.port, log);
+    listening.setHandler(createServedApp(opened, options, log, postgres));
+    if (postgres !== undefined) {
+      const { port } = postgres;
+      acceptWebSockets(listening.server, (stream, origin) => port.accept(stream, origin));
+    }
+    const origin = originOf(listening.server.address() as AddressInfo, options.host);
+    wrapFileErrors(directory.path, () =>
+      writeServerFile(directory.path, {
+        pid: process.pid,
+        control_url: `${origin}/_sim`,
+        api_url: `${origin}/api/v2`,
+        postgres_url: postgres?.url,
+        postgres_tls: postgres?.authorityDirectory,
+        control_token: options.controlToken,
+      }),
+    );
+    const clock = await opened.world.clock();
+    // Before the ready line: a reader of that line may stop the server at once.
+    stopOnSignal(listening.server, postgres?.port, opened.worlds, scrubber, directory, log);
+    if (options.scrubEvery !== undefined) scheduleScrubs(options.scrubEvery, scrubber, log);
+    if (options.backupEvery !== undefined)
+      scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
+    scheduleTidying(options, opened.worlds, log);
+    if (postgres !== undefined) scheduleVolumeRemovals(postgres.port);
+    printReadyLine(opened, clock, origin, postgres?.url, options);
+    log.info(`serving world ${opened.world.name}`);
+    void postgres?.port.checkInstallation();
+  } catch (error) {
+    listening?.server.close();
+    await postgres?.port.close();
+    directory.release();
+    await log.close();
+    throw error;
+  }
+}
+
+function checkExposure({ host, controlToken, cell }: ServeOptions): void {
+  if (cell !== undefined && controlToken === undefined)
+    throw new CliError(
+      `--cell ${cell}: behind a router, anyone who reaches it could change the worlds; set a token with --control-token or STANDIN_CONTROL_TOKEN`,
+      true,
+    );
+  const isLoopback = host === "localhost" || host === "::1" || /^127\./.test(host);
+  if (isLoopback || controlToken !== undefined) return;
+  throw new CliError(
+    `--host ${host}: not a loopback address, so anyone on the network could change the world; set a token with --control-token or STANDIN_CONTROL_TOKEN`,
+    true,
+  );
+}
+
+type AppFetch = ReturnType<typeof createApp>["fetch"];
+type ListeningServer = { readonly server: Server; readonly setHandler: (fetch: AppFetch) => void };
+
+/** Takes the port. Requests that arrive before the world is open wait for it. */
+async function listen(options: ServeOptions): Promise<ListeningServer> {
+  let setHandler: (fetch: AppFetch) => void = () => undefined;
+  const appReady = new Promise<AppFetch>((resolve) => {
+    setHandler = resolve;
+  });
+  let fetch: AppFetch | undefined;
+  appReady.then((handler) => {
+    fetch = handler;
+  });
+  // Without further options, the adaptor creates a plain HTTP/1.1 server.
+  const server = createAdaptorServer({
+    fetch: (request, env) =>
+      fetch === undefined ? appReady.then((handler) => handler(request, env)) : fetch(request, env),
+  }) as Server;
+  await new Promise<void>((onListening, onError) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      onError(new CliError(describeListenError(error, options))),
+    );
+    server.listen(options.port, options.host, onListening);
+  });
+  return { server, setHandler };
+}
+
+function createServedApp(
+  { worlds }: OpenedWorlds,
+  options: ServeOptions,
+  log: Log,
+  postgres: OpenPostgresPort | undefined,
+): AppFetch {
+  const app = createApp({
+    worlds,
+    version: VERSION,
+    cell: options.cell,
+    rateLimit: options.rateLimit ?? false,
+    console: options.console,
+    hosts: [options.host],
+    controlToken: options.controlToken,
+    postgres: postgres?.address,
+    runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
+    postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
+    describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
+    findWritten: postgres?.port.findWritten,
+    runStatement:
+      postgres === undefined
+        ? undefined
+        : (world, statement, signal) => postgres.port.execute(world.name, statement, signal),
+    recordScenario: scenarioRecorder(options.data),
+    onBug: (error) => log.error(error, "internal error in a request"),
+  });
+  return log.requests(reportStalledClients(app.fetch, log));
+}
+
+/**
+ * On a signal: accepts no new requests, gives open ones a grace period, and closes the worlds after the last
+ * commit.
+ */
+function stopOnSignal(
+  server: Server,
+  postgres: PostgresPort | undefined,
+  worlds: WorldRegistry,
+  scrubber: Scrubber,
+  directory: DataDirectory,
+  log: Log,
+): void {
+  const stop = async () => {
+    process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
+    log.info("stopping");
+    // Clients of Postgres are closed while the world can still record it.
+    await postgres?.close();
+    worlds.beginShutdown();
+    const closed = new Promise((done) => server.close(done));
+    server.closeIdleConnections();
+    const force = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+    await closed;
+    clearTimeout(force);
+    await scrubber.stop();
+    await worlds.close();
+    removeServerFile(directory.path);
+    directory.release();
+    await log.close();
+  };
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+}
+
+function originOf(address: AddressInfo, host: string): string {
+  const name =
+    host === "localhost" ? host : isIPv6(address.address) ? `[${address.address}]` : address.address;
+  return `http://${name === "0.0.0.0" ? "127.0.0.1" : name === "[::]" ? "[::1]" : name}:${address.port}`;
+}
+
+function describeListenError(error: NodeJS.ErrnoException, { host, port }: ServeOptions): string {
+  if (error.code === "EADDRINUSE")
+    return `port ${port} on ${host} is in use; choose another --port, or 0 for a free port`;
+  return `cannot listen on ${host}:${port}: ${error.message}; check --host and --port`;
+}

@@ -1,0 +1,55 @@
+// @ts-nocheck
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { addAbortSignal } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { CliError } from "./cli-error.ts";
+
+/** The path of an argument that stands for standard input. */
+export const STANDARD_INPUT = "-";
+
+/** Throws if standard input is given more than once: it can be read only once. */
+export function checkStandardInput(paths: readonly string[]): void {
+  if (paths.filter((path) => path === STANDARD_INPUT).length > 1)
+    throw new CliError(`"${STANDARD_INPUT}" is given twice; standard input can be read only once`, true);
+}
+
+export async function readStandardInput(signal: AbortSignal): Promise<string> {
+  try {
+    return await text(addAbortSignal(signal, process.stdin));
+  } catch (error) {
+    throw inputError(error, signal);
+  }
+}
+
+/**
+ * Runs `use` with the path of a temporary copy of standard input instead of `-`, because a trace is read more
+ * than once.
+ */
+export async function withStandardInput<T>(
+  paths: readonly string[],
+  signal: AbortSignal,
+  use: (paths: readonly string[]) => Promise<T>,
+): Promise<T> {
+  checkStandardInput(paths);
+  if (!paths.includes(STANDARD_INPUT)) return use(paths);
+  const directory = mkdtempSync(join(tmpdir(), "standin-stdin-"));
+  try {
+    const copy = join(directory, "stdin");
+    await pipeline(process.stdin, createWriteStream(copy), { signal }).catch((error: unknown) => {
+      throw inputError(error, signal);
+    });
+    return await use(paths.map((path) => (path === STANDARD_INPUT ? copy : path)));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function inputError(error: unknown, signal: AbortSignal): CliError {
+  if (signal.aborted) return new CliError("interrupted");
+  return new CliError(
+    `cannot read standard input: ${error instanceof Error ? error.message : String(error)}`,
+  );
+}

@@ -1,0 +1,63 @@
+// @ts-nocheck
+import { rmSync } from "node:fs";
+import type { ImportProgress, ImportReport } from "../../recordings/trace-files/import-trace.ts";
+import { temporaryTracePath } from "../../recordings/trace-files/trace-writer.ts";
+import { noteLargeOutput } from "../terminal/large-output.ts";
+import { showProgress } from "../terminal/progress-display.ts";
+import { readInThread } from "../terminal/reading-thread.ts";
+import { withStandardInput } from "../terminal/standard-input.ts";
+import type { InputOptions } from "./import-options.ts";
+import type { ImportJob } from "./import-worker.ts";
+
+/** A damaged file may declare anything, and decoders believe it. */
+const MAX_STALL_MS = 60_000;
+
+/** What of the input is written. */
+type ImportLimits = Pick<ImportJob, "maxBytes" | "shard">;
+
+/**
+ * Imports files, or standard input as `-`, into one columnar trace, in a thread, so that Ctrl-C ends it at once whatever it decodes.
+ * Throws a `RecordingError`.
+ */
+export function importFiles(
+  paths: readonly string[],
+  out: string,
+  options: InputOptions,
+  signal: AbortSignal,
+  limits: ImportLimits = {},
+): Promise<ImportReport> {
+  return withStandardInput(paths, signal, (files) => importInThread(files, out, options, signal, limits));
+}
+
+async function importInThread(
+  paths: readonly string[],
+  out: string,
+  options: InputOptions,
+  signal: AbortSignal,
+  limits: ImportLimits,
+): Promise<ImportReport> {
+  const progress = showProgress("reading");
+  let [isFinished, isEstimated] = [false, false];
+  try {
+    const report = await readInThread<ImportReport, ImportProgress>(
+      new URL("./import-worker.js", import.meta.url),
+      { paths, out, options, ...limits } satisfies ImportJob,
+      signal,
+      {
+        report: ({ bytes, totalBytes, rows, rowsPerSecond, estimatedBytes }) => {
+          if (estimatedBytes !== undefined && !isEstimated) {
+            isEstimated = true;
+            noteLargeOutput(out, estimatedBytes);
+          }
+          progress.report(bytes, totalBytes, { rows, rowsPerSecond });
+        },
+        maxStallMs: MAX_STALL_MS,
+      },
+    );
+    isFinished = true;
+    return report;
+  } finally {
+    progress.end();
+    if (!isFinished) rmSync(temporaryTracePath(out), { force: true });
+  }
+}

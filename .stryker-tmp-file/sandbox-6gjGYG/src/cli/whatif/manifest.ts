@@ -1,0 +1,81 @@
+// @ts-nocheck
+import type { Command, Option } from "commander";
+import { isoInstant } from "../../platform/core/calendar.ts";
+import type { Question } from "../../whatif/report/question.ts";
+import { questionSummary } from "../../whatif/report/question-summary.ts";
+import type { OpenedTraces } from "./open-traffic.ts";
+
+/** Effective values of flags that were not on the command line, by name without dashes. */
+export type ResolvedFlags = Readonly<Record<string, readonly (string | number)[]>>;
+
+/** The part of the input that determines default values. */
+type AnalyzedTraces = Pick<OpenedTraces, "traffic" | "target" | "world">;
+
+/**
+ * Effective values of the flags that all questions share. Values taken from a world are omitted: the world
+ * supplies them again.
+ */
+export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces): ResolvedFlags {
+  const { present_delay_s, profile, cu, price_list, price_plan, start_latency, from_world } =
+    questionSummary(question);
+  const unlessFromWorld = (field: (typeof from_world)[number], value: string | number) =>
+    from_world.includes(field) ? [] : [value];
+  return {
+    ...resolvedInputFlags(traces),
+    present: unlessFromWorld("present", present_delay_s),
+    profile: unlessFromWorld("profile", profile),
+    prices: price_list === null ? [] : [price_list],
+    "price-plan": price_plan === null ? [] : [price_plan],
+    cu: unlessFromWorld("cu", cu),
+    "start-latency": unlessFromWorld("start_latency", start_latency),
+  };
+}
+
+/**
+ * A world keeps changing, so its period is recorded. For trace files, the flags that name a world do not
+ * apply.
+ */
+export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTraces): ResolvedFlags {
+  if (target === undefined) return { data: [], world: [], url: [] };
+  const { data, world, url } = target;
+  const where = url === undefined ? { data: [data], url: [] } : { data: [], url: [url] };
+  return { ...where, world: [world], from: [isoInstant(period.startAt)], to: [isoInstant(period.endAt)] };
+}
+
+/** Flags without influence on the result, and secrets. */
+const OMITTED_FLAGS: readonly string[] = ["--out", "--control-token", "--workers", "--shard"];
+
+/** A command line that repeats the question with every default and environment variable spelled out. */
+export function repeatCommand(
+  args: readonly string[],
+  command: Command,
+  resolvedFlags: ResolvedFlags,
+): string {
+  const isOmitted = (index: number) =>
+    OMITTED_FLAGS.some(
+      (flag) =>
+        args[index] === flag || args[index]?.startsWith(`${flag}=`) === true || args[index - 1] === flag,
+    );
+  const typed = args.filter((_, index) => !isOmitted(index));
+  const rest = command.options.flatMap((option) =>
+    untypedValues(option, command, resolvedFlags).flatMap((value) => [option.long ?? "", String(value)]),
+  );
+  return ["standin", ...typed, ...rest].map(shellQuote).join(" ");
+}
+
+function untypedValues(
+  option: Option,
+  command: Command,
+  resolvedFlags: ResolvedFlags,
+): readonly (string | number)[] {
+  const source = command.getOptionValueSource(option.attributeName());
+  if (source === "cli" || OMITTED_FLAGS.includes(option.long ?? "")) return [];
+  const own = resolvedFlags[option.name()];
+  if (own !== undefined) return own;
+  if (source === "env") return [command.getOptionValue(option.attributeName())];
+  return option.defaultValue === undefined ? [] : [option.defaultValueDescription ?? option.defaultValue];
+}
+
+function shellQuote(text: string): string {
+  return /^[\w./@%:=,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,264 @@
+// @ts-nocheck
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  DEFAULT_PRICED_PLAN,
+  newestPriceList,
+  PRICE_LIST_DATES,
+  PRICED_PLANS,
+  type PricedPlan,
+  type PriceListDate,
+} from "../../platform/catalog/price-lists.ts";
+import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { SuspendDelay } from "../../whatif/curve/curve.ts";
+import type { StartLatency } from "../../whatif/replay/start-latency.ts";
+import {
+  DEFAULTS,
+  DELAY_RULE,
+  effectiveProfile,
+  LATENCY_RULE,
+  parseDelay,
+  parseLatency,
+  parseWorth,
+  type Question,
+  type QuestionInput,
+  questionFrom,
+  WORTH_RULE,
+  type WorldDefaults,
+} from "../../whatif/report/question.ts";
+import { fromWorldText } from "../../whatif/report/question-summary.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
+import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";
+import { printError } from "../terminal/print.ts";
+
+/** Options that the what-if commands share. */
+export type QuestionOptions = {
+  readonly present?: SuspendDelay;
+  /** A name, or the path of a file. */
+  readonly profile?: string;
+  readonly price?: number;
+  readonly prices?: PriceListDate;
+  readonly pricePlan?: PricedPlan;
+  readonly cu?: number;
+  /** Seconds of active time, or dollars. */
+  readonly coldStartWorth?: number | StartCost;
+  readonly waitWorth?: number;
+  readonly startLatency?: StartLatency;
+  readonly seed: number;
+};
+
+type StartCost = { readonly dollars: number };
+
+export type OutputOptions = { readonly json?: boolean; readonly out?: string };
+export type PeriodOptions = { readonly from?: SimTime; readonly to?: SimTime };
+
+const MAX_WORKERS = 64;
+/** Forms of an autosuspend delay, for help texts. */
+export const DELAY_FORMS = "300 (seconds), 5m or never";
+
+/**
+ * D: connection pooling: seven connections are reserved for the platform's own role. For profile 2024 this is
+ * A.
+ */
+const DEFAULT_RESERVED_CONNECTIONS = 7;
+
+/** `excluded`: options that have no effect on the results of this command. */
+export function addQuestionOptions(
+  command: Command,
+  excluded: readonly (keyof QuestionOptions)[] = [],
+): Command {
+  const options = [
+    new Option(
+      "--present <delay>",
+      `current autosuspend delay: ${DELAY_FORMS} (default: those of the world, or 5m)`,
+    ).argParser(parseDelayOption),
+    // No environment variable: STANDIN_PROFILE applies to worlds that `serve` creates; an existing world has
+    // its own.
+    new Option(
+      "--profile <name|file>",
+      `platform profile: start latency, default delay and limits (default: that of the world, or ${DEFAULTS.profile})`,
+    ),
+    new Option("--price <dollars>", "price per CU-hour (default: that of --prices)")
+      .argParser(numberAtLeast(0))
+      .conflicts(["prices", "pricePlan"]),
+    ...priceListOptions(),
+    cuOption(),
+    coldStartWorthOption(),
+    new Option(
+      "--start-latency <duration>",
+      "time that a suspended compute needs to start: 500ms, 500 (milliseconds), 1s..5s, 3s~0.5 or measured (default: that of the world, or of the profile)",
+    ).argParser(parseLatencyOption),
+    seedOption(),
+  ];
+  for (const one of options)
+    if (!excluded.some((name) => name === one.attributeName())) command.addOption(one);
+  return command;
+}
+
+export function priceListOptions(): readonly Option[] {
+  return [
+    new Option(
+      "--prices <date>",
+      `price list of this date (default: the price of a profile file, or the newest list, ${newestPriceList().date})`,
+    ).choices(PRICE_LIST_DATES),
+    new Option(
+      "--price-plan <plan>",
+      `plan of that list (default: ${DEFAULT_PRICED_PLAN}, which allows other delays)`,
+    ).choices(PRICED_PLANS),
+  ];
+}
+
+export function cuOption(): Option {
+  return new Option(
+    "--cu <size>",
+    `size of each compute in CU (default: those of the world, or ${DEFAULTS.cu})`,
+  ).argParser(numberAbove(0));
+}
+
+export function coldStartWorthOption(): Option {
+  return new Option(
+    "--cold-start-worth <duration>",
+    "active time that avoiding one cold start is worth: 120 (seconds) or 2m",
+  )
+    .argParser(parseWholeSecondsOption)
+    .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
+}
+
+/** For commands that also accept a worth in dollars. */
+export function coldStartOrDollarsOption(): Option {
+  return new Option(
+    "--cold-start-worth <worth>",
+    "what avoiding one cold start is worth: active time such as 120 (seconds) or 2m, or dollars such as 0.01usd",
+  )
+    .argParser(parseStartWorthOption)
+    .default(DEFAULTS.coldStartWorthS, `${DEFAULTS.coldStartWorthS}s`);
+}
+
+export function waitWorthOption(): Option {
+  return new Option(
+    "--wait-worth <dollars>",
+    "what avoiding one hour of waiting requests is worth, instead of --cold-start-worth",
+  )
+    .argParser(numberAtLeast(0))
+    .conflicts("coldStartWorth");
+}
+
+export function seedOption(): Option {
+  return runSeedOption("random seed").default(DEFAULTS.seed);
+}
+
+export function reservedOption(): Option {
+  return new Option("--reserved <n>", "connections of max_connections that are reserved for the platform")
+    .argParser(integerParser(0, 1_000))
+    .default(DEFAULT_RESERVED_CONNECTIONS);
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(jsonOption())
+    .addOption(
+      new Option(
+        "--out <path>",
+        "directory for report.html, SVG, CSV, summary.json and a manifest, or an .html file for the report alone; replaces a previous report",
+      ),
+    );
+}
+
+export function shardOption(): Option {
+  return new Option(
+    "--shard <i/n>",
+    "replay only one of n parts of the computes, such as 1/3, and print it; standin whatif merge joins the parts",
+  ).argParser(parseShardOption);
+}
+
+export function workersOption(): Option {
+  return envOption("--workers <n>", "number of threads; the result does not depend on it")
+    .argParser(integerParser(1, MAX_WORKERS))
+    .default(1);
+}
+
+/** Builds the question from flags and the settings of the world, and prints a note about the latter. */
+export async function questionFromOptions(
+  { coldStartWorth, waitWorth, profile: requested, ...options }: QuestionOptions,
+  world: WorldDefaults | undefined,
+): Promise<{ readonly question: Question; readonly profile: Profile }> {
+  const { readProfile } = await import("./profile-file.ts");
+  const profile = requested === undefined ? undefined : readProfile(requested);
+  const worth =
+    typeof coldStartWorth === "object"
+      ? { coldStartDollars: coldStartWorth.dollars }
+      : { coldStartWorthS: coldStartWorth, waitDollarsPerHour: waitWorth };
+  const question = questionOrError({ ...options, profile, ...worth }, world);
+  const note = fromWorldText(question);
+  if (note !== undefined) printError(`note: ${note}\n`);
+  return { question, profile: effectiveProfile(profile, world).profile };
+}
+
+function questionOrError(input: QuestionInput, world: WorldDefaults | undefined): Question {
+  try {
+    return questionFrom(input, world);
+  } catch (error) {
+    if (error instanceof RangeError) throw new CliError(error.message, true);
+    throw error;
+  }
+}
+
+/** Whole seconds, a duration such as `5m`, or `never`. */
+export function parseDelayOption(text: string): SuspendDelay {
+  const parsed = parseDelay(text);
+  if (parsed !== undefined) return parsed;
+  throw new InvalidArgumentError(`It ${DELAY_RULE}.`);
+}
+
+/** For a repeatable option; drops duplicates. */
+export function addDelayOption(
+  text: string,
+  previous: readonly SuspendDelay[] | undefined,
+): readonly SuspendDelay[] {
+  return [...new Set([...(previous ?? []), parseDelayOption(text)])];
+}
+
+export function numberAbove(minimum: number) {
+  return (text: string): number => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isFinite(value) && value > minimum) return value;
+    throw new InvalidArgumentError(`It must be a number above ${minimum}.`);
+  };
+}
+
+export function numberAtLeast(minimum: number) {
+  return (text: string): number => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isFinite(value) && value >= minimum) return value;
+    throw new InvalidArgumentError(`It must be a number, at least ${minimum}.`);
+  };
+}
+
+/** A share, as a percentage or a number: 0.1% is 0.001. */
+export function parseShareOption(text: string): number {
+  const isPercentage = text.endsWith("%");
+  const value = numberAtLeast(0)(isPercentage ? text.slice(0, -1) : text) / (isPercentage ? 100 : 1);
+  if (value < 1) return value;
+  throw new InvalidArgumentError("It must be a share below 1, such as 0.1% or 0.001.");
+}
+
+function parseWholeSecondsOption(text: string): number {
+  const seconds = parseWorth(text);
+  if (seconds !== undefined) return seconds;
+  throw new InvalidArgumentError(`It ${WORTH_RULE}.`);
+}
+
+function parseStartWorthOption(text: string): number | StartCost {
+  const seconds = parseWorth(text);
+  if (seconds !== undefined) return seconds;
+  const dollars = /^(\d+(?:\.\d+)?)usd$/.exec(text)?.[1];
+  if (dollars !== undefined) return { dollars: Number(dollars) };
+  throw new InvalidArgumentError(`It ${WORTH_RULE}, or dollars like 0.01usd.`);
+}
+
+export function parseLatencyOption(text: string): StartLatency {
+  const parsed = parseLatency(text);
+  if (parsed !== undefined) return parsed;
+  throw new InvalidArgumentError(`It ${LATENCY_RULE}.`);
+}

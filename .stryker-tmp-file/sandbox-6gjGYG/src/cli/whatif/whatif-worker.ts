@@ -1,0 +1,45 @@
+// @ts-nocheck
+import { RecordingError } from "../../recordings/rows/recording-error.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
+import { TraceFile } from "../../recordings/trace-files/trace-file.ts";
+import { randomFrom } from "../../simulation/random.ts";
+import { type CurveReadingOptions, readCurve } from "../../whatif/curve/curve-reading.ts";
+import { type ReplayWork, replayComputes } from "../../whatif/replay/replay-jobs.ts";
+import { plainOutcome } from "../../whatif/replay/replay-outcome.ts";
+import { trafficWithin } from "../../whatif/trace/known-traffic.ts";
+import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-computes.ts";
+import { runToEnd } from "../terminal/run-with-progress.ts";
+import { trafficFromFile } from "./trace-files.ts";
+
+/** Work for a thread of `standin whatif --workers`. */
+export type WhatifWork =
+  | { readonly kind: "curve"; readonly options: CurveReadingOptions }
+  | ({ readonly kind: "replay" } & ReplayWork);
+/** Errors about the file are returned as values, because an error loses its class between threads. */
+export type WhatifProblem = { readonly problem: string };
+/** The work, the trace file, and the selected computes and period. */
+export type WhatifJob = {
+  readonly path: string;
+  readonly only?: readonly string[] | undefined;
+  readonly period: Period;
+  readonly work: WhatifWork;
+};
+
+// biome-ignore lint/style/noDefaultExport: the pool calls a module's default export.
+export default function runWhatifJob({ path, only, period, work }: WhatifJob): unknown {
+  const file = new TraceFile(path);
+  try {
+    const all = trafficFromFile(file);
+    const traffic = trafficWithin(
+      only === undefined ? all : trafficOfComputes(all, computeIndexes(all, only)),
+      period,
+    );
+    if (work.kind === "curve") return runToEnd(readCurve(traffic, work.options));
+    return runToEnd(replayComputes(traffic, work, randomFrom)).map(plainOutcome);
+  } catch (error) {
+    if (error instanceof RecordingError) return { problem: error.message } satisfies WhatifProblem;
+    throw error;
+  } finally {
+    file.close();
+  }
+}

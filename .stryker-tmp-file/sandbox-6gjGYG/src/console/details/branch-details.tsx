@@ -1,0 +1,98 @@
+// @ts-nocheck
+import { useSignal } from "@preact/signals";
+import type { Branch } from "../client/types.ts";
+import { CopyText } from "../parts/copy-text.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { formatInstant } from "../parts/format.ts";
+import { connectionUri, createBranch, createCompute, deleteBranch } from "../state/actions.ts";
+import { attempt } from "../state/notices.ts";
+import { canChange, computes, findBranch, findProject, selection } from "../state/world.ts";
+import { AllFields } from "./all-fields.tsx";
+import { BranchData } from "./branch-data.tsx";
+import { pointText } from "./branch-graph.tsx";
+
+export function BranchDetails({ branch }: { readonly branch: Branch }) {
+  const uri = useSignal<string | undefined>(undefined);
+  const project = findProject(branch.project_id);
+  const parent = branch.parent_id === undefined ? undefined : findBranch(branch.parent_id);
+  const own = computes.value.filter(({ branch_id }) => branch_id === branch.id);
+  const hasPrimary = own.some(({ type }) => type === "read_write");
+  const reveal = async () => {
+    uri.value = await attempt(() => connectionUri(branch));
+  };
+  return (
+    <>
+      <h2>
+        {project?.name} / {branch.name}
+      </h2>
+      <p class="id">
+        <code>{branch.id}</code>
+      </p>
+      {canChange.value && (
+        <div class="buttons">
+          <button type="button" onClick={() => project && createBranch(project, branch)}>
+            New branch
+          </button>
+          <button
+            type="button"
+            onClick={() => createCompute(branch, hasPrimary ? "read_only" : "read_write")}
+          >
+            {hasPrimary ? "New replica" : "New compute"}
+          </button>
+          <button
+            type="button"
+            class="danger quiet"
+            disabled={branch.default}
+            title={branch.default ? "The default branch of a project cannot be deleted" : undefined}
+            onClick={() => deleteBranch(branch)}
+          >
+            Delete
+          </button>
+        </div>
+      )}
+      <Facts
+        facts={[
+          ["State", branch.state],
+          ["Parent", parent?.name ?? "none"],
+          ["Begins", pointText(branch)],
+          ["Created", formatInstant(branch.created_at)],
+          ["Databases", branch.databases.map(({ name }) => name).join(", ") || "none"],
+          ["Roles", branch.roles.map(({ name }) => name).join(", ") || "none"],
+          ["Default, protected", `${branch.default ? "yes" : "no"}, ${branch.protected ? "yes" : "no"}`],
+        ]}
+      />
+      {canChange.value && (
+        <>
+          <h3>Connect</h3>
+          {uri.value === undefined ? (
+            <button type="button" onClick={reveal}>
+              Show connection string
+            </button>
+          ) : (
+            <CopyText text={uri.value} label="connection string" />
+          )}
+        </>
+      )}
+      <BranchData branch={branch} />
+      <h3>Computes</h3>
+      <ul class="links">
+        {own.map(({ id, type, phase }) => (
+          <li key={id}>
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                selection.value = { kind: "compute", id };
+              }}
+            >
+              {type === "read_only" ? "replica" : "primary"} <code>{id}</code>
+            </button>
+            <small>{phase.state === "active" ? "active" : "suspended"}</small>
+          </li>
+        ))}
+        {own.length === 0 && <li>none</li>}
+      </ul>
+      <AllFields object={branch} />
+    </>
+  );
+}

@@ -1,0 +1,135 @@
+// @ts-nocheck
+import type { Context } from "hono";
+import * as z from "zod";
+import {
+  errorResponseFrom,
+  parseInput,
+  parseJsonBody,
+  queryParameters,
+  RequestError,
+  readBody,
+  respondWithError,
+  type WorldResolver,
+} from "../../http/request.ts";
+import type { DescribeBranchData } from "../../platform/branch-data/data-description.ts";
+import type { MoveDestination } from "../../worlds/moves/world-move.ts";
+import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
+import type { PostgresFigures } from "../routes/metrics.ts";
+import type { RecordScenario } from "./scenario-fields.ts";
+import type { RunStatement } from "./sql-fields.ts";
+import { strict } from "./strict-fields.ts";
+import type { WatchedRun } from "./watched-run.ts";
+import type { AskWhatIf } from "./whatif-fields.ts";
+
+/** A world on a server, which may require a control token. */
+export type DestinationPlace = {
+  readonly world: string;
+  readonly url: string;
+  readonly token: string | undefined;
+};
+
+/** The dependencies of the control API. */
+export type ControlOptions = {
+  readonly worlds: WorldsHandle;
+  readonly worldOf: WorldResolver;
+  readonly defaultWorld: WorldResolver;
+  readonly version: string;
+  /** Name of this server among several behind a router, which states the address that clients use. */
+  readonly cell?: string | undefined;
+  /** How each operation of the public API is covered. */
+  readonly coverage: () => unknown;
+  /** All operations of the public API. */
+  readonly operationIds: readonly string[];
+  readonly askWhatIf: AskWhatIf;
+  /** Absent if the server shows no scenario run. */
+  readonly run?: WatchedRun | undefined;
+  /** Absent if worlds are not in files. */
+  readonly recordScenario?: RecordScenario | undefined;
+  /** Reaches another server, to which a world moves; absent if worlds are not in files. */
+  readonly destinationAt?: ((place: DestinationPlace) => Promise<MoveDestination>) | undefined;
+  readonly controlToken: string | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly postgresFigures?: (() => PostgresFigures) | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly describeBranchData?: DescribeBranchData | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly runStatement?: RunStatement | undefined;
+  readonly onBug: (error: unknown) => void;
+};
+
+type ParsedRequest<Q extends z.ZodType, B extends z.ZodType> = {
+  /** The world that the request is for. */
+  readonly world: WorldHandle;
+  readonly params: Record<string, string>;
+  readonly query: z.output<Q>;
+  readonly body: z.output<B>;
+};
+
+/** A handler with the schemas of its inputs, for the document of the control API. */
+export type DocumentedHandler = ((context: Context) => Promise<Response>) & {
+  readonly inputs: { readonly query?: z.ZodType | undefined; readonly body?: z.ZodType | undefined };
+};
+
+const ANYTHING = z.unknown();
+/** For routes without query parameters: an unknown one is an error, not silently ignored. */
+const NO_PARAMETERS = strict({});
+
+/**
+ * A handler that parses the request and responds in JSON. Errors have the same shape as those of the imitated
+ * API.
+ */
+export function handler<Q extends z.ZodType = typeof ANYTHING, B extends z.ZodType = typeof ANYTHING>(
+  { worldOf, onBug }: Pick<ControlOptions, "worldOf" | "onBug">,
+  options: {
+    readonly query?: Q;
+    readonly body?: B;
+    readonly status?: 200 | 201;
+    /** The schema of a body that is parsed in more than one step. */
+    readonly documentedBody?: z.ZodType;
+  },
+  respond: (request: ParsedRequest<Q, B>, context: Context) => unknown,
+): DocumentedHandler {
+  const handle = async (context: Context) => {
+    try {
+      const world = worldOf(context);
+      const query = parseInput(
+        options.query ?? NO_PARAMETERS,
+        queryParameters(context),
+        "query",
+      ) as z.output<Q>;
+      const body = (
+        options.body === undefined
+          ? undefined
+          : parseInput(options.body, parseJsonBody(await readBody(context)))
+      ) as z.output<B>;
+      const result = await respond({ world, params: context.req.param(), query, body }, context);
+      return result instanceof Response ? result : context.json(result as object, options.status ?? 200);
+    } catch (error) {
+      return respondWithError(context, errorResponseFrom(error, onBug));
+    }
+  };
+  const { query, body, documentedBody } = options;
+  return Object.assign(handle, { inputs: { query, body: documentedBody ?? body } });
+}
+
+/**
+ * Runs one transaction. `RequestError` is passed around it, because an error thrown inside makes the world
+ * reopen its file.
+ */
+export async function runTransaction<T>(
+  world: WorldHandle,
+  work: (transaction: Transaction) => T,
+): Promise<T> {
+  const outcome = await world.transact(
+    (transaction): { readonly value: T } | { readonly refused: RequestError } => {
+      try {
+        return { value: work(transaction) };
+      } catch (error) {
+        if (error instanceof RequestError) return { refused: error };
+        throw error;
+      }
+    },
+  );
+  if ("refused" in outcome) throw outcome.refused;
+  return outcome.value;
+}

@@ -1,0 +1,23 @@
+// @ts-nocheck
+import type { PointSelector } from "../../simulation/replay.ts";
+
+/** A scenario that repeats a part of a world's history. */
+export type RecordedScenario = {
+  /** The file, in YAML. It contains the initial world. */
+  readonly scenario: string;
+  /** Number of steps. */
+  readonly steps: number;
+  /** Digest of the final state; null if something could not be reproduced. */
+  readonly state: string | null;
+  /** What could not be reproduced. */
+  readonly omitted: readonly string[];
+};
+
+/**
+ * Records what happened between two points; defaults are those of `standin record`. Throws a `RangeError` if
+ * that is impossible. Everything to record must be in the world's file.
+ */
+export type RecordScenario = (
+  world: string,
+  period: { readonly from?: PointSelector | undefined; readonly to?: PointSelector | undefined },
+) => Promise<RecordedScenario>;

@@ -1,0 +1,55 @@
+// @ts-nocheck
+import * as z from "zod";
+import { PRICE_LIST_DATES, PRICED_PLANS } from "../../platform/catalog/price-lists.ts";
+import type { WorldHandle } from "../../worlds/world-handle.ts";
+
+const MAX_POLICIES = 20;
+/** Computes that are listed for each policy. */
+const MAX_LISTED_COMPUTES = 100;
+
+/** The value of a command-line flag; numbers need no quotes. It is parsed where the question is answered. */
+const flag = z
+  .union([z.string().max(64), z.number()], { error: "must be a string or a number" })
+  .transform(String);
+const policy = z.string().min(1).max(128);
+export const whatIfQuestion = z.strictObject({
+  policy: z.union([policy, z.array(policy).min(1).max(MAX_POLICIES)], {
+    error: `must be a policy like fixed:60, or up to ${MAX_POLICIES} of them`,
+  }),
+  from: flag.optional(),
+  to: flag.optional(),
+  present: flag.optional(),
+  profile: flag.pipe(z.enum(["2024", "2026"])).optional(),
+  price: z.number().min(0).optional(),
+  prices: z.enum(PRICE_LIST_DATES).optional(),
+  price_plan: z.enum(PRICED_PLANS).optional(),
+  cu: z.number().positive().optional(),
+  cold_start_worth: flag.optional(),
+  start_latency: flag.optional(),
+  seed: z.int().min(0).max(4_294_967_295).optional(),
+  replications: z.int().min(1).optional(),
+  by_compute: z.int().min(1).max(MAX_LISTED_COMPUTES).optional(),
+});
+
+/** A question about a world: policies to compare with its own, and the period. Defaults are those of `standin whatif compare`. */
+type WhatIfQuestion = {
+  readonly policies: readonly string[];
+} & Pick<
+  z.output<typeof whatIfQuestion>,
+  | "from"
+  | "to"
+  | "present"
+  | "profile"
+  | "price"
+  | "prices"
+  | "price_plan"
+  | "cu"
+  | "cold_start_worth"
+  | "start_latency"
+  | "seed"
+  | "replications"
+  | "by_compute"
+>;
+
+/** Answers from the traffic in a world's journal. Throws a `RangeError` that names the invalid field. */
+export type AskWhatIf = (world: WorldHandle, question: WhatIfQuestion) => Promise<object>;

@@ -1,0 +1,147 @@
+// @ts-nocheck
+import { Hono } from "hono";
+import * as z from "zod";
+import { badRequest } from "../../http/errors.ts";
+import { fail, parseInput, parseJsonBody, readBody, unwrap } from "../../http/request.ts";
+import type { WorldMoves } from "../../worlds/moves/world-move.ts";
+import { worldName } from "../http/control-fields.ts";
+import { type ControlOptions, handler } from "../http/handler.ts";
+import { strict } from "../http/strict-fields.ts";
+
+/** A call carries at most this much of a file. */
+const MAX_CHUNK_BYTES = 8 * 1024 ** 2;
+/** The completion has the passwords of all roles of a world. */
+const MAX_COMPLETION_BYTES = 64 * 1024 ** 2;
+
+const TO_RULE = "must be the URL of another server, such as http://10.0.0.2:4620";
+const move = z.strictObject({
+  to: z
+    .url({ protocol: /^https?$/, error: TO_RULE })
+    .transform((url) => new URL(url))
+    .refine(({ pathname, search, username }) => pathname === "/" && search === "" && username === "", TO_RULE)
+    .transform(({ origin }) => origin),
+  control_token: z.string().min(1).optional(),
+});
+
+const historyId = z.string().min(1).max(64);
+const moving = z.strictObject({ history_id: historyId, size_bytes: z.int().min(0) });
+const part = z
+  .string()
+  .regex(/^(file|log|snapshot:[a-z0-9][a-z0-9._-]{0,99})$/, "must be file, log, or snapshot:<name>");
+const moved = z.strictObject({
+  history_id: historyId,
+  seq: z.int().min(0),
+  parts: z.array(
+    z.strictObject({
+      name: part,
+      bytes: z.int().min(0),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      taken_at: z.number().min(0).optional(),
+    }),
+  ),
+  secrets: z.array(z.strictObject({ id: z.string(), value: z.string() })),
+});
+const offsetQuery = strict({
+  offset: z
+    .string()
+    .regex(/^\d{1,15}$/, "must be a position in bytes")
+    .transform(Number),
+});
+
+/** Moves worlds to other servers, and receives them. */
+export function moveRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+
+  app.post(
+    "/worlds/:name/move",
+    handler(options, { body: move }, async ({ params, body: { to, control_token } }, context) => {
+      const moves = requireMoves(options);
+      const name = nameOf(params);
+      const destination = await options.destinationAt?.({ world: name, url: to, token: control_token });
+      if (destination === undefined) return fail(badRequest("to: this server cannot call other servers"));
+      return { name, ...unwrap(await moves.move(name, destination, context.req.raw.signal)) };
+    }),
+  );
+
+  app.get(
+    "/worlds/:name/move",
+    handler(options, {}, ({ params }) => {
+      const progress = requireMoves(options).progress(nameOf(params));
+      if (progress === undefined) return { moving: false };
+      const { to, sentBytes, totalBytes } = progress;
+      return { moving: true, to, sent_bytes: sentBytes, total_bytes: totalBytes };
+    }),
+  );
+
+  app.delete(
+    "/worlds/:name/move",
+    handler(options, {}, async ({ params }) => {
+      const name = nameOf(params);
+      unwrap(await requireMoves(options).forget(name));
+      return { name, deleted: true };
+    }),
+  );
+
+  app.post(
+    "/worlds/:name/arrival",
+    handler(options, { body: moving, status: 201 }, async ({ params, body }) => {
+      const { history_id, size_bytes } = body;
+      const begun = await requireMoves(options).arrivals.begin(nameOf(params), {
+        historyId: history_id,
+        sizeBytes: size_bytes,
+      });
+      return { id: unwrap(begun) };
+    }),
+  );
+
+  app.put(
+    "/worlds/:name/arrival/:id/:part",
+    handler(options, { query: offsetQuery }, async ({ params, query: { offset } }, context) => {
+      const length = Number(context.req.header("content-length") ?? Number.NaN);
+      if (!(length <= MAX_CHUNK_BYTES))
+        return fail(
+          badRequest(`request body: must have a Content-Length of at most ${MAX_CHUNK_BYTES} bytes`),
+        );
+      const bytes = new Uint8Array(await context.req.arrayBuffer());
+      const name = parseInput(part, params["part"], "part");
+      unwrap(
+        await requireMoves(options).arrivals.write(nameOf(params), params["id"] ?? "", name, offset, bytes),
+      );
+      return { received_bytes: offset + bytes.length };
+    }),
+  );
+
+  app.post(
+    "/worlds/:name/arrival/:id/complete",
+    handler(options, { documentedBody: moved }, async ({ params }, context) => {
+      const input = parseInput(moved, parseJsonBody(await readBody(context, MAX_COMPLETION_BYTES)));
+      const { history_id, seq, secrets } = input;
+      const parts = input.parts.map(({ taken_at, ...sum }) => ({ ...sum, takenAt: taken_at }));
+      unwrap(
+        await requireMoves(options).arrivals.complete(nameOf(params), params["id"] ?? "", {
+          ...{ historyId: history_id, seq, parts, secrets },
+        }),
+      );
+      return { name: nameOf(params), seq: input.seq };
+    }),
+  );
+
+  app.delete(
+    "/worlds/:name/arrival",
+    handler(options, { query: strict({ history_id: historyId }) }, async ({ params, query }) => ({
+      arrived: unwrap(await requireMoves(options).arrivals.settle(nameOf(params), query.history_id)),
+    })),
+  );
+
+  return app;
+}
+
+function nameOf(params: Readonly<Record<string, string>>): string {
+  return parseInput(worldName, params["name"], "name");
+}
+
+function requireMoves({ worlds }: ControlOptions): WorldMoves {
+  return (
+    worlds.moves ?? fail(badRequest("worlds in memory cannot be moved; start the server with standin serve"))
+  );
+}

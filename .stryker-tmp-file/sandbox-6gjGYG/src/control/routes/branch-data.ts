@@ -1,0 +1,35 @@
+// @ts-nocheck
+import { Hono } from "hono";
+import { fail } from "../../http/request.ts";
+import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { formatInstant } from "../http/render-object.ts";
+
+const NO_DATA = { engine: null, as_of: null, exact: true, size_bytes: 0, points: 0, available_since: null };
+
+/** The data of branches, which history does not contain. */
+export function branchDataRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+  app.get(
+    "/branches/:branch_id/data",
+    handler(options, {}, async ({ world, params }) => {
+      const branchId = params["branch_id"] ?? "";
+      const row = await runTransaction(world, (view) => {
+        if (view.world.branches.get(branchId) === undefined)
+          fail({ status: 404, code: "BRANCH_NOT_FOUND", message: `branch "${branchId}" not found` });
+        return view.world.branchData.get(branchId);
+      });
+      const data = row && (await options.describeBranchData?.(row));
+      if (data === undefined) return NO_DATA;
+      const { pgVersion, asOf, isExact, sizeBytes, points, since } = data;
+      return {
+        engine: `postgres ${pgVersion}`,
+        as_of: formatInstant(asOf),
+        exact: isExact,
+        size_bytes: sizeBytes,
+        points,
+        available_since: since === undefined ? null : formatInstant(since),
+      };
+    }),
+  );
+  return app;
+}

@@ -1,0 +1,80 @@
+// @ts-nocheck
+import { Hono } from "hono";
+import * as z from "zod";
+import { badRequest } from "../../http/errors.ts";
+import { fail } from "../../http/request.ts";
+import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import type { ClockReading } from "../../worlds/world-handle.ts";
+import { clockMoved } from "../http/clock-moves.ts";
+import { clockInstant, duration } from "../http/control-fields.ts";
+import { type ControlOptions, handler } from "../http/handler.ts";
+import { formatInstant, renderObject } from "../http/render-object.ts";
+
+const MAX_FACTOR = 1_000_000;
+
+const clockBody = z
+  .object({
+    mode: z.enum(["real", "scaled", "manual"]),
+    factor: z.number().positive().max(MAX_FACTOR).optional(),
+  })
+  .refine(({ mode, factor }) => (mode === "scaled") === (factor !== undefined), {
+    path: ["factor"],
+    message:
+      "is required for mode scaled and not allowed otherwise: simulated seconds per second of wall-clock time, such as 60",
+  });
+
+const advanceBody = z
+  .strictObject({ by: duration.optional(), to: clockInstant.optional(), next: z.literal(true).optional() })
+  .refine(
+    (body) => Object.keys(body).length === 1,
+    'must have exactly one of "by" (a duration), "to" (an instant) and "next": true',
+  );
+
+/** Reads, sets and advances the clock. */
+export function clockRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+  app.get(
+    "/clock",
+    handler(options, {}, async ({ world }) => renderClock(await world.clock())),
+  );
+  app.put(
+    "/clock",
+    handler(options, { body: clockBody }, async ({ world, body }) => {
+      const reading = await world.setClock(body.mode, body.factor ?? 1);
+      clockMoved(world);
+      return renderClock(reading);
+    }),
+  );
+  app.post(
+    "/clock/advance",
+    handler(options, { body: advanceBody }, async ({ world, body: { by, to } }) => {
+      const advance = await world.advance(
+        by !== undefined ? { by } : to !== undefined ? { to } : { next: true },
+      );
+      clockMoved(world);
+      if (advance === undefined) {
+        const now = formatInstant(world.now());
+        const field = by !== undefined ? "by" : to !== undefined ? "to" : "next";
+        return fail(
+          badRequest(`${field}: must be at or after the current time ${now}, and before the year 10000`),
+        );
+      }
+      const { now, events, nextSince } = advance;
+      return omitUndefined({
+        now: formatInstant(now),
+        events: events.map((event) => renderObject(event)),
+        next_since: nextSince,
+      });
+    }),
+  );
+  return app;
+}
+
+function renderClock({ now, mode, factor, nextDue }: ClockReading) {
+  return {
+    now: formatInstant(now),
+    mode,
+    factor,
+    next_due: nextDue === undefined ? null : formatInstant(nextDue),
+  };
+}

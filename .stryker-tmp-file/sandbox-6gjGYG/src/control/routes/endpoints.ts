@@ -1,0 +1,63 @@
+// @ts-nocheck
+import { Hono } from "hono";
+import * as z from "zod";
+import { unwrap } from "../../http/request.ts";
+import type { Compute } from "../../platform/compute/compute.ts";
+import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
+import type { World } from "../../platform/core/world.ts";
+import { isComputeVisible } from "../../platform/lookup.ts";
+import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
+import { formatInstant } from "../http/render-object.ts";
+import { strict } from "../http/strict-fields.ts";
+import { computeStats, consoleStatus } from "./stats.ts";
+
+const MAX_LISTED_COMPUTES = 100;
+const endpointsQuery = strict({
+  endpoint_id: z
+    .string()
+    .transform((text) => text.split(","))
+    .refine(
+      (ids) => ids.length <= MAX_LISTED_COMPUTES,
+      `must be at most ${MAX_LISTED_COMPUTES} ids, separated by commas`,
+    )
+    .optional(),
+});
+
+/** Statistics of computes. */
+export function endpointRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+  app.get(
+    "/endpoints",
+    handler(options, { query: endpointsQuery }, ({ world, query }) =>
+      runTransaction(world, (transaction) => ({
+        now: formatInstant(transaction.now),
+        endpoints: computesOf(transaction.world, query.endpoint_id)
+          .filter((compute) => isComputeVisible(transaction.world, compute))
+          .map((compute) => ({
+            ...computeStats(transaction.world, compute, transaction.now),
+            status: consoleStatus(compute),
+          })),
+      })),
+    ),
+  );
+
+  app.get(
+    "/endpoints/:endpoint_id/stats",
+    handler(options, {}, ({ world, params }) =>
+      runTransaction(world, (transaction) => {
+        return computeStats(
+          transaction.world,
+          unwrap(findReachableCompute(transaction.world, params["endpoint_id"] ?? "")),
+          transaction.now,
+        );
+      }),
+    ),
+  );
+
+  return app;
+}
+
+/** All computes, or those with these ids that exist. */
+function computesOf({ computes }: World, ids: readonly string[] | undefined): Compute[] {
+  return ids === undefined ? [...computes.values()] : ids.flatMap((id) => computes.get(id) ?? []);
+}

@@ -1,0 +1,35 @@
+// @ts-nocheck
+import { Hono } from "hono";
+import { fail } from "../../http/request.ts";
+import { point } from "../http/control-fields.ts";
+import { type ControlOptions, handler } from "../http/handler.ts";
+import type { RecordedScenario } from "../http/scenario-fields.ts";
+import { strict } from "../http/strict-fields.ts";
+
+/** Turns a part of a world's history into a scenario file. */
+export function scenarioRoutes(options: ControlOptions): Hono {
+  const app = new Hono();
+  app.get(
+    "/scenario",
+    handler(
+      options,
+      { query: strict({ from: point.optional(), to: point.optional() }) },
+      async ({ world, query }): Promise<RecordedScenario> => {
+        if (options.recordScenario === undefined) notRecordable("this world is not in a file");
+        // Requests are written to the file within a second, events and the clock at once.
+        await world.requests(world.newestRequest(), 1);
+        try {
+          return await options.recordScenario(world.name, query);
+        } catch (error) {
+          if (error instanceof RangeError) notRecordable(error.message);
+          throw error;
+        }
+      },
+    ),
+  );
+  return app;
+}
+
+function notRecordable(message: string): never {
+  fail({ status: 422, code: "NOT_RECORDABLE", message });
+}

@@ -1,0 +1,177 @@
+// @ts-nocheck
+import type { Compute } from "../../platform/compute/compute.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
+import { Lane } from "./lane.ts";
+
+/** Something that happened at one instant. */
+export type TimelineMark = {
+  readonly at: SimTime;
+  readonly seq: number;
+  readonly kind: "fault" | "restart" | "start_failed" | "suspend_failed";
+  readonly endpointId?: string | undefined;
+  readonly projectId?: string | undefined;
+  /** The name of the fault. */
+  readonly name?: string | undefined;
+};
+
+/** An operation that neither starts nor suspends a compute; those are states of its lane. */
+export type TimelineOperation = Pick<Operation, "id" | "action" | "projectId" | "branchId" | "endpointId"> & {
+  readonly since: SimTime;
+  until?: SimTime;
+  status: "running" | "finished" | "failed" | "cancelled";
+};
+
+type OpenOperation = { readonly operation: Operation; shown: TimelineOperation | undefined };
+
+/** The lanes of all computes of a world, from its events in order. */
+export class LaneFold {
+  readonly lanes = new Map<string, Lane>();
+  readonly marks: TimelineMark[] = [];
+  readonly operations: TimelineOperation[] = [];
+  /** Nothing is known of the time before; `undefined` without events. */
+  beganAt: SimTime | undefined;
+  readonly #open = new Map<string, OpenOperation>();
+
+  /** Begins with a world in the middle of its history. */
+  begin(world: World): void {
+    this.beganAt = world.at;
+    for (const compute of world.computes.values()) this.#addLane(compute, world.at);
+    for (const operation of world.operations.values()) {
+      this.#open.set(operation.id, { operation, shown: undefined });
+      if (operation.state.status === "running") this.#start(operation.id, operation.state.startedAt);
+    }
+  }
+
+  add(event: RecordedEvent): void {
+    this.beganAt ??= event.at;
+    switch (event.type) {
+      case "ComputeCreated":
+        this.#addLane(event.compute, event.at);
+        return;
+      case "ComputeUpdated": {
+        const lane = this.lanes.get(event.endpointId);
+        if (lane !== undefined && event.changes.range !== undefined) lane.minCu = event.changes.range.minCu;
+        return;
+      }
+      case "ComputeActivated": {
+        const lane = this.lanes.get(event.endpointId);
+        lane?.enter(event.at, "active", lane.minCu);
+        return;
+      }
+      case "ComputeResized":
+        this.lanes.get(event.endpointId)?.enter(event.at, "active", event.sizeCu);
+        return;
+      case "ComputeSuspending": {
+        const lane = this.lanes.get(event.endpointId);
+        lane?.enter(event.at, "suspending", lane.sizeCu);
+        return;
+      }
+      case "ComputeSuspended":
+        this.lanes.get(event.endpointId)?.enter(event.at, "suspended");
+        return;
+      case "ComputeStartFailed":
+        this.lanes.get(event.endpointId)?.enter(event.at, "suspended");
+        this.#mark(event, "start_failed", event.endpointId);
+        return;
+      case "ComputeSuspendFailed": {
+        const lane = this.lanes.get(event.endpointId);
+        lane?.enter(event.at, "active", lane.sizeCu);
+        this.#mark(event, "suspend_failed", event.endpointId);
+        return;
+      }
+      case "ComputeDeleted":
+        this.lanes.get(event.endpointId)?.enter(event.at, "deleted");
+        return;
+      case "WorldReset":
+        for (const lane of this.lanes.values()) lane.enter(event.at, "deleted");
+        this.#open.clear();
+        return;
+      case "ActivityRecorded":
+        this.lanes.get(event.activity.endpointId)?.addArrival(event.at, event.waitedMs > 0);
+        return;
+      case "OperationScheduled": {
+        const { operation } = event;
+        this.#open.set(operation.id, { operation, shown: undefined });
+        if (this.#isRestart(operation)) this.#mark(event, "restart", operation.endpointId);
+        if (operation.state.status === "running") this.#start(operation.id, event.at);
+        return;
+      }
+      case "OperationStarted":
+        this.#start(event.operationId, event.at);
+        return;
+      case "OperationFinished":
+        this.#end(event.operationId, event.at, "finished");
+        return;
+      case "OperationFailed":
+        this.#end(event.operationId, event.at, "failed");
+        return;
+      case "OperationCancelled":
+        this.#end(event.operationId, event.at, "cancelled");
+        return;
+      case "FaultHit":
+        this.marks.push({
+          at: event.at,
+          seq: event.seq,
+          kind: "fault",
+          endpointId: event.target.endpointId,
+          projectId: event.target.projectId,
+          name: event.fault,
+        });
+        return;
+      default:
+    }
+  }
+
+  #addLane(compute: Compute, at: SimTime): void {
+    const lane = new Lane(compute);
+    this.lanes.set(compute.id, lane);
+    const { phase } = compute;
+    if (phase.state !== "active") lane.enter(at, "suspended");
+    else lane.enter(at, phase.suspending ? "suspending" : "active", phase.sizeCu);
+  }
+
+  #mark(event: RecordedEvent, kind: TimelineMark["kind"], endpointId: string): void {
+    const { at, seq } = event;
+    this.marks.push({ at, seq, kind, endpointId, projectId: this.lanes.get(endpointId)?.projectId });
+  }
+
+  /** A start that was asked for while the compute is being suspended, or that follows an update. */
+  #isRestart(operation: Operation): operation is Operation & { readonly endpointId: string } {
+    const { action, cause, endpointId } = operation;
+    if (action !== "start_compute" || endpointId === undefined) return false;
+    const isSuspending = this.lanes.get(endpointId)?.state === "suspending";
+    return cause === "restart" || (cause === "request" && isSuspending);
+  }
+
+  #start(id: string, at: SimTime): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    const { action, endpointId, projectId, branchId } = open.operation;
+    if (action === "start_compute") {
+      const lane = this.lanes.get(endpointId ?? "");
+      if (lane?.state === "suspended") lane.enter(at, "starting");
+    } else if (action !== "suspend_compute") {
+      open.shown = {
+        id,
+        action,
+        projectId,
+        ...(branchId === undefined ? {} : { branchId }),
+        ...(endpointId === undefined ? {} : { endpointId }),
+        since: at,
+        status: "running",
+      };
+      this.operations.push(open.shown);
+    }
+  }
+
+  #end(id: string, at: SimTime, status: "finished" | "failed" | "cancelled"): void {
+    const shown = this.#open.get(id)?.shown;
+    this.#open.delete(id);
+    if (shown === undefined) return;
+    shown.until = at;
+    shown.status = status;
+  }
+}

@@ -1,0 +1,90 @@
+// @ts-nocheck
+import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { Lane, LaneSpan, LaneState } from "./lane.ts";
+
+/** Times are in milliseconds after the beginning of the period. */
+export type RenderedSpan = {
+  readonly since_ms: number;
+  readonly until_ms: number;
+  /** `mixed`: several states, each shorter than a point. */
+  readonly state: LaneState | "mixed";
+  /** The size; of a mixed span the largest. */
+  readonly size_cu: number;
+  /** Of a mixed span, the share of its time in which the compute is active: 0 to 1. */
+  readonly active_share?: number;
+};
+
+export type RenderedArrivals = {
+  readonly at_ms: number;
+  readonly count: number;
+  readonly waiting: number;
+};
+
+const SHARE_DIGITS = 1_000;
+
+/**
+ * The spans of a lane in [from, to). Spans shorter than `pointMs` are combined until they are that long, so
+ * that the length of the answer does not depend on how much happened.
+ */
+export function renderSpans(lane: Lane, from: SimTime, to: SimTime, pointMs: DurationMs): RenderedSpan[] {
+  const rendered: RenderedSpan[] = [];
+  let short: LaneSpan[] = [];
+  const flush = () => {
+    const [first] = short;
+    const last = short.at(-1);
+    if (first === undefined || last === undefined) return;
+    rendered.push(short.length === 1 ? exact(first, from) : mixed(short, from));
+    short = [];
+  };
+  for (const span of lane.spans(from, to)) {
+    if (span.until - span.since >= pointMs) {
+      flush();
+      rendered.push(exact(span, from));
+      continue;
+    }
+    short.push(span);
+    if (span.until - (short[0] as LaneSpan).since >= pointMs) flush();
+  }
+  flush();
+  return rendered.filter(({ state }) => state !== "deleted");
+}
+
+/** The arrivals in [from, to), added up for each `pointMs`. Points without arrivals are left out. */
+export function renderArrivals(
+  lane: Lane,
+  from: SimTime,
+  to: SimTime,
+  pointMs: DurationMs,
+): RenderedArrivals[] {
+  const points: { at_ms: number; count: number; waiting: number }[] = [];
+  for (const { at, count, waiting } of lane.arrivals(from, to)) {
+    const at_ms = Math.floor(Math.max(0, at - from) / pointMs) * pointMs;
+    const last = points.at(-1);
+    if (last?.at_ms === at_ms) {
+      last.count += count;
+      last.waiting += waiting;
+    } else points.push({ at_ms, count, waiting });
+  }
+  return points;
+}
+
+function exact({ since, until, state, sizeCu }: LaneSpan, from: SimTime): RenderedSpan {
+  return { since_ms: since - from, until_ms: until - from, state, size_cu: sizeCu };
+}
+
+function mixed(spans: readonly LaneSpan[], from: SimTime): RenderedSpan {
+  const since = (spans[0] as LaneSpan).since;
+  const until = (spans.at(-1) as LaneSpan).until;
+  let [activeMs, sizeCu] = [0, 0];
+  for (const span of spans) {
+    if (span.state === "active") activeMs += span.until - span.since;
+    sizeCu = Math.max(sizeCu, span.sizeCu);
+  }
+  return {
+    since_ms: since - from,
+    until_ms: until - from,
+    state: "mixed",
+    size_cu: sizeCu,
+    active_share: Math.round((activeMs / (until - since)) * SHARE_DIGITS) / SHARE_DIGITS,
+  };
+}

@@ -1,0 +1,82 @@
+// @ts-nocheck
+import { constants, existsSync, linkSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFile, cp, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { CopyRequest } from "./engine.ts";
+import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
+import { isTimelineHistory, parsePosition, SEGMENT_BYTES, segmentNumber, segmentOf } from "./log-position.ts";
+
+/** Makes Postgres replay the whole log that it finds, and then begin a timeline of its own. */
+export const RECOVERY_SIGNAL = "recovery.signal";
+
+/**
+ * Copies a cluster that was stopped cleanly, with the log up to a position. Postgres replays the log when it
+ * starts. What follows the position is cut off, so that the end of the log is the target.
+ */
+export async function copyWithLog({ base, to, log, archive }: CopyRequest): Promise<void> {
+  await cp(base, to, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  if (log === undefined) return;
+  const target = join(to, LOG_DIRECTORY);
+  const first = firstSegment(base);
+  await removeSegments(target);
+  const end = parsePosition(log.until);
+  const current = join(log.dataDirectory, LOG_DIRECTORY);
+  // Postgres may move a segment to the archive meanwhile.
+  for (const directory of [log.archive, current, log.archive])
+    for (const name of existsSync(directory) ? readdirSync(directory) : [])
+      await copyLogFile(name, { directory, target, archive, first, end });
+  writeFileSync(join(to, RECOVERY_SIGNAL), "");
+}
+
+type LogCopy = {
+  readonly directory: string;
+  readonly target: string;
+  readonly archive: string | undefined;
+  readonly first: number;
+  readonly end: number;
+};
+
+async function copyLogFile(name: string, { directory, target, archive, first, end }: LogCopy): Promise<void> {
+  const source = join(directory, name);
+  const copy = join(target, name);
+  const number = segmentNumber(name);
+  if (existsSync(copy) || !existsSync(source)) return;
+  if (isTimelineHistory(name)) {
+    await copyFile(source, copy);
+    if (archive !== undefined) await copyFile(source, join(archive, name));
+    return;
+  }
+  if (number === undefined || number < first || number > segmentOf(end)) return;
+  if (number < segmentOf(end)) {
+    // Postgres neither changes nor reuses complete segments (`wal_recycle`), so all copies share them.
+    link(source, copy);
+    if (archive !== undefined) link(source, join(archive, name));
+    return;
+  }
+  await copyFile(source, copy, constants.COPYFILE_FICLONE);
+  await clearFrom(copy, end % SEGMENT_BYTES);
+}
+
+/** Does nothing if the source was removed meanwhile. */
+function link(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "EEXIST") throw error;
+  }
+}
+
+async function clearFrom(path: string, offset: number): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.write(Buffer.alloc(SEGMENT_BYTES - offset), 0, SEGMENT_BYTES - offset, offset);
+  } finally {
+    await file.close();
+  }
+}
+
+async function removeSegments(directory: string): Promise<void> {
+  for (const name of readdirSync(directory))
+    if (segmentNumber(name) !== undefined) await rm(join(directory, name));
+}

@@ -1,0 +1,131 @@
+/** Runs Postgres for a compute. Knows data directories and processes, but no world. */
+// @ts-nocheck
+
+export interface Engine {
+  /** The major versions that can be run, in ascending order. */
+  readonly versions: readonly number[];
+  /** An empty cluster of the version that is installed instead of `version`. It never changes. */
+  emptyCluster(version: number): Promise<string>;
+  /** Copies a cluster into a directory that does not exist yet. */
+  copyCluster(request: CopyRequest): Promise<void>;
+  /** The same, but replays the copied log up to `position`, as far as the log can still be continued. */
+  advanceCluster(request: AdvanceRequest): Promise<void>;
+  /** Where the log that belongs to a cluster begins, in bytes. The cluster was stopped. */
+  logStart(base: string): number;
+  /** Deletes the complete segments of a log that no cluster needs. */
+  trimLog(archive: string, needed: readonly NeededLog[]): Promise<void>;
+  /** Starts the cluster. Resolves when it accepts connections. */
+  start(request: StartRequest): Promise<RunningEngine>;
+  /**
+   * Starts a copy of a running cluster as a hot standby of it. Resolves when it has replayed the log up to `until`,
+   * and accepts connections that only read.
+   */
+  startStandby(request: StandbyRequest): Promise<RunningStandby>;
+  /** Stops a process that another server left running on this directory. Returns whether there was one. */
+  stopLeftover(dataDirectory: string): Promise<boolean>;
+  /** Removes the directory of the sockets. All processes must have been stopped. */
+  close(): void;
+}
+
+export type CopyRequest = {
+  /** A cluster that was stopped cleanly. */
+  readonly base: string;
+  readonly to: string;
+  /** A directory for the complete segments of the copied log; absent: the copy gets them only. */
+  readonly archive?: string;
+  /** The log since the base, up to a position; absent: the copy is the base itself. */
+  readonly log?: {
+    /** Complete segments. */
+    readonly archive: string;
+    /** The data directory of the cluster that writes the log. It may be in use. */
+    readonly dataDirectory: string;
+    readonly until: string;
+  };
+};
+
+export type AdvanceRequest = Required<Pick<CopyRequest, "base" | "to" | "log">> & {
+  /** Before the end of the copied log. */
+  readonly position: string;
+};
+
+/** The log that follows a cluster, up to a position in bytes, which may be infinite. */
+export type NeededLog = { readonly base: string; readonly until: number };
+
+export type StartRequest = {
+  readonly dataDirectory: string;
+  /** Direct connections that Postgres accepts. Its own session does not count. */
+  readonly maxConnections: number;
+  readonly logicalReplication: boolean;
+};
+
+export type StandbyRequest = {
+  /** A copy with log. Complete segments of the primary are in the directory `wal` beside it. */
+  readonly dataDirectory: string;
+  /** At least the largest number that the primary has had within the copied log. */
+  readonly maxConnections: number;
+  /** In `pg_stat_replication` of the primary. */
+  readonly name: string;
+  readonly primary: EngineAddress;
+  readonly until: string;
+};
+
+/** A Postgres process that accepts connections. */
+export interface RunningEngine {
+  /** The Unix socket or port that clients are relayed to. */
+  readonly address: EngineAddress;
+  readonly pid: number;
+  /** Time from the spawn of the process until it accepted connections, in milliseconds of wall-clock time. */
+  readonly startMs: number;
+  /** Resolves when the process has exited, for whatever reason, with its last log lines. */
+  readonly exited: Promise<string>;
+  /** Runs statements as the superuser, in the order of the calls. Such a session is not a client. */
+  query(sql: string, database?: string): Promise<readonly Row[]>;
+  /** Runs a script as a role of the cluster, in one transaction. Throws `ScriptError`. */
+  runScript(sql: string, database: string, role: string): Promise<void>;
+  /**
+   * The position that the log has now. Everything that was committed before is durable when this resolves.
+   */
+  logPosition(): Promise<string>;
+  /**
+   * Processor time of all its processes so far, in milliseconds, in steps of 10 ms; `undefined` where the system
+   * has no `/proc`.
+   */
+  cpuMs(): number | undefined;
+  /** Closes all sessions and waits for the exit of the process. */
+  stop(): Promise<void>;
+}
+
+/** A process that replays the log of another one, also while it has sessions. */
+export interface RunningStandby extends RunningEngine {
+  /** Its primary was started again, at this address. */
+  follow(primary: EngineAddress): Promise<void>;
+  /** Resolves when the log is replayed up to a position. */
+  replayed(lsn: string): Promise<void>;
+}
+
+export type Row = Readonly<Record<string, string | null>>;
+
+export type EngineAddress = { readonly path: string };
+
+/** Statements of a user failed. */
+export class ScriptError extends Error {
+  override readonly name = "ScriptError";
+  /** Of the statement that failed, if it is known. The first line is 1. */
+  readonly line: number | undefined;
+
+  constructor(message: string, line: number | undefined) {
+    super(message);
+    this.line = line;
+  }
+}
+
+/** The superuser of every cluster. It is not a role of the platform, and no client can log in as it. */
+export const SUPERUSER = "cloud_admin";
+
+/** A database of an empty cluster, which becomes its first database. */
+export const SPARE_DATABASE = "standin_spare";
+
+/** Postgres could not be found, started or stopped. The message is for the operator. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+}

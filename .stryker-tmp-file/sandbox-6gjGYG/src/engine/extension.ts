@@ -1,0 +1,126 @@
+// @ts-nocheck
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { EngineError } from "./engine.ts";
+import type { Installation } from "./installation.ts";
+
+/** Where the files of the platform's extension are, and its name. */
+export type ExtensionFiles = { readonly name: string; readonly directory: string };
+
+/** The file in the data directory that the view reads. The server writes it while the compute runs. */
+export const CACHE_STATISTICS_FILE = "standin_file_cache.json";
+
+const VERSION = "1.0";
+/** The first version of Postgres that finds extensions outside of its own directory. */
+const EXTENSION_CONTROL_PATH_SINCE = 18;
+
+/** R: the statistics of the compute since its last start, as the extension's view returns them. */
+export type FileCacheStatistics = {
+  readonly file_cache_misses: number;
+  readonly file_cache_hits: number;
+  /** In blocks. */
+  readonly file_cache_used: number;
+  readonly file_cache_writes: number;
+};
+
+/** Writes the extension's files below `directory`, which must exist. */
+export function writeExtension(directory: string, name: string): ExtensionFiles {
+  const folder = join(directory, "extension");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, `${name}.control`),
+    [
+      "comment = 'statistics of the compute'",
+      `default_version = '${VERSION}'`,
+      "relocatable = true",
+      "trusted = true",
+      "",
+    ].join("\n"),
+  );
+  writeFileSync(join(folder, `${name}--${VERSION}.sql`), installScript(name));
+  return { name, directory };
+}
+
+/** Statements that create the view. R: the ratio is NULL before the first access. */
+function installScript(name: string): string {
+  return `CREATE FUNCTION ${name}_file_cache_statistics() RETURNS json
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+  BEGIN
+    RETURN pg_catalog.pg_read_file('${CACHE_STATISTICS_FILE}')::json;
+  END $$;
+CREATE VIEW ${name}_stat_file_cache AS
+  SELECT file_cache_misses, file_cache_hits, file_cache_used, file_cache_writes,
+    round(file_cache_hits * 100.0 / NULLIF(file_cache_hits + file_cache_misses, 0), 2) AS file_cache_hit_ratio
+  FROM json_to_record(${name}_file_cache_statistics())
+    AS t(file_cache_misses bigint, file_cache_hits bigint, file_cache_used bigint, file_cache_writes bigint);
+GRANT SELECT ON ${name}_stat_file_cache TO PUBLIC;
+`;
+}
+
+/** How to start Postgres so that it finds the extension: the program, and additional arguments. */
+export function programWithExtension(
+  { version, binDirectory }: Installation,
+  files: ExtensionFiles,
+): { readonly program: string; readonly args: readonly string[] } {
+  if (version >= EXTENSION_CONTROL_PATH_SINCE)
+    return {
+      program: join(binDirectory, "postgres"),
+      args: ["-c", `extension_control_path=$system:${files.directory}`],
+    };
+  return { program: installBeside(version, binDirectory, files), args: [] };
+}
+
+/**
+ * Postgres finds its files relative to its program. This creates a directory of the same form, with a copy of
+ * the program and symbolic links to everything else, and adds the extension to it. Returns the program.
+ */
+function installBeside(version: number, binDirectory: string, { name, directory }: ExtensionFiles): string {
+  const share = shareDirectoryOf(version, binDirectory);
+  const common = commonDirectory(binDirectory, share);
+  const root = join(directory, `postgres-${version}`);
+  const program = join(root, relative(common, binDirectory), "postgres");
+  if (existsSync(program)) return program;
+  rmSync(root, { recursive: true, force: true });
+  const library = join(binDirectory, "../lib");
+  mkdirSync(dirname(program), { recursive: true });
+  if (existsSync(library)) symlinkSync(library, join(root, relative(common, library)));
+  const shareCopy = join(root, relative(common, share));
+  mkdirSync(join(shareCopy, "extension"), { recursive: true });
+  linkEntries(share, shareCopy, (entry) => entry !== "extension");
+  linkEntries(join(share, "extension"), join(shareCopy, "extension"));
+  linkEntries(join(directory, "extension"), join(shareCopy, "extension"), (entry) => entry.startsWith(name));
+  // Last: its existence means that the directory is complete.
+  copyFileSync(join(binDirectory, "postgres"), program);
+  return program;
+}
+
+function linkEntries(from: string, to: string, isWanted = (_entry: string) => true): void {
+  for (const entry of readdirSync(from)) if (isWanted(entry)) symlinkSync(join(from, entry), join(to, entry));
+}
+
+function shareDirectoryOf(version: number, binDirectory: string): string {
+  const candidates = [
+    join(binDirectory, "../share/postgresql"),
+    join(binDirectory, "../share"),
+    `/usr/share/postgresql/${version}`,
+  ];
+  const found = candidates.find((candidate) => existsSync(join(candidate, "extension/plpgsql.control")));
+  if (found === undefined)
+    throw new EngineError(`the shared files of Postgres ${version} in ${binDirectory} were not found`);
+  return found;
+}
+
+function commonDirectory(one: string, other: string): string {
+  const parts = one.split(sep);
+  const others = other.split(sep);
+  const length = parts.findIndex((part, index) => part !== others[index]);
+  return parts.slice(0, length === -1 ? undefined : length).join(sep);
+}

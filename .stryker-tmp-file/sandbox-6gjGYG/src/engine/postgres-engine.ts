@@ -1,0 +1,278 @@
+// @ts-nocheck
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { promisify } from "node:util";
+import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
+import { createEmptyCluster, type EmptyClusterOptions } from "./empty-cluster.ts";
+import {
+  type AdvanceRequest,
+  type CopyRequest,
+  type Engine,
+  EngineError,
+  type NeededLog,
+  type RunningEngine,
+  type RunningStandby,
+  type StandbyRequest,
+  type StartRequest,
+  SUPERUSER,
+} from "./engine.ts";
+import { type ExtensionFiles, programWithExtension } from "./extension.ts";
+import type { Installation } from "./installation.ts";
+import { chooseInstallation } from "./installation.ts";
+import { stopProcessesOn } from "./leftover-processes.ts";
+import { firstSegment, trimLog } from "./log-files.ts";
+import { SEGMENT_BYTES } from "./log-position.ts";
+import { spawnOptions } from "./os-user.ts";
+import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
+import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
+
+const run = promisify(execFile);
+
+export type PostgresEngineOptions = EmptyClusterOptions & {
+  readonly installations: readonly Installation[];
+  readonly extension: ExtensionFiles;
+  /** Postgres writes a checkpoint at the latest after this amount of log. */
+  readonly maxLogBytes: number;
+  /** Called once per version that is not installed. */
+  readonly onSubstitute?: (wanted: number, chosen: number) => void;
+};
+
+/** The archive is beside the data directory, which is the working directory. */
+const ARCHIVE_COMMAND = "test -f ../wal/%f || ln %p ../wal/%f";
+
+/** The prefix of a directory of this process, which has one directory per engine. */
+const SOCKET_ROOT = "standin-";
+/** The first version of Postgres with asynchronous reads. */
+const IO_METHOD_SINCE = 18;
+
+const SETTINGS = {
+  listen_addresses: "",
+  port: SOCKET_PORT,
+  unix_socket_permissions: "0700",
+  log_destination: "stderr",
+  logging_collector: "off",
+  // Segments that are linked into copies are not reused.
+  wal_recycle: "off",
+  wal_init_zero: "off",
+  // A copy of a cluster has all of the log that it replays.
+  restore_command: "false",
+  hot_standby: "off",
+  // Its own sessions, one for each database, and those of standbys. Standbys must have as many.
+  max_wal_senders: 50,
+  // The platform's default.
+  jit: "off",
+  // Many computes share the memory of one machine, whose file cache has the rest.
+  shared_buffers: "32MB",
+};
+
+/** Runs the stock Postgres of an installation, one process per cluster. */
+export class PostgresEngine implements Engine {
+  readonly versions: readonly number[];
+  readonly #options: PostgresEngineOptions;
+  readonly #templates = new Map<number, Promise<string>>();
+  readonly #processes = new Set<ChildProcess>();
+  /** A process that ends without `close` leaves no Postgres, unless it is killed. */
+  readonly #onExit = () => {
+    for (const child of this.#processes) child.kill("SIGQUIT");
+    this.close();
+  };
+  readonly #substituted = new Set<number>();
+  #socketRoot: string | undefined;
+  #sockets = 0;
+
+  constructor(options: PostgresEngineOptions) {
+    this.#options = options;
+    this.versions = options.installations.map(({ version }) => version);
+    process.once("exit", this.#onExit);
+  }
+
+  emptyCluster(version: number): Promise<string> {
+    const installation = this.#installationFor(version);
+    const { version: chosen } = installation;
+    let template = this.#templates.get(chosen);
+    if (template === undefined) {
+      template = createEmptyCluster(installation, this.#options);
+      this.#templates.set(chosen, template);
+      template.catch(() => this.#templates.delete(chosen));
+    }
+    return template;
+  }
+
+  async copyCluster(request: CopyRequest): Promise<void> {
+    await copyWithLog(request);
+    await this.#own(request.to);
+    if (request.archive !== undefined) await this.#own(request.archive);
+  }
+
+  async advanceCluster({ position, ...request }: AdvanceRequest): Promise<void> {
+    await this.copyCluster(request);
+    const socketDirectory = this.#newSocketDirectory();
+    const { installation, child } = this.#spawn(request.to, {
+      ...SETTINGS,
+      unix_socket_directories: socketDirectory,
+      archive_mode: "off",
+      recovery_target_lsn: position,
+      recovery_target_inclusive: "off",
+      // In contrast to a promotion, the log can be continued.
+      recovery_target_action: "shutdown",
+    });
+    try {
+      const log = await exitOf(child);
+      if (child.exitCode !== 0) throw new EngineError(`Postgres did not replay the log: ${lastLine(log)}`);
+    } finally {
+      rmSync(socketDirectory, { recursive: true, force: true });
+    }
+    rmSync(join(request.to, RECOVERY_SIGNAL), { force: true });
+    // The log that it replaces will be deleted.
+    await run(join(installation.binDirectory, "initdb"), ["--sync-only", "-D", request.to], {
+      ...spawnOptions(this.#options.user),
+      cwd: request.to,
+    });
+  }
+
+  logStart(base: string): number {
+    return firstSegment(base) * SEGMENT_BYTES;
+  }
+
+  trimLog(archive: string, needed: readonly NeededLog[]): Promise<void> {
+    return trimLog(archive, needed);
+  }
+
+  async start({ dataDirectory, maxConnections, logicalReplication }: StartRequest): Promise<RunningEngine> {
+    const startedAt = performance.now();
+    const socketDirectory = this.#newSocketDirectory();
+    const { child } = this.#spawn(dataDirectory, {
+      ...SETTINGS,
+      unix_socket_directories: socketDirectory,
+      max_connections: maxConnections,
+      superuser_reserved_connections: 0,
+      wal_level: logicalReplication ? "logical" : "replica",
+      // Complete segments are linked into the archive, and into copies of the cluster.
+      archive_mode: "on",
+      archive_command: ARCHIVE_COMMAND,
+      // Two segments at least.
+      max_wal_size: `${Math.max(2, Math.floor(this.#options.maxLogBytes / SEGMENT_BYTES))}MB`,
+      min_wal_size: "2MB",
+    });
+    return PostgresProcess.ready(child, socketDirectory, startedAt);
+  }
+
+  async startStandby(request: StandbyRequest): Promise<RunningStandby> {
+    const { dataDirectory, maxConnections, name, primary, until } = request;
+    const startedAt = performance.now();
+    const socketDirectory = this.#newSocketDirectory();
+    writeStandbySignal(dataDirectory);
+    const host = linkPrimary(socketDirectory, primary);
+    const { child } = this.#spawn(dataDirectory, {
+      ...SETTINGS,
+      ...STANDBY_SETTINGS,
+      unix_socket_directories: socketDirectory,
+      max_connections: maxConnections,
+      superuser_reserved_connections: 0,
+      primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
+    });
+    const standby = await PostgresProcess.ready(child, socketDirectory, startedAt);
+    try {
+      await standby.replayed(until);
+    } catch (error) {
+      await standby.stop();
+      throw error;
+    }
+    return standby;
+  }
+
+  async stopLeftover(dataDirectory: string): Promise<boolean> {
+    const pidFile = join(dataDirectory, "postmaster.pid");
+    if (!existsSync(pidFile)) return false;
+    const [pid, , , , socketDirectory = ""] = readFileSync(pidFile, "utf8").split("\n");
+    const wasRunning = await stopProcessesOn(dataDirectory, Number(pid));
+    this.#removeSocketDirectory(socketDirectory);
+    return wasRunning;
+  }
+
+  close(): void {
+    process.off("exit", this.#onExit);
+    if (this.#socketRoot !== undefined) rmSync(this.#socketRoot, { recursive: true, force: true });
+    this.#socketRoot = undefined;
+  }
+
+  #spawn(dataDirectory: string, values: Readonly<Record<string, string | number>>) {
+    const version = Number(readFileSync(join(dataDirectory, "PG_VERSION"), "utf8"));
+    const installation = this.#options.installations.find((candidate) => candidate.version === version);
+    if (installation === undefined)
+      throw new EngineError(
+        `${dataDirectory} was created by Postgres ${version}, which is no longer available; available are ${this.versions.join(", ")}`,
+      );
+    const { program, args } = programWithExtension(installation, this.#options.extension);
+    // Worker processes for reads cost more memory than they save time with a local disk.
+    const reads = version >= IO_METHOD_SINCE ? { io_method: "sync" } : {};
+    const child = spawn(program, ["-D", dataDirectory, ...settings({ ...values, ...reads }), ...args], {
+      ...spawnOptions(this.#options.user),
+      cwd: dataDirectory,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#processes.add(child);
+    child.once("close", () => this.#processes.delete(child));
+    return { installation, child };
+  }
+
+  #installationFor(version: number): Installation {
+    const installation = chooseInstallation(this.#options.installations, version);
+    if (installation === undefined) throw new EngineError("no Postgres is installed");
+    if (installation.version !== version && !this.#substituted.has(version)) {
+      this.#substituted.add(version);
+      this.#options.onSubstitute?.(version, installation.version);
+    }
+    return installation;
+  }
+
+  /** As root, gives the files to the user that Postgres runs as. */
+  async #own(directory: string): Promise<void> {
+    chmodSync(directory, 0o700);
+    const { user } = this.#options;
+    if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, directory]);
+  }
+
+  #newSocketDirectory(): string {
+    if (this.#socketRoot === undefined) {
+      // The path of a socket may have about 100 bytes, so it is not in the data directory.
+      this.#socketRoot = mkdtempSync(join(tmpdir(), SOCKET_ROOT));
+      chmodSync(this.#socketRoot, this.#options.user === undefined ? 0o700 : 0o711);
+    }
+    this.#sockets += 1;
+    const directory = join(this.#socketRoot, String(this.#sockets));
+    mkdirSync(directory, { mode: 0o700 });
+    const { user } = this.#options;
+    if (user !== undefined) chownSync(directory, user.uid, user.gid);
+    return directory;
+  }
+
+  /** Also removes the root of a killed server with the last of its directories. */
+  #removeSocketDirectory(directory: string): void {
+    const root = dirname(directory);
+    if (!root.startsWith(join(tmpdir(), SOCKET_ROOT))) return;
+    rmSync(directory, { recursive: true, force: true });
+    if (root === this.#socketRoot) return;
+    try {
+      rmdirSync(root);
+    } catch {
+      // It has others, or was removed with another one.
+    }
+  }
+}
+
+function settings(values: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}

@@ -1,0 +1,159 @@
+// @ts-nocheck
+import type { ChildProcess } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AdminSessions } from "./admin-sessions.ts";
+import { processTreeCpuMs } from "./cpu-time.ts";
+import { type EngineAddress, EngineError, type Row, type RunningStandby } from "./engine.ts";
+import { runScript } from "./script.ts";
+import { linkPrimary } from "./standby.ts";
+
+/** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
+export const SOCKET_PORT = 5432;
+/** A fast shutdown, then an immediate one, then a kill. Committed rows survive all three. */
+export const STOP_SIGNALS = ["SIGINT", "SIGQUIT", "SIGKILL"] as const;
+/** How long one of them may take. */
+export const STOP_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
+const LOG_LINES = 20;
+const READY = /database system is ready to accept (?:read.only )?connections/;
+/** How often a standby is asked how far it has replayed the log. */
+const REPLAY_POLL_MS = 10;
+
+const POSITION =
+  "SELECT lsn, pg_current_wal_flush_lsn() >= lsn AS is_durable FROM pg_current_wal_insert_lsn() AS lsn";
+/** A message in a transaction of its own, whose commit waits until the log is on disk. */
+const FLUSH = "SELECT pg_logical_emit_message(true, 'standin', '')";
+
+/** A Postgres process that this process has started. */
+export class PostgresProcess implements RunningStandby {
+  readonly address: { readonly path: string };
+  readonly pid: number;
+  readonly exited: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #admin: AdminSessions;
+  readonly #socketDirectory: string;
+  #startMs = 0;
+  #cpuMs = 0;
+
+  private constructor(child: ChildProcess, socketDirectory: string, log: readonly string[]) {
+    this.#child = child;
+    this.#socketDirectory = socketDirectory;
+    this.pid = child.pid ?? 0;
+    this.address = { path: join(socketDirectory, `.s.PGSQL.${SOCKET_PORT}`) };
+    this.#admin = new AdminSessions(socketDirectory, SOCKET_PORT);
+    this.exited = new Promise((resolve) => {
+      child.once("exit", () => resolve(log.join("\n")));
+      child.once("error", (error) => resolve(error.message));
+    });
+  }
+
+  get startMs(): number {
+    return this.#startMs;
+  }
+
+  /** Waits until the process accepts connections. */
+  static async ready(
+    child: ChildProcess,
+    socketDirectory: string,
+    startedAt: number,
+  ): Promise<PostgresProcess> {
+    const log: string[] = [];
+    const running = new PostgresProcess(child, socketDirectory, log);
+    const isReady = new Promise<true>((resolve) => {
+      let rest = "";
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        const lines = (rest + text).split("\n");
+        rest = (lines.pop() ?? "").slice(-1_000);
+        for (const line of lines) {
+          log.push(line);
+          if (log.length > LOG_LINES) log.shift();
+          if (READY.test(line)) resolve(true);
+        }
+      });
+    });
+    const timeout = new AbortController();
+    const outcome = await Promise.race([
+      isReady,
+      running.exited,
+      sleep(START_TIMEOUT_MS, `not ready after ${START_TIMEOUT_MS / 1_000} s`, { signal: timeout.signal }),
+    ]);
+    timeout.abort();
+    if (outcome !== true) {
+      child.kill("SIGKILL");
+      rmSync(socketDirectory, { recursive: true, force: true });
+      throw new EngineError(`Postgres did not start: ${lastLine(outcome)}`);
+    }
+    running.#startMs = performance.now() - startedAt;
+    return running;
+  }
+
+  query(sql: string, database = "postgres"): Promise<readonly Row[]> {
+    return this.#admin.query(sql, database);
+  }
+
+  runScript(sql: string, database: string, role: string): Promise<void> {
+    return runScript({ host: this.#socketDirectory, port: SOCKET_PORT, database, user: role }, sql);
+  }
+
+  async logPosition(): Promise<string> {
+    const [position] = await this.query(POSITION);
+    if (position?.["is_durable"] !== "t") await this.query(FLUSH);
+    return position?.["lsn"] ?? "";
+  }
+
+  async follow(primary: EngineAddress): Promise<void> {
+    linkPrimary(this.#socketDirectory, primary);
+    // Otherwise it tries again after a few seconds.
+    await this.query("SELECT pg_reload_conf()");
+  }
+
+  async replayed(lsn: string): Promise<void> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      const [row] = await this.query(`SELECT pg_last_wal_replay_lsn() >= '${lsn}' AS is_replayed`);
+      if (row?.["is_replayed"] === "t") return;
+      await sleep(REPLAY_POLL_MS);
+    }
+    throw new EngineError(`the log was not replayed up to ${lsn} within ${START_TIMEOUT_MS / 1_000} s`);
+  }
+
+  cpuMs(): number | undefined {
+    // A child that exits during the reading is missing in it.
+    const cpuMs = processTreeCpuMs(this.pid);
+    if (cpuMs === undefined) return undefined;
+    this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
+    return this.#cpuMs;
+  }
+
+  async stop(): Promise<void> {
+    await this.#admin.close();
+    for (const signal of STOP_SIGNALS) {
+      this.#child.kill(signal);
+      const timeout = new AbortController();
+      const stopped = await Promise.race([
+        this.exited.then(() => true),
+        sleep(STOP_TIMEOUT_MS, false, { signal: timeout.signal }),
+      ]);
+      timeout.abort();
+      if (stopped) break;
+    }
+    rmSync(this.#socketDirectory, { recursive: true, force: true });
+  }
+}
+
+/** Resolves when the process has exited, with its log. */
+export async function exitOf(child: ChildProcess): Promise<string> {
+  let log = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    log = (log + text).slice(-10_000);
+  });
+  await new Promise((resolve) => child.once("close", resolve).once("error", resolve));
+  return log;
+}
+
+export function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? text;
+}

@@ -1,0 +1,34 @@
+// @ts-nocheck
+import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { EngineAddress } from "./engine.ts";
+
+/** Makes Postgres replay the log of another cluster until it is stopped. */
+const STANDBY_SIGNAL = "standby.signal";
+
+/** In the directory of a standby's socket: a link to the directory of its primary's socket. */
+const PRIMARY = "primary";
+
+export const STANDBY_SETTINGS = {
+  hot_standby: "on",
+  archive_mode: "off",
+  // What the primary has removed since the copy. The archive is beside the data directory.
+  restore_command: "test -f ../wal/%f && cp ../wal/%f %p",
+};
+
+export function writeStandbySignal(dataDirectory: string): void {
+  writeFileSync(join(dataDirectory, STANDBY_SIGNAL), "");
+}
+
+/**
+ * Links to the directory of the primary's socket, and returns the link. It is replaced when the primary has another
+ * socket, so that the standby's settings stay the same.
+ */
+export function linkPrimary(socketDirectory: string, primary: EngineAddress): string {
+  const link = join(socketDirectory, PRIMARY);
+  const unfinished = `${link}.unfinished`;
+  rmSync(unfinished, { force: true });
+  symlinkSync(dirname(primary.path), unfinished);
+  renameSync(unfinished, link);
+  return link;
+}

@@ -1,0 +1,11 @@
+// @ts-nocheck
+import type { Duplex } from "node:stream";
+import type { RelayListener } from "./relay.ts";
+
+/** What an admitted client is connected to: a session of an engine, or the pooler's sessions. */
+export type EngineConnection = {
+  /** Answers the login of the client, and serves it. `close` ends the client, too. */
+  serve(client: Duplex, listener: RelayListener): { close(): void };
+  /** After the client has left. */
+  release(): void;
+};

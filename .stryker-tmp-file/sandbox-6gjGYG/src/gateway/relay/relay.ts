@@ -1,0 +1,182 @@
+// @ts-nocheck
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { MessageScanner } from "./message-scanner.ts";
+
+/** SQL statements that change roles or databases, or may do so within a block, by their command tags. */
+export const CATALOG_TAG = /^(?:(?:CREATE|ALTER|DROP) (?:ROLE|DATABASE)|DO|CALL)\b/;
+const CATALOG_TAG_BEGINS: readonly number[] = [0x41, 0x43, 0x44]; // "A", "C", "D"
+const IDLE = 0x49; // "I": outside of a transaction
+
+// Types of messages from the client.
+const COPY_DONE = 0x63; // "c"
+const COPY_FAIL = 0x66; // "f"
+const FUNCTION_CALL = 0x46; // "F"
+const QUERY = 0x51; // "Q"
+const SYNC = 0x53; // "S"
+const TERMINATE = 0x58; // "X"
+
+// Types of messages from the engine.
+const COMMAND_COMPLETE = 0x43; // "C"
+const COPY_IN_RESPONSE = 0x47; // "G"
+const READY_FOR_QUERY = 0x5a; // "Z"
+
+export type RelayListener = {
+  /**
+   * Called before the first message of new work is sent to the engine. The client is not read until it
+   * returns, or its promise resolves; `false` discards the message.
+   */
+  beforeWork(): boolean | Promise<boolean>;
+  /** `beforeWork` has thrown or rejected. The relay closes afterwards. */
+  onFailure(error: unknown): void;
+  /** All work was answered, and no transaction is open. */
+  afterWork(): void;
+  /** Bytes of the engine were sent to the client. */
+  onSent(bytes: number): void;
+  /** A statement may have changed roles or databases. */
+  onCatalogChange(): void;
+  onClosed(): void;
+};
+
+/**
+ * Passes bytes between a client and an engine. It reads the types and lengths of the messages, to know when
+ * the session works and when it is idle, but does not change them.
+ */
+export class Relay {
+  readonly #client: Duplex;
+  readonly #engine: Socket;
+  readonly #listener: RelayListener;
+  readonly #fromClient = new MessageScanner((type) => this.#onClientMessage(type));
+  readonly #fromEngine = new MessageScanner((type, data, begin, end) =>
+    this.#onEngineMessage(type, data, begin, end),
+  );
+  /** Requests whose ReadyForQuery is still to come. */
+  #unanswered = 0;
+  /** A transaction is open, or a request is not complete. */
+  #isBusy = false;
+  /** While data is copied in, the engine ignores a Sync. */
+  #isCopyingIn = false;
+  #isClosed = false;
+
+  constructor(client: Duplex, engine: Socket, listener: RelayListener) {
+    this.#client = client;
+    this.#engine = engine;
+    this.#listener = listener;
+    client.on("data", (chunk) => this.#onClientData(chunk));
+    engine.on("data", (chunk) => this.#onEngineData(chunk));
+    client.on("drain", () => engine.resume());
+    engine.on("drain", () => client.resume());
+    for (const socket of [client, engine]) {
+      socket.once("close", () => this.close());
+      socket.once("end", () => this.close());
+    }
+    client.resume();
+    engine.resume();
+  }
+
+  /** Ends both connections once everything that was written is sent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#client.end();
+    this.#engine.end();
+    if (this.#isBusy) this.#listener.afterWork();
+    this.#listener.onClosed();
+  }
+
+  #onClientData(chunk: Buffer): void {
+    if (this.#isClosed) return;
+    if (this.#isBusy) {
+      this.#sendToEngine(chunk);
+      return;
+    }
+    // The end of a session is no work.
+    if (chunk[0] === TERMINATE) {
+      this.#engine.write(chunk);
+      return;
+    }
+    let mayProceed: boolean | Promise<boolean>;
+    try {
+      mayProceed = this.#listener.beforeWork();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    if (typeof mayProceed === "boolean") {
+      if (mayProceed) this.#sendToEngine(chunk);
+      return;
+    }
+    this.#client.pause();
+    mayProceed.then(
+      (proceed) => {
+        if (!proceed || this.#isClosed) return;
+        this.#sendToEngine(chunk);
+        if (!this.#engine.writableNeedDrain) this.#client.resume();
+      },
+      (error) => this.#fail(error),
+    );
+  }
+
+  #fail(error: unknown): void {
+    this.#listener.onFailure(error);
+    this.close();
+  }
+
+  #sendToEngine(chunk: Buffer): void {
+    this.#isBusy = true;
+    if (!this.#fromClient.scan(chunk)) {
+      this.close();
+      return;
+    }
+    if (!this.#engine.write(chunk)) this.#client.pause();
+  }
+
+  #onEngineData(chunk: Buffer): void {
+    if (this.#isClosed) return;
+    // Written first: whatever follows from the end of the work must not delay the answer.
+    if (!this.#client.write(chunk)) this.#engine.pause();
+    this.#listener.onSent(chunk.length);
+    if (!this.#fromEngine.scan(chunk)) this.close();
+  }
+
+  #onClientMessage(type: number): void {
+    switch (type) {
+      case QUERY:
+      case FUNCTION_CALL:
+        this.#unanswered += 1;
+        return;
+      case SYNC:
+        if (!this.#isCopyingIn) this.#unanswered += 1;
+        return;
+      case COPY_DONE:
+      case COPY_FAIL:
+        this.#isCopyingIn = false;
+        return;
+      default:
+    }
+  }
+
+  #onEngineMessage(type: number, data: Buffer, begin: number, end: number): void {
+    switch (type) {
+      case READY_FOR_QUERY:
+        this.#unanswered = Math.max(0, this.#unanswered - 1);
+        this.#isCopyingIn = false;
+        if (this.#unanswered > 0 || data[begin] !== IDLE || !this.#fromClient.isBetweenMessages) return;
+        this.#isBusy = false;
+        this.#listener.afterWork();
+        return;
+      case COPY_IN_RESPONSE:
+        this.#isCopyingIn = true;
+        return;
+      case COMMAND_COMPLETE:
+        // Most tags, such as `SELECT 1`, differ in the first byte.
+        if (
+          CATALOG_TAG_BEGINS.includes(data[begin] as number) &&
+          CATALOG_TAG.test(data.toString("latin1", begin, end))
+        )
+          this.#listener.onCatalogChange();
+        return;
+      default:
+    }
+  }
+}

@@ -1,0 +1,217 @@
+// @ts-nocheck
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BlockCounts } from "../../platform/compute/cache.ts";
+import type { SpanData } from "../../platform/compute/span.ts";
+import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import type { CpuLoad } from "../compute/cpu-load.ts";
+
+/** A span ends after this time without work, so that not every query is an event. */
+const SILENCE_MS = SECOND;
+/** A span that goes on is reported at least this often. */
+const LONGEST_SPAN_MS = MINUTE;
+/** Bounds of the timer that watches for silence: for clocks that run fast, and for clocks whose rate changes. */
+const MIN_WAIT_MS = 1;
+const MAX_WAIT_MS = 1_000;
+
+const NO_BLOCKS: BlockCounts = { hits: 0, misses: 0, writes: 0 };
+
+/**
+ * The work of a compute's sessions, reported to the world as spans: from the first work until the end of the
+ * last, if less than a simulated second of silence is between them.
+ */
+export class ComputeSpans {
+  readonly #world: WorldHandle;
+  readonly #endpointId: string;
+  readonly #cpuLoad: CpuLoad;
+  readonly #open: Set<ComputeSpans>;
+  #since: SimTime | undefined;
+  /** The connections that work. */
+  readonly #busy = new Set<string>();
+  #arrivals = 0;
+  #blocks: BlockCounts | undefined;
+  #writtenBytes = 0;
+  #transferredBytes = 0;
+  #logicalSizeBytes: number | undefined;
+  #lastEnd = 0;
+  #isWatched = false;
+
+  /** `open`: those of all computes of the world that have an open span. */
+  constructor(world: WorldHandle, endpointId: string, cpuLoad: CpuLoad, open: Set<ComputeSpans>) {
+    this.#cpuLoad = cpuLoad;
+    this.#open = open;
+    this.#world = world;
+    this.#endpointId = endpointId;
+  }
+
+  /** A session begins work within the transaction. Its compute is active. */
+  begin(transaction: Transaction, connectionId: string): void {
+    const { phase } = transaction.world.computes.get(this.#endpointId) ?? {};
+    const open = phase?.state === "active" ? phase.spanSince : undefined;
+    if (open === undefined) {
+      // The world has ended the previous span with a suspend, and the sessions that worked in it.
+      this.#reset();
+      const begun = transaction.execute({ type: "BeginSpan", endpointId: this.#endpointId });
+      if (!begun.ok) throw new Error(begun.refusal.message);
+    }
+    // A span whose end was lost with a failed commit goes on.
+    this.#setSince(open ?? transaction.now);
+    this.#add(connectionId);
+  }
+
+  /** A session begins work in the open span. Returns false if there is none. Its compute is active. */
+  continue(connectionId: string): boolean {
+    if (this.#since === undefined) return false;
+    this.#add(connectionId);
+    return true;
+  }
+
+  #add(connectionId: string): void {
+    if (this.#busy.size === 0) this.#cpuLoad.workBegins(performance.now());
+    this.#busy.add(connectionId);
+    this.#arrivals += 1;
+  }
+
+  /** A session has done all its work. */
+  end(connectionId: string): void {
+    if (!this.#busy.delete(connectionId) || this.#busy.size > 0) return;
+    this.#lastEnd = this.#world.now();
+    this.#cpuLoad.workEnds(performance.now());
+    if (!this.#isWatched) void this.#watchSilence();
+  }
+
+  /** When the last work ended; `undefined` while there is work. */
+  get idleSince(): SimTime | undefined {
+    return this.#busy.size > 0 ? undefined : this.#lastEnd;
+  }
+
+  /** Blocks that the sessions have read. They belong to the next report. */
+  addBlocks({ hits, misses, writes }: BlockCounts): void {
+    const before = this.#blocks ?? NO_BLOCKS;
+    this.#blocks = {
+      hits: before.hits + hits,
+      misses: before.misses + misses,
+      writes: before.writes + writes,
+    };
+  }
+
+  /** Log that the sessions have written. It belongs to the next report. */
+  addWritten(bytes: number): void {
+    this.#writtenBytes += bytes;
+  }
+
+  /** Bytes that a session has sent to its client. They belong to the next report. */
+  addTransferred(bytes: number): void {
+    this.#transferredBytes += bytes;
+  }
+
+  /** The current size of the databases. */
+  setLogicalSize(bytes: number): void {
+    this.#logicalSizeBytes = bytes;
+  }
+
+  /** All sessions were closed, and no later report will be read. */
+  endNow(transaction: Transaction): void {
+    if (this.#since !== undefined)
+      transaction.execute({
+        type: "EndSpan",
+        endpointId: this.#endpointId,
+        beganAt: this.#since,
+        until: this.#busy.size > 0 ? transaction.now : this.#lastEnd,
+        arrivals: this.#arrivals,
+        blocks: this.#blocks,
+        load: this.#cpuLoad.measure(performance.now()),
+        data: this.#takeData(),
+      });
+    this.#reset();
+  }
+
+  #setSince(since: SimTime | undefined): void {
+    this.#since = since;
+    if (since === undefined) this.#open.delete(this);
+    else this.#open.add(this);
+  }
+
+  #reset(): void {
+    this.#setSince(undefined);
+    this.#busy.clear();
+    this.#cpuLoad.workEnds(performance.now());
+    this.#arrivals = 0;
+    this.#blocks = undefined;
+  }
+
+  /** When the next report is due; `undefined` if none is by `until`. */
+  nextReportAt(until: SimTime): SimTime | undefined {
+    const since = this.#since;
+    if (since === undefined) return undefined;
+    // One report covers all full minutes, however far the clock moves.
+    const at =
+      this.#busy.size > 0
+        ? since + Math.max(1, Math.floor((until - since) / LONGEST_SPAN_MS)) * LONGEST_SPAN_MS
+        : this.#lastEnd + SILENCE_MS;
+    return at > until ? undefined : at;
+  }
+
+  /** What the world must know before anything that is due later. It is not returned again. */
+  takeReport(until: SimTime): Report | undefined {
+    const since = this.#since;
+    const at = this.nextReportAt(until);
+    if (since === undefined || at === undefined) return undefined;
+    const isBusy = this.#busy.size > 0;
+    const arrivals = this.#arrivals;
+    const blocks = this.#blocks;
+    this.#arrivals = 0;
+    this.#blocks = undefined;
+    this.#setSince(isBusy ? at : undefined);
+    return {
+      at,
+      command: {
+        type: "EndSpan",
+        endpointId: this.#endpointId,
+        beganAt: since,
+        until: isBusy ? at : this.#lastEnd,
+        arrivals,
+        blocks,
+        load: this.#cpuLoad.measure(performance.now()),
+        data: this.#takeData(),
+        continues: isBusy,
+      },
+    };
+  }
+
+  #takeData(): SpanData | undefined {
+    const [writtenBytes, transferredBytes, logicalSizeBytes] = [
+      this.#writtenBytes,
+      this.#transferredBytes,
+      this.#logicalSizeBytes,
+    ];
+    this.#writtenBytes = 0;
+    this.#transferredBytes = 0;
+    this.#logicalSizeBytes = undefined;
+    if (writtenBytes === 0 && transferredBytes === 0 && logicalSizeBytes === undefined) return undefined;
+    return {
+      writtenBytes,
+      transferredBytes,
+      ...(logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
+    };
+  }
+
+  /** On a running clock, runs a transaction when the silence is over, which ends the span. */
+  async #watchSilence(): Promise<void> {
+    this.#isWatched = true;
+    try {
+      while (this.#since !== undefined && this.#busy.size === 0) {
+        const { now, mode, factor } = await this.#world.clock();
+        if (mode === "manual") return;
+        const silenceMs = (this.#lastEnd + SILENCE_MS - now) / factor;
+        const waitMs = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, Math.ceil(silenceMs)));
+        await sleep(waitMs, undefined, { ref: false });
+      }
+    } catch {
+      // A world that cannot be opened reports its failure itself. The next work watches again.
+    } finally {
+      this.#isWatched = false;
+    }
+  }
+}

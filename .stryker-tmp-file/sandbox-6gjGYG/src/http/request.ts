@@ -1,0 +1,215 @@
+// @ts-nocheck
+import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import type { Context } from "hono";
+import type { z } from "zod";
+import { findLoneSurrogate, findReservedName } from "../platform/core/text.ts";
+import type { Result } from "../platform/refusal-codes.ts";
+import {
+  CHANGE_UNKNOWN,
+  NOTHING_CHANGED,
+  StoreUnavailable,
+  type WorldHandle,
+} from "../worlds/world-handle.ts";
+import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
+import { issueText } from "./issue-text.ts";
+import { isNestedTooDeeply, MAX_JSON_DEPTH } from "./json-depth.ts";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_REQUEST_ID_LENGTH = 128;
+
+/** An expected error response, thrown to end the handling of a request. */
+export class RequestError extends Error {
+  readonly response: ErrorResponse;
+  constructor(response: ErrorResponse) {
+    super(response.message);
+    this.response = response;
+  }
+}
+
+/** Finds the world that a request addresses. Throws `RequestError` if there is none. */
+export type WorldResolver = (context: Context) => WorldHandle;
+
+/** Ends the handling of a request with this error response. */
+export function fail(response: ErrorResponse): never {
+  throw new RequestError(response);
+}
+
+/** The value of a result; a refusal ends the handling with its error response. */
+export function unwrap<T>(result: Result<T>): T {
+  return result.ok ? result.value : fail(errorResponseOf(result.refusal));
+}
+
+export type RequestBody = {
+  readonly text: string;
+  readonly contentType: string | undefined;
+  readonly tooLarge: boolean;
+  readonly isMalformed?: true;
+};
+
+/** Reads the body up to its limit. `parseJsonBody` reports a body that is too large, after authentication. */
+export async function readBody(context: Context, maxBytes = MAX_BODY_BYTES): Promise<RequestBody> {
+  try {
+    return await readWholeBody(context, maxBytes);
+  } catch {
+    // The client has closed the connection, so this response rarely arrives.
+    return fail(badRequest("the request body ended before it was complete"));
+  }
+}
+
+async function readWholeBody(context: Context, maxBytes: number): Promise<RequestBody> {
+  const contentType = context.req.header("content-type");
+  const declared = context.req.header("content-length");
+  if (declared !== undefined) {
+    const tooLarge = Number(declared) > maxBytes;
+    return tooLarge
+      ? { text: "", contentType, tooLarge }
+      : decodeBody(Buffer.from(await context.req.arrayBuffer()), contentType);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of context.req.raw.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) return { text: "", contentType, tooLarge: true };
+    chunks.push(chunk);
+  }
+  return decodeBody(Buffer.concat(chunks), contentType);
+}
+
+function decodeBody(bytes: Buffer, contentType: string | undefined): RequestBody {
+  const text = bytes.toString("utf8");
+  // The replacement character may come from invalid bytes, or may have been sent.
+  const isMalformed = text.includes("\ufffd") && !isUtf8(bytes);
+  return { text, contentType, tooLarge: false, ...(isMalformed ? { isMalformed } : {}) };
+}
+
+/** A NUL character, which Postgres cannot store in text. */
+const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
+
+/** In text that is valid UTF-8, only an escape can produce half of a surrogate pair. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
+/** A name that `findReservedName` may report, or an escape that may spell it. */
+const RESERVED_NAME = /__proto__|toString|\\u00[567]/;
+
+/** The body as JSON; `undefined` for an empty body. */
+export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: RequestBody): unknown {
+  if (tooLarge) return fail(TOO_LARGE);
+  if (isMalformed === true) return fail(badRequest("the request body is not valid UTF-8"));
+  if (text === "") return undefined;
+  if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType)) {
+    return fail(badRequest(`Content-Type: expected application/json, got "${contentType}"`));
+  }
+  if (isNestedTooDeeply(text))
+    return fail(badRequest(`request body: must not be nested more than ${MAX_JSON_DEPTH} levels deep`));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fail(
+      badRequest(
+        `the request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+    );
+  }
+  const reserved = RESERVED_NAME.test(text) ? findReservedName(value) : undefined;
+  if (reserved !== undefined) {
+    const name = reserved.slice(reserved.lastIndexOf(".") + 1);
+    return fail(badRequest(`${reserved}: there is no field "${name}"`));
+  }
+  const tornField = SURROGATE_ESCAPE.test(text) ? findLoneSurrogate(value) : undefined;
+  if (tornField !== undefined)
+    return fail(
+      badRequest(
+        `${tornField || "request body"}: contains half of a surrogate pair, which is not a valid character`,
+      ),
+    );
+  if (NUL_ESCAPE.test(text))
+    return fail(badRequest("request body: contains a NUL character (\\u0000), which is not allowed in text"));
+  return value;
+}
+
+/** Parses input by a schema; invalid input ends the handling with 400. */
+export function parseInput<S extends z.ZodType>(
+  schema: S,
+  input: unknown,
+  what = "request body",
+): z.output<S> {
+  const parsed = schema.safeParse(input, { error: issueText });
+  return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error, what)));
+}
+
+/** All problems at once, each with its field and what is expected. */
+function describeIssues(error: z.ZodError, what: string): string {
+  return error.issues
+    .map((issue) => `${issue.path.length === 0 ? what : issue.path.map(String).join(".")}: ${issue.message}`)
+    .join("; ");
+}
+
+/** S: the request's X-Request-ID if it is valid, otherwise a new one. */
+export function requestIdOf(context: Context): string {
+  const provided = context.req.header("x-request-id");
+  return provided !== undefined && provided.length <= MAX_REQUEST_ID_LENGTH && /^[\x21-\x7e]+$/.test(provided)
+    ? provided
+    : randomUUID();
+}
+
+/** The response for an error that ended a handler. An unexpected error is a bug, and is reported. */
+export function errorResponseFrom(error: unknown, onBug: (error: unknown) => void): ErrorResponse {
+  if (error instanceof RequestError) return error.response;
+  if (error instanceof StoreUnavailable) {
+    const { message, outcome } = error;
+    return {
+      status: 503,
+      code: outcome === CHANGE_UNKNOWN ? "OUTCOME_UNKNOWN" : "STORE_UNAVAILABLE",
+      message: `${message}; ${outcome}`,
+      // Only a request that has changed nothing can be repeated blindly.
+      ...(outcome === NOTHING_CHANGED ? { headers: { "Retry-After": "1" } } : {}),
+    };
+  }
+  onBug(error);
+  return {
+    status: 500,
+    code: "INTERNAL",
+    message: "internal error: this is a bug in standin, see its log. Nothing was changed",
+  };
+}
+
+export function respondWithError(
+  context: Context,
+  response: ErrorResponse,
+  requestId = requestIdOf(context),
+): Response {
+  const headers = { "Content-Type": "application/json", "X-Request-ID": requestId, ...response.headers };
+  return context.body(errorBody(requestId, response), response.status as 400, headers);
+}
+
+/** The rest of the body is not read, so the connection cannot be reused. */
+const TOO_LARGE: ErrorResponse = {
+  status: 413,
+  code: "PAYLOAD_TOO_LARGE",
+  message: `the request body must not exceed ${MAX_BODY_BYTES} bytes`,
+  headers: { Connection: "close" },
+};
+
+/**
+ * The query parameters. A repeated parameter is an error unless it is one of `lists`. For those, repeating
+ * equals separating values by commas (S), and a name may end in `[]`, as the public client writes arrays (C).
+ */
+export function queryParameters(context: Context, lists: readonly string[] = []): Record<string, string> {
+  // Without a prototype, a parameter named `__proto__` is one like any other.
+  const parameters: Record<string, string> = Object.create(null);
+  const given = new URL(context.req.url).searchParams;
+  for (const name of new Set(given.keys())) {
+    const values = given.getAll(name);
+    const [value, second] = values;
+    const list = lists.find((candidate) => name === candidate || name === `${candidate}[]`);
+    if (list !== undefined) {
+      parameters[list] = [...(parameters[list] === undefined ? [] : [parameters[list]]), ...values].join(",");
+      continue;
+    }
+    if (second !== undefined) fail(badRequest(`${name}: is given more than once`));
+    parameters[name] = value ?? "";
+  }
+  return parameters;
+}

@@ -1,0 +1,94 @@
+// @ts-nocheck
+import type { Context } from "../core/context.ts";
+import { omitUndefined } from "../core/omit-undefined.ts";
+import { nextNumber, type World } from "../core/world.ts";
+import type { Event } from "../events.ts";
+import type { Deciders } from "../handlers.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
+import type { Branch } from "./branch.ts";
+import type {
+  CreateDatabase,
+  Database,
+  DatabaseChanges,
+  DatabaseCommand,
+  DeleteDatabase,
+  UpdateDatabase,
+} from "./branch-content.ts";
+import { decideContentChange, findRole } from "./role.ts";
+
+export const databaseDeciders = {
+  CreateDatabase: decideCreateDatabase,
+  UpdateDatabase: decideUpdateDatabase,
+  DeleteDatabase: decideDeleteDatabase,
+} satisfies Deciders<DatabaseCommand>;
+
+export function findDatabase(branch: Pick<Branch, "databases">, name: string): Result<Database> {
+  const database = branch.databases.find((candidate) => candidate.name === name);
+  return database === undefined
+    ? refuse("DATABASE_NOT_FOUND", `database "${name}" not found`)
+    : accept(database);
+}
+
+function decideCreateDatabase(world: World, command: CreateDatabase, context: Context): Result<Event[]> {
+  const { now } = context;
+  return decideContentChange(world, command, context, (branch) => {
+    const nameCheck = checkNewDatabaseName(branch, command.name);
+    if (!nameCheck.ok) return nameCheck;
+    const owner = findRole(branch, command.ownerName);
+    if (!owner.ok) return owner;
+    const database: Database = {
+      id: nextNumber(world, "database"),
+      name: command.name,
+      ownerName: command.ownerName,
+      createdAt: now,
+      updatedAt: now,
+    };
+    return accept({ type: "DatabaseCreated", at: now, branchId: branch.id, database });
+  });
+}
+
+function decideUpdateDatabase(world: World, command: UpdateDatabase, context: Context): Result<Event[]> {
+  return decideContentChange(world, command, context, (branch) => {
+    const database = findDatabase(branch, command.name);
+    if (!database.ok) return database;
+    if (command.newName !== undefined && command.newName !== command.name) {
+      const nameCheck = checkNewDatabaseName(branch, command.newName);
+      if (!nameCheck.ok) return nameCheck;
+    }
+    const owner = command.ownerName === undefined ? undefined : findRole(branch, command.ownerName);
+    if (owner?.ok === false) return owner;
+    const changes: DatabaseChanges = omitUndefined({ name: command.newName, ownerName: command.ownerName });
+    return accept({
+      type: "DatabaseUpdated",
+      at: context.now,
+      branchId: branch.id,
+      databaseId: database.value.id,
+      changes,
+    });
+  });
+}
+
+function decideDeleteDatabase(world: World, command: DeleteDatabase, context: Context): Result<Event[]> {
+  return decideContentChange(world, command, context, (branch) => {
+    const database = findDatabase(branch, command.name);
+    if (!database.ok) return database;
+    return accept({
+      type: "DatabaseDeleted",
+      at: context.now,
+      branchId: branch.id,
+      databaseId: database.value.id,
+    });
+  });
+}
+
+function checkNewDatabaseName(branch: Branch, name: string): Result<undefined> {
+  if (findDatabase(branch, name).ok)
+    return refuse("DATABASE_ALREADY_EXISTS", `database already exists; database_name:"${name}"`);
+  return checkDatabaseName(name);
+}
+
+/** D: the system databases of Postgres, which exist on every branch but are not listed. */
+export function checkDatabaseName(name: string): Result<undefined> {
+  if (!["postgres", "template0", "template1"].includes(name)) return ACCEPTED;
+  return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);
+}

@@ -1,0 +1,34 @@
+/** Paid plans that have a price per CU-hour. The free plan has an allowance instead (D). */
+// @ts-nocheck
+
+export type PricedPlan = "launch" | "scale";
+export type PriceListDate = "2025-08-14" | "2025-11-03";
+
+/** Dollars per CU-hour, as published on one date. */
+export type PriceList = {
+  readonly date: PriceListDate;
+  readonly perCuHour: Readonly<Record<PricedPlan, number>>;
+};
+
+/**
+ * D: the vendor's announcements of these dates. Prices change independently of the other numbers of the
+ * platform, so they are not part of a profile. The newest list is the last one.
+ */
+const PRICE_LISTS: readonly [PriceList, ...PriceList[]] = [
+  { date: "2025-08-14", perCuHour: { launch: 0.14, scale: 0.26 } }, // D
+  { date: "2025-11-03", perCuHour: { launch: 0.106, scale: 0.222 } }, // D
+];
+
+export const PRICE_LIST_DATES = PRICE_LISTS.map(({ date }) => date) as [PriceListDate, ...PriceListDate[]];
+export const PRICED_PLANS: [PricedPlan, ...PricedPlan[]] = ["launch", "scale"];
+
+/** D: only this plan allows autosuspend delays other than the default and never. */
+export const DEFAULT_PRICED_PLAN: PricedPlan = "scale";
+
+export function newestPriceList(): PriceList {
+  return PRICE_LISTS[PRICE_LISTS.length - 1] as PriceList;
+}
+
+export function priceListOf(date: PriceListDate): PriceList {
+  return PRICE_LISTS.find((list) => list.date === date) as PriceList;
+}

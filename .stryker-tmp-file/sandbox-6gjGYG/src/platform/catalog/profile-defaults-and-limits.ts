@@ -1,0 +1,129 @@
+// @ts-nocheck
+import type { DurationDistribution } from "../core/distribution.ts";
+import { DAY, type DurationMs, MINUTE, SECOND } from "../core/time.ts";
+import type { OperationAction } from "../operation/operation.ts";
+
+export type ProfileName = "2024" | "2026";
+
+/** The profile of new worlds, scenarios and what-if experiments: the reference's numbers. */
+export const DEFAULT_PROFILE: ProfileName = "2024";
+
+/**
+ * The platform's published numbers as of one date, except prices. Rules take every such number from here.
+ */
+export type Profile = {
+  readonly name: ProfileName;
+  /**
+   * In compute units, ascending. `autoscaled` sizes can bound a range; `fixedOnly` sizes must be both bounds.
+   */
+  readonly sizes: { readonly autoscaled: readonly number[]; readonly fixedOnly: readonly number[] };
+  readonly ramGbPerCu: number;
+  /** The share of RAM that the local file cache may use. */
+  readonly fileCacheShare: number;
+  readonly sharedBuffersMb: number;
+  readonly maxConnections: (minCu: number, maxCu: number) => number;
+  /** Sessions that the connection pooler opens for one role and database. */
+  readonly poolSize: (maxConnections: number) => number;
+  readonly pooledConnections: number;
+  readonly suspendTimeout: {
+    readonly defaultS: number;
+    readonly minimumS: number;
+    readonly maximumS: number;
+  };
+  /**
+   * How long each operation runs. `start_compute` is the time for which a query waits on a suspended compute.
+   */
+  readonly durations: Readonly<Record<OperationAction, DurationDistribution>>;
+  /** How long a load reading stays valid after the activity that carried it. */
+  readonly loadReadingMs: DurationMs;
+  readonly defaultPgVersion: number;
+  /** What the secrets of new API keys begin with. */
+  readonly apiKeyPrefix: string;
+  /** The query of connection URIs. */
+  readonly connectionQuery: string;
+  /** The major versions of Postgres that a new project can have, both inclusive. */
+  readonly pgVersions: { readonly lowest: number; readonly highest: number };
+};
+
+/** R, section "Compute sizes": `max_connections` by minimum size. */
+const MAX_CONNECTIONS_2024: ReadonlyMap<number, number> = new Map([
+  [0.25, 112],
+  [0.5, 225],
+  [1, 450],
+  [2, 901],
+  [3, 1351],
+  [4, 1802],
+  [5, 2253],
+  [6, 2703],
+  [7, 3154],
+  [8, 3604],
+  [9, 4000],
+  [10, 4000],
+]);
+
+function wholeSizes(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+function fixedDuration(ms: DurationMs): DurationDistribution {
+  return { kind: "fixed", ms };
+}
+
+/**
+ * A: public documents give only the start. One second is long enough to see a 423, and short enough to wait.
+ */
+function durations(startMs: DurationMs): Profile["durations"] {
+  return {
+    create_timeline: fixedDuration(SECOND),
+    create_branch: fixedDuration(SECOND),
+    start_compute: fixedDuration(startMs),
+    suspend_compute: fixedDuration(SECOND),
+    apply_config: fixedDuration(SECOND),
+    delete_timeline: fixedDuration(SECOND),
+  };
+}
+
+const SHARED = {
+  ramGbPerCu: 4, // R
+  sharedBuffersMb: 128, // R
+  pooledConnections: 10_000, // R
+  suspendTimeout: { defaultS: 300, minimumS: 60, maximumS: (7 * DAY) / SECOND }, // R; minimum S
+  loadReadingMs: MINUTE, // A: load1 is an average over one minute
+} as const;
+
+export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
+  "2024": {
+    ...SHARED,
+    name: "2024",
+    sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 10)], fixedOnly: [] }, // R
+    fileCacheShare: 0.8, // R
+    maxConnections: (minCu) => MAX_CONNECTIONS_2024.get(minCu) ?? 0, // R
+    poolSize: () => 64, // D
+    durations: durations(3 * SECOND), // R: "a few seconds"
+    defaultPgVersion: 16, // A
+    apiKeyPrefix: "", // R: "a randomly generated 64-bit key"
+    connectionQuery: "sslmode=require", // D
+    pgVersions: { lowest: 14, highest: 17 }, // A: 17 came late in 2024
+  },
+  "2026": {
+    ...SHARED,
+    name: "2026",
+    sizes: { autoscaled: [0.25, 0.5, ...wholeSizes(1, 16)], fixedOnly: wholeSizes(17, 56) }, // D
+    fileCacheShare: 0.75, // D
+    maxConnections: (minCu, maxCu) =>
+      Math.max(100, Math.min(4000, Math.floor(419.66 * Math.min(maxCu, 8 * minCu)))), // D
+    poolSize: (maxConnections) => Math.floor(0.9 * maxConnections), // D
+    durations: durations(500), // D: "few hundred ms"
+    defaultPgVersion: 17, // S
+    apiKeyPrefix: "napi_", // D: the vendor's published answer to the creation of a key
+    // D: in the vendor's published answers. Their host is the direct one unless `pooled` is true (S).
+    connectionQuery: "sslmode=require&channel_binding=require",
+    pgVersions: { lowest: 14, highest: 18 }, // S
+  },
+};
+
+/** Postgres versions that some profile has. Others are invalid input. */
+export const PG_VERSIONS = {
+  lowest: Math.min(...Object.values(PROFILES).map(({ pgVersions }) => pgVersions.lowest)),
+  highest: Math.max(...Object.values(PROFILES).map(({ pgVersions }) => pgVersions.highest)),
+} as const;

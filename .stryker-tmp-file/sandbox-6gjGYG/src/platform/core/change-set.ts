@@ -1,0 +1,78 @@
+/**
+ * The newest value of a row, or `undefined` if it was deleted. With the key `ALL_ROWS`, the table was
+ * emptied.
+ */
+// @ts-nocheck
+
+export type Change = { readonly table: string; readonly key: string; readonly value: unknown };
+
+export const ALL_ROWS = "*";
+
+type PendingChange = {
+  readonly table: string;
+  readonly key: string;
+  value: unknown;
+  readonly constrained: string;
+};
+
+/**
+ * Collects changed rows for the journal. A row that changes twice is recorded once, at its first place,
+ * unless a column of a unique constraint changed: otherwise two rows that swap values would violate the
+ * constraint.
+ */
+export class ChangeSet {
+  readonly #tracking = new Map<string, { isTracked: boolean }>();
+  readonly #list: PendingChange[] = [];
+  readonly #last = new Map<string, Map<string, PendingChange>>();
+
+  /** In the order in which the rows changed. */
+  get list(): readonly Change[] {
+    return this.#list;
+  }
+
+  /** For a journal that stores only some tables: changes of the others are not collected. */
+  trackOnly(tables: readonly string[]): void {
+    for (const [table, tracking] of this.#tracking) tracking.isTracked = tables.includes(table);
+  }
+
+  /** A live view of whether a table is tracked, for tables that check it at every change. */
+  trackingOf(table: string): { readonly isTracked: boolean } {
+    const tracking = { isTracked: true };
+    this.#tracking.set(table, tracking);
+    return tracking;
+  }
+
+  /** Whether changes of this table are collected. Callers check it before they build a row to record. */
+  isTracking(table: string): boolean {
+    return this.#tracking.get(table)?.isTracked !== false;
+  }
+
+  record(table: string, key: string, value: unknown, constrained: string): void {
+    if (!this.isTracking(table)) return;
+    let tableChanges = this.#last.get(table);
+    if (tableChanges === undefined) {
+      tableChanges = new Map();
+      this.#last.set(table, tableChanges);
+    }
+    const last = tableChanges.get(key);
+    if (last !== undefined && last.constrained === constrained) {
+      last.value = value;
+      return;
+    }
+    const change = { table, key, value, constrained };
+    this.#list.push(change);
+    tableChanges.set(key, change);
+  }
+
+  /** All stored rows of a table are deleted, retired ones included. Later changes are recorded separately. */
+  recordTruncated(table: string): void {
+    if (!this.isTracking(table)) return;
+    this.#last.delete(table);
+    this.#list.push({ table, key: ALL_ROWS, value: undefined, constrained: "" });
+  }
+
+  clear(): void {
+    this.#list.length = 0;
+    for (const tableChanges of this.#last.values()) tableChanges.clear();
+  }
+}

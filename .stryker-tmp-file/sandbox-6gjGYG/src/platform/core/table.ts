@@ -1,0 +1,137 @@
+// @ts-nocheck
+import type { ChangeSet } from "./change-set.ts";
+import { CompactingMap } from "./compacting-map.ts";
+import type { OrderedRows, Rows } from "./index-rows.ts";
+import { type IndexSpec, TableIndex } from "./table-index.ts";
+
+/** Totals over the rows of a table, up to date after every change. */
+export interface RowObserver<T> {
+  /** A row was added (no `before`), replaced or removed (no `after`). */
+  replace(before: T | undefined, after: T | undefined): void;
+  clear(): void;
+}
+
+export type TableOptions<T, Index extends string> = {
+  readonly key: (row: T) => string;
+  /** Named secondary indexes. */
+  readonly indexes?: Readonly<Record<Index, IndexSpec<T>>>;
+  /** The values of the columns in unique constraints, as one string. */
+  readonly constrained?: (row: T) => string;
+  readonly observer?: RowObserver<T>;
+};
+
+/**
+ * Rows of one kind by key, in the order of their creation, with secondary indexes. Rows are replaced, never
+ * edited.
+ */
+export class Table<T, Index extends string = never> {
+  readonly name: string;
+  readonly #rows = new CompactingMap<T>();
+  readonly #indexes: readonly TableIndex<T>[];
+  readonly #key: (row: T) => string;
+  readonly #constrained: ((row: T) => string) | undefined;
+  readonly #observer: RowObserver<T> | undefined;
+  readonly #changes: ChangeSet;
+  readonly #tracking: { readonly isTracked: boolean };
+
+  constructor(name: string, changes: ChangeSet, options: TableOptions<T, Index>) {
+    this.name = name;
+    this.#changes = changes;
+    this.#tracking = changes.trackingOf(name);
+    this.#key = options.key;
+    this.#constrained = options.constrained;
+    this.#observer = options.observer;
+    const indexes: Readonly<Record<string, IndexSpec<T>>> = options.indexes ?? {};
+    this.#indexes = Object.entries(indexes).map(([index, spec]) => new TableIndex(index, spec, this.#rows));
+  }
+
+  /** Whether changes of this table are collected. */
+  get isTracked(): boolean {
+    return this.#tracking.isTracked;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#rows.get(key);
+  }
+
+  values(): IterableIterator<T> {
+    return this.#rows.values();
+  }
+
+  /** A copy of the rows. */
+  toArray(): T[] {
+    return Array.from(this.#rows.values());
+  }
+
+  entries(): IterableIterator<[string, T]> {
+    return this.#rows.entries();
+  }
+
+  keyOf(row: T): string {
+    return this.#key(row);
+  }
+
+  by(name: Index, value: string): Rows<T> {
+    return this.#index(name).group(value);
+  }
+
+  /** The rows of an entry of an index with an order. */
+  ordered(name: Index, value: string): OrderedRows<T> {
+    return this.#index(name).orderedGroup(value);
+  }
+
+  set(row: T): void {
+    this.load(row);
+    if (this.isTracked) this.#changes.record(this.name, this.#key(row), row, this.#constrained?.(row) ?? "");
+  }
+
+  /** Adds a stored row, without recording a change. */
+  load(row: T): void {
+    const key = this.#key(row);
+    const before =
+      this.#indexes.length === 0 && this.#observer === undefined ? undefined : this.#rows.get(key);
+    this.#rows.set(key, row);
+    for (let position = 0; position < this.#indexes.length; position += 1)
+      this.#indexes[position]?.move(key, before, row);
+    this.#observer?.replace(before, row);
+  }
+
+  delete(key: string): void {
+    if (this.evict(key) && this.isTracked) this.#changes.record(this.name, key, undefined, "");
+  }
+
+  /** Removes a row from memory and leaves its last value in the database, as history. */
+  retire(row: T): void {
+    const key = this.#key(row);
+    this.evict(key);
+    if (!this.isTracked) return;
+    this.#changes.record(this.name, key, row, this.#constrained?.(row) ?? "");
+  }
+
+  /** Removes a row from memory without recording a change. Returns whether it was there. */
+  evict(key: string): boolean {
+    const row = this.#rows.get(key);
+    if (row === undefined) return false;
+    this.#rows.delete(key);
+    for (const index of this.#indexes) index.move(key, row, undefined);
+    this.#observer?.replace(row, undefined);
+    return true;
+  }
+
+  /** Deletes all rows, retired ones included. */
+  empty(): void {
+    this.#rows.clear();
+    for (const index of this.#indexes) index.clear();
+    this.#observer?.clear();
+    this.#changes.recordTruncated(this.name);
+  }
+
+  #index(name: Index): TableIndex<T> {
+    for (const index of this.#indexes) if (index.name === name) return index;
+    throw new Error(`table ${this.name} has no index ${name}`);
+  }
+}

@@ -1,0 +1,77 @@
+// @ts-nocheck
+import type { ActivePhase, Compute } from "../compute/compute.ts";
+import { HOUR, type SimTime } from "../core/time.ts";
+import type { World } from "../core/world.ts";
+import { type DataTraffic, sumOfTraffic } from "./data-traffic.ts";
+import { addSpan } from "./usage-periods.ts";
+import { type UsageTotals, ZERO_USAGE } from "./usage-totals.ts";
+
+/** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
+export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
+  if (phase.state !== "active") return;
+  addUsage(world, branchId, phase, at);
+  addUsage(world, projectId, phase, at);
+}
+
+function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: SimTime): void {
+  const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
+  const activeMs = usage.activeMs + at - meteredAt;
+  const cuMs = usage.cuMs + (at - meteredAt) * sizeCu;
+  if (world.settings.hourlyUsage !== true) {
+    world.usage.set({ ...usage, activeMs, cuMs });
+    return;
+  }
+  const { hour } = usage;
+  // Usually the span is within the open hour, which then stays the same.
+  const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
+  world.usage.set({
+    ...usage,
+    activeMs,
+    cuMs,
+    hour: isWithin ? hour : addSpan(world, usage, { from: meteredAt, to: at, sizeCu }),
+  });
+}
+
+/** Books the traffic of a compute, in the period of `at`. */
+export function meterTraffic(
+  world: World,
+  { branchId, projectId }: Compute,
+  data: DataTraffic,
+  at: SimTime,
+): void {
+  for (const id of [branchId, projectId]) {
+    const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
+    const hour =
+      world.settings.hourlyUsage === true
+        ? { hour: addSpan(world, usage, { from: at, to: at, sizeCu: 0 }) }
+        : {};
+    world.usage.set({ ...usage, ...hour, ...sumOfTraffic(usage, { data }) });
+  }
+}
+
+/**
+ * Usage of a branch or project at `now`: booked usage plus that of its active computes since their last
+ * metering.
+ */
+export function usageAt(
+  world: World,
+  id: string,
+  computes: Iterable<Compute>,
+  now: SimTime,
+): UsageTotals & { readonly id: string } {
+  const stored = world.usage.get(id);
+  let activeMs = stored?.activeMs ?? 0;
+  let cuMs = stored?.cuMs ?? 0;
+  for (const { phase } of computes) {
+    if (phase.state !== "active") continue;
+    activeMs += now - phase.meteredAt;
+    cuMs += (now - phase.meteredAt) * phase.sizeCu;
+  }
+  return { id, activeMs, cuMs, ...sumOfTraffic(stored ?? {}, {}) };
+}
+
+/** For a branch or project that is removed. */
+export function deleteUsage(world: World, id: string): void {
+  world.usage.delete(id);
+  world.hourlyUsage.deleteFor(id);
+}

@@ -1,0 +1,86 @@
+// @ts-nocheck
+import { isMap, isNode, LineCounter, type ParsedNode, parseDocument } from "yaml";
+import type * as z from "zod";
+import { findLoneSurrogate } from "../../platform/core/text.ts";
+
+/** A place in a file, and what is wrong there. `line` and `column` count from 1. */
+export type Problem = { readonly line: number; readonly column: number; readonly message: string };
+
+type YamlPath = readonly (string | number)[];
+/** Bounds the expansion of aliases, which can grow exponentially. */
+const MAX_ALIASES = 100;
+
+/** A file in YAML (JSON is YAML too) with the position of each value. */
+export class SourceDocument {
+  /** Plain data; `undefined` when the file cannot be read. */
+  readonly value: unknown;
+  /** Why the file cannot be read; otherwise empty. */
+  readonly problems: readonly Problem[];
+  readonly #lines = new LineCounter();
+  readonly #document: ReturnType<typeof parseDocument<ParsedNode>>;
+
+  constructor(text: string) {
+    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
+    const syntaxErrors = this.#document.errors.map(({ pos, message }) => this.#problem(pos[0], message));
+    const result = syntaxErrors.length > 0 ? { problems: syntaxErrors } : this.#toPlain();
+    this.problems = result.problems;
+    this.value = result.value;
+  }
+
+  /** A problem at `path`; when nothing is there, at its nearest parent. */
+  problemAt(path: YamlPath, message: string): Problem {
+    return this.#problem(this.#offsetOf(path), `${path.join(".") || "the file"}: ${message}`);
+  }
+
+  /** The issues that zod found, each at its place; an unknown key at that key. */
+  problemsOf({ issues }: Pick<z.ZodError, "issues">): Problem[] {
+    return issues.flatMap((issue) => {
+      const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
+      if (issue.code !== "unrecognized_keys") return [this.problemAt(path, issue.message)];
+      return issue.keys.map((key) =>
+        this.#problem(this.#keyOffset(path, key), `${[...path, key].join(".")}: ${issue.message}`),
+      );
+    });
+  }
+
+  #toPlain(): { readonly value?: unknown; readonly problems: readonly Problem[] } {
+    try {
+      const value: unknown = this.#document.toJS({ maxAliasCount: MAX_ALIASES });
+      const malformed = findLoneSurrogate(value);
+      if (malformed === undefined) return { value, problems: [] };
+      return {
+        problems: [
+          this.#problem(0, `${malformed}: contains half of a surrogate pair, which is not a valid character`),
+        ],
+      };
+    } catch (error) {
+      return { problems: [this.#problem(0, error instanceof Error ? error.message : String(error))] };
+    }
+  }
+
+  #problem(offset: number, message: string): Problem {
+    const { line, col } = this.#lines.linePos(offset);
+    return { line, column: col, message };
+  }
+
+  #offsetOf(path: YamlPath): number {
+    for (let length = path.length; length > 0; length -= 1) {
+      const node = this.#document.getIn(path.slice(0, length), true);
+      if (isNode(node) && node.range) return node.range[0];
+    }
+    return this.#document.contents?.range?.[0] ?? 0;
+  }
+
+  #keyOffset(path: YamlPath, key: string): number {
+    const map = path.length === 0 ? this.#document.contents : this.#document.getIn(path, true);
+    const pair = isMap(map)
+      ? map.items.find((item) => isNode(item.key) && String(item.key) === key)
+      : undefined;
+    return isNode(pair?.key) && pair.key.range ? pair.key.range[0] : this.#offsetOf(path);
+  }
+}
+
+/** One problem per line, in the form `file:line:column` that editors and terminals link. */
+export function formatProblems(fileName: string, problems: readonly Problem[]): string {
+  return problems.map(({ line, column, message }) => `${fileName}:${line}:${column}: ${message}`).join("\n");
+}

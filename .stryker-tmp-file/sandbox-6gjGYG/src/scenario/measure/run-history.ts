@@ -1,0 +1,79 @@
+// @ts-nocheck
+import { isoInstant } from "../../platform/core/calendar.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import { nameOfTarget } from "../../platform/fault/fault.ts";
+import type { Labels } from "../file/labels.ts";
+import type { FaultMark, OperationSpan } from "../run/verdict.ts";
+
+const MAX_OPERATIONS = 2_000;
+const MAX_FAULTS = 500;
+
+type Span = { -readonly [Key in keyof OperationSpan]: OperationSpan[Key] };
+
+/** The first operations and faults of a run, for its report; the others are counted. */
+export class RunHistory {
+  readonly operations: Span[] = [];
+  readonly faults: FaultMark[] = [];
+  operationsLeftOut = 0;
+  faultsLeftOut = 0;
+  readonly #labels: Labels;
+  readonly #unfinished = new Map<string, Span>();
+
+  constructor(labels: Labels) {
+    this.#labels = labels;
+  }
+
+  observe(event: RecordedEvent): void {
+    switch (event.type) {
+      case "OperationScheduled": {
+        const { id, action, cause, endpointId, branchId, projectId, state } = event.operation;
+        if (this.operations.length === MAX_OPERATIONS) {
+          this.operationsLeftOut += 1;
+          return;
+        }
+        const of = this.#labels.labelOf(endpointId ?? branchId ?? projectId);
+        const span: Span = { action, of, cause, from: isoInstant(event.at), status: "unfinished" };
+        this.operations.push(span);
+        if (state.status === "finished") end(span, "finished", event.at);
+        else this.#unfinished.set(id, span);
+        return;
+      }
+      case "OperationFinished":
+        this.#end(event.operationId, "finished", event.at);
+        return;
+      case "OperationFailed":
+        this.#end(event.operationId, "failed", event.at);
+        return;
+      case "OperationCancelled":
+        this.#end(event.operationId, "cancelled", event.at);
+        return;
+      case "FaultHit": {
+        const { fault, outcome, target } = event;
+        const of = target.endpointId ?? target.branchId ?? target.projectId;
+        const action = nameOfTarget(target);
+        if (this.faults.length === MAX_FAULTS) this.faultsLeftOut += 1;
+        else
+          this.faults.push({
+            at: isoInstant(event.at),
+            fault,
+            effect: outcome.kind,
+            target: of === undefined ? action : `${action} ${this.#labels.labelOf(of)}`,
+          });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  #end(id: string, status: OperationSpan["status"], at: number): void {
+    const span = this.#unfinished.get(id);
+    if (span !== undefined) end(span, status, at);
+    this.#unfinished.delete(id);
+  }
+}
+
+function end(span: Span, status: OperationSpan["status"], at: number): void {
+  span.status = status;
+  span.to = isoInstant(at);
+}

@@ -1,0 +1,21 @@
+// @ts-nocheck
+import type { SimTime } from "../../platform/core/time.ts";
+import type { ExpectationResult, RunFailure, StepResult } from "./verdict.ts";
+
+/** What a run has done so far. */
+export type RunSoFar = {
+  readonly now: SimTime;
+  /** The step that begins next, or that has begun. */
+  readonly current: Pick<StepResult, "place" | "name"> | undefined;
+  readonly steps: readonly StepResult[];
+  readonly failures: readonly RunFailure[];
+  readonly expectations: () => readonly ExpectationResult[];
+};
+
+/** Follows a run, and decides when it goes on. */
+export interface RunWatcher {
+  /** Before a step begins, or after a part of an advance. The run waits for the promise. */
+  reached(point: "step" | "advance", soFar: RunSoFar): Promise<void>;
+  /** All steps and expectations are done. */
+  ended(soFar: RunSoFar): void;
+}

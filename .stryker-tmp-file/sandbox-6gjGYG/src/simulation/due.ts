@@ -1,0 +1,235 @@
+// @ts-nocheck
+import { apiKeyRemovalDueAt } from "../platform/account/decide-api-key.ts";
+import { expirationDueAt } from "../platform/branch/branch-expiration.ts";
+import { backupDueAt } from "../platform/branch/decide-snapshot.ts";
+import type { DueWork } from "../platform/commands.ts";
+import { rescaleDueAt } from "../platform/compute/autoscaling/autoscaling.ts";
+import { suspendDueAt } from "../platform/compute/autosuspend.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import { profileOfWorld, REVOKED, type World } from "../platform/core/world.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import { quotaDueAt } from "../platform/project/quota.ts";
+import { branchRemovalDueAt } from "../platform/project/removal.ts";
+import { TimerQueue } from "./timer-queue.ts";
+
+/** When `work` is due in this world; `undefined` when it is not, or no longer, due. */
+export function dueAt(world: World, work: DueWork): SimTime | undefined {
+  switch (work.kind) {
+    case "operation": {
+      const state = world.operations.get(work.id)?.state;
+      return state?.status === "running" ? state.dueAt : undefined;
+    }
+    case "activity":
+      return world.scheduledActivities.get(work.id)?.at;
+    case "quota":
+      return quotaDueAt(world, work.id);
+    case "backup":
+      return backupDueAt(world, work.id);
+    case "snapshotExpiration":
+      return world.branchSnapshots.get(work.id)?.expiresAt;
+    case "expiration":
+      return expirationDueAt(world, work.id);
+    case "branchRemoval":
+      return branchRemovalDueAt(world, work.id);
+    case "projectRemoval":
+      return world.projects.get(work.id)?.recoverableUntil;
+    case "apiKeyRemoval":
+      return apiKeyRemovalDueAt(world, work.id);
+    case "rescale":
+    case "autosuspend": {
+      const compute = world.computes.get(work.id);
+      if (compute === undefined) return undefined;
+      return work.kind === "rescale"
+        ? rescaleDueAt(compute, profileOfWorld(world))
+        : suspendDueAt(compute, profileOfWorld(world));
+    }
+    default:
+      return work satisfies never;
+  }
+}
+
+/** Schedules the work that an event makes due; call it after the event was applied. */
+export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedEvent): void {
+  switch (event.type) {
+    case "OperationScheduled":
+      scheduleWork(timers, world, { kind: "operation", id: event.operation.id });
+      return;
+    case "OperationStarted":
+    case "OperationRetried":
+      scheduleWork(timers, world, { kind: "operation", id: event.operationId });
+      return;
+    case "ActivityScheduled":
+      scheduleWork(timers, world, { kind: "activity", id: String(event.scheduled.number) });
+      return;
+    case "SpanBegan":
+    case "SpanEnded":
+      scheduleComputeWork(timers, world, event.endpointId);
+      return;
+    case "ActivityRecorded":
+      scheduleComputeWork(timers, world, event.activity.endpointId);
+      return;
+    case "ComputeActivated":
+    case "ComputeUpdated":
+    case "ComputeResized":
+    case "ComputeSuspendFailed":
+      scheduleComputeWork(timers, world, event.endpointId);
+      scheduleQuotaCheck(timers, world, world.computes.get(event.endpointId)?.projectId);
+      return;
+    case "ProjectUpdated":
+      scheduleQuotaCheck(timers, world, event.projectId);
+      return;
+    case "BranchCreated":
+      scheduleBranchWork(timers, world, event.branch.id);
+      return;
+    case "BranchExpirationSet":
+    case "BackupScheduleSet":
+    case "BranchDeleted":
+    case "BranchRecovered":
+      scheduleBranchWork(timers, world, event.branchId);
+      return;
+    case "SnapshotCreated":
+      scheduleWork(timers, world, { kind: "snapshotExpiration", id: event.snapshot.id });
+      return;
+    case "ProjectDeleted":
+      scheduleWork(timers, world, { kind: "projectRemoval", id: event.projectId });
+      return;
+    case "ProjectRecovered":
+      for (const branch of world.branches.by("project", event.projectId).values())
+        scheduleBranchWork(timers, world, branch.id);
+      return;
+    case "ApiKeyRevoked":
+      scheduleWork(timers, world, { kind: "apiKeyRemoval", id: String(event.keyId) });
+      return;
+    case "ProjectRemoved":
+      scheduleKeyRemovals(timers, world);
+      return;
+    case "WorldReset":
+      timers.clear();
+      scheduleKeyRemovals(timers, world);
+      return;
+    default:
+      event.type satisfies MakesNothingDue;
+  }
+}
+
+/** Events that make no new work due. */
+// biome-ignore format: as a packed list
+type MakesNothingDue =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRemoved" | "ProjectCreated" | "ProjectTransferred"
+  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
+  | "BranchSetAsDefault" | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated"
+  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotRenamed" | "SnapshotDeleted" | "ComputeCreated" | "ComputeDeleted"
+  | "ComputeSuspending" | "ComputeSuspended" | "ComputeStartFailed" | "OperationFinished"
+  | "OperationFailed" | "OperationCancelled" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched" | "FaultHit";
+
+/** Schedules all due work of a world, for example after it was loaded from a file. */
+export function rebuildTimers(timers: TimerQueue, world: World): void {
+  timers.clear();
+  for (const operation of world.operations.values())
+    scheduleWork(timers, world, { kind: "operation", id: operation.id });
+  for (const scheduled of world.scheduledActivities.values())
+    scheduleWork(timers, world, { kind: "activity", id: String(scheduled.number) });
+  for (const branch of world.branches.values()) scheduleBranchWork(timers, world, branch.id);
+  for (const snapshot of world.branchSnapshots.values())
+    scheduleWork(timers, world, { kind: "snapshotExpiration", id: snapshot.id });
+  for (const project of world.projects.values())
+    scheduleWork(timers, world, { kind: "projectRemoval", id: project.id });
+  for (const project of world.projects.values()) scheduleQuotaCheck(timers, world, project.id);
+  for (const compute of world.computes.values()) scheduleComputeWork(timers, world, compute.id);
+  scheduleKeyRemovals(timers, world);
+}
+
+/**
+ * Work that was due before `now` and has not run. Any is a bug in scheduling, except for revoked keys: older
+ * releases did not remove them.
+ */
+export function overdueWork(world: World, now: SimTime): DueWork[] {
+  const timers = new TimerQueue();
+  rebuildTimers(timers, world);
+  const late: DueWork[] = [];
+  for (let next = timers.peek(); next !== undefined && next.at < now; next = timers.peek()) {
+    if (next.work.kind !== "apiKeyRemoval") late.push(next.work);
+    timers.take();
+  }
+  return late;
+}
+
+/**
+ * Schedules one piece of work, if it is due at all. Work that a change made due in the past (a shortened
+ * delay) is due now, because events are ordered by time.
+ */
+export function scheduleWork(timers: TimerQueue, world: World, work: DueWork): void {
+  const at = dueAt(world, work);
+  if (at !== undefined) timers.schedule(work, orderOf(world, work), Math.max(at, world.at));
+}
+
+/** Runs after every activity. In most calls an earlier timer is already set, and there is nothing to do. */
+function scheduleComputeWork(timers: TimerQueue, world: World, id: string): void {
+  const compute = world.computes.get(id);
+  if (compute === undefined || compute.phase.state !== "active") return;
+  const profile = profileOfWorld(world);
+  const { readings, scaling } = compute.phase;
+  const rescaleAt =
+    readings.length === 0 && scaling === undefined ? undefined : rescaleDueAt(compute, profile);
+  if (rescaleAt !== undefined)
+    timers.schedule({ kind: "rescale", id }, compute.number, Math.max(rescaleAt, world.at));
+  const suspendAt = suspendDueAt(compute, profile);
+  if (suspendAt === undefined) return;
+  const at = Math.max(suspendAt, world.at);
+  if (!timers.isScheduledBy("autosuspend", id, at))
+    timers.schedule({ kind: "autosuspend", id }, compute.number, at);
+}
+
+/**
+ * For changes that make usage grow faster or a quota smaller. If the quota is reached later instead, the
+ * timer reschedules itself.
+ */
+function scheduleQuotaCheck(timers: TimerQueue, world: World, projectId: string | undefined): void {
+  if (projectId !== undefined) scheduleWork(timers, world, { kind: "quota", id: projectId });
+}
+
+function scheduleBranchWork(timers: TimerQueue, world: World, id: string): void {
+  scheduleWork(timers, world, { kind: "expiration", id });
+  scheduleWork(timers, world, { kind: "backup", id });
+  scheduleWork(timers, world, { kind: "branchRemoval", id });
+}
+
+/** Also of keys that were revoked without an event of their own, with their project or by a reset. */
+function scheduleKeyRemovals(timers: TimerQueue, world: World): void {
+  for (const { id } of world.apiKeys.by("revoked", REVOKED).values())
+    scheduleWork(timers, world, { kind: "apiKeyRemoval", id: String(id) });
+}
+
+/** Ties at one instant are broken by the number of the object that the work concerns. */
+function orderOf(world: World, work: DueWork): number {
+  return work.kind === "activity" || work.kind === "apiKeyRemoval"
+    ? Number(work.id)
+    : (tableOf(world, work.kind).get(work.id)?.number ?? 0);
+}
+
+function tableOf(
+  world: World,
+  kind: Exclude<DueWork["kind"], "activity" | "apiKeyRemoval">,
+): { get(id: string): { readonly number: number } | undefined } {
+  switch (kind) {
+    case "operation":
+      return world.operations;
+    case "rescale":
+    case "autosuspend":
+      return world.computes;
+    case "expiration":
+    case "backup":
+    case "branchRemoval":
+      return world.branches;
+    case "snapshotExpiration":
+      return world.branchSnapshots;
+    case "quota":
+    case "projectRemoval":
+      return world.projects;
+    default:
+      return kind satisfies never;
+  }
+}

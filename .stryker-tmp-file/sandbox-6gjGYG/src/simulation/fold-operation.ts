@@ -1,0 +1,45 @@
+// @ts-nocheck
+import type { RecordedEvent } from "../platform/events.ts";
+import { applyOperationEvent } from "../platform/operation/evolve-operation.ts";
+import type { Operation } from "../platform/operation/operation.ts";
+
+/** Applies an event to a table of all operations, including finished ones. */
+export function foldOperation(operations: Map<string, Operation>, event: RecordedEvent): void {
+  switch (event.type) {
+    case "WorldReset":
+      operations.clear();
+      return;
+    case "OperationScheduled":
+      operations.set(event.operation.id, event.operation);
+      return;
+    case "OperationStarted":
+    case "OperationFinished":
+    case "OperationRetried":
+    case "OperationFailed":
+    case "OperationCancelled":
+      operations.set(event.operationId, applyOperationEvent(operations.get(event.operationId), event));
+      return;
+    default:
+      event.type satisfies ChangesNoOperation;
+  }
+}
+
+/** Events that leave all operations as they are. */
+// biome-ignore format: as a packed list
+type ChangesNoOperation =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "ActivityScheduled" | "ActivityRecorded"
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";
+
+export function isTerminal({ status }: Operation["state"]): boolean {
+  return status === "finished" || status === "failed" || status === "cancelled";
+}

@@ -1,0 +1,100 @@
+// @ts-nocheck
+import type { Change } from "../platform/core/change-set.ts";
+import type { SimTime } from "../platform/core/time.ts";
+import type { Numbers } from "../platform/core/world.ts";
+import type { WorldSettings } from "../platform/core/world-settings.ts";
+import type { Event, RecordedEvent } from "../platform/events.ts";
+import type { Operation } from "../platform/operation/operation.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { NewRequests, RequestLogEntry } from "./request-log.ts";
+import type { ClockState } from "./world-clock.ts";
+
+/** Everything that one commit makes durable: all of it or nothing, except what `onLost` is called for. */
+export type Batch = {
+  readonly events: readonly RecordedEvent[];
+  /** Changed rows, in the order of the events that changed them. */
+  readonly changes: readonly Change[];
+  readonly settings: WorldSettings;
+  readonly numbers: Readonly<Numbers>;
+  readonly clock: ClockState;
+  /** The latest instant that the world has reached. */
+  readonly now: SimTime;
+  /** Not part of history, like the rows of some tables. */
+  readonly requests?: NewRequests | undefined;
+  /** Called if the requests and the uses of keys could not be written. The rest of the batch is durable. */
+  readonly onLost?: ((error: unknown) => void) | undefined;
+};
+
+/** Which history to truncate. The worlds that the remaining history replays to do not change. */
+export type Truncation = {
+  /** The sequence number of a checkpoint; events up to and including it are truncated. */
+  readonly eventsUpTo: number;
+  /** Operations that ended before this instant, exclusive, are truncated. */
+  readonly operationsBefore: SimTime;
+};
+
+/** The history that a fork was taken from. Both share the events up to and including `seq`. */
+export type HistoryOrigin = {
+  readonly world: string;
+  readonly historyId: string;
+  readonly seq: number;
+  readonly at: SimTime;
+};
+
+/** Selects the events of one type, or with `life` all but activity, of which there may be very many. */
+export type EventFilter = Event["type"] | "life";
+
+/**
+ * A write failed, and could not be undone: whether it happened is known only when `undoFailedWrite` returns or history
+ * is opened again by another process.
+ */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+}
+
+export type CheckpointPosition = Pick<Checkpoint, "seq" | "at">;
+
+/** The port to stored history. */
+export interface Journal {
+  /** The tables whose changed rows it stores; absent: all. */
+  readonly tables?: readonly string[];
+  /**
+   * For a journal with a limit: the number of events between two checkpoints, since it truncates up to a
+   * checkpoint.
+   */
+  readonly eventsPerCheckpoint?: number | undefined;
+  /** Durable when it returns. If it throws, nothing was written, except after `OutcomeUnknown`. */
+  write(batch: Batch): void;
+  /** Undoes a write that threw `OutcomeUnknown`. Throws if that fails again. */
+  undoFailedWrite(): void;
+  /** Events with a sequence number above `since` (exclusive), in order, without truncated ones. */
+  events(since: number, limit: number): RecordedEvent[];
+  /** Events that mention this id, newest first, with a sequence number below `before` (exclusive). */
+  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[];
+  /**
+   * The oldest checkpoint: history up to it is truncated. For a complete history it is the empty world, at 0.
+   */
+  readonly oldest: CheckpointPosition;
+  /** The position of the newest checkpoint. */
+  readonly newestCheckpoint: CheckpointPosition;
+  /** The position of `checkpointBefore`, without its world. */
+  checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition;
+  /** The newest checkpoint at or before this sequence number or instant (inclusive); otherwise the oldest. */
+  checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint;
+  /** Durable when it resolves. Checkpoints only make past worlds faster to rebuild. */
+  storeCheckpoint(checkpoint: Checkpoint): Promise<void>;
+  /** Truncates history. Truncated rows are deleted a few at a time, with every later write. */
+  truncate(truncation: Truncation): void;
+  /** Deletes some truncated rows; returns whether none are left. */
+  prune(): boolean;
+  /** A project's operations, newest first, with a number below `beforeNumber` (exclusive). */
+  operations(projectId: string, limit: number, beforeNumber?: number): Operation[];
+  operation(id: string): Operation | undefined;
+  /** Number of the newest stored request; 0 when there is none. */
+  readonly newestRequest: number;
+  /** Stored requests with a number above `since` (exclusive), in order. */
+  requests(since: number, limit: number): RequestLogEntry[];
+  clearRequests(): void;
+  /** Size on disk in bytes; 0 for a journal in memory. */
+  sizeBytes(): number;
+}

@@ -1,0 +1,39 @@
+// @ts-nocheck
+import { gunzipSync } from "node:zlib";
+import type { RecordedEvent } from "../../platform/events.ts";
+import type { Checkpoint } from "../../simulation/checkpoint.ts";
+import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
+import type { CheckpointRow, RawEvent } from "./journal-statements.ts";
+
+/** An event as stored. */
+type EventRow = StoredEvent & { readonly chain: number };
+
+/** Throws `CorruptFile` at the first row that is changed, missing or out of order. */
+export function verifyChain(rows: readonly EventRow[], since: number, before: number): void {
+  let [seq, chain] = [since, before];
+  for (const row of rows) {
+    seq += 1;
+    chain = chainChecksum([row], chain);
+    if (row.seq !== seq || row.chain !== chain)
+      throw new CorruptFile(`event ${seq} or the one before it is damaged`);
+  }
+}
+
+export function rowOf([seq, at, type, decision, payload, chain]: RawEvent): EventRow {
+  // A column that turned into a blob would have the same checksum as its text.
+  if (typeof type !== "string" || typeof payload !== "string")
+    throw new CorruptFile(`event ${seq} is damaged`);
+  return { seq, at, type, payload, decision, chain };
+}
+
+export function eventOf({ seq, at, type, decision, payload }: EventRow): RecordedEvent {
+  return { seq, at, type, decision, ...JSON.parse(payload) } as RecordedEvent;
+}
+
+export function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
+  try {
+    return JSON.parse(gunzipSync(world).toString()) as Checkpoint;
+  } catch (error) {
+    throw new CorruptFile(`checkpoint ${seq} is damaged`, { cause: error });
+  }
+}

@@ -1,0 +1,281 @@
+// @ts-nocheck
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type BetterSqlite3 from "better-sqlite3";
+import type { TableName } from "../../platform/core/tables.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import { emptyWorld } from "../../platform/core/world.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
+import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts";
+import type {
+  Batch,
+  CheckpointPosition,
+  EventFilter,
+  Journal,
+  Truncation,
+} from "../../simulation/journal.ts";
+import type { RequestLogEntry } from "../../simulation/request-log.ts";
+import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
+import { DurableTransactions } from "./durable-transactions.ts";
+import { checkpointOf, eventOf, rowOf, verifyChain } from "./event-rows.ts";
+import { isFileFailure } from "./file-failure.ts";
+import { CorruptFile, chainChecksum, checksumOf } from "./journal-checksum.ts";
+import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
+import { prepareJournalStatements } from "./journal-statements.ts";
+import {
+  isPruned,
+  PRUNED_PER_CALL,
+  PRUNED_PER_EVENT,
+  PRUNED_PER_WRITE,
+  type PruneBacklog,
+  pruneSome,
+} from "./prune-history.ts";
+import { RequestRows } from "./request-rows.ts";
+
+/** Speed matters more than size: other requests wait while a checkpoint is written. */
+const COMPRESSION = { level: 1 };
+
+/** The table beside history whose rows may be lost. Secrets belong to the change that created them. */
+const LOSABLE_TABLE: TableName = "apiKeyUses";
+
+const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
+
+/** The position that the journal continues from. */
+export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
+
+/** What surrounds the commits of a journal that is in service. */
+export type JournalHooks = {
+  /** Throws if the file must not be written any more. */
+  readonly checkUsable?: (() => void) | undefined;
+  /** Called after each durable batch. */
+  readonly onWritten?: (head: JournalHead & { readonly now: SimTime }) => void;
+};
+
+/**
+ * History in a world's SQLite file: events and their projection in one transaction, durable when `write`
+ * returns.
+ */
+export class SqliteJournal implements Journal {
+  readonly #sqlite: BetterSqlite3.Database;
+  readonly #rows: RowWriter;
+  readonly #requests: RequestRows;
+  readonly #statements;
+  readonly #transactions: DurableTransactions;
+  readonly #onWritten: NonNullable<JournalHooks["onWritten"]>;
+  readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
+  readonly #readOperation: (id: string) => Operation[];
+  #head: JournalHead;
+  /** Events up to and including this one are truncated. */
+  #oldest: JournalHead;
+  #pruneBacklog: PruneBacklog;
+
+  constructor(
+    sqlite: BetterSqlite3.Database,
+    head: JournalHead,
+    { checkUsable = () => undefined, onWritten = () => undefined }: JournalHooks = {},
+  ) {
+    this.#sqlite = sqlite;
+    this.#head = head;
+    this.#transactions = new DurableTransactions(sqlite, checkUsable);
+    this.#onWritten = onWritten;
+    this.#rows = new RowWriter(sqlite);
+    this.#requests = new RequestRows(sqlite);
+    this.#statements = prepareJournalStatements(sqlite);
+    this.#readOperations = prepareReader(
+      sqlite,
+      "operations",
+      "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
+    );
+    this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
+    const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
+    const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
+    if (oldest === undefined) throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
+    this.#oldest = oldest;
+    this.#pruneBacklog = {
+      firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
+      fromOperation: seq === 0 ? undefined : 0,
+      operationsBefore: operationsForgottenBefore,
+    };
+  }
+
+  /** Operations that ended before this instant may be deleted. */
+  get operationsPrunedBefore(): SimTime {
+    return this.#pruneBacklog.operationsBefore;
+  }
+
+  get newestCheckpoint(): CheckpointPosition {
+    return this.#statements.newestCheckpoint.get() ?? this.oldest;
+  }
+
+  get oldest(): CheckpointPosition {
+    return this.#oldest;
+  }
+
+  write({ events, changes, settings, numbers, clock, now, requests, onLost }: Batch): void {
+    const { appendEvent, writeWorld } = this.#statements;
+    const { seq, at } = events.at(-1) ?? this.#head;
+    let { chain } = this.#head;
+    this.#pruneBacklog = this.#transactions.run(() => {
+      for (const event of events) {
+        const { seq, at, type, decision, ...rest } = event;
+        const payload = JSON.stringify(rest);
+        chain = chainChecksum([{ seq, decision, at, type, payload }], chain);
+        appendEvent.run(seq, at, type, payload, decision, chain);
+      }
+      for (const change of changes) if (change.table !== LOSABLE_TABLE) this.#rows.write(change);
+      const world = [
+        JSON.stringify(settings),
+        JSON.stringify(numbers),
+        JSON.stringify(clock),
+        seq,
+        at,
+        now,
+        chain,
+      ];
+      writeWorld.run(...world, checksumOf(world));
+      this.#writeBesideHistory(() => {
+        for (const change of changes) if (change.table === LOSABLE_TABLE) this.#rows.write(change);
+        if (requests !== undefined) this.#requests.add(requests);
+      }, onLost);
+      return this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
+    });
+    this.#head = { seq, at, chain };
+    this.#onWritten({ ...this.#head, now });
+  }
+
+  undoFailedWrite(): void {
+    this.#transactions.undoFailedCommit();
+  }
+
+  events(since: number, limit: number): RecordedEvent[] {
+    const from = Math.max(since, this.#oldest.seq);
+    const chain = this.chainAt(from);
+    if (chain === undefined) return [];
+    const rows = this.#statements.eventsSince.all(from, Math.min(limit, Number.MAX_SAFE_INTEGER)).map(rowOf);
+    const last = rows.at(-1);
+    if (last === undefined) return [];
+    if (last.seq !== from + rows.length || last.chain !== chainChecksum(rows, chain))
+      verifyChain(rows, from, chain);
+    return rows.map(eventOf);
+  }
+
+  /** Throws `CorruptFile` at the first broken link of the chain, even if later ones match again. */
+  verifyChain(since: number, limit: number): void {
+    verifyChain(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
+  }
+
+  eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[] {
+    const { eventsAbout, eventsButActivityAbout, eventsOfTypeAbout } = this.#statements;
+    const parameters = [this.#oldest.seq, before, `"${id}"`, limit] as const;
+    const rawRows =
+      filter === undefined
+        ? eventsAbout.all(...parameters)
+        : filter === "life"
+          ? eventsButActivityAbout.all(...parameters)
+          : eventsOfTypeAbout.all(filter, ...parameters);
+    return rawRows.map((raw) => {
+      const row = rowOf(raw);
+      verifyChain([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
+      return eventOf(row);
+    });
+  }
+
+  checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {
+    const { checkpointBySeq, checkpointByTime, checkpointAt } = this.#statements;
+    const nearest = "seq" in point ? checkpointBySeq.get(point.seq) : checkpointByTime.get(point.at);
+    const nearestOrOldest = nearest ?? checkpointAt.get(this.#oldest.seq);
+    return nearestOrOldest === undefined ? takeCheckpoint(emptyWorld()) : checkpointOf(nearestOrOldest);
+  }
+
+  checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition {
+    const { checkpointPositionBySeq, checkpointPositionByTime } = this.#statements;
+    const nearest =
+      "seq" in point ? checkpointPositionBySeq.get(point.seq) : checkpointPositionByTime.get(point.at);
+    return nearest ?? this.oldest;
+  }
+
+  async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    const { seq, at } = checkpoint;
+    const chain = this.chainAt(seq);
+    if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
+    const world = await compress(JSON.stringify(checkpoint), COMPRESSION);
+    this.#transactions.run(() => this.#statements.insertCheckpoint.run(seq, at, chain, world));
+  }
+
+  truncate({ eventsUpTo, operationsBefore }: Truncation): void {
+    const checkpoint =
+      eventsUpTo === this.#oldest.seq ? this.#oldest : this.#statements.checkpointAt.get(eventsUpTo);
+    if (checkpoint === undefined)
+      throw new Error(`cannot truncate history: there is no checkpoint at event ${eventsUpTo}`);
+    const before = Math.max(operationsBefore, this.#pruneBacklog.operationsBefore);
+    this.#transactions.run(() => {
+      writeHistoryRow(this.#sqlite, {
+        ...readHistoryRow(this.#sqlite),
+        forgottenSeq: checkpoint.seq,
+        operationsForgottenBefore: before,
+      });
+      this.#statements.deleteCheckpoints.run(checkpoint.seq);
+    });
+    this.#oldest = checkpoint;
+    this.#pruneBacklog = { ...this.#pruneBacklog, fromOperation: 0, operationsBefore: before };
+  }
+
+  prune(): boolean {
+    this.#pruneBacklog = this.#transactions.run(() => this.#pruneSome(PRUNED_PER_CALL));
+    return isPruned(this.#pruneBacklog, this.#oldest.seq);
+  }
+
+  operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
+    return this.#readOperations(projectId, beforeNumber, limit);
+  }
+
+  operation(id: string): Operation | undefined {
+    return this.#readOperation(id)[0];
+  }
+
+  get newestRequest(): number {
+    return this.#requests.newest;
+  }
+
+  requests(since: number, limit: number): RequestLogEntry[] {
+    return this.#requests.since(since, limit);
+  }
+
+  clearRequests(): void {
+    this.#transactions.run(() => this.#requests.clear());
+  }
+
+  sizeBytes(): number {
+    return this.#statements.size.get()?.bytes ?? 0;
+  }
+
+  /** The chain checksum after this event; `undefined` if the event is missing. */
+  chainAt(seq: number): number | undefined {
+    if (seq === this.#head.seq) return this.#head.chain;
+    return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
+  }
+
+  /** The caller opens the transaction. */
+  #pruneSome(limit: number): PruneBacklog {
+    return pruneSome(this.#statements, this.#pruneBacklog, this.#oldest.seq, limit);
+  }
+
+  /**
+   * Writes in a savepoint. A failure undoes only this work, except when it concerns the whole file. The caller
+   * opens the transaction.
+   */
+  #writeBesideHistory(work: () => void, onLost: Batch["onLost"]): void {
+    const { savepoint, release, rollbackToSavepoint } = this.#statements;
+    savepoint.run();
+    try {
+      work();
+    } catch (error) {
+      // A full disk or an I/O error may have ended the transaction.
+      if (!this.#sqlite.inTransaction || isFileFailure(error)) throw error;
+      rollbackToSavepoint.run();
+      onLost?.(error);
+    }
+    release.run();
+  }
+}

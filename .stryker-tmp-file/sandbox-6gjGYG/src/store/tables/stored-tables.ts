@@ -1,0 +1,221 @@
+// @ts-nocheck
+import { crc32 } from "node:zlib";
+import type BetterSqlite3 from "better-sqlite3";
+import { getTableColumns, getTableName } from "drizzle-orm";
+import { toSnakeCase } from "drizzle-orm/casing";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { ALL_ROWS, type Change } from "../../platform/core/change-set.ts";
+import type { TableName } from "../../platform/core/tables.ts";
+import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
+import { rowDecoder, type ValueColumn } from "./row-decoder.ts";
+import * as schema from "./schema.ts";
+
+/** A database table, its key column, and the column that orders rows by creation. */
+type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
+
+/** The database table of each table of the world. */
+const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
+  accounts: { table: schema.accounts, key: "id", order: "number" },
+  apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
+  apiKeyUses: { table: schema.apiKeyUses, key: "keyId", order: "keyId" },
+  secrets: { table: schema.secrets, key: "id", order: "id" },
+  branchData: { table: schema.branchData, key: "id", order: "id" },
+  projects: { table: schema.projects, key: "id", order: "number" },
+  branches: { table: schema.branches, key: "id", order: "number" },
+  computes: { table: schema.computes, key: "id", order: "number" },
+  connections: { table: schema.connections, key: "key", order: "rowid" },
+  operations: { table: schema.operations, key: "id", order: "number" },
+  scheduledActivities: { table: schema.scheduledActivities, key: "number", order: "number" },
+  usage: { table: schema.usage, key: "id", order: "id" },
+  hourlyUsage: { table: schema.hourlyUsage, key: "key", order: "key" },
+  branchSnapshots: { table: schema.branchSnapshots, key: "id", order: "number" },
+  records: { table: schema.records, key: "id", order: "number" },
+  faults: { table: schema.faults, key: "name", order: "number" },
+};
+
+/** The columns with values of a row: without its checksum and without columns that SQLite computes. */
+function valueColumns(table: SQLiteTable): readonly ValueColumn[] {
+  return Object.entries(getTableColumns(table)).filter(
+    ([property, column]) => column.generated === undefined && property !== "checksum",
+  );
+}
+
+export function tableName(name: TableName): string {
+  return getTableName(STORED_TABLES[name].table);
+}
+
+type TableWriter = {
+  readonly upsert: (key: string, row: Record<string, unknown>) => void;
+  readonly remove: BetterSqlite3.Statement<[string]>;
+  readonly empty: BetterSqlite3.Statement<[]>;
+};
+
+/**
+ * Writes changed rows with statements that are prepared once, because every commit waits for it: at the first
+ * change of a table, because preparing all of them is a large part of opening a small world.
+ */
+export class RowWriter {
+  readonly #sqlite: BetterSqlite3.Database;
+  readonly #writers = new Map<string, TableWriter>();
+
+  constructor(sqlite: BetterSqlite3.Database) {
+    this.#sqlite = sqlite;
+  }
+
+  write({ table, key, value }: Change): void {
+    const writer = this.#writers.get(table) ?? this.#prepare(table);
+    if (key === ALL_ROWS) writer.empty.run();
+    else if (value === undefined) writer.remove.run(key);
+    else writer.upsert(key, value as Record<string, unknown>);
+  }
+
+  #prepare(table: string): TableWriter {
+    const stored = (STORED_TABLES as Readonly<Record<string, StoredTable>>)[table];
+    if (stored === undefined) throw new Error(`there is no table for changes of ${table}`);
+    const writer = prepareWriter(this.#sqlite, stored);
+    this.#writers.set(table, writer);
+    return writer;
+  }
+}
+
+/**
+ * An upsert that names its columns. `INSERT OR REPLACE` would silently delete another row on a conflict with a unique index, so the
+ * constraints would not detect broken rules.
+ */
+function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): TableWriter {
+  const name = quote(getTableName(table));
+  const columns = valueColumns(table);
+  const names = [...columns.map(([property]) => quoteColumn(property)), "checksum"];
+  const updates = names
+    .filter((column) => column !== quoteColumn(key))
+    .map((column) => `${column} = excluded.${column}`);
+  const upsert = sqlite.prepare(
+    `INSERT INTO ${name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
+     ON CONFLICT (${quoteColumn(key)}) DO UPDATE SET ${updates.join(", ")}`,
+  );
+  return {
+    upsert(rowKey, row) {
+      const values = columns.map(([property, column]) => {
+        const value = property === "key" ? rowKey : row[property];
+        return value === undefined ? null : column.mapToDriverValue(value);
+      });
+      values.push(checksumOf(values));
+      upsert.run(values);
+    },
+    remove: sqlite.prepare(`DELETE FROM ${name} WHERE ${quoteColumn(key)} = ?`),
+    empty: sqlite.prepare(`DELETE FROM ${name}`),
+  };
+}
+
+/**
+ * Reads rows as objects of the world, and verifies their checksums. A NULL column becomes an absent property. `clause` is the SQL
+ * after the table name; by default all rows in order of creation.
+ */
+export function prepareReader<T>(
+  sqlite: BetterSqlite3.Database,
+  name: TableName,
+  clause = `ORDER BY ${quoteColumn(STORED_TABLES[name].order)}`,
+): (...parameters: unknown[]) => T[] {
+  const columns = valueColumns(STORED_TABLES[name].table);
+  const key = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
+  const names = columns.map(([property]) => quoteColumn(property));
+  const select = sqlite
+    .prepare(`SELECT ${names.join(", ")}, checksum FROM ${quote(tableName(name))} ${clause}`)
+    .raw();
+  const decode = rowDecoder(columns);
+  return (...parameters) =>
+    (select.all(...parameters) as unknown[][]).map((values) => {
+      const checksum = values.pop();
+      if (checksumOf(values) !== checksum)
+        throw new CorruptFile(`row ${JSON.stringify(values[key])} of ${tableName(name)} is damaged`);
+      return decode(values) as T;
+    });
+}
+
+/**
+ * Reads all rows in order of creation. SQLite writes the values of a row as one text, which is the text that
+ * the checksum covers. This takes half the time of reading every value.
+ */
+export function readAllRows(sqlite: BetterSqlite3.Database, name: TableName): readonly unknown[] {
+  const { table, order } = STORED_TABLES[name];
+  const columns = valueColumns(table);
+  if (columns.some(([, column]) => column.getSQLType() === "real"))
+    return prepareReader(sqlite, name, "ORDER BY rowid")();
+  const decode = rowDecoder(columns);
+  const readOne = prepareReader(sqlite, name, "WHERE rowid = ?");
+  const text = `json_array(${columns.map(([property]) => quoteColumn(property)).join(", ")})`;
+  const rows: unknown[] = [];
+  for (const [rowid, values, checksum] of readInPortions(sqlite, tableName(name), [text, "checksum"])) {
+    // SQLite and JavaScript may write the same value in different ways.
+    if (crc32(values as string) === checksum) rows.push(decode(JSON.parse(values as string)));
+    else rows.push(...readOne(rowid));
+  }
+  const numberOf = (row: unknown) => (row as { readonly number: number }).number;
+  const isSorted =
+    order !== "number" ||
+    rows.every((row, index) => index === 0 || numberOf(rows[index - 1]) < numberOf(row));
+  return isSorted ? rows : rows.sort((one, other) => numberOf(one) - numberOf(other));
+}
+
+/** Verifies the checksum of every row, also in a file of an older schema with fewer columns. */
+export function checkChecksums(sqlite: BetterSqlite3.Database): void {
+  for (const { table } of Object.values(STORED_TABLES)) {
+    const name = getTableName(table);
+    const existingColumns = new Set(
+      sqlite.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name),
+    );
+    if (existingColumns.size === 0) continue;
+    const columns = valueColumns(table)
+      .map(([property]) => toSnakeCase(property))
+      .filter((column) => existingColumns.has(column));
+    for (const [, ...values] of readInPortions(sqlite, name, [...columns.map(quote), "checksum"])) {
+      const checksum = values.pop();
+      if (checksumOf(values) !== checksum) throw new CorruptFile(`a row of ${name} is damaged`);
+    }
+  }
+}
+
+/** Recomputes the checksum of every row, after rows were written without a `RowWriter`. */
+export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
+  for (const { table } of Object.values(STORED_TABLES)) {
+    const name = getTableName(table);
+    const columns = valueColumns(table).map(([property]) => quoteColumn(property));
+    const update = sqlite.prepare<[number, number]>(`UPDATE ${quote(name)} SET checksum = ? WHERE rowid = ?`);
+    for (const [rowid, ...values] of readInPortions(sqlite, name, columns))
+      update.run(checksumOf(values), rowid);
+  }
+}
+
+/** Few enough that most of what a portion allocates is short-lived. */
+const ROWS_PER_PORTION = 500;
+
+/**
+ * All rows, each with its rowid first. Read in portions: an iterating statement blocks writes on its connection, and some versions
+ * of Node cannot collect its iterator (see `retainStatements`).
+ */
+function* readInPortions(
+  sqlite: BetterSqlite3.Database,
+  name: string,
+  columns: readonly string[],
+): Generator<[rowid: number, ...unknown[]]> {
+  const selectPortion = sqlite
+    .prepare<[number], [number, ...unknown[]]>(
+      `SELECT rowid, ${columns.join(", ")} FROM ${quote(name)} WHERE rowid > ? ORDER BY rowid LIMIT ${ROWS_PER_PORTION}`,
+    )
+    .raw();
+  for (let rowid = -1; ; ) {
+    const rows = selectPortion.all(rowid);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield* rows;
+    rowid = last[0];
+  }
+}
+
+function quote(name: string): string {
+  return `"${name}"`;
+}
+
+function quoteColumn(property: string): string {
+  return property === "rowid" ? property : quote(toSnakeCase(property));
+}

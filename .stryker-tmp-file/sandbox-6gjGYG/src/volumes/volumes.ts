@@ -1,0 +1,268 @@
+// @ts-nocheck
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rm, rmdir } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+import { Marks } from "./marks.ts";
+import type { NewVolume, Scratch, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
+
+const DATA = "data";
+const LOG = "wal";
+const MARKS = "marks";
+const OPEN = "open";
+const ORIGIN = "origin.json";
+const BASE = "base";
+const UNFINISHED = ".unfinished";
+/** In the directory of a history: the relative path of the data directory whose worlds it belongs to. */
+const OWNER = "owner";
+
+/** Directories with the data of branches: `<root>/<history id>/<name>/`. */
+export class Volumes {
+  readonly root: string;
+  readonly #owner: string;
+  readonly #open = new Map<string, Volume>();
+  readonly #origins = new Map<string, VolumeOrigin>();
+  /** Volumes that no world refers to yet, or that are being copied. */
+  readonly #pins = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  /** `dataDirectory` holds the worlds. Servers of several data directories may share the root. */
+  constructor(root: string, dataDirectory: string) {
+    this.root = resolve(root);
+    // Relative, so that a data directory can be moved together with its volumes.
+    this.#owner = relative(this.root, resolve(dataDirectory));
+  }
+
+  /** Throws if there is no such volume. */
+  volume(id: string): Volume {
+    let volume = this.#open.get(id);
+    if (volume === undefined) {
+      volume = this.#read(id);
+      this.#open.set(id, volume);
+    }
+    return volume;
+  }
+
+  has(id: string): boolean {
+    return existsSync(join(this.root, id, ORIGIN));
+  }
+
+  /** The volume exists when this resolves, or not at all. It is pinned until `release` is called. */
+  async create(
+    historyId: string,
+    branchId: string,
+    fill: (volume: NewVolume) => Promise<VolumeOrigin>,
+  ): Promise<{ readonly volume: Volume; readonly release: () => void }> {
+    const { created: volume, release } = await this.#createDirectory(historyId, branchId, async (id) => {
+      const directory = join(this.root, id);
+      const logDirectory = join(directory, LOG);
+      mkdirSync(logDirectory, { mode: 0o711 });
+      this.#writeOrigin(id, await fill({ dataDirectory: join(directory, DATA), logDirectory }));
+      return this.volume(id);
+    });
+    return { volume, release };
+  }
+
+  /** A directory for a base: it is used while a volume has the base, or until `release` is called. */
+  async createBase(
+    historyId: string,
+    fill: (path: string) => Promise<void>,
+  ): Promise<{ readonly path: string; readonly release: () => void }> {
+    const { created: path, release } = await this.#createDirectory(historyId, BASE, async (id) => {
+      await fill(this.dataDirectory(id));
+      return this.dataDirectory(id);
+    });
+    return { path, release };
+  }
+
+  /** It exists until it is removed, or until the next server removes unused volumes. */
+  async createScratch(
+    historyId: string,
+    prefix: string,
+    fill: (scratch: NewVolume) => Promise<void>,
+  ): Promise<Scratch> {
+    const { created, release } = await this.#createDirectory(historyId, prefix, async (id) => {
+      const scratch = { dataDirectory: this.dataDirectory(id), logDirectory: join(this.root, id, LOG) };
+      await fill(scratch);
+      return { id, ...scratch };
+    });
+    return {
+      dataDirectory: created.dataDirectory,
+      remove: () => this.remove(created.id).finally(release),
+    };
+  }
+
+  /** The stored directories that the volume cannot do without. */
+  directoriesOf(id: string): string[] {
+    const bases = this.has(id) ? this.volume(id).bases : [];
+    return [id, ...bases.map(({ path }) => relative(this.root, join(path, "..")))];
+  }
+
+  /** The volume differs from others from this position on only. */
+  setOrigin(id: string, origin: string): void {
+    this.#writeOrigin(id, { bases: this.volume(id).bases, origin });
+  }
+
+  setBases(id: string, bases: readonly VolumeBase[]): void {
+    this.#writeOrigin(id, { bases, origin: this.volume(id).origin });
+  }
+
+  async #createDirectory<T>(
+    historyId: string,
+    prefix: string,
+    fill: (id: string) => Promise<T>,
+  ): Promise<{ readonly created: T; readonly release: () => void }> {
+    const id = `${historyId}/${prefix}-${randomBytes(4).toString("hex")}`;
+    const directory = join(this.root, id);
+    const release = this.pin(id);
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o711 });
+      const ownerFile = join(this.root, historyId, OWNER);
+      if (!existsSync(ownerFile)) writeFileSync(ownerFile, this.#owner);
+      return { created: await fill(id), release };
+    } catch (error) {
+      rmSync(directory, { recursive: true, force: true });
+      release();
+      throw error;
+    }
+  }
+
+  /** Prevents that a volume is removed until the returned function is called. */
+  pin(id: string): () => void {
+    this.#pins.set(id, (this.#pins.get(id) ?? 0) + 1);
+    let isPinned = true;
+    return () => {
+      if (!isPinned) return;
+      isPinned = false;
+      const others = (this.#pins.get(id) ?? 1) - 1;
+      if (others > 0) {
+        this.#pins.set(id, others);
+        return;
+      }
+      this.#pins.delete(id);
+      for (const resolve of this.#waiting.get(id) ?? []) resolve();
+      this.#waiting.delete(id);
+    };
+  }
+
+  /** The volumes of the worlds of this data directory, also unfinished ones, in no particular order. */
+  stored(): string[] {
+    return subdirectories(this.root)
+      .filter((name) => !RESERVED.includes(name))
+      .filter((historyId) => readText(join(this.root, historyId, OWNER)) === this.#owner)
+      .flatMap((historyId) =>
+        subdirectories(join(this.root, historyId)).map((name) => `${historyId}/${name}`),
+      );
+  }
+
+  /** The clusters that the volumes of all servers with this root begin with. */
+  bases(): ReadonlySet<string> {
+    const ids = subdirectories(this.root)
+      .filter((name) => !RESERVED.includes(name))
+      .flatMap((historyId) =>
+        subdirectories(join(this.root, historyId)).map((name) => `${historyId}/${name}`),
+      );
+    return new Set(
+      ids.filter((id) => this.has(id)).flatMap((id) => this.#readOrigin(id).bases.map(({ path }) => path)),
+    );
+  }
+
+  /** Resolves when the volume is not pinned. */
+  async whenReleased(id: string): Promise<void> {
+    if (!this.isPinned(id)) return;
+    await new Promise<void>((resolve) => this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), resolve]));
+  }
+
+  isPinned(id: string): boolean {
+    return this.#pins.has(id);
+  }
+
+  dataDirectory(id: string): string {
+    return join(this.root, id, DATA);
+  }
+
+  /** Deletes a volume that no process uses, and the directory of its history if it was the last one. */
+  async remove(id: string): Promise<void> {
+    this.#open.delete(id);
+    this.#origins.delete(id);
+    const directory = join(this.root, id);
+    const history = join(directory, "..");
+    await rm(directory, { recursive: true, force: true });
+    if (subdirectories(history).length > 0) return;
+    await rm(join(history, OWNER), { force: true });
+    // It stays if a volume was created meanwhile, whose owner is written again with its next use.
+    await rmdir(history).catch(() => undefined);
+  }
+
+  /** The data directories of these volumes, if they exist. */
+  dataDirectories(): string[] {
+    return this.stored()
+      .map((id) => this.dataDirectory(id))
+      .filter((path) => existsSync(path));
+  }
+
+  /** Whether a Postgres process may use a data directory: it deletes this file when it stops. */
+  mayHaveProcesses(): boolean {
+    return this.dataDirectories().some((directory) => existsSync(join(directory, "postmaster.pid")));
+  }
+
+  #writeOrigin(id: string, { bases, origin }: VolumeOrigin): void {
+    const file = join(this.root, id, ORIGIN);
+    const stored = bases.map(({ path, lsn }) => ({ path: relative(this.root, path), lsn }));
+    writeFileSync(`${file}${UNFINISHED}`, JSON.stringify({ bases: stored, origin }));
+    renameSync(`${file}${UNFINISHED}`, file);
+    this.#origins.set(id, { bases, origin });
+  }
+
+  #readOrigin(id: string): VolumeOrigin {
+    const directory = join(this.root, id);
+    const text = readText(join(directory, ORIGIN));
+    if (text === undefined) throw new MissingVolume(`the data in ${directory} is missing`);
+    const { bases, origin } = JSON.parse(text) as VolumeOrigin;
+    return { bases: bases.map(({ path, ...rest }) => ({ path: resolve(this.root, path), ...rest })), origin };
+  }
+
+  #read(id: string): Volume {
+    const directory = join(this.root, id);
+    this.#origins.set(id, this.#readOrigin(id));
+    const origin = () => this.#origins.get(id) as VolumeOrigin;
+    return {
+      id,
+      dataDirectory: join(directory, DATA),
+      logDirectory: join(directory, LOG),
+      get bases() {
+        return origin().bases;
+      },
+      get origin() {
+        return origin().origin;
+      },
+      marks: new Marks(join(directory, MARKS)),
+      isOpen: () => existsSync(join(directory, OPEN)),
+      setOpen(isOpen) {
+        if (isOpen) writeFileSync(join(directory, OPEN), "");
+        else rmSync(join(directory, OPEN), { force: true });
+      },
+    };
+  }
+}
+
+/** A world refers to data that was deleted. */
+export class MissingVolume extends Error {
+  override readonly name = "MissingVolume";
+}
+
+/** Directories in the root that are not histories: empty clusters, and files of the extension. */
+export const TEMPLATES = "templates";
+export const EXTENSION = "extension";
+const RESERVED: readonly string[] = [TEMPLATES, EXTENSION];
+
+function readText(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
+function subdirectories(path: string): string[] {
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}

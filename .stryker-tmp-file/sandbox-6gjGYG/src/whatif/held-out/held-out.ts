@@ -1,0 +1,141 @@
+// @ts-nocheck
+import { SECOND } from "../../platform/core/time.ts";
+import { type Costs, sizeOf } from "../curve/costs.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
+import type { LongGaps } from "../trace/long-gaps.ts";
+import type { DayDraws } from "./day-draws.ts";
+import type { DaySplit } from "./day-split.ts";
+import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
+import { type ComputeCosts, FleetGapMemory, fleetGapsOfDays } from "./fleet-gaps.ts";
+import { crossValidated, dayMask, delaysByPseudoGaps, foldOfDay } from "./shrinkage.ts";
+import { SortedGaps } from "./sorted-gaps.ts";
+
+export type HeldOutInput = {
+  readonly gaps: LongGaps;
+  /** With what a cold start of this traffic is worth. */
+  readonly costs: Costs;
+  readonly currentDelay: (compute: number) => SuspendDelay;
+  /** Of the test days; undefined if they are too few. */
+  readonly draws?: DayDraws | undefined;
+};
+
+export type HeldOut = {
+  /** Infinite: the delay of the fleet for each compute. */
+  readonly pseudoGaps: number;
+  readonly fleetDelay: SuspendDelay;
+  readonly fleet: TrainAndTest;
+  /** Each compute has the delay that was best for it alone. */
+  readonly perCompute: TrainAndTest;
+  /** Each compute has a delay of its own, shrunk towards that of the fleet. */
+  readonly shrunk: TrainAndTest;
+  readonly current: TrainAndTest;
+  readonly draws: DayDraws | undefined;
+};
+
+export type TrainAndTest = {
+  readonly train: PeriodFigures;
+  readonly test: PeriodFigures;
+  /** The test figures with drawn test days, one for each draw; undefined if these are too few. */
+  readonly drawn: readonly PeriodFigures[] | undefined;
+};
+
+/** Per day. */
+export type PeriodFigures = {
+  readonly weightedCost: number;
+  readonly cuMs: number;
+  readonly coldStarts: number;
+};
+
+/** Delays are chosen on the training days and judged on the test days. */
+export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut {
+  const { gaps } = input;
+  const chosen = trainedDelays(input, train);
+  const judged = (delayOf: (compute: number) => SuspendDelay): TrainAndTest => {
+    const totals = dayTotals(gaps, delayOf, (compute) => sizeOf(input.costs, compute));
+    return {
+      train: periodFigures(totals, train, input.costs),
+      test: periodFigures(totals, test, input.costs),
+      drawn: input.draws?.samples((days) => periodFigures(totals, days, input.costs)),
+    };
+  };
+  const judgedOwn = (delays: readonly SuspendDelay[]) => judged((compute) => delays[compute] as SuspendDelay);
+  return {
+    pseudoGaps: chosen.pseudoGaps,
+    fleetDelay: chosen.fleet,
+    fleet: judged(() => chosen.fleet),
+    perCompute: judgedOwn(chosen.perCompute),
+    shrunk: judgedOwn(chosen.shrunk),
+    current: judged(input.currentDelay),
+    draws: input.draws,
+  };
+}
+
+/** The delays that are best on some days. */
+export type TrainedDelays = {
+  /** See `HeldOut`. */
+  readonly pseudoGaps: number;
+  readonly fleet: SuspendDelay;
+  readonly perCompute: readonly SuspendDelay[];
+  readonly shrunk: readonly SuspendDelay[];
+};
+
+/** At least two days, for the cross-validation. */
+export function trainedDelays(
+  { gaps, costs: all }: Pick<HeldOutInput, "gaps" | "costs">,
+  days: readonly number[],
+): TrainedDelays {
+  const costs = computeCosts(all);
+  const memory = new FleetGapMemory();
+  const sorted = new SortedGaps(gaps, foldOfDay(days));
+  const pseudoGaps = crossValidated(gaps, sorted, days, costs, memory);
+  const fleet = fleetGapsOfDays(gaps, dayMask(gaps, days), costs, memory);
+  const options = { pseudoGaps: [0, pseudoGaps] };
+  const [perCompute, shrunk] = delaysByPseudoGaps(sorted, fleet, costs, options) as [
+    SuspendDelay[],
+    SuspendDelay[],
+  ];
+  return { pseudoGaps, fleet: fleet.best, perCompute, shrunk };
+}
+
+/** The one delay that is best for the fleet on some days. */
+export function bestDelayOfDays(
+  { gaps, costs }: Pick<HeldOutInput, "gaps" | "costs">,
+  days: readonly number[],
+): SuspendDelay {
+  return fleetGapsOfDays(gaps, dayMask(gaps, days), computeCosts(costs), new FleetGapMemory()).best;
+}
+
+/** The delay of each compute, shrunk towards that of the fleet, chosen on all of these days. */
+export function shrunkDelays(
+  { gaps, costs: all }: Pick<HeldOutInput, "gaps" | "costs">,
+  days: readonly number[],
+  pseudoGaps: number,
+): readonly SuspendDelay[] {
+  const costs = computeCosts(all);
+  const fleet = fleetGapsOfDays(gaps, dayMask(gaps, days), costs, new FleetGapMemory());
+  const options = { pseudoGaps: [pseudoGaps] };
+  const [shrunk] = delaysByPseudoGaps(new SortedGaps(gaps, foldOfDay(days)), fleet, costs, options);
+  return shrunk as readonly SuspendDelay[];
+}
+
+/** A worth in dollars is the same for each size; one in active time is of the compute's own size. */
+function computeCosts(costs: Costs): ComputeCosts {
+  const worthMs = costs.coldStartS * SECOND;
+  const sizeIn = typeof costs.cu === "number" ? () => 1 : (compute: number) => sizeOf(costs, compute);
+  return {
+    active: sizeIn,
+    coldStart: costs.dollars === undefined ? (compute) => sizeIn(compute) * worthMs : () => worthMs,
+  };
+}
+
+export function periodFigures(totals: DayTotals, days: readonly number[], costs: Costs): PeriodFigures {
+  const perDay = (values: Float64Array) => sumOfDays(values, days) / days.length;
+  const isSized = typeof costs.cu !== "number";
+  const coldStarts = isSized && costs.dollars === undefined ? totals.cuColdStarts : totals.coldStarts;
+  return {
+    weightedCost:
+      perDay(isSized ? totals.cuMs : totals.activeMs) + perDay(coldStarts) * costs.coldStartS * SECOND,
+    cuMs: perDay(totals.cuMs),
+    coldStarts: perDay(totals.coldStarts),
+  };
+}

@@ -1,0 +1,21 @@
+// @ts-nocheck
+import type { MarginsOf } from "./margins.ts";
+
+/** The fields of the JSON. */
+export type NamedMargins<Figures> = {
+  readonly margin_95: Figures | null;
+  readonly margin_95_other_computes: Figures | null;
+};
+
+/** `margins`: or why there are none. The second one is null if the computes are too few to say how they differ. */
+export function namedMargins<Source extends { readonly missingComputes: string | undefined }, Figures>(
+  margins: Source | { readonly missing: string },
+  marginsOf: (margins: Source) => MarginsOf<Figures> | undefined,
+): NamedMargins<Figures> {
+  const found = "missing" in margins ? undefined : marginsOf(margins);
+  if (found === undefined || "missing" in margins) return { margin_95: null, margin_95_other_computes: null };
+  return {
+    margin_95: found.days,
+    margin_95_other_computes: margins.missingComputes === undefined ? found.all : null,
+  };
+}

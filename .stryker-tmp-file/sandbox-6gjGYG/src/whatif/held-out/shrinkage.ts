@@ -1,0 +1,191 @@
+// @ts-nocheck
+import { SECOND } from "../../platform/core/time.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
+import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
+import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+import type { LongGaps } from "../trace/long-gaps.ts";
+import { delayMs } from "./day-totals.ts";
+import {
+  type ComputeCosts,
+  type FleetGapMemory,
+  type FleetGaps,
+  fleetGapsOfDays,
+  NEVER_INDEX,
+} from "./fleet-gaps.ts";
+import type { GapGroups, SortedGaps } from "./sorted-gaps.ts";
+
+/**
+ * The number of gaps of the fleet that are added to a compute's own before its delay is chosen (empirical
+ * Bayes). 0: only its own gaps count. Infinite: each compute gets the delay that is best for the fleet.
+ */
+const PSEUDO_GAPS: readonly number[] = [
+  0,
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
+  1_000,
+  2_000,
+  Number.POSITIVE_INFINITY,
+];
+
+/** Days are left out in turns, in at most this number of groups. */
+const MAX_FOLDS = 5;
+
+/** With more computes, this many of them decide the number of pseudo-gaps. */
+const MAX_COMPUTES_VALIDATED = 20_000;
+
+/** The delay of each compute for each of some numbers of pseudo-gaps, chosen on some days. */
+export type ChosenByPseudoGaps = readonly (readonly SuspendDelay[])[];
+
+export type ChoiceOptions = {
+  /** In any order. */
+  readonly pseudoGaps: readonly number[];
+  readonly groups?: GapGroups | undefined;
+  /** Every compute by default; 2: every other one. */
+  readonly step?: number | undefined;
+};
+
+/** `fleet`: of the same days. The result has the order of `pseudoGaps`. */
+export function delaysByPseudoGaps(
+  sorted: SortedGaps,
+  fleet: FleetGaps,
+  costs: ComputeCosts,
+  { pseudoGaps, groups = {}, step = 1 }: ChoiceOptions,
+): ChosenByPseudoGaps {
+  const chosen = pseudoGaps.map((): SuspendDelay[] => []);
+  const spread = fleet.best === "never" ? SPREAD_DELAYS : spreadWith(fleet.best);
+  for (let compute = 0; compute < sorted.computes; compute += step) {
+    const own = sorted.ofCompute(compute, groups);
+    const delays = delaysOfCompute(own, fleet, spread, costs, compute, pseudoGaps);
+    for (let index = 0; index < delays.length; index += 1) chosen[index]?.push(delays[index] as SuspendDelay);
+  }
+  return chosen;
+}
+
+/** Days in turns, as groups for the cross-validation. */
+export function foldOfDay(days: readonly number[]): ReadonlyMap<number, number> {
+  return new Map(days.map((day, index) => [day, index % foldCount(days)]));
+}
+
+function foldCount(days: readonly number[]): number {
+  return Math.min(days.length, MAX_FOLDS);
+}
+
+/**
+ * The number of pseudo-gaps with the lowest cost on days that the delays were not chosen on, by cross-validation
+ * over the given days, of which it needs two. Of equals, the one closest to the fleet. `sorted` has the groups of
+ * `foldOfDay`.
+ */
+export function crossValidated(
+  gaps: LongGaps,
+  sorted: SortedGaps,
+  days: readonly number[],
+  costs: ComputeCosts,
+  memory: FleetGapMemory,
+): number {
+  const folds = foldOfDay(days);
+  const step = Math.ceil(sorted.computes / MAX_COMPUTES_VALIDATED);
+  const total = PSEUDO_GAPS.map(() => 0);
+  for (let fold = 0; fold < foldCount(days); fold += 1) {
+    const used = dayMask(
+      gaps,
+      days.filter((day) => folds.get(day) !== fold),
+    );
+    const fleet = fleetGapsOfDays(gaps, used, costs, memory);
+    const options = { pseudoGaps: PSEUDO_GAPS, groups: { without: fold }, step };
+    addGapCosts(total, sorted, fold, costs, delaysByPseudoGaps(sorted, fleet, costs, options), step);
+  }
+  return PSEUDO_GAPS[total.lastIndexOf(Math.min(...total))] as number;
+}
+
+/** 1 for each of these days. */
+export function dayMask(gaps: LongGaps, days: readonly number[]): Uint8Array {
+  const mask = new Uint8Array(gaps.days);
+  for (const day of days) mask[day] = 1;
+  return mask;
+}
+
+/** Adds the weighted cost of the gaps of a fold for each number of pseudo-gaps. */
+function addGapCosts(
+  total: number[],
+  sorted: SortedGaps,
+  fold: number,
+  costs: ComputeCosts,
+  delays: ChosenByPseudoGaps,
+  step: number,
+): void {
+  const byLength = PSEUDO_GAPS.map((_, index) => index);
+  const limitsMs = new Float64Array(PSEUDO_GAPS.length);
+  for (let compute = 0; compute < sorted.computes; compute += step) {
+    const gapsMs = sorted.ofCompute(compute, { only: fold });
+    const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
+    for (const [index, chosen] of delays.entries())
+      limitsMs[index] = delayMs(chosen[compute / step] as SuspendDelay);
+    byLength.sort((a, b) => ((limitsMs[a] as number) < (limitsMs[b] as number) ? -1 : 1));
+    let [next, shorterMs] = [0, 0];
+    for (const index of byLength) {
+      const limitMs = limitsMs[index] as number;
+      for (; next < gapsMs.length && (gapsMs[next] as number) <= limitMs; next += 1)
+        shorterMs += gapsMs[next] as number;
+      const cold = gapsMs.length - next;
+      const idleMs = cold === 0 ? shorterMs : shorterMs + cold * limitMs;
+      total[index] = (total[index] as number) + idleMs * active + cold * coldStart;
+    }
+  }
+}
+
+/** One pass over the candidates for all numbers of pseudo-gaps. `spread`: delays to try besides own gaps. */
+function delaysOfCompute(
+  own: Float64Array,
+  fleet: FleetGaps,
+  spread: readonly number[],
+  costs: ComputeCosts,
+  compute: number,
+  pseudoGaps: readonly number[],
+): SuspendDelay[] {
+  const [active, coldStart] = [costs.active(compute), costs.coldStart(compute)];
+  const chosen = pseudoGaps.map((): SuspendDelay => fleet.best);
+  const lowest = pseudoGaps.map(() => Number.POSITIVE_INFINITY);
+  const consider = (delay: SuspendDelay, ownCost: number) => {
+    const index = delay === "never" ? NEVER_INDEX : delay;
+    const fleetCost =
+      active * (fleet.idleMs[index] as number) + coldStart * (fleet.coldShare[index] as number);
+    for (let i = 0; i < pseudoGaps.length; i += 1) {
+      const pseudo = pseudoGaps[i] as number;
+      // Infinitely many: the fleet's best delay.
+      const cost = pseudo === Number.POSITIVE_INFINITY ? pseudo : ownCost + pseudo * fleetCost;
+      if (cost < (lowest[i] as number)) [chosen[i], lowest[i]] = [delay, cost];
+    }
+  };
+  // Candidates in ascending order: the lengths of own gaps, and delays that are 5 % apart for those of the fleet.
+  let [next, shorterMs, at] = [0, 0, 0];
+  for (;;) {
+    const ownS = next < own.length ? Math.ceil((own[next] as number) / SECOND) : Number.POSITIVE_INFINITY;
+    const delay = Math.min(ownS, (spread[at] as number | undefined) ?? Number.POSITIVE_INFINITY);
+    if (delay > LONGEST_DELAY_S) break;
+    const limitMs = delay * SECOND;
+    for (; next < own.length && (own[next] as number) <= limitMs; next += 1) shorterMs += own[next] as number;
+    if (spread[at] === delay) at += 1;
+    const longer = own.length - next;
+    consider(delay, active * (shorterMs + longer * limitMs) + coldStart * longer);
+  }
+  for (; next < own.length; next += 1) shorterMs += own[next] as number;
+  consider("never", active * shorterMs);
+  return chosen;
+}
+
+function spreadWith(delay: number): readonly number[] {
+  return SPREAD_DELAYS.includes(delay) ? SPREAD_DELAYS : [...SPREAD_DELAYS, delay].sort((a, b) => a - b);
+}
+
+/** Ascending. */
+const SPREAD_DELAYS: readonly number[] = Array.from(
+  { length: 1 + Math.ceil(Math.log(LONGEST_DELAY_S / SHORTEST_DELAY_S) / Math.log(1.05)) },
+  (_, step) => Math.min(LONGEST_DELAY_S, Math.round(SHORTEST_DELAY_S * 1.05 ** step)),
+);

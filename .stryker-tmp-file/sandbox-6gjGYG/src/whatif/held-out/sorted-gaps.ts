@@ -1,0 +1,62 @@
+// @ts-nocheck
+import type { DurationMs } from "../../platform/core/time.ts";
+import type { LongGaps } from "../trace/long-gaps.ts";
+
+/** Most groups of days. A gap and its group are one number, so that a plain sort keeps them together. */
+const MAX_GROUPS = 8;
+
+/**
+ * The gaps of some days, ascending for each compute. Sorted once, because delays are chosen on several selections
+ * of these days.
+ */
+export class SortedGaps {
+  /** `gapMs * MAX_GROUPS + group`, by compute. */
+  readonly #values: Float64Array;
+  readonly #firstOf: Float64Array;
+  readonly #selected: Float64Array;
+
+  /** `groupOf`: of each day; undefined for days that are not used. */
+  constructor(gaps: LongGaps, groupOf: ReadonlyMap<number, number>) {
+    const groups = new Int8Array(gaps.days).fill(-1);
+    for (const [day, group] of groupOf) groups[day] = group;
+    this.#values = new Float64Array(gaps.gapMs.length);
+    this.#firstOf = new Float64Array(gaps.firstOf.length);
+    let [count, most] = [0, 0];
+    for (let compute = 0; compute + 1 < gaps.firstOf.length; compute += 1) {
+      const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
+      const first = count;
+      for (let i = from; i < to; i += 1) {
+        const group = groups[gaps.day[i] as number] as number;
+        if (group < 0) continue;
+        this.#values[count] = (gaps.gapMs[i] as number) * MAX_GROUPS + group;
+        count += 1;
+      }
+      this.#values.subarray(first, count).sort();
+      this.#firstOf[compute + 1] = count;
+      most = Math.max(most, count - first);
+    }
+    this.#selected = new Float64Array(most);
+  }
+
+  get computes(): number {
+    return this.#firstOf.length - 1;
+  }
+
+  /** The gaps of a group, or of all groups but one, or of all. Valid until the next call. */
+  ofCompute(compute: number, { only, without }: GapGroups): Float64Array<ArrayBufferLike> {
+    const [from, to] = [this.#firstOf[compute] as number, this.#firstOf[compute + 1] as number];
+    const selected = this.#selected;
+    let count = 0;
+    for (let i = from; i < to; i += 1) {
+      const value = this.#values[i] as number;
+      const gapMs: DurationMs = Math.floor(value / MAX_GROUPS);
+      const group = value - gapMs * MAX_GROUPS;
+      if (group === without || (only !== undefined && group !== only)) continue;
+      selected[count] = gapMs;
+      count += 1;
+    }
+    return selected.subarray(0, count);
+  }
+}
+
+export type GapGroups = { readonly only?: number | undefined; readonly without?: number | undefined };

@@ -1,0 +1,64 @@
+// @ts-nocheck
+import { SECOND } from "../../platform/core/time.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
+import { curveOf } from "../curve/curve.ts";
+import { bestDelay, bestDelayOf } from "../curve/optimum.ts";
+import type { Gaps } from "../trace/gaps.ts";
+import { type Policy, type PolicyState, sleepOnly } from "./policy.ts";
+
+/** One fixed delay, as on the platform. */
+export function fixed(delay: SuspendDelay): Policy {
+  const name = delay === "never" ? "never" : delay === 0 ? "immediate" : `fixed:${delay}`;
+  return {
+    name,
+    knows: "past",
+    isRandom: false,
+    resumes: false,
+    delay,
+    createState: () => delayState(delay),
+  };
+}
+
+/** The delay that each compute has. `FixedReplay` receives it with the compute. */
+export const ownDelays: Policy = {
+  name: "present",
+  knows: "past",
+  isRandom: false,
+  resumes: false,
+  delay: "own",
+  createState: () => {
+    throw new Error("policy present has no state: FixedReplay replays it");
+  },
+};
+
+/**
+ * The delay of least weighted cost for the whole fleet, or for each compute, chosen with hindsight over the
+ * whole trace.
+ */
+export function bestFixed(scope: "fleet" | "compute"): Policy {
+  // Cached: every compute of a fleet needs the same delay, and the curve takes time to compute.
+  const delayByGaps = new WeakMap<Gaps, SuspendDelay>();
+  const fleetDelay = (gaps: Gaps, coldStartS: number): SuspendDelay => {
+    const delay = delayByGaps.get(gaps) ?? bestDelay(curveOf(gaps), coldStartS).delay;
+    delayByGaps.set(gaps, delay);
+    return delay;
+  };
+  return {
+    name: `best-fixed:${scope}`,
+    knows: "hindsight",
+    isRandom: false,
+    resumes: false,
+    usesFleetGaps: scope === "fleet",
+    createState({ computeGaps, fleetGaps, coldStartS, worthOf = () => coldStartS }) {
+      const gaps = scope === "fleet" ? fleetGaps() : computeGaps();
+      const worthS = worthOf(gaps);
+      const chosenDelay = scope === "fleet" ? fleetDelay(gaps, worthS) : bestDelayOf(gaps, worthS);
+      return { ...delayState(chosenDelay), chosenDelay };
+    },
+  };
+}
+
+function delayState(delay: SuspendDelay): PolicyState {
+  const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+  return { schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + delayMs) };
+}

@@ -1,0 +1,76 @@
+// @ts-nocheck
+import type { Random } from "../../platform/core/random-port.ts";
+import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
+import type { LatencySource } from "../replay/start-latency.ts";
+import type { Gaps } from "../trace/gaps.ts";
+
+/**
+ * When a compute suspends, and when it resumes without a request. One object is reused for every idle time.
+ */
+export type SleepSchedule = {
+  /**
+   * An arrival at exactly this instant finds the compute active. Not before the idle time begins; infinite
+   * for never.
+   */
+  sleepAt: SimTime;
+  /** Not before `sleepAt`, and after it if the previous resume was unused; infinite for never. */
+  resumeAt: SimTime;
+  /** How long it then stays active, from the end of its start, before it suspends again. */
+  holdMs: DurationMs;
+};
+
+/** The state of a policy for one compute. */
+export interface PolicyState {
+  /** The delay that the policy has chosen in hindsight for this compute. */
+  readonly chosenDelay?: SuspendDelay;
+  /**
+   * The compute is idle since `idleSince`. `nextAt` is the next arrival, infinite if there is none: only
+   * policies that know the future may use it.
+   */
+  schedule(idleSince: SimTime, schedule: SleepSchedule, nextAt: SimTime): void;
+  /**
+   * A resume was unused and the compute suspended again at `suspendedAt`. Called only if a schedule resumes.
+   */
+  scheduleNext?(suspendedAt: SimTime, schedule: SleepSchedule): void;
+  /** An idle time of this length ended with an arrival at `at`. */
+  learn?(idleMs: DurationMs, at: SimTime): void;
+}
+
+/** What a policy may know of its compute. */
+type PolicyContext = {
+  /** Index of the compute: selects its random streams. */
+  readonly number: number;
+  readonly random: Random;
+  /** What a cold start with one waiting request is worth, in whole seconds of active time. */
+  readonly coldStartS: number;
+  /** What a cold start is worth with the waiting requests of these gaps; absent: `coldStartS`. */
+  readonly worthOf?: ((gaps: Gaps) => number) | undefined;
+  readonly latencies: LatencySource;
+  /** All gaps of this compute and of the fleet, future ones included: only for policies with hindsight. */
+  readonly computeGaps: () => Gaps;
+  readonly fleetGaps: () => Gaps;
+};
+
+export type Policy = {
+  /** The form that `parsePolicy` parses to this policy. */
+  readonly name: string;
+  /** Policies that know more than the past are bounds for comparison: no platform can implement them. */
+  readonly knows: "past" | "hindsight" | "future";
+  /** Whether its decisions are random, apart from the start latency. */
+  readonly isRandom: boolean;
+  /** Whether it may start a compute without a request. */
+  readonly resumes: boolean;
+  /** Whether it needs the gaps of the whole fleet, which are read in a pass before. */
+  readonly usesFleetGaps?: boolean;
+  /** Set if it is one delay for all, or each compute's own: `FixedReplay` replays such a policy faster. */
+  readonly delay?: DelayChoice;
+  createState(context: PolicyContext): PolicyState;
+};
+
+/** Suspends at `sleepAt` and never resumes without a request. */
+export function sleepOnly(schedule: SleepSchedule, sleepAt: SimTime): void {
+  schedule.sleepAt = sleepAt;
+  schedule.resumeAt = Number.POSITIVE_INFINITY;
+  schedule.holdMs = 0;
+}

@@ -1,0 +1,123 @@
+// @ts-nocheck
+import { weekdayOf } from "../../platform/core/calendar.ts";
+import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
+import type { LatencySource } from "../replay/start-latency.ts";
+import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
+import { ScheduleState } from "./schedule.ts";
+import type { Windows } from "./week-windows.ts";
+
+export type TrainedOptions = {
+  /** Training days: until this instant, or for this long after the first request of the compute. */
+  readonly until: { readonly at: SimTime } | { readonly afterMs: DurationMs };
+  /** Outside of the windows, and in the training days. */
+  readonly delayMs: DurationMs;
+};
+
+/**
+ * Learns a schedule for each compute from its training days and then applies it without a change. Hours of
+ * workdays and of weekend days (UTC) are active if that would have cost less, on all training days together,
+ * than the plain delay.
+ */
+export function trainedSchedule(options: TrainedOptions, name = "schedule:trained"): Policy {
+  return {
+    name,
+    knows: "past",
+    isRandom: false,
+    resumes: true,
+    createState: ({ coldStartS, latencies }) => new TrainedState(options, coldStartS * SECOND, latencies),
+  };
+}
+
+class TrainedState implements PolicyState {
+  readonly #options: TrainedOptions;
+  readonly #hours: LearntHours;
+  readonly #scheduled: ScheduleState;
+  #trainedUntil: SimTime | undefined;
+
+  constructor(options: TrainedOptions, worthMs: DurationMs, latencies: LatencySource) {
+    this.#options = options;
+    this.#hours = new LearntHours(worthMs);
+    this.#scheduled = new ScheduleState(this.#hours, options.delayMs, latencies);
+  }
+
+  schedule(idleSince: SimTime, schedule: SleepSchedule): void {
+    const { until, delayMs } = this.#options;
+    this.#trainedUntil ??= "at" in until ? until.at : idleSince + until.afterMs;
+    if (idleSince >= this.#trainedUntil) {
+      this.#scheduled.schedule(idleSince, schedule);
+      return;
+    }
+    schedule.sleepAt = idleSince + delayMs;
+    // The first window after the training, if no request comes before. A start at its end counts as after it.
+    this.#scheduled.resumeAfter(Math.max(schedule.sleepAt, this.#trainedUntil - 1), schedule);
+  }
+
+  scheduleNext(suspendedAt: SimTime, schedule: SleepSchedule): void {
+    this.#scheduled.scheduleNext(suspendedAt, schedule);
+  }
+
+  learn(idleMs: DurationMs, at: SimTime): void {
+    const { delayMs } = this.#options;
+    const trainedUntil = this.#trainedUntil ?? at;
+    if (idleMs <= delayMs || at - idleMs >= trainedUntil) return;
+    if (at < trainedUntil) this.#hours.addColdStart(at);
+    this.#hours.addSuspended(at - idleMs + delayMs, Math.min(at, trainedUntil));
+  }
+}
+
+const HOURS_PER_DAY = 24;
+const HOURS_PER_WEEK = 7 * HOURS_PER_DAY;
+const LAST_WORKDAY = 5;
+
+/** Hours of workdays and of weekend days (UTC), under the plain delay. */
+class LearntHours implements Windows {
+  readonly #worthMs: DurationMs;
+  /** By hour of workdays, then of weekend days. */
+  readonly #suspendedMs = new Float64Array(2 * HOURS_PER_DAY);
+  readonly #coldStarts = new Float64Array(2 * HOURS_PER_DAY);
+
+  constructor(worthMs: DurationMs) {
+    this.#worthMs = worthMs;
+  }
+
+  addColdStart(at: SimTime): void {
+    const slot = slotOf(Math.floor(at / HOUR));
+    this.#coldStarts[slot] = (this.#coldStarts[slot] as number) + 1;
+  }
+
+  addSuspended(since: SimTime, until: SimTime): void {
+    for (let from = since; from < until; ) {
+      const hour = Math.floor(from / HOUR);
+      const to = Math.min(until, (hour + 1) * HOUR);
+      const slot = slotOf(hour);
+      this.#suspendedMs[slot] = (this.#suspendedMs[slot] as number) + to - from;
+      from = to;
+    }
+  }
+
+  endAt(at: SimTime): SimTime {
+    const first = Math.floor(at / HOUR);
+    if (!this.#isActive(first)) return at;
+    for (let hour = first + 1; hour < first + HOURS_PER_WEEK; hour += 1)
+      if (!this.#isActive(hour)) return hour * HOUR;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  nextStart(at: SimTime): SimTime {
+    const first = Math.floor(at / HOUR) + 1;
+    for (let hour = first; hour < first + HOURS_PER_WEEK; hour += 1)
+      if (this.#isActive(hour)) return hour * HOUR;
+    return Number.POSITIVE_INFINITY;
+  }
+
+  #isActive(hour: number): boolean {
+    const slot = slotOf(hour);
+    return (this.#coldStarts[slot] as number) * this.#worthMs > (this.#suspendedMs[slot] as number);
+  }
+}
+
+/** Of an hour since the epoch. */
+function slotOf(hour: number): number {
+  const day = Math.floor(hour / HOURS_PER_DAY);
+  return (weekdayOf(day * DAY) > LAST_WORKDAY ? HOURS_PER_DAY : 0) + hour - day * HOURS_PER_DAY;
+}

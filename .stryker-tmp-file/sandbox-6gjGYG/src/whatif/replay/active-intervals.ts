@@ -1,0 +1,46 @@
+// @ts-nocheck
+import { SECOND } from "../../platform/core/time.ts";
+import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import type { SuspendDelay } from "../curve/curve.ts";
+import type { LatencySource } from "./start-latency.ts";
+
+/**
+ * From the end of a start to the suspend, with the requests served in it: indexes `from` (inclusive) to `to`
+ * (exclusive).
+ */
+export type ActiveInterval = { readonly period: Period; readonly from: number; readonly to: number };
+
+/**
+ * When a compute is active under a delay, by the rules of `FixedReplay`. `served`: its requests, each from
+ * the end of its wait.
+ */
+export function activeIntervals(
+  { at: arrivals, durationMs }: ComputeArrivals,
+  { endAt }: Period,
+  delay: SuspendDelay,
+  latencies: LatencySource,
+): { readonly served: ComputeArrivals; readonly intervals: readonly ActiveInterval[] } {
+  const delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
+  const intervals: ActiveInterval[] = [];
+  const at = new Float64Array(arrivals.length);
+  let [from, readyAt, busyEnd] = [0, 0, 0];
+  const suspend = (to: number) =>
+    intervals.push({
+      period: { startAt: readyAt, endAt: Math.min(Math.max(endAt, busyEnd), busyEnd + delayMs) },
+      from,
+      to,
+    });
+  for (let i = 0; i < at.length; i += 1) {
+    const arrival = arrivals[i] as number;
+    if (i === 0 || arrival > busyEnd + delayMs) {
+      if (i > 0) suspend(i);
+      from = i;
+      readyAt = arrival + latencies.at(arrival);
+      busyEnd = readyAt;
+    }
+    at[i] = Math.max(arrival, readyAt);
+    busyEnd = Math.max(busyEnd, (at[i] as number) + (durationMs[i] as number));
+  }
+  if (at.length > 0) suspend(at.length);
+  return { served: { at, durationMs }, intervals };
+}

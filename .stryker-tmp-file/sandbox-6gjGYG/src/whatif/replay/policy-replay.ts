@@ -1,0 +1,142 @@
+// @ts-nocheck
+import type { SimTime } from "../../platform/core/time.ts";
+import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
+import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
+import type { ComputeSetting, ReplayObserver } from "./fixed-replay.ts";
+import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
+import { addActiveTime, addChosenDelays, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
+import type { LatencySource } from "./start-latency.ts";
+
+/**
+ * Replays one compute after another under any policy, by the rules of `FixedReplay`, each in any number of
+ * consecutive parts. A resume starts the compute like an arrival; only requests that arrive during that start
+ * wait.
+ */
+export class PolicyReplay {
+  readonly outcome: ReplayOutcome;
+  readonly #period: Period;
+  readonly #observer: ReplayObserver | undefined;
+  readonly #schedule: SleepSchedule = { sleepAt: 0, resumeAt: 0, holdMs: 0 };
+  /** The period, shorter where the compute was deleted. */
+  #lifetime: Period;
+  #policyState: PolicyState | undefined;
+  #latencies: LatencySource | undefined;
+  #cu = 1;
+  #isNew = true;
+  #activeSince: SimTime = 0;
+  #readyAt: SimTime = 0;
+  #busyEnd: SimTime = 0;
+
+  constructor(period: Period, outcome: ReplayOutcome = emptyOutcome(period), observer?: ReplayObserver) {
+    this.#period = period;
+    this.#lifetime = period;
+    this.outcome = outcome;
+    this.#observer = observer;
+  }
+
+  /** Begins a compute: the following requests are its own. */
+  begin(
+    policyState: PolicyState,
+    latencies: LatencySource,
+    { cu = 1, deletedAt }: Omit<ComputeSetting, "delay"> = {},
+  ): void {
+    this.#lifetime = untilDeleted(this.#period, deletedAt);
+    this.#policyState = policyState;
+    this.#cu = cu;
+    this.#latencies = latencies;
+    this.#isNew = true;
+    const { chosenDelay } = policyState;
+    if (chosenDelay === undefined) return;
+    const delayS = chosenDelay === "never" ? Number.POSITIVE_INFINITY : chosenDelay;
+    addChosenDelays(this.outcome, { shortestS: delayS, longestS: delayS });
+  }
+
+  add({ at, durationMs }: ComputeArrivals): void {
+    for (let i = 0; i < at.length; i += 1) {
+      const arrival = at[i] as number;
+      if (this.#isNew) {
+        this.#isNew = false;
+        this.outcome.firstStarts += 1;
+        this.#countOnDay("firstStarts", arrival, 1);
+        this.#start(arrival);
+      } else if (arrival > this.#busyEnd) {
+        this.#endIdle(arrival);
+      }
+      const begin = Math.max(arrival, this.#readyAt);
+      this.outcome.waits.add(begin - arrival);
+      if (begin > arrival) this.#countOnDay("waitMs", this.#activeSince, begin - arrival);
+      this.#busyEnd = Math.max(this.#busyEnd, begin + (durationMs[i] as number));
+    }
+    this.outcome.arrivals += at.length;
+    if (this.outcome.days !== undefined) addArrivalsByDay(this.outcome.days, at);
+  }
+
+  end(): void {
+    if (!this.#isNew) {
+      this.#policyState?.schedule(this.#busyEnd, this.#schedule, Number.POSITIVE_INFINITY);
+      if (this.#sleepUntil(this.#lifetime.endAt)) this.#sleep(Number.POSITIVE_INFINITY);
+    }
+    this.#isNew = true;
+  }
+
+  #endIdle(arrival: SimTime): void {
+    const idleSince = this.#busyEnd;
+    this.#policyState?.schedule(idleSince, this.#schedule, arrival);
+    if (!this.#sleepUntil(arrival)) {
+      this.outcome.coldStarts += 1;
+      this.outcome.cuColdStarts += this.#cu;
+      this.#countOnDay("coldStarts", arrival, 1);
+      this.#countOnDay("cuColdStarts", arrival, this.#cu);
+      this.#start(arrival);
+    }
+    this.#policyState?.learn?.(arrival - idleSince, arrival);
+  }
+
+  /** Suspends and resumes as scheduled until `at`. Returns whether the compute is active or starting then. */
+  #sleepUntil(at: SimTime): boolean {
+    const schedule = this.#schedule;
+    let isActive = at <= schedule.sleepAt;
+    for (let sleepAt = schedule.sleepAt; !isActive; ) {
+      this.#sleep(sleepAt);
+      const { resumeAt } = schedule;
+      if (resumeAt > at || resumeAt >= this.#lifetime.endAt) return false;
+      if (resumeAt < sleepAt)
+        throw new Error(`a policy resumes at ${resumeAt}, before it suspends at ${sleepAt}`);
+      this.#start(resumeAt);
+      const holdEndsAt = this.#readyAt + schedule.holdMs;
+      isActive = at <= holdEndsAt;
+      if (isActive) this.outcome.resumesUsed += at < this.#lifetime.endAt ? 1 : 0;
+      else this.outcome.resumesWasted += 1;
+      // The next suspend must be later, or the loop would never end.
+      if (!isActive) {
+        if (holdEndsAt <= sleepAt) throw new Error(`a policy resumes at ${resumeAt} for no time`);
+        sleepAt = holdEndsAt;
+        schedule.resumeAt = Number.POSITIVE_INFINITY;
+        this.#policyState?.scheduleNext?.(sleepAt, schedule);
+      }
+    }
+    return true;
+  }
+
+  #countOnDay(name: keyof OutcomeTotals, at: SimTime, value: number): void {
+    if (this.outcome.days !== undefined) addOnDay(this.outcome.days, name, at, value);
+  }
+
+  #start(at: SimTime): void {
+    if (this.#latencies === undefined) throw new Error("begin() must be called before add()");
+    this.#activeSince = at;
+    this.#readyAt = at + this.#latencies.at(at);
+    this.#busyEnd = this.#readyAt;
+    this.#observer?.started(at, this.#readyAt);
+  }
+
+  #sleep(at: SimTime): void {
+    addActiveTime(
+      this.outcome,
+      this.#lifetime,
+      { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
+      this.#cu,
+    );
+    if (at < this.#lifetime.endAt) this.#observer?.suspended(at);
+  }
+}

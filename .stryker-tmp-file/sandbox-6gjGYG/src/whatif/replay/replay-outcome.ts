@@ -1,0 +1,182 @@
+// @ts-nocheck
+import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
+import {
+  addActiveByDay,
+  addDays,
+  copyOfDays,
+  emptyDays,
+  type OutcomeDays,
+  type OutcomeTotals,
+} from "./outcome-days.ts";
+import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
+
+/** The result of replaying one compute, or the sum over many. */
+export type ReplayOutcome = {
+  arrivals: number;
+  /** First starts of computes in the period: no policy avoids them. */
+  firstStarts: number;
+  /** Arrivals at a suspended compute, except the first one of each compute. */
+  coldStarts: number;
+  /** Cold starts × size of their computes; the size is 1 CU where none is given. */
+  cuColdStarts: number;
+  /** From the beginning of a start to the suspend; after the period only until the compute is idle. */
+  activeMs: DurationMs;
+  /**
+   * The part of `activeMs` spent starting. The platform meters a compute from the end of its start: see
+   * `meteredMs`.
+   */
+  startingMs: DurationMs;
+  /** Metered time × size, in CU-milliseconds; the size is 1 CU where none is given. */
+  cuMs: number;
+  /** How long requests waited for starts. */
+  readonly waits: WaitHistogram;
+  /** Resumes ahead of time, by whether a request arrived before the compute suspended again. */
+  resumesUsed: number;
+  resumesWasted: number;
+  /**
+   * Active milliseconds by day, counted in whole days from the start of the period; time after it counts for
+   * the last day. Empty if there are more than `MAX_DAYS`.
+   */
+  readonly activeByDay: Float64Array;
+  /** The shortest and the longest delay that the policy has chosen in hindsight; undefined for other policies. */
+  chosenDelays?: ChosenDelays | undefined;
+  /** By UTC day, for margins; undefined where they are not needed. */
+  readonly days?: OutcomeDays | undefined;
+};
+
+/** In seconds, infinite for a compute that never suspends. */
+export type ChosenDelays = { readonly shortestS: number; readonly longestS: number };
+
+/** Most days reported one by one: a single misdated request would make millions of them. */
+export const MAX_DAYS = 3_660;
+
+export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
+  const days = Math.max(1, Math.ceil((endAt - startAt) / DAY));
+  return {
+    arrivals: 0,
+    firstStarts: 0,
+    coldStarts: 0,
+    cuColdStarts: 0,
+    activeMs: 0,
+    startingMs: 0,
+    cuMs: 0,
+    waits: new WaitHistogram(),
+    resumesUsed: 0,
+    resumesWasted: 0,
+    activeByDay: new Float64Array(days <= MAX_DAYS ? days : 0),
+  };
+}
+
+/** With totals by UTC day, unless there are too many days. */
+export function emptyOutcomeByDay(period: Period): ReplayOutcome {
+  return { ...emptyOutcome(period), days: emptyDays(period) };
+}
+
+/** Adds the outcome of other computes in the same period, or of a shorter one with the same start. */
+export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
+  into.arrivals += part.arrivals;
+  into.firstStarts += part.firstStarts;
+  into.coldStarts += part.coldStarts;
+  into.cuColdStarts += part.cuColdStarts;
+  into.activeMs += part.activeMs;
+  into.startingMs += part.startingMs;
+  into.cuMs += part.cuMs;
+  into.waits.merge(part.waits);
+  into.resumesUsed += part.resumesUsed;
+  into.resumesWasted += part.resumesWasted;
+  addChosenDelays(into, part.chosenDelays);
+  for (const [day, activeMs] of part.activeByDay.entries())
+    into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
+  if (into.days !== undefined && part.days !== undefined) addDays(into.days, part.days);
+}
+
+export function addChosenDelays(into: ReplayOutcome, added: ChosenDelays | undefined): void {
+  if (added === undefined) return;
+  const { shortestS, longestS } = into.chosenDelays ?? added;
+  into.chosenDelays = {
+    shortestS: Math.min(shortestS, added.shortestS),
+    longestS: Math.max(longestS, added.longestS),
+  };
+}
+
+/**
+ * The outcome between the ends of two replays from the same start, with the same decisions until the first end:
+ * that of the longer one without that of the shorter one. Without `activeByDay`.
+ */
+export function outcomeBetween(shorter: ReplayOutcome, longer: ReplayOutcome): ReplayOutcome {
+  return {
+    arrivals: longer.arrivals - shorter.arrivals,
+    firstStarts: longer.firstStarts - shorter.firstStarts,
+    coldStarts: longer.coldStarts - shorter.coldStarts,
+    cuColdStarts: longer.cuColdStarts - shorter.cuColdStarts,
+    activeMs: longer.activeMs - shorter.activeMs,
+    startingMs: longer.startingMs - shorter.startingMs,
+    cuMs: longer.cuMs - shorter.cuMs,
+    waits: longer.waits.without(shorter.waits),
+    resumesUsed: longer.resumesUsed - shorter.resumesUsed,
+    resumesWasted: longer.resumesWasted - shorter.resumesWasted,
+    activeByDay: new Float64Array(0),
+    days: daysBetween(shorter.days, longer.days),
+  };
+}
+
+function daysBetween(
+  shorter: OutcomeDays | undefined,
+  longer: OutcomeDays | undefined,
+): OutcomeDays | undefined {
+  if (shorter === undefined || longer === undefined) return undefined;
+  const days = copyOfDays(longer);
+  addDays(days, shorter, -1);
+  return days;
+}
+
+/** An outcome in plain values, so that a worker can return it. */
+export type PlainOutcome = Omit<ReplayOutcome, "waits"> & { readonly waits: PlainWaits };
+
+export function plainOutcome(outcome: ReplayOutcome): PlainOutcome {
+  return { ...outcome, waits: outcome.waits.plain() };
+}
+
+export function outcomeFrom(plain: PlainOutcome): ReplayOutcome {
+  return { ...plain, waits: WaitHistogram.from(plain.waits) };
+}
+
+/** Billed time. */
+export function meteredMs({
+  activeMs,
+  startingMs,
+}: Pick<OutcomeTotals, "activeMs" | "startingMs">): DurationMs {
+  return activeMs - startingMs;
+}
+
+/** From the beginning of a start to the suspend: ready at `readyAt`, idle from `busyEnd` on. */
+export type ActiveTime = {
+  readonly from: SimTime;
+  readonly readyAt: SimTime;
+  readonly busyEnd: SimTime;
+  readonly to: SimTime;
+};
+
+/**
+ * Adds one active time. After the end of the period only busy time counts, not the idle time that follows it.
+ */
+export function addActiveTime(
+  outcome: ReplayOutcome,
+  { startAt, endAt }: Period,
+  { from, readyAt, busyEnd, to }: ActiveTime,
+  cu: number,
+): void {
+  const end = Math.min(to, Math.max(endAt, busyEnd));
+  outcome.activeMs += end - from;
+  outcome.startingMs += readyAt - from;
+  outcome.cuMs += (end - readyAt) * cu;
+  if (outcome.days !== undefined) addActiveByDay(outcome.days, { from, readyAt, to: end }, cu);
+  const lastDay = outcome.activeByDay.length - 1;
+  for (let at = lastDay < 0 ? end : from; at < end; ) {
+    const day = Math.min(lastDay, Math.floor((at - startAt) / DAY));
+    const next = day === lastDay ? end : Math.min(end, startAt + (day + 1) * DAY);
+    outcome.activeByDay[day] = (outcome.activeByDay[day] as number) + next - at;
+    at = next;
+  }
+}

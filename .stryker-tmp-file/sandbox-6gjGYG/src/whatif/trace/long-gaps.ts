@@ -1,0 +1,107 @@
+// @ts-nocheck
+import { dayStart } from "../../platform/core/calendar.ts";
+import { DAY, type SimTime } from "../../platform/core/time.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
+
+/** With more long gaps, they are not stored: about 1 GB. */
+export const MAX_LONG_GAPS = 40_000_000;
+
+/** Ten years. A longer period comes from a wrong instant, and has too many days to draw from. */
+export const MAX_DAYS = 3_653;
+
+/**
+ * The gaps that are longer than the shortest delay, one by one, with their day and compute. Together with the
+ * other active time of each day, they give the figures of any delay on any days. Plain values, so a worker can
+ * transfer them.
+ */
+export type LongGaps = {
+  /** The first UTC day of the period. Days are numbered from it. */
+  readonly firstDay: SimTime;
+  readonly days: number;
+  /** Of the whole traffic, also if these gaps are of some of them only. */
+  readonly computes: number;
+  /** Of `gapMs`, `day` and `waitMs`, by compute; the last one ends them. */
+  readonly firstOf: Float64Array;
+  readonly gapMs: Float64Array;
+  /** The arrival that ends the gap. */
+  readonly endAt: Float64Array;
+  /** The day of the arrival that ends the gap. */
+  readonly day: Uint16Array;
+  /** Total time that requests wait for the start after the gap, if the compute is suspended. */
+  readonly waitMs: Float64Array;
+  /** From the last request to the end of the period. No request waits after it. By compute. */
+  readonly tailMs: Float64Array;
+  readonly tailFrom: Float64Array;
+  /** Time that requests wait for the first start of the compute. By compute. */
+  readonly firstWaitMs: Float64Array;
+  /** Requests, and the active time apart from long gaps, by group of computes and day; see `computeGroup`. */
+  readonly requests: Float64Array;
+  readonly activeMs: Float64Array;
+  /** The active time, weighted by size. */
+  readonly cuMs: Float64Array;
+};
+
+/** More computes share groups. */
+const MAX_GROUPS = 256;
+
+export function groupCount(computes: number): number {
+  return Math.min(MAX_GROUPS, computes);
+}
+
+/**
+ * The group of a compute, to estimate how computes differ: of its own, or a random one if there are many. Values
+ * by group and day are at `group * days + day`.
+ */
+export function computeGroup(compute: number, computes: number): number {
+  if (computes <= MAX_GROUPS) return compute;
+  // Mixes the bits of the number, because names often alternate, such as those of branches of projects.
+  const mixed = Math.imul(compute ^ (compute >>> 16), 0x45d9f3b);
+  return ((Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b) >>> 16) & 0xffff) % MAX_GROUPS;
+}
+
+/** UTC days, also those that are not whole. */
+export function dayCount({ startAt, endAt }: Period): number {
+  return Math.ceil((endAt - dayStart(startAt)) / DAY);
+}
+
+/** Of parts of the computes, in their order; undefined if one is, or if there are too many together. */
+export function mergeLongGaps(parts: readonly (LongGaps | undefined)[]): LongGaps | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  const [first] = known;
+  const count = known.reduce((sum, { gapMs }) => sum + gapMs.length, 0);
+  if (first === undefined || known.length < parts.length || count > MAX_LONG_GAPS) return undefined;
+  const firstOf = [0];
+  for (const part of known) {
+    const offset = firstOf.at(-1) as number;
+    for (const index of part.firstOf.subarray(1)) firstOf.push(offset + index);
+  }
+  const joined = <T extends Float64Array | Uint16Array>(of: (part: LongGaps) => T, into: T): T => {
+    let next = 0;
+    for (const part of known) {
+      into.set(of(part), next);
+      next += of(part).length;
+    }
+    return into;
+  };
+  const ofGaps = (of: (part: LongGaps) => Float64Array) => joined(of, new Float64Array(count));
+  const ofComputes = (of: (part: LongGaps) => Float64Array) =>
+    joined(of, new Float64Array(firstOf.length - 1));
+  const added = (of: (part: LongGaps) => Float64Array) =>
+    of(first).map((_, cell) => known.reduce((sum, part) => sum + (of(part)[cell] as number), 0));
+  return {
+    firstDay: first.firstDay,
+    days: first.days,
+    computes: first.computes,
+    firstOf: Float64Array.from(firstOf),
+    gapMs: ofGaps(({ gapMs }) => gapMs),
+    endAt: ofGaps(({ endAt }) => endAt),
+    day: joined(({ day }) => day, new Uint16Array(count)),
+    waitMs: ofGaps(({ waitMs }) => waitMs),
+    tailMs: ofComputes(({ tailMs }) => tailMs),
+    tailFrom: ofComputes(({ tailFrom }) => tailFrom),
+    firstWaitMs: ofComputes(({ firstWaitMs }) => firstWaitMs),
+    requests: added(({ requests }) => requests),
+    activeMs: added(({ activeMs }) => activeMs),
+    cuMs: added(({ cuMs }) => cuMs),
+  };
+}

@@ -1,0 +1,37 @@
+// @ts-nocheck
+import { isoInstant } from "../../platform/core/calendar.ts";
+import { DAY } from "../../platform/core/time.ts";
+import type { Period } from "../../recordings/trace/trace.ts";
+
+/** The traffic that a report covers. */
+export type TrafficSummary = {
+  readonly computes: number;
+  readonly computes_used: number;
+  readonly requests: number;
+  readonly from: string;
+  readonly to: string;
+  readonly days: number;
+};
+
+/** What a report needs to know about traffic that is already replayed. */
+export type CoveredTraffic = { readonly period: Period; readonly computes: { readonly length: number } };
+
+export function trafficSummary(
+  { period, computes }: CoveredTraffic,
+  used: number,
+  requests: number,
+): TrafficSummary {
+  const { startAt, endAt } = period;
+  return {
+    computes: computes.length,
+    computes_used: used,
+    requests,
+    from: isoInstant(startAt),
+    to: isoInstant(endAt),
+    days: (endAt - startAt) / DAY,
+  };
+}
+
+/** One of the limits of each report whose figures end with the trace. */
+export const AFTER_TRACE_END =
+  "Time after the trace: a compute that is busy when the trace ends is billed until it is idle, but not for the suspend delay that follows. A later end (--to) extends the trace with idle time.";

@@ -1,0 +1,212 @@
+// @ts-nocheck
+import type { Compute } from "../../platform/compute/compute.ts";
+import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import type { RecordedEvent } from "../../platform/events.ts";
+import { type JournalEvent, JournalRows } from "../../recordings/formats/journal-rows.ts";
+import { Intake } from "../../recordings/rows/intake.ts";
+import { ArrivalBuffer } from "./arrival-buffer.ts";
+import { type Traffic, trafficOf } from "./known-traffic.ts";
+import { type MeteredSize, MeteredSizes } from "./metered-sizes.ts";
+
+/** What a replay needs to know about a compute. */
+export type KnownCompute = Pick<
+  Compute,
+  "id" | "projectId" | "branchId" | "range" | "suspendTimeoutSeconds"
+> & {
+  /** When it, its branch or its project was deleted: from then on it costs nothing under any delay. */
+  readonly deletedAt?: SimTime | undefined;
+  /** The mean size of its active time, as metered. Absent if it has a fixed size or never was active. */
+  readonly meanCu?: number | undefined;
+};
+
+/** Collects the traffic of a world from its events, in order. */
+export class WorldTraffic {
+  readonly #computes = new Map<string, KnownCompute>();
+  /** By the id of a compute, branch or project. */
+  readonly #deletedAt = new Map<string, SimTime>();
+  readonly #columns = new Map<number, ArrivalBuffer>();
+  readonly #intake: Intake;
+  readonly #rows: JournalRows;
+  readonly #sizes = new MeteredSizes();
+  readonly #until: SimTime;
+  #firstAt: SimTime | undefined;
+
+  /** `until` is exclusive: later events are ignored, as if they had not happened yet. */
+  constructor(until: SimTime = END_OF_TIME) {
+    this.#until = until;
+    this.#intake = new Intake({
+      add: (compute, at, durationMs, source, load) =>
+        this.#columnOf(compute).add(at, durationMs, source, load),
+    });
+    this.#rows = new JournalRows(this.#intake);
+  }
+
+  add(event: RecordedEvent): void {
+    this.#firstAt ??= event.at;
+    this.#trackCompute(event);
+    if (event.at >= this.#until) return;
+    this.#sizes.add(event);
+    if (event.type === "SpanEnded") this.#rows.take(event.seq, activityOfSpan(event));
+    else if (isTrafficEvent(event)) this.#rows.take(event.seq, event);
+  }
+
+  /** The metered usage of each compute up to `now`, or up to `until` if earlier. */
+  meteredSizes(now: SimTime): ReadonlyMap<string, MeteredSize> {
+    return this.#sizes.until(Math.min(now, this.#until));
+  }
+
+  /**
+   * Each compute in its current state, and deleted ones in their last state: their traffic stays. Usage is
+   * metered up to `now`.
+   */
+  computes(existing: Iterable<KnownCompute>, now: SimTime): readonly KnownCompute[] {
+    const metered = this.meteredSizes(now);
+    const known = new Map([...this.#computes.values(), ...existing].map((compute) => [compute.id, compute]));
+    return [...known.values()].map((state) => {
+      const { activeMs, cuMs } = metered.get(state.id) ?? { activeMs: 0, cuMs: 0 };
+      const { minCu, maxCu } = state.range;
+      const compute = minCu < maxCu && activeMs > 0 ? { ...state, meanCu: cuMs / activeMs } : state;
+      const deleted = [compute.id, compute.branchId, compute.projectId].map(
+        (id) => this.#deletedAt.get(id) ?? END_OF_TIME,
+      );
+      const deletedAt = Math.min(...deleted);
+      return deletedAt < this.#until && deletedAt < END_OF_TIME ? { ...compute, deletedAt } : compute;
+    });
+  }
+
+  /**
+   * Traffic from the first event to `now`, computes in order of their ids. An open transaction ends at `now`,
+   * or at `until` if earlier.
+   */
+  traffic(now: SimTime): Traffic {
+    this.#rows.end(Math.min(now, this.#until));
+    const startAt = this.#firstAt ?? now;
+    const names = this.#intake.computeNames;
+    const computes = [...this.#columns].map(([number, column]) => ({
+      id: names[number] ?? "",
+      arrivals: column.sorted(),
+    }));
+    return trafficOf({
+      period: { startAt, endAt: Math.max(now, this.#intake.lastAt + 1, startAt + 1) },
+      computes: computes.sort((a, b) => (a.id < b.id ? -1 : 1)),
+      sources: this.#intake.sourceNames,
+    });
+  }
+
+  #trackCompute(event: RecordedEvent): void {
+    switch (event.type) {
+      case "ComputeCreated":
+        this.#computes.set(event.compute.id, event.compute);
+        this.#deletedAt.delete(event.compute.id);
+        return;
+      case "ComputeUpdated": {
+        const compute = this.#computes.get(event.endpointId);
+        if (compute !== undefined) this.#computes.set(compute.id, { ...compute, ...event.changes });
+        return;
+      }
+      case "ComputeDeleted":
+        this.#deletedAt.set(event.endpointId, event.at);
+        return;
+      // Its computes are unreachable, although it can be recovered for some days.
+      case "BranchDeleted":
+        this.#deletedAt.set(event.branchId, event.at);
+        return;
+      case "BranchRecovered":
+        this.#deletedAt.delete(event.branchId);
+        return;
+      case "ProjectDeleted":
+        this.#deletedAt.set(event.projectId, event.at);
+        return;
+      case "ProjectRecovered":
+        this.#deletedAt.delete(event.projectId);
+        return;
+      case "WorldReset":
+        this.#deletedAt.clear();
+        for (const id of this.#computes.keys()) this.#deletedAt.set(id, event.at);
+        return;
+      default:
+        event.type satisfies ChangesNoCompute;
+    }
+  }
+
+  #columnOf(compute: number): ArrivalBuffer {
+    const column = this.#columns.get(compute) ?? new ArrivalBuffer();
+    this.#columns.set(compute, column);
+    return column;
+  }
+}
+
+/** The source of work that arrived through Postgres connections. */
+const SPAN_SOURCE = "postgres";
+
+/** A span is one long query: how its requests were distributed within it is not recorded. */
+function activityOfSpan({
+  endpointId,
+  beganAt,
+  until,
+  arrivals,
+  load,
+}: RecordedEvent & { type: "SpanEnded" }): JournalEvent {
+  return {
+    type: "ActivityRecorded",
+    at: beganAt,
+    activity: {
+      endpointId,
+      kind: "query",
+      durationMs: until - beganAt,
+      queries: arrivals,
+      load,
+      source: SPAN_SOURCE,
+    },
+  };
+}
+
+function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalEvent {
+  switch (event.type) {
+    case "ActivityRecorded":
+    case "WorldReset":
+    case "ComputeActivated":
+    case "ComputeSuspending":
+    case "ComputeSuspended":
+    case "ComputeStartFailed":
+    case "ComputeDeleted":
+      return true;
+    default: {
+      event.type satisfies ChangesNoTraffic;
+      return false;
+    }
+  }
+}
+
+/** Events that neither change what is known of a compute nor whether it can be reached. */
+// biome-ignore format: as a packed list
+type ChangesNoCompute =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectRemoved"
+  | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchCreated"
+  | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet"
+  | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
+  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
+  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
+  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
+  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
+  | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
+  | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
+  | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";
+
+/** Events that neither are traffic nor end any. */
+// biome-ignore format: as a packed list
+type ChangesNoTraffic =
+  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
+  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
+  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
+  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
+  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
+  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
+  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
+  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeResized"
+  | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted" | "OperationFinished"
+  | "OperationRetried" | "OperationFailed" | "OperationCancelled" | "ActivityScheduled"
+  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
+  | "SpanBegan" | "SpanEnded";

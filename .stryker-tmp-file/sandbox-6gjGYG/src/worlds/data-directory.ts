@@ -1,0 +1,297 @@
+// @ts-nocheck
+import { constants, existsSync, promises, renameSync, statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
+import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import {
+  makeDirectory,
+  moveIntoPlace,
+  removeDatabase,
+  replaceAndPreserve,
+  syncEntry,
+  temporaryPath,
+  writeAtomically,
+} from "../store/file/atomic-file.ts";
+import { divergeCopy } from "../store/file/diverge-copy.ts";
+import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
+import { openStore, type Store } from "../store/file/open-world.ts";
+import { removeEmptyWal } from "../store/file/sqlite-connection.ts";
+import { finalizeSnapshot, readBranchData, readFileInfo } from "../store/file/world-snapshot.ts";
+import {
+  DELETED_SUFFIX,
+  databasesIn,
+  removeDeletedWorld,
+  removeLeftovers,
+  snapshotFilePath,
+  snapshotFolder,
+  worldFilePath,
+  worldsFolder,
+} from "./directory-layout.ts";
+import { DirectoryInUse, type Lock, takeLock, watchFile } from "./lock.ts";
+import { MoveFiles } from "./moves/move-files.ts";
+import { reseed } from "./reseed.ts";
+import { openSecretBox, type SecretBox } from "./secret-box.ts";
+import { AUTOMATIC_PREFIX, availableName, type SnapshotInfo, type StoredWorldInfo } from "./world-handle.ts";
+import type { ForkSettings, History, OpenHistory, WorldStorage } from "./world-storage.ts";
+
+/** The name of the snapshot that preserves a file of an older release when it is upgraded. */
+const BEFORE_UPGRADE = `${AUTOMATIC_PREFIX}before-upgrade`;
+
+export type DataDirectoryOptions = {
+  /** Called for each upgraded file. */
+  readonly onUpgrade?: (world: string, previousName: string) => void;
+  /** Worlds to open even if acknowledged changes are missing from their files. */
+  readonly acceptLossOf?: readonly string[];
+  /** Another program checkpoints the write-ahead logs of the worlds. */
+  readonly leavesLogs?: boolean;
+  /** Called with what is missing from such a world. */
+  readonly onAcceptedLoss?: (world: string, missing: readonly string[]) => void;
+};
+
+/**
+ * A directory of worlds, locked by one process at a time: `worlds/<name>.sqlite`, and snapshots in
+ * `snapshots/<world>/<name>.sqlite`. Every file is written under a temporary name, synced, and then moved
+ * into place.
+ */
+export class DataDirectory implements WorldStorage {
+  readonly path: string;
+  readonly moves: MoveFiles;
+  readonly #migrationsFolder: string;
+  readonly #options: DataDirectoryOptions;
+  /** Worlds that are opened even if changes are missing; each once. */
+  readonly #acceptLossOf: Set<string>;
+  readonly #lock: Lock;
+  readonly #secretBox: SecretBox;
+  readonly #open = new Map<string, Store>();
+  /** Pending copies of each world. */
+  readonly #copies = new Map<string, Promise<unknown>>();
+
+  /** Creates the directory if necessary. Throws `DirectoryInUse` if another process has it. */
+  constructor(path: string, migrationsFolder: string, options: DataDirectoryOptions = {}) {
+    this.path = path;
+    this.#options = options;
+    this.#acceptLossOf = new Set(options.acceptLossOf);
+    this.#migrationsFolder = migrationsFolder;
+    makeDirectory(worldsFolder(path));
+    const lock = takeLock(join(path, "standin.lock"));
+    if (lock === undefined)
+      throw new DirectoryInUse(
+        `${path} is in use by another standin; stop that one, or use another --data directory`,
+      );
+    this.#lock = lock;
+    try {
+      this.#secretBox = openSecretBox(join(path, "secrets.key"));
+      removeLeftovers(path);
+      this.moves = new MoveFiles(path, {
+        migrationsFolder,
+        secretBox: this.#secretBox,
+        openStore: (world) => this.#open.get(world),
+      });
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** Whether the directory at `path` contains this world; takes no lock. */
+  static hasWorld(path: string, name: string): boolean {
+    return existsSync(worldFilePath(path, name));
+  }
+
+  worlds(): readonly string[] {
+    return databasesIn(worldsFolder(this.path));
+  }
+
+  history(world: string): OpenHistory {
+    const path = this.#worldFile(world);
+    let wasOpen = false;
+    return (): History => {
+      this.#checkLock();
+      if (wasOpen && !existsSync(path)) throw new Error(`${path} was removed`);
+      const previousName = availableName(BEFORE_UPGRADE, (name) => this.hasSnapshot(world, name));
+      let isUnchanged = () => true;
+      const store = openStore(path, {
+        migrationsFolder: this.#migrationsFolder,
+        backupPath: this.#snapshotFile(world, previousName),
+        onUpgrade: () => this.#options.onUpgrade?.(world, previousName),
+        onAcceptedLoss: this.#acceptLossOf.has(world)
+          ? (missing) => this.#options.onAcceptedLoss?.(world, missing)
+          : undefined,
+        marksHead: true,
+        leavesLog: this.#options.leavesLogs === true,
+        checkUsable: () => {
+          this.#checkLock();
+          if (!isUnchanged()) throw new Error(`${path} was removed or replaced`);
+        },
+      });
+      isUnchanged = watchFile(path);
+      wasOpen = true;
+      this.#acceptLossOf.delete(world);
+      this.#open.set(world, store);
+      const close = () => {
+        if (this.#open.get(world) === store) this.#open.delete(world);
+        store.close();
+      };
+      return { ...store, secretBox: this.#secretBox, close };
+    };
+  }
+
+  /**
+   * Imports a world from the file that `write` writes to the given path. A file of an older release is
+   * upgraded when it is opened.
+   */
+  importWorld(world: string, write: (path: string) => void): void {
+    const path = this.#worldFile(world);
+    this.#finishDeletion(world);
+    const temporary = temporaryPath(path);
+    removeDatabase(temporary);
+    try {
+      write(temporary);
+      moveIntoPlace(temporary, path);
+    } finally {
+      removeDatabase(temporary);
+    }
+  }
+
+  info(world: string): StoredWorldInfo {
+    const path = this.#worldFile(world);
+    const info = { sizeBytes: statSync(path).size, ...readFileInfo(path) };
+    const [error] = info.error === undefined ? findLosses(path) : [];
+    return omitUndefined({ ...info, error: info.error ?? error });
+  }
+
+  branchData(world: string, snapshot?: string): readonly BranchData[] {
+    return readBranchData(
+      snapshot === undefined ? this.#worldFile(world) : this.#snapshotFile(world, snapshot),
+    );
+  }
+
+  writtenAt(world: string): number | undefined {
+    const stats = statSync(this.#worldFile(world), { throwIfNoEntry: false });
+    return stats && Math.floor(stats.mtimeMs);
+  }
+
+  removeWorld(world: string): void {
+    renameSync(this.#worldFile(world), this.#worldFile(world) + DELETED_SUFFIX);
+    syncEntry(this.#worldFile(world));
+    // From here on the world is deleted.
+    try {
+      removeDeletedWorld(this.path, world);
+    } catch {
+      // The next start removes the rest, or the next world of this name before it is created.
+    }
+  }
+
+  async fork(from: string, to: string, fork: ForkSettings): Promise<void> {
+    const path = this.#worldFile(to);
+    this.#finishDeletion(to);
+    await writeAtomically(path, async (copy) => {
+      await this.#copyOpenWorld(from, copy);
+      await this.#divergeCopy(copy, from, fork);
+      if (fork.seed === undefined) return;
+      const store = openStore(copy, { migrationsFolder: this.#migrationsFolder });
+      try {
+        reseed(store, fork.seed);
+      } finally {
+        store.close();
+      }
+    });
+  }
+
+  snapshotNames(world: string): readonly string[] {
+    return databasesIn(snapshotFolder(this.path, world))
+      .map((name) => ({ name, createdAt: Math.floor(statSync(this.#snapshotFile(world, name)).mtimeMs) }))
+      .sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1))
+      .map(({ name }) => name);
+  }
+
+  snapshot(world: string, snapshot: string): SnapshotInfo {
+    const path = this.#snapshotFile(world, snapshot);
+    const { size, mtimeMs } = statSync(path);
+    const info = readFileInfo(path);
+    // Safe, because no other code opens a snapshot.
+    removeEmptyWal(path);
+    return { name: snapshot, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...info };
+  }
+
+  hasSnapshot(world: string, snapshot: string): boolean {
+    return existsSync(this.#snapshotFile(world, snapshot));
+  }
+
+  async takeSnapshot(world: string, snapshot: string): Promise<void> {
+    await writeAtomically(this.#snapshotFile(world, snapshot), async (copy) => {
+      await this.#copyOpenWorld(world, copy);
+      finalizeSnapshot(copy);
+    });
+  }
+
+  removeSnapshot(world: string, snapshot: string): void {
+    const path = this.#snapshotFile(world, snapshot);
+    removeDatabase(path);
+    syncEntry(path);
+  }
+
+  async restore(world: string, snapshot: string, previousName: string, fork: ForkSettings): Promise<void> {
+    // A running copy still reads the current file.
+    await this.#copies.get(world);
+    const path = this.#worldFile(world);
+    checkpointOrPreserveWal(path, this.#snapshotFile(world, previousName));
+    const preserved = this.#snapshotFile(world, previousName);
+    // The link has the time of the world's last write; the snapshot is listed by the time it was taken.
+    const setTime = () => utimesSync(preserved, new Date(), new Date());
+    await writeAtomically(
+      path,
+      async (copy) => {
+        await promises.copyFile(this.#snapshotFile(world, snapshot), copy, constants.COPYFILE_FICLONE);
+        await this.#divergeCopy(copy, world, fork);
+        // Opening it checks it: a damaged snapshot must not replace the world.
+        openStore(copy, { migrationsFolder: this.#migrationsFolder }).close();
+      },
+      (copy) => replaceAndPreserve(copy, path, preserved, setTime),
+    );
+  }
+
+  release(): void {
+    this.#lock.release();
+  }
+
+  async #copyOpenWorld(world: string, to: string): Promise<void> {
+    const store = this.#open.get(world);
+    if (store === undefined) throw new Error(`world "${world}" is not open`);
+    const copied = store.copyTo(to);
+    this.#copies.set(world, Promise.allSettled([this.#copies.get(world), copied]));
+    await copied;
+  }
+
+  async #divergeCopy(
+    copy: string,
+    originWorld: string,
+    { historyId, clock, past }: ForkSettings,
+  ): Promise<void> {
+    const rewindTo = past && { at: past.head.at, world: past.world };
+    await divergeCopy(
+      copy,
+      { migrationsFolder: this.#migrationsFolder },
+      omitUndefined({ historyId, originWorld, clock, rewindTo }),
+    );
+  }
+
+  /** Removes what is left of a deleted world of this name: the next start would remove the new one with it. */
+  #finishDeletion(world: string): void {
+    if (existsSync(this.#worldFile(world) + DELETED_SUFFIX)) removeDeletedWorld(this.path, world);
+  }
+
+  /** Without its lock file, the directory may be in use by another process. */
+  #checkLock(): void {
+    if (!this.#lock.isHeld())
+      throw new Error(`${this.path} was removed or replaced while it was in use; restart the server`);
+  }
+
+  #worldFile(world: string): string {
+    return worldFilePath(this.path, world);
+  }
+
+  #snapshotFile(world: string, snapshot: string): string {
+    return snapshotFilePath(this.path, world, snapshot);
+  }
+}

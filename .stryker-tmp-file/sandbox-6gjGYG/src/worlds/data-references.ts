@@ -1,0 +1,44 @@
+// @ts-nocheck
+import type { BranchData } from "../platform/branch-data/branch-data.ts";
+import type { HostedWorld } from "./hosted-world.ts";
+import { StoreUnavailable } from "./world-handle.ts";
+import type { WorldStorage } from "./world-storage.ts";
+
+/**
+ * What all worlds and snapshots of worlds refer to; `undefined` if one of them cannot be read. Worlds that are
+ * closed are not opened.
+ */
+export async function allBranchData(
+  storage: WorldStorage,
+  open: ReadonlyMap<string, HostedWorld>,
+  onFailure: (error: unknown) => void,
+): Promise<readonly BranchData[] | undefined> {
+  const found: BranchData[] = [];
+  try {
+    for (const name of storage.worlds()) {
+      const world = open.get(name);
+      if (world === undefined || world.isDormant) found.push(...storage.branchData(name));
+      else found.push(...(await world.transact((view) => view.world.branchData.toArray())));
+      for (const snapshot of storage.snapshotNames(name)) found.push(...storage.branchData(name, snapshot));
+    }
+  } catch (error) {
+    onFailure(error);
+    return undefined;
+  }
+  return found;
+}
+
+/**
+ * Whether the world has data that may have changed since its position was stored. A world that cannot be opened is
+ * copied as it is.
+ */
+export async function hasOpenData(world: HostedWorld): Promise<boolean> {
+  try {
+    return await world.transact((view) =>
+      view.world.branchData.toArray().some(({ isOpen }) => isOpen === true),
+    );
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false;
+    throw error;
+  }
+}

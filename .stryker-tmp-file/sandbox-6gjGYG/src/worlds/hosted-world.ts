@@ -1,0 +1,307 @@
+// @ts-nocheck
+import type { DurationMs, SimTime } from "../platform/core/time.ts";
+import type { World } from "../platform/core/world.ts";
+import type { RecordedEvent } from "../platform/events.ts";
+import type { Result } from "../platform/refusal-codes.ts";
+import type { ArrivalSource } from "../simulation/arrival-source.ts";
+import type { PointSelector } from "../simulation/replay.ts";
+import type { RequestLogEntry } from "../simulation/request-log.ts";
+import type { ClockMode } from "../simulation/world-clock.ts";
+import { enableNewRulesBeforeDue } from "./enable-new-rules.ts";
+import { Advancer, EVENTS_PER_COMMIT } from "./hosted/advancer.ts";
+import { compactHistory } from "./hosted/compaction.ts";
+import { DueTimer } from "./hosted/due-timer.ts";
+import { ExclusiveGate } from "./hosted/exclusive-gate.ts";
+import { GroupCommit } from "./hosted/group-commit.ts";
+import type { HostedWorldOptions } from "./hosted/live-world.ts";
+import { viewPast } from "./hosted/past-view.ts";
+import { Reports } from "./hosted/reports.ts";
+import { runInBackground, storeUnavailable } from "./hosted/store-failure.ts";
+import { transactionAt } from "./hosted/transaction.ts";
+import { WorldLifecycle } from "./hosted/world-lifecycle.ts";
+import {
+  type AdvanceResult,
+  type AdvanceTarget,
+  type ClockReading,
+  type EventListener,
+  type HistoryInfo,
+  type PastView,
+  type ReportSource,
+  StoreUnavailable,
+  type Transaction,
+  type WorldDiagnostics,
+  type WorldHandle,
+} from "./world-handle.ts";
+
+/**
+ * A world in service. Everything that one turn of the event loop decides goes into one commit, and no caller
+ * that has seen any of it is answered before that commit. If the commit fails, the world is opened again from
+ * its file, which contains nothing of the failed commit.
+ */
+export class HostedWorld implements WorldHandle {
+  readonly name: string;
+  readonly #dueTimer = new DueTimer(() => runInBackground(() => this.transact(() => undefined)));
+  readonly #gate = new ExclusiveGate(() => this.#armDueTimerIfOpen());
+  readonly #lifecycle: WorldLifecycle;
+  readonly #commits: GroupCommit;
+  readonly #advancer: Advancer;
+  readonly #reports = new Reports();
+
+  constructor(options: HostedWorldOptions) {
+    this.name = options.name;
+    this.#lifecycle = new WorldLifecycle(options, () => {
+      this.#dueTimer.disarm();
+      this.#commits.stopTimers();
+    });
+    this.#commits = new GroupCommit(this.#lifecycle, options.retention);
+    this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate, this.#reports);
+  }
+
+  /** Whether the world has any history; false for an empty file. */
+  get isCreated(): boolean {
+    return this.#lifecycle.requireLive().simulation.world.seq > 0;
+  }
+
+  /** Whether long work runs, a request waits for its commit, or somebody follows the events. */
+  get isInUse(): boolean {
+    return this.#gate.running !== undefined || this.#commits.isInUse;
+  }
+
+  /** Whether the world is closed until its next use. */
+  get isDormant(): boolean {
+    return this.#lifecycle.isDormant;
+  }
+
+  get isShuttingDown(): boolean {
+    return this.#lifecycle.isShuttingDown;
+  }
+
+  now(): SimTime {
+    return this.#lifecycle.requireLive().clock.now();
+  }
+
+  transact<T>(work: (transaction: Transaction) => T): T | Promise<T> {
+    const { running } = this.#gate;
+    if (running !== undefined) return running.then(() => this.transact(work));
+    const live = this.#lifecycle.requireLive();
+    const { simulation } = live;
+    let result: T;
+    // Due work, which runs first, may stop halfway as well.
+    let mayBeHalfDone = true;
+    let mustCommit = false;
+    try {
+      const now = live.clock.now();
+      enableNewRulesBeforeDue(simulation, now);
+      if (!this.#reports.runDueUntil(simulation, now, EVENTS_PER_COMMIT))
+        return this.#advancer.catchUp().then(() => this.transact(work));
+      mayBeHalfDone = false;
+      const transaction = transactionAt(live, now, {
+        commit: () => this.#commits.now(),
+        onChange: () => {
+          mayBeHalfDone = true;
+        },
+        onDurableRow: () => {
+          mustCommit = true;
+        },
+        onLost: (error) => this.#lifecycle.reportFailure(error),
+      });
+      result = work(transaction);
+    } catch (bug) {
+      const failure = this.#lifecycle.asUnavailable(bug);
+      if (this.#lifecycle.live !== live) throw failure;
+      if (mayBeHalfDone || failure instanceof StoreUnavailable) {
+        // Nothing that waits for the commit may count as done.
+        this.#commits.fail(live, bug);
+      } else {
+        // The work changed nothing, so the world continues with the events of the due work before it.
+        this.#dueTimer.arm(live);
+        if (simulation.hasUncommittedEvents) runInBackground(() => this.#commits.next());
+      }
+      throw failure;
+    }
+    this.#dueTimer.arm(this.#lifecycle.requireLive());
+    if (simulation.hasUncommittedEvents || mustCommit) return this.#commits.next().then(() => result);
+    if (simulation.hasUncommittedRows || live.requests?.isEmpty === false || live.clock.hasUnstoredStep)
+      this.#commits.schedule();
+    return result;
+  }
+
+  settledSeq(): number | undefined {
+    const { live } = this.#lifecycle;
+    if (live === undefined || this.#gate.running !== undefined || !this.#reports.isSettled(live))
+      return undefined;
+    return live.simulation.world.seq;
+  }
+
+  async clock(): Promise<ClockReading> {
+    return this.transact(() => {
+      const { simulation, clock } = this.#lifecycle.requireLive();
+      return { now: clock.now(), mode: clock.mode, factor: clock.factor, nextDue: simulation.nextDue() };
+    });
+  }
+
+  async setClock(mode: ClockMode, factor: number): Promise<ClockReading> {
+    await this.#runDue();
+    const { clock } = this.#lifecycle.requireLive();
+    clock.setMode(mode, factor);
+    this.#dueTimer.disarm();
+    this.#commits.now();
+    return this.clock();
+  }
+
+  advance(target: AdvanceTarget): Promise<AdvanceResult | undefined> {
+    return this.#advancer.advance(target);
+  }
+
+  /** Sets what arrives during every later `advance`. */
+  attachArrivals(arrivals: ArrivalSource): void {
+    this.#advancer.attachArrivals(arrivals);
+  }
+
+  advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void> {
+    return this.#advancer.advanceWithArrivals(arrivals, to);
+  }
+
+  async events(since: number, limit: number): Promise<readonly RecordedEvent[]> {
+    await this.#runDue();
+    return this.#lifecycle.guardRead(() =>
+      this.#lifecycle.requireLive().simulation.journal.events(since, limit),
+    );
+  }
+
+  async requests(since: number, limit: number): Promise<readonly RequestLogEntry[]> {
+    await this.#runDue();
+    const { simulation, requests } = this.#lifecycle.requireLive();
+    if (requests?.isEmpty === false) this.#commits.now();
+    return this.#lifecycle.guardRead(() => simulation.journal.requests(since, limit));
+  }
+
+  async clearRequests(): Promise<void> {
+    await this.#runDue();
+    const { simulation, requests } = this.#lifecycle.requireLive();
+    try {
+      simulation.journal.clearRequests();
+      requests?.clear();
+      this.#commits.notify();
+    } catch (error) {
+      this.#lifecycle.reportFailure(error);
+      throw storeUnavailable(`the request log of world "${this.name}" could not be cleared`, error);
+    }
+  }
+
+  attachReports(source: ReportSource): void {
+    this.#reports.attach(source);
+  }
+
+  subscribe(listener: EventListener): () => void {
+    return this.#commits.subscribe(listener);
+  }
+
+  subscribeToRequests(listener: () => void): () => void {
+    return this.#commits.subscribeToRequests(listener);
+  }
+
+  newestRequest(): number {
+    return this.#lifecycle.requireLive().requests?.newest ?? 0;
+  }
+
+  sizeBytes(): number {
+    return this.#lifecycle.requireLive().simulation.journal.sizeBytes();
+  }
+
+  diagnostics(): WorldDiagnostics {
+    return this.#lifecycle.diagnostics();
+  }
+
+  peek(): { readonly world: World; readonly now: SimTime; readonly factor: number } {
+    const { simulation, clock } = this.#lifecycle.requireLive();
+    return { world: simulation.world, now: clock.now(), factor: clock.factor };
+  }
+
+  history(): HistoryInfo {
+    const { history, simulation } = this.#lifecycle.requireLive();
+    return { id: history.historyId, forgottenSeq: simulation.journal.oldest.seq, seq: simulation.world.seq };
+  }
+
+  /** Runs what is due and makes the clock's position durable, so that a copy of the file is current. */
+  async flush(): Promise<void> {
+    await this.#runDue();
+    await this.#reports.markData(true);
+    this.#commits.now();
+  }
+
+  async viewAt(point: PointSelector): Promise<Result<PastView>> {
+    await this.#runDue();
+    // Committed in the same turn as it is viewed: the view reads the journal up to the current event.
+    this.#commits.now();
+    return viewPast(this.#lifecycle, point);
+  }
+
+  async compact(maxAge: DurationMs): Promise<HistoryInfo> {
+    await compactHistory(this.#lifecycle, maxAge, (point) => this.viewAt(point));
+    if (this.#lifecycle.live?.simulation.hasUncommittedRows) this.#commits.now();
+    return this.history();
+  }
+
+  /** Replaces this history with another one; `swap` runs while neither is open. Ends it if `swap` returns a reason. */
+  async replace(swap: () => Promise<string | undefined>): Promise<void> {
+    await this.#reports.markData(true)?.catch((error) => this.#lifecycle.reportFailure(error));
+    await this.#gate.run(async () => {
+      try {
+        await this.#advancer.runDueUntil(this.now());
+        this.#commits.now();
+      } catch (error) {
+        // A world that cannot be opened has nothing to commit, and restoring is how to repair it.
+        if (!this.#lifecycle.couldNotOpen(error)) throw error;
+      }
+      await this.#lifecycle.replace(swap);
+    });
+    try {
+      await this.#runDue();
+    } catch (error) {
+      // The history is replaced all the same, and the next transaction opens it again.
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+    this.#commits.notify();
+  }
+
+  /** Ends long advances at their next commit, and event streams at once. */
+  beginShutdown(): void {
+    this.#lifecycle.beginShutdown();
+    this.#commits.notify();
+  }
+
+  /**
+   * Closes the file; the next use opens it again and runs what fell due meanwhile, at its due instants. Does
+   * nothing while the world is in use or not open. Returns whether it was closed.
+   */
+  async closeUntilNextUse(isRequested: () => boolean): Promise<boolean> {
+    const mustStay = () => isRequested() || this.isInUse || this.#lifecycle.live === undefined;
+    if (mustStay()) return false;
+    await this.#runDue();
+    if (mustStay()) return false;
+    this.#commits.now();
+    this.#lifecycle.closeUntilNextUse();
+    return true;
+  }
+
+  /** Commits what is pending and closes the file. */
+  async close(): Promise<void> {
+    if (this.#lifecycle.isClosed) return;
+    this.beginShutdown();
+    await this.#gate.running?.catch(() => undefined);
+    if (this.#lifecycle.live !== undefined) runInBackground(() => this.#commits.now());
+    this.#lifecycle.close();
+    this.#commits.notify();
+  }
+
+  /** Runs what is due. The promise, if there is one, resolves when it is durable. */
+  #runDue(): undefined | Promise<undefined> {
+    return this.transact(() => undefined);
+  }
+
+  #armDueTimerIfOpen(): void {
+    const { live, isClosed } = this.#lifecycle;
+    if (live !== undefined && !isClosed) this.#dueTimer.arm(live);
+  }
+}

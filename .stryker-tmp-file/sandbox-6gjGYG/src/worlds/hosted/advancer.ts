@@ -1,0 +1,143 @@
+// @ts-nocheck
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
+import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
+import {
+  type AdvanceResult,
+  type AdvanceTarget,
+  NOTHING_CHANGED,
+  StoreUnavailable,
+} from "../world-handle.ts";
+import type { ExclusiveGate } from "./exclusive-gate.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { LiveWorld } from "./live-world.ts";
+import type { Reports } from "./reports.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
+
+/** Number of events after which due work is committed and other requests get a turn. */
+export const EVENTS_PER_COMMIT = 5_000;
+/** Number of events that the answer to an advance contains at most. */
+const EVENTS_PER_ADVANCE = 1_000;
+
+/** Moves the clock of a world forward, running due work and arrivals on the way. */
+export class Advancer {
+  readonly #lifecycle: WorldLifecycle;
+  readonly #commits: GroupCommit;
+  readonly #gate: ExclusiveGate;
+  readonly #reports: Reports;
+  #arrivals: ArrivalSource = NO_ARRIVALS;
+  /** Where the clock was at the last commit of the current advance; `undefined` before the first. */
+  #committedAt: SimTime | undefined;
+
+  constructor(lifecycle: WorldLifecycle, commits: GroupCommit, gate: ExclusiveGate, reports: Reports) {
+    this.#reports = reports;
+    this.#lifecycle = lifecycle;
+    this.#commits = commits;
+    this.#gate = gate;
+  }
+
+  /** Sets what arrives during every later `advance`. */
+  attachArrivals(arrivals: ArrivalSource): void {
+    this.#arrivals = arrivals;
+  }
+
+  advance(target: AdvanceTarget): Promise<AdvanceResult | undefined> {
+    return this.#advanceAlone(async () => {
+      await this.runDueUntil(this.#now());
+      this.#committedAt = undefined;
+      const { simulation, clock } = this.#lifecycle.requireLive();
+      const now = clock.now();
+      const to =
+        "by" in target ? now + target.by : "to" in target ? target.to : (simulation.nextDue() ?? now);
+      if (to < now || to > END_OF_TIME) return undefined;
+      const since = simulation.world.seq;
+      return this.#runUntil(this.#arrivals, now, to, ({ simulation, clock }) => {
+        clock.advanceTo(to);
+        this.#commits.now();
+        const events = simulation.journal.events(since, EVENTS_PER_ADVANCE);
+        const last = events.at(-1)?.seq ?? since;
+        return { now: clock.now(), events, nextSince: last < simulation.world.seq ? last : undefined };
+      });
+    });
+  }
+
+  advanceWithArrivals(arrivals: ArrivalSource, to: SimTime): Promise<void> {
+    return this.#advanceAlone(async () => {
+      if (to > END_OF_TIME) throw new RangeError(`to: ${to} is beyond the end of time`);
+      const from = this.#now();
+      await this.#runUntil(arrivals, from, Math.max(from, to), ({ clock }) => {
+        clock.advanceTo(to);
+        this.#commits.now();
+      });
+    });
+  }
+
+  /** Runs the work that is due now, when it is too much for one transaction. */
+  catchUp(): Promise<void> {
+    return this.#gate.run(() => this.runDueUntil(this.#now()));
+  }
+
+  /** Runs due work up to and including `to`. The caller holds the gate. */
+  runDueUntil(to: SimTime): Promise<void> {
+    return this.#runUntil(NO_ARRIVALS, to, to, ({ simulation }) => {
+      if (simulation.hasUncommittedEvents) this.#commitPortion();
+    });
+  }
+
+  /**
+   * Runs due work and arrivals up to and including `to`, in portions: a kill loses at most one portion. Ends
+   * with `finish`, before anything else can change the world.
+   */
+  async #runUntil<T>(
+    arrivals: ArrivalSource,
+    from: SimTime,
+    to: SimTime,
+    finish: (live: LiveWorld) => T,
+  ): Promise<T> {
+    for (;;) {
+      const live = this.#lifecycle.requireLive();
+      const { simulation, clock } = live;
+      for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
+      const done = this.#reports.runWithArrivals(simulation, arrivals, from, to, EVENTS_PER_COMMIT);
+      clock.advanceTo(simulation.world.at);
+      if (done) return finish(live);
+      if (simulation.hasUncommittedEvents) this.#commitPortion();
+      await nextTurn();
+      const { name, isShuttingDown } = this.#lifecycle;
+      if (isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
+      // What the arrivals have seen since the last commit did not happen.
+      if (this.#lifecycle.live !== live)
+        throw new StoreUnavailable(`another commit of world "${name}" failed meanwhile`);
+    }
+  }
+
+  #commitPortion(): void {
+    this.#commits.now();
+    this.#committedAt = this.#now();
+  }
+
+  /** An advance that fails after some of its commits states how far it came. */
+  async #advanceAlone<T>(work: () => Promise<T>): Promise<T> {
+    const marked = this.#reports.markData(false);
+    if (marked !== undefined) await marked;
+    return this.#gate.run(async () => {
+      this.#committedAt = undefined;
+      try {
+        return await work();
+      } catch (error) {
+        if (this.#committedAt === undefined || !(error instanceof StoreUnavailable)) throw error;
+        if (error.outcome !== NOTHING_CHANGED) throw error;
+        const reached = new Date(this.#committedAt).toISOString();
+        throw new StoreUnavailable(error.message, {
+          cause: error,
+          outcome: `the clock was advanced to ${reached}, the last commit`,
+        });
+      }
+    });
+  }
+
+  #now(): SimTime {
+    return this.#lifecycle.requireLive().clock.now();
+  }
+}

@@ -1,0 +1,214 @@
+// @ts-nocheck
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RecordedEvent } from "../../platform/events.ts";
+import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import {
+  applyRetention,
+  isCheckpointDue,
+  nextCheckpoint,
+  nextTruncation,
+  type Retention,
+} from "../retention.ts";
+import { type EventListener, StoreUnavailable } from "../world-handle.ts";
+import type { LiveWorld } from "./live-world.ts";
+import { runInBackground } from "./store-failure.ts";
+import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
+import type { WorldLifecycle } from "./world-lifecycle.ts";
+
+/**
+ * Rows outside history are written at most this long after they changed, in milliseconds of wall-clock time.
+ */
+const FLUSH_EVERY_MS = 1_000;
+/** After this time without a commit the log is moved into the file, so that its loss would lose nothing. */
+const IDLE_MS = 2_000;
+/** Takes a few milliseconds. */
+const LEDGERS_READ_PER_COMMIT = 300;
+
+type Deferred = {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Commits everything that one turn of the event loop decided at once, then notifies the subscribers. When a
+ * commit fails, all callers that wait for it fail, and the world is dropped from memory.
+ */
+export class GroupCommit {
+  readonly #lifecycle: WorldLifecycle;
+  readonly #retention: Retention;
+  readonly #listeners = new Set<EventListener>();
+  readonly #requestListeners = new Set<() => void>();
+  #next: Deferred | undefined;
+  #flushTimer: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(lifecycle: WorldLifecycle, retention: Retention) {
+    this.#lifecycle = lifecycle;
+    this.#retention = retention;
+  }
+
+  /** Resolves when everything that has happened so far is durable. */
+  next(): Promise<void> {
+    if (this.#next === undefined) {
+      this.#next = deferred();
+      setImmediate(() => {
+        try {
+          this.now();
+        } catch {
+          // All callers that wait for this commit have been rejected.
+        }
+      });
+    }
+    return this.#next.promise;
+  }
+
+  /** Commits at once. Throws `StoreUnavailable` when the commit fails. */
+  now(): void {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    const { live } = this.#lifecycle;
+    if (live === undefined) {
+      this.#reject(new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`));
+      return;
+    }
+    let events: readonly RecordedEvent[];
+    const requests = live.requests?.take();
+    try {
+      events = live.simulation.commit(live.clock.state(), live.clock.now(), requests, (lost) =>
+        this.#lifecycle.reportFailure(lost),
+      );
+    } catch (error) {
+      this.#lifecycle.reportFailure(error);
+      throw this.fail(live, error);
+    }
+    const committed = this.#next;
+    this.#next = undefined;
+    this.#checkpointWhenIdle();
+    this.#retainHistory(live);
+    if (requests !== undefined) for (const listener of this.#requestListeners) listener();
+    const followers = events.length === 0 ? [] : [...this.#listeners].map((listener) => listener(events));
+    const waiting = followers.filter((follower) => follower !== undefined);
+    if (waiting.length === 0) committed?.resolve();
+    else void Promise.allSettled(waiting).then(() => committed?.resolve());
+  }
+
+  /** Drops the world from memory and rejects all callers that wait for its commit. */
+  fail(live: LiveWorld, error: unknown): StoreUnavailable {
+    const failure = this.#lifecycle.fail(live, error);
+    this.#reject(failure);
+    return failure;
+  }
+
+  /** Commits soon, for changes that no answer waits for. */
+  schedule(): void {
+    this.#flushTimer ??= setTimeout(() => {
+      this.#flushTimer = undefined;
+      runInBackground(() => this.now());
+    }, FLUSH_EVERY_MS).unref();
+  }
+
+  /** Forgets pending work in the background when the world is dropped from memory. */
+  stopTimers(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
+  }
+
+  /** Whether a request waits for the next commit, or somebody follows the events. */
+  get isInUse(): boolean {
+    return this.#next !== undefined || this.#listeners.size > 0 || this.#requestListeners.size > 0;
+  }
+
+  subscribe(listener: EventListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls the listener when requests have been logged. */
+  subscribeToRequests(listener: () => void): () => void {
+    this.#requestListeners.add(listener);
+    return () => this.#requestListeners.delete(listener);
+  }
+
+  /** Makes subscribers check the world again after something other than an event has changed it. */
+  notify(): void {
+    for (const listener of this.#listeners) void listener([]);
+    for (const listener of this.#requestListeners) listener();
+  }
+
+  #reject(failure: StoreUnavailable): void {
+    this.#next?.reject(failure);
+    this.#next = undefined;
+  }
+
+  #checkpointWhenIdle(): void {
+    if (this.#idleTimer !== undefined) {
+      this.#idleTimer.refresh();
+      return;
+    }
+    this.#idleTimer = setTimeout(() => {
+      this.#idleTimer = undefined;
+      const { live } = this.#lifecycle;
+      if (live !== undefined) runInBackground(() => this.#tidyFile(live));
+    }, IDLE_MS).unref();
+  }
+
+  /** Deletes what is truncated, and moves the log into the file. */
+  async #tidyFile(live: LiveWorld): Promise<void> {
+    const isCurrent = () => this.#lifecycle.live === live;
+    try {
+      while (!live.simulation.journal.prune()) {
+        await nextTurn();
+        if (!isCurrent()) return;
+      }
+    } catch (error) {
+      this.#lifecycle.reportFailure(error);
+      if (isCurrent()) this.fail(live, error);
+      return;
+    }
+    try {
+      live.history.checkpoint?.();
+    } catch (error) {
+      // The log still contains everything.
+      this.#lifecycle.reportFailure(error);
+    }
+  }
+
+  #retainHistory(live: LiveWorld): void {
+    const { world } = live.simulation;
+    if (isCheckpointDue(world, live.checkpointDue)) runInBackground(() => this.#truncateHistory(live, true));
+    else if (live.clock.now() >= live.truncationDueAt)
+      runInBackground(() => this.#truncateHistory(live, false));
+  }
+
+  /** Applies retention in the background, after a checkpoint if one is due. */
+  async #truncateHistory(live: LiveWorld, takesCheckpoint: boolean): Promise<void> {
+    const { simulation, clock } = live;
+    const { world, journal } = simulation;
+    const isCurrent = () => this.#lifecycle.live === live;
+    // A checkpoint has all rows. It waits until later commits have read the rest.
+    const read = () => world.hourlyUsage.read(LEDGERS_READ_PER_COMMIT);
+    if (takesCheckpoint && !this.#lifecycle.guardRead(read)) return;
+    live.truncationDueAt = nextTruncation(clock.now(), this.#retention);
+    if (takesCheckpoint) {
+      live.checkpointDue = nextCheckpoint(journal, world, world, this.#retention);
+      await journal.storeCheckpoint(takeCheckpoint(world));
+      if (!isCurrent()) return;
+    }
+    const { seq } = journal.oldest;
+    applyRetention(journal, world, clock.now(), this.#retention);
+    if (!takesCheckpoint && journal.oldest.seq === seq) return;
+    await deleteUnneededSecrets(live, isCurrent);
+    if (isCurrent() && simulation.hasUncommittedRows) this.schedule();
+  }
+}
+
+function deferred(): Deferred {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,48 @@
+// @ts-nocheck
+import { OutcomeUnknown } from "../../simulation/journal.ts";
+import { LostChanges } from "../../store/file/lost-changes.ts";
+import type { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { CHANGE_UNKNOWN, NOTHING_CHANGED, StoreUnavailable } from "../world-handle.ts";
+
+export function describeCorruption(world: string, error: CorruptFile): string {
+  const restore = "restore a snapshot of it: standin snapshots restore <name>";
+  if (error instanceof LostChanges)
+    return `acknowledged changes of world "${world}" are missing: ${error.message}; ${restore}; or accept the loss: standin serve --accept-loss ${world}`;
+  return `the file of world "${world}" is damaged (${error.message}); ${restore}`;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The error of work that failed in the store. Such work has changed nothing unless `done` says otherwise. */
+export function storeUnavailable(failure: string, error: unknown, done = NOTHING_CHANGED): StoreUnavailable {
+  const outcome = error instanceof OutcomeUnknown ? CHANGE_UNKNOWN : done;
+  return new StoreUnavailable(`${failure}: ${messageOf(error)}`, { cause: error, outcome });
+}
+
+/** Runs work. Its failure, for example on a full disk, is reported and becomes `StoreUnavailable`. */
+export async function orUnavailable(
+  onFailure: (error: unknown) => void,
+  failure: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    onFailure(error);
+    throw storeUnavailable(failure, error);
+  }
+}
+
+/**
+ * Runs work without awaiting it. Its failure was already reported where it occurred, and the next transaction
+ * meets it again.
+ */
+export function runInBackground(work: () => unknown): void {
+  try {
+    Promise.resolve(work()).catch(() => undefined);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}

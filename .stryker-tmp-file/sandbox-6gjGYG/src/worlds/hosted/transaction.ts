@@ -1,0 +1,84 @@
+// @ts-nocheck
+import { SECOND, type SimTime } from "../../platform/core/time.ts";
+import { enableNewRules } from "../enable-new-rules.ts";
+import type { Transaction } from "../world-handle.ts";
+import type { LiveWorld } from "./live-world.ts";
+
+type TransactionHooks = {
+  /** Called before reads of stored history, so that they see the events of the transaction. */
+  readonly commit: () => void;
+  /** Called before the transaction changes anything in the world. */
+  readonly onChange: () => void;
+  /** Called after a change outside history that must be durable when the transaction resolves. */
+  readonly onDurableRow: () => void;
+  /** Called with the error of a request that could not be logged. */
+  readonly onLost: (error: unknown) => void;
+};
+
+/** The transaction at the instant `now`. */
+export function transactionAt(
+  { simulation, requests, history: { secretBox } }: LiveWorld,
+  now: SimTime,
+  { commit, onChange, onDurableRow, onLost }: TransactionHooks,
+): Transaction {
+  const { world, journal } = simulation;
+  const commitPending = () => {
+    if (simulation.hasUncommittedEvents) commit();
+  };
+  return {
+    world,
+    now,
+    execute(command) {
+      onChange();
+      enableNewRules(simulation, now);
+      return simulation.execute(command, now);
+    },
+    storeSecret(id, value) {
+      onChange();
+      world.secrets.set({ id, value: secretBox.seal(id, value) });
+    },
+    readSecret(id) {
+      const stored = world.secrets.get(id);
+      return stored === undefined ? undefined : secretBox.open(id, stored.value);
+    },
+    deleteSecret(id) {
+      onChange();
+      world.secrets.delete(id);
+    },
+    storeBranchData(row) {
+      onChange();
+      world.branchData.set(row);
+      onDurableRow();
+    },
+    recordKeyUse(keyId, address) {
+      const use = world.apiKeyUses.get(String(keyId));
+      if (use !== undefined && now - use.lastUsedAt < SECOND && use.lastUsedFromAddr === address) return;
+      world.apiKeyUses.set({ keyId, lastUsedAt: now, lastUsedFromAddr: address });
+    },
+    logRequest(describe) {
+      try {
+        requests?.append({ at: now, seq: world.seq, ...describe() });
+      } catch (error) {
+        onLost(error);
+      }
+    },
+    operations(projectId, limit, beforeNumber) {
+      commitPending();
+      return journal.operations(projectId, limit, beforeNumber);
+    },
+    eventsAbout(id, limit, filter) {
+      commitPending();
+      return journal.eventsAbout(id, Number.MAX_SAFE_INTEGER, limit, filter);
+    },
+    events(since, limit) {
+      commitPending();
+      return journal.events(since, limit);
+    },
+    operation(id) {
+      const unfinished = world.operations.get(id);
+      if (unfinished !== undefined) return unfinished;
+      commitPending();
+      return journal.operation(id);
+    },
+  };
+}

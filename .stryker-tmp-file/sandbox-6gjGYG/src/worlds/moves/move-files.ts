@@ -1,0 +1,87 @@
+// @ts-nocheck
+import { statSync } from "node:fs";
+import type { Store } from "../../store/file/open-world.ts";
+import { walPath } from "../../store/file/wal-file.ts";
+import { databasesIn, snapshotFilePath, snapshotFolder, worldFilePath } from "../directory-layout.ts";
+import type { SecretBox } from "../secret-box.ts";
+import { Arrival } from "./arrival.ts";
+import { Departure } from "./departure.ts";
+import { MoveMarks } from "./move-marks.ts";
+import { type MoveDestination, type MovedWorld, SNAPSHOT_PART } from "./world-move.ts";
+
+type MoveFilesOptions = {
+  readonly migrationsFolder: string;
+  readonly secretBox: SecretBox;
+  readonly openStore: (world: string) => Store | undefined;
+};
+
+/** The files of a data directory that moves of worlds read and write. */
+export class MoveFiles {
+  readonly marks: MoveMarks;
+  readonly #directory: string;
+  readonly #options: MoveFilesOptions;
+
+  constructor(directory: string, options: MoveFilesOptions) {
+    this.#directory = directory;
+    this.#options = options;
+    this.marks = new MoveMarks(directory);
+  }
+
+  /** Size of the world's file with its snapshots, in bytes. */
+  sizeOf(world: string): number {
+    return [worldFilePath(this.#directory, world), ...this.#snapshots(world).map(({ path }) => path)]
+      .map((path) => statSync(path).size)
+      .reduce((sum, size) => sum + size, 0);
+  }
+
+  /**
+   * Sends the file of an open world and its snapshots, and most of its log, to the destination. `finish` then
+   * closes the world and completes the departure.
+   */
+  async send(
+    world: string,
+    destination: MoveDestination,
+    signal: AbortSignal,
+    onStart: (departure: Departure) => void,
+    finish: (departure: Departure) => Promise<void>,
+  ): Promise<void> {
+    const store = this.#options.openStore(world);
+    if (store === undefined) throw new Error(`world "${world}" is not open`);
+    const path = worldFilePath(this.#directory, world);
+    await store.whilePinned(async () => {
+      const departure = new Departure(destination, walPath(path), signal);
+      onStart(departure);
+      try {
+        await departure.sendFile("file", path);
+        for (const { name, path: snapshot } of this.#snapshots(world))
+          await departure.sendFile(`${SNAPSHOT_PART}${name}`, snapshot, statSync(snapshot).mtimeMs);
+        await departure.sendGrowingLog();
+        await finish(departure);
+      } finally {
+        await departure.close();
+      }
+    });
+  }
+
+  openSecret(id: string, value: string): string | undefined {
+    return this.#options.secretBox.open(id, value);
+  }
+
+  receive(world: string, historyId: string): Arrival {
+    return new Arrival(historyId, {
+      world: worldFilePath(this.#directory, world),
+      snapshot: (name) => snapshotFilePath(this.#directory, world, name),
+    });
+  }
+
+  async complete(world: string, arrival: Arrival, moved: MovedWorld): Promise<void> {
+    const { migrationsFolder, secretBox } = this.#options;
+    await arrival.complete(moved, migrationsFolder, secretBox);
+    this.marks.delete(world);
+  }
+
+  #snapshots(world: string): { readonly name: string; readonly path: string }[] {
+    const names = databasesIn(snapshotFolder(this.#directory, world));
+    return names.map((name) => ({ name, path: snapshotFilePath(this.#directory, world, name) }));
+  }
+}

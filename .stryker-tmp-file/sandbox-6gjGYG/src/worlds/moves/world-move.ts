@@ -1,0 +1,69 @@
+// @ts-nocheck
+import type { Result } from "../../platform/refusal-codes.ts";
+
+/** `file`, `log` (the write-ahead log), or `snapshot:<name>`. */
+export type PartName = string;
+export const SNAPSHOT_PART = "snapshot:";
+
+/** What was sent of a part, so that the receiver can check it. */
+export type PartSum = {
+  readonly name: PartName;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** When a snapshot was taken: the time of its file, in milliseconds since 1970. */
+  readonly takenAt?: number | undefined;
+};
+
+/** The end of a world's history, and what its file alone does not say. */
+export type MovedWorld = {
+  readonly historyId: string;
+  readonly seq: number;
+  readonly parts: readonly PartSum[];
+  /** Passwords as text: each data directory encrypts them with a key of its own. */
+  readonly secrets: readonly { readonly id: string; readonly value: string }[];
+};
+
+/** The world that a move is about, as the destination identifies it. */
+export type MovingWorld = Pick<MovedWorld, "historyId"> & { readonly sizeBytes: number };
+
+/** Another server, as the destination of one world. Each method rejects if the server refuses or cannot be reached. */
+export interface MoveDestination {
+  /** URL of the server, without a path. */
+  readonly url: string;
+  begin(world: MovingWorld): Promise<void>;
+  write(part: PartName, offset: number, bytes: Uint8Array): Promise<void>;
+  /** The world is durable there, and in service, when this resolves. */
+  complete(world: MovedWorld): Promise<void>;
+  /** Ends the move there, if it is not complete. Returns whether the destination has the world with this history. */
+  settle(historyId: string): Promise<boolean>;
+}
+
+/** How far a move is, in bytes of the files. */
+export type MoveProgress = { readonly to: string; readonly sentBytes: number; readonly totalBytes: number };
+
+/** A world that was moved: where it is now. */
+export type Moved = { readonly to: string; readonly seq: number };
+
+/** Receives worlds from other servers. */
+export interface WorldArrivals {
+  /** Begins to receive a world. Returns the id that the other calls name. */
+  begin(world: string, moving: MovingWorld): Promise<Result<string>>;
+  write(world: string, id: string, part: PartName, offset: number, bytes: Uint8Array): Promise<Result<true>>;
+  complete(world: string, id: string, moved: MovedWorld): Promise<Result<true>>;
+  /** See `MoveDestination`. */
+  settle(world: string, historyId: string): Promise<Result<boolean>>;
+}
+
+/** Moves worlds between servers. */
+export interface WorldMoves {
+  /** Progress of the move of this world to another server; `undefined` without one. */
+  progress(world: string): MoveProgress | undefined;
+  /**
+   * Moves a world to another server while it stays in service; only the end of its log is sent while it is closed.
+   * If that fails, it is served here as before. Finishes a move that was interrupted at its end.
+   */
+  move(world: string, destination: MoveDestination, signal: AbortSignal): Promise<Result<Moved>>;
+  /** Serves a world here again although it is unknown whether its destination has it, or forgets where it is. */
+  forget(world: string): Promise<Result<true>>;
+  readonly arrivals: WorldArrivals;
+}

@@ -1,0 +1,53 @@
+// @ts-nocheck
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+// Secrets come from the operating system, never from the world's seed: with a copy of the world they would be
+// predictable.
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const API_KEY_LENGTH = 64; // A: the reference says "64-bit key", which is too short; real keys have 64 characters
+const PASSWORD_LENGTH = 16;
+
+/** The prefix is that of the world's profile. */
+export function newApiKeySecret(prefix: string): string {
+  return `${prefix}${randomText(API_KEY_LENGTH)}`;
+}
+
+/** D: passwords of roles have a fixed prefix, so that secret scanners find them. */
+export function newPassword(): string {
+  return `npg_${randomText(PASSWORD_LENGTH)}`;
+}
+
+/** A secret of a service: the prefix and 64 hexadecimal digits. */
+export function newServiceSecret(prefix: string): string {
+  return `${prefix}${randomBytes(32).toString("hex")}`;
+}
+
+export function hashSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+/**
+ * Proves that a server has the control token, without telling it. A client sends a challenge and sends the
+ * token only after the proof.
+ */
+export function proofOfToken(token: string, challenge: string, pid: number): string {
+  return createHmac("sha256", token).update(`standin control ${pid} ${challenge}`).digest("hex");
+}
+
+/** Compares in constant time. */
+export function sameHash(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+/** Uniform over the alphabet: bytes that would bias the result are discarded. */
+function randomText(length: number): string {
+  const fair = 256 - (256 % ALPHABET.length);
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(2 * length)) {
+      if (byte < fair && text.length < length) text += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return text;
+}

@@ -1,0 +1,120 @@
+// @ts-nocheck
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { importWorld } from "../../../src/cli/history/world-history.ts";
+import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import { createDouble } from "../../support/double.ts";
+import { temporaryDirectory } from "../../support/process.ts";
+import { createStorageDouble, openStorageDouble } from "../../support/storage-double.ts";
+
+async function createInFiles() {
+  const made = await createStorageDouble("in files");
+  onTestFinished(made.end);
+  return made;
+}
+
+test("only its user can read what a data directory contains", async () => {
+  const scratch = temporaryDirectory();
+  onTestFinished(scratch.remove);
+  const data = join(scratch.path, "new", "data");
+  const directory = new DataDirectory(data, MIGRATIONS_FOLDER);
+  const double = await createDouble({ storage: directory });
+  await double.sim("POST", "/snapshots", { name: "first" });
+  await double.sim("POST", "/worlds", { name: "fork" });
+  await double.sim("POST", "/snapshots/first/restore");
+  await double.api("POST", "/projects", { project: {} });
+  const modes = [".", ...(readdirSync(data, { recursive: true }) as string[])].map((name) => {
+    const { mode } = statSync(join(data, name));
+    return `${name}: ${(mode & 0o777).toString(8)}`;
+  });
+  await double.close();
+  directory.release();
+  expect(modes.filter((text) => !/: (600|700)$/.test(text))).toEqual([]);
+  expect(modes).toContain("worlds/default.sqlite-wal: 600");
+  expect(modes).toContain("snapshots/default: 700");
+});
+
+test("a data directory removed under a running server is 503, and no new world is created", async () => {
+  const made = await createInFiles();
+  const before = (await made.double().api("POST", "/projects", { project: {} })).status;
+  rmSync(made.directory, { recursive: true });
+  const refused = await made.double().api("POST", "/projects", { project: {} });
+  expect([before, refused.status, refused.body.code]).toEqual([201, 503, "STORE_UNAVAILABLE"]);
+  expect(refused.body.message).toMatch(/was removed or replaced.*; nothing was changed$/);
+  mkdirSync(join(made.directory, "worlds"), { recursive: true });
+  expect((await made.double().api("GET", "/projects")).status).toBe(503);
+  expect(readdirSync(join(made.directory, "worlds"))).toEqual([]);
+});
+
+test("a server whose directory is locked by another one through a new lock file changes nothing", async () => {
+  const made = await createInFiles();
+  rmSync(join(made.directory, "standin.lock"));
+  const other = new DataDirectory(made.directory, MIGRATIONS_FOLDER);
+  onTestFinished(() => other.release());
+  const { seq } = made.double().world.history();
+  const refused = await made.double().api("POST", "/projects", { project: {} });
+  expect(refused).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  expect(refused.body.message).toContain("restart the server");
+  expect(await made.verify("default")).toMatchObject([{ ok: true, to: seq }]);
+});
+
+test("a world file replaced under a running server is 503", async () => {
+  const made = await createInFiles();
+  const file = made.file();
+  cpSync(file, `${file}.copy`);
+  renameSync(`${file}.copy`, file);
+  const refused = await made.double().api("POST", "/projects", { project: {} });
+  expect(refused).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+});
+
+test("a world is deleted even if some of its files cannot be removed", async () => {
+  const made = await createInFiles();
+  await made.double().sim("POST", "/worlds", { name: "fork" });
+  // A directory with the name of a journal cannot be removed as a file.
+  mkdirSync(join(made.directory, "worlds", "fork.sqlite-journal"));
+  expect((await made.double().sim("DELETE", "/worlds/fork")).status).toBe(200);
+  const again = await made.double().sim("POST", "/worlds", { name: "fork" });
+  expect(again).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+  rmSync(join(made.directory, "worlds", "fork.sqlite-journal"), { recursive: true });
+  expect((await made.double().sim("POST", "/worlds", { name: "fork" })).status).toBe(201);
+});
+
+test("a world with the name of one that was not completely deleted survives a restart", async () => {
+  const scratch = temporaryDirectory();
+  onTestFinished(scratch.remove);
+  const first = await openStorageDouble(scratch.path);
+  writeFileSync(join(scratch.path, "worlds", "fork.sqlite.deleted"), "");
+  await first.double().sim("POST", "/worlds", { name: "fork" });
+  await first.release();
+  const second = await openStorageDouble(scratch.path);
+  const { body } = await second.double().sim("GET", "/worlds");
+  await second.release();
+  expect(body.worlds.map(({ name }: { name: string }) => name)).toEqual(["default", "fork"]);
+});
+
+test.each([
+  ["trigger", "CREATE TRIGGER extra AFTER INSERT ON events BEGIN DELETE FROM faults; END"],
+  ["view", "CREATE VIEW extra AS SELECT 1"],
+  ["table", "CREATE TABLE extra (a)"],
+  ["index", "CREATE INDEX extra ON events (at)"],
+])("a file with an extra %s is not imported", async (type, statement) => {
+  const made = await createInFiles();
+  await made.double().close();
+  const sqlite = new BetterSqlite3(made.file());
+  sqlite.exec(statement);
+  sqlite.close();
+  const target = join(made.directory, "imported");
+  await expect(importWorld(made.file(), target, "default")).rejects.toThrow(
+    `its schema has an unexpected ${type} "extra"`,
+  );
+});
+
+test.each(["0.1.0", "0.2.0", "0.3.0", "0.4.0"])("the file of release %s is imported", async (release) => {
+  const scratch = temporaryDirectory();
+  onTestFinished(scratch.remove);
+  const file = join(import.meta.dirname, "../../replay/fixtures", release, "world.sqlite");
+  expect(await importWorld(file, join(scratch.path, "data"), "default")).toMatchObject({ ok: true });
+});

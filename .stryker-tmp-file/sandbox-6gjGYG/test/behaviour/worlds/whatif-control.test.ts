@@ -1,0 +1,135 @@
+// @ts-nocheck
+import { expect, onTestFinished, test } from "vitest";
+import { createDouble, createProject, type Double } from "../../support/double.ts";
+
+/** A compute of 2 CU that suspends after 10 min, with three requests of 1 min, an hour apart; and one with defaults. */
+async function used() {
+  const double = await createDouble();
+  onTestFinished(() => double.close());
+  const [mine, other] = [await createProject(double), await createProject(double)];
+  const endpoint = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 };
+  await double.api("PATCH", mine.path, { endpoint });
+  for (let hour = 0; hour < 3; hour += 1) {
+    await double.advance("1h");
+    for (const { endpointId } of [mine, other])
+      await double.sim("POST", "/activity", { endpoint_id: endpointId, duration_ms: 60_000 });
+  }
+  await double.advance("1h");
+  return { double, mine, other };
+}
+
+async function whatIf(double: Double, question = {}) {
+  const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", ...question });
+  expect(status).toBe(200);
+  return body;
+}
+
+test("a deleted compute counts with its last settings, so its cost does not change", async () => {
+  const { double, mine } = await used();
+  const { input, ...before } = await whatIf(double);
+  expect(input).toEqual({ notes: [] });
+  expect(before.policies[0]).toMatchObject({
+    policy: "present",
+    figures: { cu_hours: { value: (3 * (660 * 2 + 360 * 0.25)) / 3_600 } },
+  });
+  expect((await double.api("DELETE", mine.path)).status).toBe(200);
+  expect(await whatIf(double)).toEqual({ ...before, input });
+});
+
+test("notes what truncated history does not contain", async () => {
+  const { double, mine } = await used();
+  await double.sim("POST", "/compact", { keep: "0s" });
+  await double.sim("POST", "/activity", { endpoint_id: mine.endpointId, duration_ms: 60_000 });
+  await double.advance("1h");
+  const forgotten = "the beginning of this world's history has been removed: earlier traffic is not included";
+  expect((await whatIf(double)).input.notes).toEqual([forgotten]);
+  await double.api("DELETE", mine.path);
+  const gone =
+    /^1 compute of the traffic is in neither this world nor its remaining history: counted as 1 CU with a delay of 300 s$/;
+  expect((await whatIf(double)).input.notes).toEqual([forgotten, expect.stringMatching(gone)]);
+});
+
+test.each([
+  [{ from: "2026-01-01" }, 6],
+  [{ from: "2026-01-01T01:30Z", to: "2026-01-01T03:30+01:00" }, 2],
+  [{ from: "2026-01-01T02:30:00.000+01:00" }, 4],
+  [{ profile: 2026 }, 6],
+])("a question accepts what the flags accept: %j", async (question, requests) => {
+  const { double } = await used();
+  const { traffic, question: echoedQuestion } = await whatIf(double, question);
+  expect(traffic.requests).toBe(requests);
+  expect(echoedQuestion.profile).toBe("profile" in question ? "2026" : "2024");
+});
+
+test("a world has a price under every profile, from the list and plan that the question names", async () => {
+  const { double } = await used();
+  const prices = async (question: object) => {
+    const { question: told, policies } = await whatIf(double, question);
+    const { cost, cu_hours } = policies[0].figures;
+    expect(cost.value).toBeCloseTo(cu_hours.value * told.price_per_cu_hour, 9);
+    return [told.profile, told.price_per_cu_hour, told.price_list, told.price_plan];
+  };
+  expect(await prices({})).toEqual(["2024", 0.222, "2025-11-03", "scale"]);
+  expect(await prices({ profile: 2026, price_plan: "launch" })).toEqual([
+    "2026",
+    0.106,
+    "2025-11-03",
+    "launch",
+  ]);
+  expect(await prices({ prices: "2025-08-14" })).toEqual(["2024", 0.26, "2025-08-14", "scale"]);
+  expect(await prices({ price: 0.5 })).toEqual(["2024", 0.5, null, null]);
+});
+
+test.each([
+  [{ from: "yesterday" }, "from: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
+  [{ to: "2026-02-30" }, "to: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
+  [{ to: "2026-01-01T12:00" }, "to: must be an ISO 8601 instant like 2026-01-31T12:00:00Z"],
+  [{ profile: 2025 }, expect.stringMatching(/^profile: /)],
+  [{ prices: "2024-01-01" }, expect.stringMatching(/^prices: /)],
+  [{ price: 1, price_plan: "launch" }, "price: cannot be combined with prices or price_plan"],
+  [
+    { to: "2026-01-01T00:30:00Z" },
+    "no compute of this world was used before 2026-01-01T00:30:00.000Z, so there is no traffic to replay",
+  ],
+])("a question rejects what the flags reject: %j", async (question, message) => {
+  const { double } = await used();
+  const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", ...question });
+  expect({ status, message: body.message }).toEqual({ status: 400, message });
+});
+
+test("by_compute lists the computes whose cost changes most, and their figures add up to the total", async () => {
+  const { double, mine, other } = await used();
+  const [present, shorter] = (await whatIf(double, { by_compute: 2 })).policies;
+  const ids = (policy: { by_compute: { endpoint_id: string }[] }) =>
+    policy.by_compute.map(({ endpoint_id }) => endpoint_id);
+  expect(ids(shorter)).toEqual([mine.endpointId, other.endpointId]);
+  for (const { by_compute, figures } of [present, shorter])
+    for (const part of ["value", "difference"]) {
+      const sum = by_compute.reduce((total: number, one: any) => total + one.figures.cost[part], 0);
+      expect(sum).toBeCloseTo(figures.cost[part], 9);
+    }
+  const [largest] = shorter.by_compute;
+  expect(largest.requests).toBe(3);
+  expect(largest.figures.cost.difference).toBeLessThan(0);
+  const limited = (await whatIf(double, { by_compute: 1 })).policies;
+  expect(ids(limited[1])).toEqual([mine.endpointId]);
+});
+
+test("by_compute changes no other figure", async () => {
+  const { double } = await used();
+  const question = {
+    policy: ["fixed:60", "best-fixed:fleet", "clairvoyant"],
+    start_latency: "300ms..2s",
+    seed: 3,
+  };
+  const without = await whatIf(double, question);
+  const { policies, ...rest } = await whatIf(double, { ...question, by_compute: 1 });
+  expect({ ...rest, policies: policies.map(({ by_compute: _, ...one }: any) => one) }).toEqual(without);
+});
+
+test.each([0, 101, 1.5, "2"])("by_compute is a whole number from 1 to 100, not %j", async (by_compute) => {
+  const { double } = await used();
+  const { status, body } = await double.sim("POST", "/whatif", { policy: "fixed:60", by_compute });
+  expect(status).toBe(400);
+  expect(body.message).toContain("by_compute");
+});

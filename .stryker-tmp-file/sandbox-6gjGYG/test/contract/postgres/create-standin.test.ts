@@ -1,0 +1,111 @@
+// @ts-nocheck
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { createStandin, type Standin, type StandinOptions } from "@standin/standin";
+import { expect, onTestFinished, test } from "vitest";
+import { connectTo } from "../../support/postgres.ts";
+import { testDirectory } from "../../support/running-server.ts";
+
+async function create(options: StandinOptions = {}): Promise<Standin> {
+  const sim = await createStandin({ operations: "immediate", postgres: true, ...options });
+  onTestFinished(() => sim.close());
+  return sim;
+}
+
+async function post<T>(sim: Standin, path: string, body: unknown): Promise<T> {
+  const headers = { "Content-Type": "application/json" };
+  const response = await sim.fetch(`/api/v2${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  expect(response.status).toBe(201);
+  return (await response.json()) as T;
+}
+
+async function createProject(sim: Standin): Promise<{ projectId: string; endpointId: string }> {
+  const { project, endpoints } = await post<{ project: { id: string }; endpoints: [{ id: string }] }>(
+    sim,
+    "/projects",
+    { project: { name: "shop" } },
+  );
+  return { projectId: project.id, endpointId: endpoints[0].id };
+}
+
+async function stateOf(sim: Standin, endpointId: string): Promise<string | undefined> {
+  return (await sim.endpoints.list()).find(({ endpoint_id }) => endpoint_id === endpointId)?.current_state;
+}
+
+const dataDirectories = () => readdirSync(tmpdir()).filter((name) => name.startsWith("standin-data-"));
+
+test("a client connects to an in-process world, wakes its compute, and is disconnected by the suspend", async () => {
+  const before = dataDirectories();
+  const sim = await create();
+  const { endpointId } = await createProject(sim);
+  await sim.advance("10m");
+  expect(await stateOf(sim, endpointId)).toBe("idle");
+  const client = await connectTo(await sim.connectionUri());
+  expect(await stateOf(sim, endpointId)).toBe("active");
+  expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  const lost = new Promise<unknown>((resolve) => client.once("error", resolve));
+  await sim.advance("10m");
+  expect(await lost).toMatchObject({ code: "57P01" });
+  expect(await sim.invariants()).toMatchObject({ ok: true });
+  await sim.close();
+  expect(dataDirectories()).toEqual(before);
+});
+
+test("a URI names a branch by its name, a pooled host, a role, or the world of a fork", async () => {
+  const sim = await create();
+  const { projectId } = await createProject(sim);
+  const { branch } = await post<{ branch: { id: string } }>(sim, `/projects/${projectId}/branches`, {
+    branch: { name: "preview" },
+    endpoints: [{ type: "read_write" }],
+  });
+  const onMain = await connectTo(await sim.connectionUri({ branch: "main" }));
+  await onMain.query("create table only_on_main ()");
+  const uri = await sim.connectionUri({ branch: "preview", pooled: true, role: "neondb_owner" });
+  expect(uri).toBe(await sim.connectionUri({ branch: branch.id, pooled: true, database: "neondb" }));
+  expect(decodeURIComponent(uri)).toMatch(/options=endpoint=ep-[a-z0-9-]+-pooler&sslmode=disable$/);
+  const onPreview = await connectTo(uri);
+  expect((await onPreview.query("select to_regclass('only_on_main') as found")).rows).toEqual([
+    { found: null },
+  ]);
+  const fork = await sim.fork({ name: "other" });
+  const inFork = await connectTo(await fork.connectionUri({ branch: "preview" }));
+  expect((await inFork.query("select current_user as role")).rows).toEqual([{ role: "neondb_owner" }]);
+  await fork.close();
+});
+
+test("with a directory, committed rows exist when the world is opened again", async () => {
+  const data = testDirectory();
+  const first = await create({ data });
+  await createProject(first);
+  const client = await connectTo(await first.connectionUri());
+  await client.query("create table numbers as select 7 as number");
+  await first.close();
+  const again = await create({ data });
+  const reader = await connectTo(await again.connectionUri());
+  expect((await reader.query("select number from numbers")).rows).toEqual([{ number: 7 }]);
+});
+
+test("an error names the missing option, the unknown branch, or the directory without Postgres", async () => {
+  const without = await create({ postgres: false });
+  await expect(without.connectionUri()).rejects.toMatchObject({
+    name: "StandinError",
+    code: "POSTGRES_DISABLED",
+    message: "pass postgres: true to createStandin",
+  });
+  const sim = await create();
+  await expect(sim.connectionUri()).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+    message: "no project has a compute; create a project first",
+  });
+  const engineBin = testDirectory();
+  const before = dataDirectories();
+  await expect(createStandin({ postgres: { engineBin } })).rejects.toMatchObject({
+    name: "StandinError",
+    code: "POSTGRES_NOT_FOUND",
+    message: expect.stringContaining(`${engineBin} (--engine-bin) has no programs "postgres" and "initdb"`),
+  });
+  expect(dataDirectories()).toEqual(before);
+  await expect(createStandin({ postgres: 5 as never })).rejects.toThrow(
+    "postgres: must be true, false, or { engineBin: <directory> }",
+  );
+});

@@ -1,0 +1,142 @@
+// @ts-nocheck
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Client } from "pg";
+import { expect, test } from "vitest";
+import { connect, createBranch, letSuspend, serverForTests, stateOf } from "../../support/postgres.ts";
+
+const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
+
+type Replica = { readonly id: string; readonly path: string; readonly uri: string };
+
+async function addReplica(
+  { projectId, branchId }: { readonly projectId: string; readonly branchId: string },
+  settings: Record<string, unknown> = {},
+): Promise<Replica> {
+  const { status, body } = await server.api("POST", `/projects/${projectId}/endpoints`, {
+    endpoint: { branch_id: branchId, type: "read_only", ...settings },
+  });
+  expect(status, JSON.stringify(body)).toBe(201);
+  const { id } = body.endpoint;
+  const query = `endpoint_id=${id}&database_name=neondb&role_name=neondb_owner`;
+  const uri = (await server.api("GET", `/projects/${projectId}/connection_uri?${query}`)).body.uri;
+  return { id, path: `/projects/${projectId}/endpoints/${id}`, uri };
+}
+
+async function namesOf(client: Client): Promise<string[]> {
+  return (await client.query("select name from names order by name")).rows.map(({ name }) => name);
+}
+
+/** The directories with data of a replica. */
+function copiesOf({ id }: Replica): string[] {
+  return readdirSync(join(server.data, "volumes"), { recursive: true, encoding: "utf8" }).filter((path) =>
+    basename(path).startsWith(id),
+  );
+}
+
+/** Reads until the rows of the primary have arrived. */
+async function untilNames(client: Client, expected: readonly string[]): Promise<void> {
+  await expect.poll(() => namesOf(client), { timeout: 20_000 }).toEqual(expected);
+}
+
+async function errorOf(client: Client, sql: string): Promise<string | undefined> {
+  return client.query(sql).then(
+    () => undefined,
+    (error) => error.code,
+  );
+}
+
+test("a replica reads what the primary has written, with a visible lag, and writes nothing", async () => {
+  const branch = await createBranch(server);
+  const primary = await connect(branch.uri);
+  await primary.query("create table names (name text); insert into names values ('a')");
+  const { id, uri } = await addReplica(branch);
+  const replica = await connect(uri);
+  expect(await namesOf(replica)).toEqual(["a"]);
+  expect((await replica.query("select pg_is_in_recovery() as standby")).rows).toEqual([{ standby: true }]);
+  expect(await errorOf(replica, "insert into names values ('lost')")).toBe("25006");
+  expect(await errorOf(replica, "create table other (id int)")).toBe("25006");
+  expect(await errorOf(replica, "set transaction_read_only = off")).toBe("0A000");
+  expect(
+    await errorOf(replica, "set default_transaction_read_only = off; insert into names values ('lost')"),
+  ).toBe("25006");
+  await primary.query("insert into names values ('b')");
+  await untilNames(replica, ["a", "b"]);
+  const { rows } = await replica.query("select pg_last_wal_replay_lsn() is not null as is_replaying");
+  expect(rows).toEqual([{ is_replaying: true }]);
+  const followers = await primary.query(
+    "select application_name as name, state from pg_stat_replication where application_name like 'ep-%'",
+  );
+  expect(followers.rows).toEqual([{ name: id, state: "streaming" }]);
+});
+
+test("a replica starts and suspends on its own", async () => {
+  const branch = await createBranch(server);
+  const primary = await connect(branch.uri);
+  await primary.query("create table names (name text); insert into names values ('a')");
+  await primary.end();
+  const replica = await addReplica(branch);
+  await letSuspend(server, branch);
+  const reader = await connect(replica.uri);
+  expect(await namesOf(reader)).toEqual(["a"]);
+  expect([await stateOf(server, branch), await stateOf(server, replica)]).toEqual(["idle", "active"]);
+
+  const writer = await connect(branch.uri);
+  await writer.query("insert into names values ('b')");
+  await untilNames(reader, ["a", "b"]);
+  await letSuspend(server, replica);
+  await expect(reader.query("select 1")).rejects.toThrow();
+  await expect.poll(() => copiesOf(replica)).toEqual([]);
+  expect(await namesOf(await connect(replica.uri))).toEqual(["a", "b"]);
+  expect(copiesOf(replica)).toHaveLength(1);
+});
+
+test("a replica of a branch without a primary compute has its rows", async () => {
+  const branch = await createBranch(server);
+  const primary = await connect(branch.uri);
+  await primary.query("create table names (name text); insert into names values ('a')");
+  const { body } = await server.api("POST", `/projects/${branch.projectId}/branches`, {
+    branch: { parent_id: branch.branchId },
+    endpoints: [{ type: "read_only" }, { type: "read_only" }],
+  });
+  const uris = body.endpoints.map(({ host }: { host: string }) =>
+    body.connection_uris[0].connection_uri.replace(/endpoint%3D[^&]*/, `endpoint%3D${host.split(".")[0]}`),
+  );
+  for (const uri of uris) expect(await namesOf(await connect(uri))).toEqual(["a"]);
+});
+
+test("a replica accepts a role that the API created while the primary was idle", async () => {
+  const branch = await createBranch(server);
+  const replica = await addReplica(branch, { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 });
+  const owner = await connect(replica.uri);
+  const roles = `/projects/${branch.projectId}/branches/${branch.branchId}/roles`;
+  const { body } = await server.api("POST", roles, { role: { name: "reader" } });
+  const uri = new URL(replica.uri);
+  uri.username = "reader";
+  uri.password = body.role.password;
+  const reader = await connect(uri.href);
+  expect((await reader.query("select current_user as name")).rows).toEqual([{ name: "reader" }]);
+  expect((await owner.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+});
+
+test("a restore of the branch ends the connections of its replicas, which then have the other rows", async () => {
+  const branch = await createBranch(server);
+  const primary = await connect(branch.uri);
+  await primary.query("create table names (name text); insert into names values ('a')");
+  await server.sim("POST", "/clock/advance", { by: "1m" });
+  const then = (await server.sim("GET", "/clock")).body.now;
+  await server.sim("POST", "/clock/advance", { by: "1m" });
+  await primary.query("insert into names values ('b')");
+  const replica = await addReplica(branch);
+  const reader = await connect(replica.uri);
+  expect(await namesOf(reader)).toEqual(["a", "b"]);
+  const path = `/projects/${branch.projectId}/branches/${branch.branchId}/restore`;
+  const restored = await server.api("POST", path, {
+    source_branch_id: branch.branchId,
+    source_timestamp: then,
+    preserve_under_name: "before",
+  });
+  expect(restored.status).toBe(200);
+  await expect(reader.query("select 1")).rejects.toThrow();
+  expect(await namesOf(await connect(replica.uri))).toEqual(["a"]);
+});

@@ -1,0 +1,26 @@
+// @ts-nocheck
+import { expect, test } from "vitest";
+import { describeStormFailure, hasCompiler, runStorm, runStormSeeds } from "../support/storage/storm-run.ts";
+
+const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
+const SEEDS = Number(process.env["STANDIN_TEST_STORM"] ?? 100);
+
+/** Seeds that have found bugs. */
+const FORMER_FAILURES = [17, 49, 77, 242, 420, 1267, 1567];
+
+test.skipIf(!hasCompiler())(
+  "when storage calls fail and the power is cut, no acknowledged change is lost and each answer was true",
+  async () => {
+    const { totals, failures } = await runStorm(FIRST_SEED, SEEDS);
+    expect(failures.map(describeStormFailure)).toEqual([]);
+    // Without failed calls and unknown outcomes the test would prove nothing.
+    expect(totals.failed).toBeGreaterThan(0);
+    expect(totals.powerCuts).toBeGreaterThan(SEEDS);
+    expect(totals.copies).toBeGreaterThan(SEEDS / 2);
+  },
+);
+
+test.skipIf(!hasCompiler())("the seeds that have failed before pass", async () => {
+  const { failures } = await runStormSeeds(FORMER_FAILURES);
+  expect(failures.map(describeStormFailure)).toEqual([]);
+});

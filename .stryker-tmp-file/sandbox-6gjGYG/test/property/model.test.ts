@@ -1,0 +1,49 @@
+// @ts-nocheck
+import fc from "fast-check";
+import { test } from "vitest";
+import { createDouble } from "../support/double.ts";
+import { createFileDouble } from "../support/file-double.ts";
+import { commandSequences, runCommands } from "../support/model/commands.ts";
+import { expectHolds } from "../support/properties.ts";
+
+test("whatever clients do, the double follows the platform's rules and its invariants hold", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences(), async (commands) => {
+      const double = await createDouble();
+      try {
+        await runCommands(commands, { double: () => double });
+      } finally {
+        await double.close();
+      }
+    }),
+    250,
+  );
+});
+
+test("when operations take no time, no request is answered 423", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences({ maxCommands: 30 }), async (commands) => {
+      const double = await createDouble({ operations: "immediate" });
+      try {
+        await runCommands(commands, { double: () => double }, "none");
+      } finally {
+        await double.close();
+      }
+    }),
+    100,
+  );
+});
+
+test("a restarted double continues as if it had not been stopped", async () => {
+  await expectHolds(
+    fc.asyncProperty(commandSequences({ restarts: true }), async (commands) => {
+      const stored = await createFileDouble();
+      try {
+        await runCommands(commands, stored);
+      } finally {
+        await stored.end();
+      }
+    }),
+    60,
+  );
+});

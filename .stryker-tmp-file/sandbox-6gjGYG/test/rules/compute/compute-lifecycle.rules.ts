@@ -1,0 +1,103 @@
+// @ts-nocheck
+import { test } from "vitest";
+import {
+  createOther,
+  MAIN_COMPUTE,
+  restartMain,
+  worldWithIdleCompute,
+  worldWithProject,
+} from "../../support/rule-worlds.ts";
+import { type CommandOf, given, NOW, queued, running, SECOND } from "../../support/rules.ts";
+
+const start: CommandOf<"StartCompute"> = { type: "StartCompute", ...MAIN_COMPUTE };
+const suspend: CommandOf<"SuspendCompute"> = { type: "SuspendCompute", ...MAIN_COMPUTE };
+const disabledCompute = worldWithProject({ compute: { disabled: true } });
+
+test("an idle compute starts within the start delay of the profile", () => {
+  given(worldWithIdleCompute())
+    .when(start)
+    .then([
+      running("start_compute", {
+        endpointId: "ep-main",
+        cause: "request",
+        durationMs: 3_000,
+      }),
+    ]);
+});
+
+test("the start delay of a world replaces that of the profile", () => {
+  given(worldWithIdleCompute(), {
+    type: "ConfigureWorld",
+    settings: { startDelay: { kind: "fixed", ms: 250 } },
+  })
+    .when(start)
+    .then([
+      {
+        type: "OperationScheduled",
+        operation: {
+          action: "start_compute",
+          durationMs: 250,
+          state: { status: "running", startedAt: NOW, dueAt: NOW + 250 },
+        },
+      },
+    ]);
+});
+
+test("starting an active compute does nothing, even while its project is busy", () => {
+  given(worldWithProject()).when(start).then([]);
+  given(worldWithProject(), restartMain).when(start).then([]);
+});
+
+test("a suspend closes the connections of an active compute when it begins", () => {
+  given(worldWithProject())
+    .when(suspend)
+    .then([
+      running("suspend_compute", { endpointId: "ep-main", cause: "request", durationMs: SECOND }),
+      { type: "ComputeSuspending", endpointId: "ep-main" },
+    ]);
+});
+
+test("suspending an idle or a disabled compute does nothing", () => {
+  given(worldWithIdleCompute()).when(suspend).then([]);
+  given(disabledCompute).when(suspend).then([]);
+});
+
+test("a restart suspends a compute and starts it again", () => {
+  given(worldWithProject())
+    .when(restartMain)
+    .then([
+      running("suspend_compute", { endpointId: "ep-main" }),
+      { type: "ComputeSuspending", endpointId: "ep-main" },
+      queued("start_compute", { endpointId: "ep-main" }),
+    ]);
+});
+
+test("a restart of an idle compute does the same", () => {
+  given(worldWithIdleCompute())
+    .when(restartMain)
+    .then([
+      running("suspend_compute"),
+      { type: "ComputeSuspending", endpointId: "ep-main" },
+      queued("start_compute"),
+    ]);
+});
+
+test("starting or restarting a disabled compute is refused", () => {
+  given(disabledCompute).when(start).thenRefused("ENDPOINT_DISABLED");
+  given(disabledCompute).when(restartMain).thenRefused("ENDPOINT_DISABLED");
+});
+
+test("suspending or restarting a compute of a busy project is refused", () => {
+  given(worldWithProject(), restartMain).when(suspend).thenRefused("OPERATIONS_IN_PROGRESS");
+  given(worldWithProject(), restartMain).when(restartMain).thenRefused("OPERATIONS_IN_PROGRESS");
+  given(worldWithIdleCompute(), start).when(start).thenRefused("OPERATIONS_IN_PROGRESS");
+});
+
+test.each([start, suspend, restartMain])("$type for an unknown compute is refused", (command) => {
+  given(worldWithProject())
+    .when({ ...command, computeId: "ep-unknown" })
+    .thenRefused("ENDPOINT_NOT_FOUND");
+  given(worldWithProject(), createOther)
+    .when({ ...command, accountId: "other" })
+    .thenRefused("PROJECT_NOT_FOUND");
+});

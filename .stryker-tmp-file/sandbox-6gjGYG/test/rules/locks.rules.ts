@@ -1,0 +1,173 @@
+// @ts-nocheck
+import { describe, test } from "vitest";
+import {
+  createDev,
+  createOther,
+  DEV,
+  MAIN,
+  MAIN_COMPUTE,
+  SHOP,
+  worldWithBranch,
+} from "../support/rule-worlds.ts";
+import { after, type CommandOf, given, HOUR, SECOND, type Step } from "../support/rules.ts";
+
+// "br-main" with its primary "ep-main" and its replica "ep-replica", and its child "br-dev" with "ep-dev".
+function ready(locks?: "narrow" | "project"): Step {
+  const settings = locks === undefined ? {} : { locks };
+  return [
+    worldWithBranch({ computes: [{ id: "ep-dev", computeType: "read_write", options: {} }] }, settings),
+    {
+      type: "CreateCompute",
+      ...MAIN,
+      id: "ep-replica",
+      computeType: "read_only",
+      options: { suspendTimeoutSeconds: 60 },
+    },
+    after(10 * SECOND),
+  ];
+}
+
+const compute = (computeId: string) => ({ ...SHOP, computeId });
+const idleMain: Step = [{ type: "SuspendCompute", ...MAIN_COMPUTE }, after(10 * SECOND)];
+
+/** What runs. */
+const RUNNING = {
+  "the creation of a branch": { ...createDev, id: "br-new", name: "new" },
+  "the restart of the primary compute": { type: "RestartCompute", ...MAIN_COMPUTE },
+  "the restart of the replica": { type: "RestartCompute", ...compute("ep-replica") },
+  "the change of the replica": {
+    type: "UpdateCompute",
+    ...compute("ep-replica"),
+    options: { suspendTimeoutSeconds: 120 },
+  },
+  "the change of a role": { type: "CreateRole", ...MAIN, name: "app" },
+  "the restore of the branch": {
+    type: "RestoreBranch",
+    ...DEV,
+    sourceBranchId: "br-main",
+  },
+  "the deletion of the child branch": { type: "DeleteBranch", ...DEV },
+  "a start that a client caused": [
+    idleMain,
+    { type: "RecordActivity", activity: { endpointId: "ep-main", kind: "query" } },
+  ],
+} as const satisfies Record<string, Step>;
+
+/** What is called meanwhile. */
+const CALLS = {
+  "create a branch": { ...createDev, id: "br-other", name: "other" },
+  "create a role on the branch": { type: "CreateRole", ...MAIN, name: "other" },
+  "create a role on the child": { type: "CreateRole", ...DEV, name: "other" },
+  "create a compute on the branch": {
+    type: "CreateCompute",
+    ...MAIN,
+    computeType: "read_only",
+    options: {},
+  },
+  "restart the primary compute": { type: "RestartCompute", ...MAIN_COMPUTE },
+  "restart the replica": { type: "RestartCompute", ...compute("ep-replica") },
+  "restart the child's compute": { type: "RestartCompute", ...compute("ep-dev") },
+  "delete the child": { type: "DeleteBranch", ...DEV },
+  "update the project": { type: "UpdateProject", ...SHOP, settings: { enable_logical_replication: true } },
+  "delete the project": { type: "DeleteProject", ...SHOP },
+} as const satisfies Record<string, Step>;
+
+/** Everything that is not listed is accepted. */
+const LOCKED: Readonly<Record<keyof typeof RUNNING, readonly (keyof typeof CALLS)[]>> = {
+  "the creation of a branch": [
+    "create a branch",
+    "create a role on the branch",
+    "create a compute on the branch",
+  ],
+  "the restart of the primary compute": ["create a role on the branch", "restart the primary compute"],
+  "the restart of the replica": ["restart the replica"],
+  "the change of the replica": ["restart the replica"],
+  "the change of a role": [
+    "create a branch",
+    "create a role on the branch",
+    "create a compute on the branch",
+    "restart the primary compute",
+  ],
+  "the restore of the branch": [
+    "create a branch",
+    "create a role on the branch",
+    "create a role on the child",
+    "create a compute on the branch",
+    "restart the child's compute",
+    "delete the child",
+  ],
+  "the deletion of the child branch": [],
+  "a start that a client caused": ["create a role on the branch", "restart the primary compute"],
+};
+/** The child is deleted: calls that name it are refused because it does not exist. */
+const GONE: readonly string[] = [
+  "create a role on the child",
+  "restart the child's compute",
+  "delete the child",
+];
+
+describe.each(Object.keys(RUNNING) as (keyof typeof RUNNING)[])("while %s runs", (running) => {
+  const names = (Object.keys(CALLS) as (keyof typeof CALLS)[]).filter(
+    (name) => running !== "the deletion of the child branch" || !GONE.includes(name),
+  );
+  test.each(names)("%s is refused only if it touches the same objects", (name) => {
+    const call = given(ready(), RUNNING[running]).when(CALLS[name]);
+    if (LOCKED[running].includes(name)) call.thenRefused("OPERATIONS_IN_PROGRESS");
+    else call.thenAccepted();
+  });
+  test.each(names)(
+    "%s is refused with locks of the whole project, except for calls of the project",
+    (name) => {
+      const call = given(ready("project"), RUNNING[running]).when(CALLS[name]);
+      if (name.endsWith("the project")) call.thenAccepted();
+      else call.thenRefused("OPERATIONS_IN_PROGRESS");
+    },
+  );
+});
+
+const restartMain: CommandOf<"RestartCompute"> = { type: "RestartCompute", ...MAIN_COMPUTE };
+
+test("a restart that follows an update locks its compute, too", () => {
+  given(
+    ready(),
+    { type: "UpdateCompute", ...MAIN_COMPUTE, options: { minCu: 1, maxCu: 1 } },
+    after(2 * SECOND),
+  )
+    .when(restartMain)
+    .thenRefused("OPERATIONS_IN_PROGRESS");
+});
+
+test("locks that are configured later apply to the operations that run", () => {
+  given(ready(), restartMain, { type: "ConfigureWorld", settings: { locks: "project" } })
+    .when({ type: "DeleteBranch", ...DEV })
+    .thenRefused("OPERATIONS_IN_PROGRESS");
+  given(ready("project"), restartMain, { type: "ConfigureWorld", settings: { locks: "narrow" } })
+    .when({ type: "DeleteBranch", ...DEV })
+    .thenAccepted();
+});
+
+describe("a transfer of the project", () => {
+  const transfer: CommandOf<"TransferProjects"> = {
+    type: "TransferProjects",
+    accountId: "owner",
+    toAccountId: "other",
+    projectIds: ["shop"],
+  };
+  const queryMain: Step = { type: "RecordActivity", activity: { endpointId: "ep-main", kind: "query" } };
+
+  test("is refused while an operation of a call runs", () => {
+    for (const call of [RUNNING["the change of a role"], RUNNING["the restart of the replica"]])
+      given(ready(), createOther, call).when(transfer).thenRefused("OPERATIONS_IN_PROGRESS");
+  });
+
+  test("is accepted while a start that traffic caused runs", () => {
+    given(ready(), createOther, idleMain, queryMain).when(transfer).thenAccepted();
+    given(ready("project"), createOther, idleMain, queryMain)
+      .when(transfer)
+      .thenRefused("OPERATIONS_IN_PROGRESS");
+  });
+});
+
+test("nothing is locked when the operations have finished", () => {
+  given(ready("project"), restartMain, after(HOUR)).when(restartMain).thenAccepted();
+});

@@ -1,0 +1,79 @@
+// @ts-nocheck
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { type Engine, EngineError } from "../../src/engine/engine.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import { TlsIdentity } from "../../src/gateway/login/tls-identity.ts";
+import { Volumes } from "../../src/volumes/volumes.ts";
+import { createDouble, createProject } from "./double.ts";
+import { temporaryDirectory } from "./process.ts";
+
+export type FuzzedGateway = Awaited<ReturnType<typeof openFuzzedGateway>>;
+
+const NO_ENGINE: Engine = {
+  versions: [17],
+  emptyCluster: async () => {
+    throw new EngineError("there is no Postgres in this test");
+  },
+  copyCluster: async () => {
+    throw new EngineError("there is no Postgres in this test");
+  },
+  advanceCluster: async () => {
+    throw new EngineError("there is no Postgres in this test");
+  },
+  logStart: () => 0,
+  trimLog: async () => undefined,
+  start: async () => {
+    throw new EngineError("there is no Postgres in this test");
+  },
+  startStandby: () => Promise.reject(new EngineError("there is no Postgres in this test")),
+  stopLeftover: async () => false,
+  close: () => undefined,
+};
+
+/** A gateway with one compute and without Postgres, on a port of its own. */
+export async function openFuzzedGateway() {
+  const { path, remove } = temporaryDirectory();
+  const double = await createDouble({ operations: "immediate" });
+  const { endpointId } = await createProject(double);
+  const bugs: unknown[] = [];
+  const gateway = new Gateway({
+    worlds: double.worlds,
+    defaultWorld: "default",
+    openEngine: async () => NO_ENGINE,
+    volumes: new Volumes(join(path, "volumes"), path),
+    tls: new TlsIdentity(join(path, "tls")),
+    requireTls: false,
+    proxyProtocol: false,
+    maxEngines: 1,
+    maxBranchHistory: 2 ** 28,
+    onError: (error) => bugs.push(error),
+  });
+  const server = createServer((socket) => gateway.accept(socket, { address: "127.0.0.1" })).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpointId,
+    gateway,
+    bugs,
+    connect: () => connect(port, "127.0.0.1").on("error", () => undefined),
+    async close() {
+      server.close();
+      await gateway.close();
+      await double.close();
+      remove();
+    },
+  };
+}
+
+/** What the gateway sends until it closes the connection. */
+export async function answerOf(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  await once(socket, "close");
+  return Buffer.concat(chunks);
+}

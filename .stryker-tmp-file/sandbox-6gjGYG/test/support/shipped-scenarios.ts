@@ -1,0 +1,13 @@
+// @ts-nocheck
+import { readdirSync } from "node:fs";
+
+/** The year of a fleet takes as long as all others together, so only its own tests run it. */
+export const YEAR = "scenarios/a-year-of-a-fleet.yaml";
+/** The slow ones run last, so that a first failure shows up early. */
+const SLOW = ["scenarios/health-check-keeps-awake.yaml", "scenarios/office-hours-fleet.yaml", YEAR];
+
+/** All scenarios of the package, fast ones first. */
+export const SHIPPED: readonly string[] = readdirSync("scenarios")
+  .filter((name) => name.endsWith(".yaml"))
+  .map((name) => `scenarios/${name}`)
+  .sort((one, other) => SLOW.indexOf(one) - SLOW.indexOf(other) || (one < other ? -1 : 1));

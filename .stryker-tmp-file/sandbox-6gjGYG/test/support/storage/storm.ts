@@ -1,0 +1,186 @@
+// @ts-nocheck
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, rmSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { randomFrom } from "../../../src/simulation/random.ts";
+import { openStore } from "../../../src/store/file/open-world.ts";
+import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import { createDouble, START } from "../double.ts";
+import { TestHost } from "../test-host.ts";
+import { DiskModel, type DiskRecord, type Draw, readRecording } from "./disk-image.ts";
+import { FollowedDirectory } from "./followed-directory.ts";
+import { control, Ledger, type LedgerState, worldFile } from "./ledger.ts";
+import { checkAnswers, checkDirectory, checkOutcome } from "./storm-checks.ts";
+import { OLDER_WORLD, takeCopyStep, takeStep, worldOfStep } from "./storm-steps.ts";
+
+/** What one seed did. */
+export type StormReport = {
+  readonly seed: number;
+  readonly answers: number;
+  /** Answers with a 5xx status, and those of them whose outcome was unknown. */
+  readonly failed: number;
+  readonly unknown: number;
+  readonly failures: number;
+  readonly powerCuts: number;
+  /** Snapshots that were taken or restored, and forks. */
+  readonly copies: number;
+};
+
+type StormCounts = { -readonly [Name in "answers" | "failed" | "unknown" | "copies"]: number };
+
+const STEPS = 24;
+/** Power cuts at any moment, and shortly after a failed call. */
+const POWER_CUTS = 2;
+const POWER_CUTS_AFTER_FAILURES = 3;
+/** Number of records after a failed call during which a power cut is most likely to find a bug. */
+const AFTERMATH = 12;
+const CALLS = ["w", "s", "s", "st", "o", "t", "r", "u", "ws", "wst", "wsotru"] as const;
+const { EIO, ENOSPC, EMFILE } = constants.errno;
+const ERRORS = [EIO, ENOSPC, EMFILE];
+/** Releases whose files are upgraded when they are opened. */
+const OLDER_RELEASES = ["0.1.0", "0.2.0", "0.3.0"] as const;
+const FIXTURES = join(import.meta.dirname, "../../replay/fixtures");
+
+/** Half of the seeds also take, restore and delete snapshots, forks, and a file of an older release. */
+function hasCopies(seed: number): boolean {
+  return seed % 4 === 1 || seed % 4 === 2;
+}
+
+/**
+ * Runs a random workload on a world while calls of the storage fail, then cuts the power at random moments and
+ * checks every disk that may be left. Throws at the first violation. Requires the shim.
+ */
+export async function runStormSeed(seed: number, scratch: string): Promise<StormReport> {
+  const next = randomFrom(seed).stream("storm", 1);
+  const draw: Draw = (below) => (below <= 0 ? 0 : next() % below);
+  const data = join(scratch, "data");
+  const log = join(scratch, "recording");
+  for (const directory of [data, join(scratch, "killed")])
+    rmSync(directory, { recursive: true, force: true });
+  cpSync(await templateIn(scratch), data, { recursive: true });
+  const ledger = new Ledger(hasCopies(seed) ? addOlderWorld(data, scratch, draw) : new Map());
+  const disk = new DiskModel(data, draw);
+  control(`record/${escaped(log)}/${escaped(`${data}/`)}`);
+  const counts = { answers: 0, failed: 0, unknown: 0, copies: 0 };
+  try {
+    await work({ data, killed: join(scratch, "killed"), ledger, draw, counts, hasCopies: hasCopies(seed) });
+  } finally {
+    control("stop");
+  }
+  const records = readRecording(log);
+  const powerCuts = await cutPower(records, disk, ledger, join(scratch, "image"), draw);
+  const failures = records.filter(({ kind }) => kind === "failure").length;
+  return { seed, ...counts, failures, powerCuts };
+}
+
+type StormWork = {
+  readonly data: string;
+  readonly killed: string;
+  readonly ledger: Ledger;
+  readonly draw: Draw;
+  readonly counts: StormCounts;
+  readonly hasCopies: boolean;
+};
+
+async function work({ data, killed, ledger, draw, counts, hasCopies }: StormWork): Promise<void> {
+  const isFaulty = draw(4) > 0;
+  const directory = new FollowedDirectory(data, ledger);
+  // Names of automatic snapshots contain the time of the host.
+  const hostClock = hasCopies ? { hostClock: new TestHost(START).clock } : {};
+  const double = await createDouble({ storage: directory, ...hostClock });
+  try {
+    const projects: string[] = (await double.api("GET", "/projects")).body.projects.map(({ id }: any) => id);
+    for (let step = 0; step < STEPS; step += 1) {
+      if (isFaulty && draw(3) === 0) armFailure(draw);
+      const before = ledger.state;
+      const isCopy = hasCopies && draw(3) === 0;
+      const answers = isCopy
+        ? [await takeCopyStep(double, ledger, draw)]
+        : await takeStep(hasCopies ? worldOfStep(double, ledger, draw).double : double, projects, draw);
+      counts.answers += answers.length;
+      for (const answer of answers) if (answer.status >= 500) counts.failed += 1;
+      counts.unknown += answers.filter(({ body }) => body.code === "OUTCOME_UNKNOWN").length;
+      if (isCopy) counts.copies += answers.filter(({ status }) => status < 300).length;
+      checkAnswers(answers, { before, after: ledger.state, eventsOnly: isCopy });
+      if (draw(3) === 0) control("heal");
+      if (draw(8) === 0) await checkOutcome(double, ledger);
+    }
+    control("stop");
+    // Keeps hard links, unlike cpSync.
+    execFileSync("cp", ["-a", data, killed]);
+    await checkDirectory(killed, ledger.state, "after a kill");
+    await checkOutcome(double, ledger);
+  } finally {
+    control("heal");
+    await double.close();
+    directory.release();
+  }
+}
+
+function armFailure(draw: Draw): void {
+  const calls = CALLS[draw(CALLS.length)];
+  const error = ERRORS[draw(ERRORS.length)];
+  const count = draw(3) === 0 ? 1_000 : 1 + draw(4);
+  control(`fail/${calls}/${error}/${draw(12)}/${count}/${draw(2)}`);
+}
+
+/** Adds a world of an older release. Its events are those of its file after an upgrade. */
+function addOlderWorld(data: string, scratch: string, draw: Draw): LedgerState {
+  const release = OLDER_RELEASES[draw(OLDER_RELEASES.length)] as string;
+  const upgraded = join(scratch, `${release}.sqlite`);
+  const original = join(FIXTURES, release, "world.sqlite");
+  copyFileSync(original, upgraded);
+  const store = openStore(upgraded, { migrationsFolder: MIGRATIONS_FOLDER });
+  const events = store.journal.events(0, Number.MAX_SAFE_INTEGER);
+  store.close();
+  copyFileSync(original, join(data, worldFile(OLDER_WORLD)));
+  return new Map([[worldFile(OLDER_WORLD), [events]]]);
+}
+
+/** Checks the disks that power cuts at random moments may leave. */
+async function cutPower(
+  records: readonly DiskRecord[],
+  disk: DiskModel,
+  ledger: Ledger,
+  image: string,
+  draw: Draw,
+): Promise<number> {
+  const moments = new Set(Array.from({ length: POWER_CUTS }, () => draw(records.length)));
+  const failures = [...records.entries()].filter(([, { kind }]) => kind === "failure");
+  for (let cut = 0; cut < POWER_CUTS_AFTER_FAILURES && failures.length > 0; cut += 1)
+    moments.add((failures[draw(failures.length)]?.[0] ?? 0) + 1 + draw(AFTERMATH));
+  let marker = 0;
+  for (const [index, record] of records.entries()) {
+    if (moments.has(index) && marker > 0) {
+      disk.writeAfterPowerCut(image);
+      await checkDirectory(image, ledger.at(marker), `after a power cut at record ${index}`);
+    }
+    if (record.kind === "marker") marker = record.number;
+    else disk.add(record);
+  }
+  return moments.size;
+}
+
+let template: Promise<string> | undefined;
+
+/** The directory of a closed world with a project. */
+function templateIn(scratch: string): Promise<string> {
+  template ??= (async () => {
+    const path = join(scratch, "template");
+    mkdirSync(path, { recursive: true });
+    const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
+    const double = await createDouble({ storage: directory, startAt: START });
+    await double.api("POST", "/projects", { project: { name: "first" } });
+    await double.advance("1m");
+    await double.close();
+    directory.release();
+    return path;
+  })();
+  return template;
+}
+
+function escaped(path: string): string {
+  return path.replaceAll("/", "|");
+}

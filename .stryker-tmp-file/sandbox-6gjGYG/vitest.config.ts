@@ -1,0 +1,42 @@
+// @ts-nocheck
+import { availableParallelism } from "node:os";
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "./test/support/closing-line.ts";
+
+/** Tests that need nothing but the sources. Files share a worker, so a module is loaded once per worker. */
+const fromSources = (name: string) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], isolate: false },
+});
+
+/** Tests that start real processes: they run the bundle, which is built once before them. */
+const fromBundle = (name: string) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    isolate: false,
+    globalSetup: ["test/support/build.ts"],
+    server: { deps: { external: [/\/dist\//] } },
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      fromSources("rules"),
+      fromSources("unit"),
+      fromSources("behaviour"),
+      fromSources("property"),
+      fromSources("replay"),
+      fromBundle("contract"),
+      fromBundle("e2e"),
+      fromBundle("console"),
+    ],
+    // Many tests wait for processes: even two cores have room for three.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    reporters: ["default", new ClosingLine()],
+  },
+});
