@@ -1,1 +1,0 @@
-ALTER TABLE `branch_data` ADD `since` integer;

@@ -1,6 +1,0 @@
-// @ts-nocheck
-import { parentPort, workerData } from "node:worker_threads";
-import { scrubWorlds } from "../history/scrub-worlds.ts";
-
-/** The thread of a scrub. It sends the result of each world. */
-await scrubWorlds(workerData as string, (result) => parentPort?.postMessage(result));
