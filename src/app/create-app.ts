@@ -27,6 +27,7 @@ import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
 import { type RunSql, sqlRoute } from "./sql-route.ts";
+import type { Tracing } from "./tracing/tracing.ts";
 
 export type AppOptions = {
   readonly worlds: WorldsHandle;
@@ -48,6 +49,8 @@ export type AppOptions = {
   readonly runStatement?: ControlOptions["runStatement"];
   readonly recordScenario?: ControlOptions["recordScenario"];
   readonly run?: ControlOptions["run"];
+  /** Absent if the server exports no traces. */
+  readonly tracing?: Tracing | undefined;
   /** A clock of the host in milliseconds, for tests (default: the monotonic clock). */
   readonly steadyTime?: () => number;
   readonly onBug: (error: unknown) => void;
@@ -110,6 +113,7 @@ function createSurfaces(
     runStatement,
     recordScenario,
     run,
+    tracing,
     onBug,
   }: AppOptions,
   base: string,
@@ -121,7 +125,7 @@ function createSurfaces(
     return respondWithError(context, errorResponseFrom(error, onBug));
   };
   const api = createApi({
-    worldOf,
+    worldOf: tracing?.worldsOf(worldOf) ?? worldOf,
     defaultWorld,
     rateLimit,
     countUnauthorized,
@@ -148,7 +152,7 @@ function createSurfaces(
     `${base}/_sim`,
     createControl({
       worlds,
-      worldOf,
+      worldOf: tracing?.namesOf(worldOf) ?? worldOf,
       defaultWorld,
       version,
       cell,

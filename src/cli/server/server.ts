@@ -4,6 +4,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
+import { type OpenTracing, openTracing, TracingVariableError } from "../../app/tracing/open-tracing.ts";
+import type { Tracing } from "../../app/tracing/tracing.ts";
 import { acceptWebSockets } from "../../app/web-sockets.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
@@ -38,6 +40,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   checkExposure(options);
   const seed = options.seedFile === undefined ? undefined : await readSeedFile(options.seedFile);
   const log = createLog(options.logLevel);
+  const traces = await openTraces(log);
   const directory = openDataDirectory(options.data, {
     onUpgrade: (world, previousSnapshot) =>
       log.info(
@@ -66,7 +69,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     log.follow(opened.world);
     postgres = await openPostgresPort(opened, options, log);
     await seed?.fillDatabases(postgres?.port, log);
-    listening.setHandler(createServedApp(opened, options, log, postgres));
+    listening.setHandler(createServedApp(opened, options, log, postgres, traces?.tracing));
     if (postgres !== undefined) {
       const { port } = postgres;
       acceptWebSockets(listening.server, (stream, origin) => port.accept(stream, origin));
@@ -84,7 +87,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     );
     const clock = await opened.world.clock();
     // Before the ready line: a reader of that line may stop the server at once.
-    stopOnSignal(listening.server, postgres?.port, opened.worlds, scrubber, directory, log);
+    stopOnSignal(listening.server, postgres?.port, opened.worlds, scrubber, directory, log, traces);
     if (options.scrubEvery !== undefined) scheduleScrubs(options.scrubEvery, scrubber, log);
     if (options.backupEvery !== undefined)
       scheduleBackups(options.backupEvery, options.keepBackups ?? DEFAULT_BACKUPS, opened.worlds, log);
@@ -96,9 +99,18 @@ export async function serve(options: ServeOptions): Promise<void> {
   } catch (error) {
     listening?.server.close();
     await postgres?.port.close();
+    await traces?.close();
     directory.release();
     await log.close();
     throw error;
+  }
+}
+
+async function openTraces(log: Log): Promise<OpenTracing | undefined> {
+  try {
+    return await openTracing(process.env, { version: VERSION, onWarning: (message) => log.warn(message) });
+  } catch (error) {
+    throw error instanceof TracingVariableError ? new CliError(error.message, true) : error;
   }
 }
 
@@ -148,6 +160,7 @@ function createServedApp(
   options: ServeOptions,
   log: Log,
   postgres: OpenPostgresPort | undefined,
+  tracing: Tracing | undefined,
 ): AppFetch {
   const app = createApp({
     worlds,
@@ -167,9 +180,11 @@ function createServedApp(
         ? undefined
         : (world, statement, signal) => postgres.port.execute(world.name, statement, signal),
     recordScenario: scenarioRecorder(options.data),
+    tracing,
     onBug: (error) => log.error(error, "internal error in a request"),
   });
-  return log.requests(reportStalledClients(app.fetch, log));
+  const fetch = tracing === undefined ? app.fetch : tracing.requests(app.fetch);
+  return log.requests(reportStalledClients(fetch, log));
 }
 
 /**
@@ -183,6 +198,7 @@ function stopOnSignal(
   scrubber: Scrubber,
   directory: DataDirectory,
   log: Log,
+  traces: OpenTracing | undefined,
 ): void {
   const stop = async () => {
     process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop);
@@ -197,9 +213,12 @@ function stopOnSignal(
     clearTimeout(force);
     await scrubber.stop();
     await worlds.close();
+    await traces?.close();
     removeServerFile(directory.path);
     directory.release();
     await log.close();
+    // An export that the collector does not answer would keep the process alive until its timeout.
+    if (traces !== undefined) process.exit();
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
 }
