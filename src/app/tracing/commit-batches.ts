@@ -1,4 +1,4 @@
-import type { SpanSource, TraceSpan } from "./tracing.ts";
+import type { SpanSource, TraceSpan } from "./span-source.ts";
 
 /** A span has at most this many links to other requests of its commit. */
 const MAX_LINKS = 32;

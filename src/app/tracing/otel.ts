@@ -14,7 +14,7 @@ import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import type { Attributes, SpanSource, TraceSpan } from "./tracing.ts";
+import type { Attributes, SpanSource, TraceSpan } from "./span-source.ts";
 
 export type OtelOptions = {
   readonly protocol: "http/json" | "http/protobuf";
