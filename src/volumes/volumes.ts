@@ -116,14 +116,19 @@ export class Volumes {
     const release = this.pin(id);
     try {
       mkdirSync(directory, { recursive: true, mode: 0o711 });
-      const ownerFile = join(this.root, historyId, OWNER);
-      if (!existsSync(ownerFile)) writeFileSync(ownerFile, this.#owner);
+      this.own(historyId);
       return { created: await fill(id), release };
     } catch (error) {
       rmSync(directory, { recursive: true, force: true });
       release();
       throw error;
     }
+  }
+
+  /** The worlds of this data directory refer to the volumes of this history. */
+  own(historyId: string): void {
+    const ownerFile = join(this.root, historyId, OWNER);
+    if (!existsSync(ownerFile)) writeFileSync(ownerFile, this.#owner);
   }
 
   /** Prevents that a volume is removed until the returned function is called. */

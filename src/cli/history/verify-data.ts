@@ -52,7 +52,7 @@ async function verifyOnce(file: string, volumesDirectory: string): Promise<DataV
   return { references, clusters: stopped.size, pages, differences };
 }
 
-function readBranchData(file: string): readonly BranchData[] {
+export function readBranchData(file: string): readonly BranchData[] {
   const database = openWorldDatabase(file);
   try {
     return prepareReader<BranchData>(database.sqlite, "branchData")();

@@ -1,5 +1,5 @@
-import { appendFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { appendFileSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { renderObject } from "../../control/http/render-object.ts";
 import { renderState } from "../../control/routes/state.ts";
@@ -20,6 +20,7 @@ import { noteLargeOutput } from "../terminal/large-output.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { formatTable } from "../terminal/text-table.ts";
+import { exportData, exportedDataDirectory, hasBranchData, importData } from "./exported-data.ts";
 import { openDataDirectory } from "./open-data-directory.ts";
 import { openWorldDatabase, toFileError, worldDatabasePath, wrapFileErrors } from "./world-database.ts";
 
@@ -126,8 +127,11 @@ export function replayedState({ world }: ReplayedWorld): ReturnType<typeof rende
   return renderState(world);
 }
 
-/** Exports the whole history of a world to one SQLite file, without secrets. */
-export async function exportWorld(path: string, name: string, out: string): Promise<void> {
+/**
+ * Exports the whole history of a world to one SQLite file, without secrets. With the directory of the volumes, also
+ * exports the data of its branches.
+ */
+export async function exportWorld(path: string, name: string, out: string, volumes?: string): Promise<void> {
   const file = worldDatabasePath(path, name);
   const target = newFilePathInExistingDirectory(out);
   noteLargeOutput(target, statSync(file).size);
@@ -138,9 +142,10 @@ export async function exportWorld(path: string, name: string, out: string): Prom
   try {
     wrapFileErrors(target, () => {
       vacuumCopy(file, copy);
-      redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER });
-      moveIntoPlace(copy, target);
+      redactSecrets(copy, { migrationsFolder: MIGRATIONS_FOLDER, keepsBranchData: volumes !== undefined });
     });
+    if (volumes !== undefined) await exportData(copy, volumes, target);
+    wrapFileErrors(target, () => moveIntoPlace(copy, target));
   } finally {
     removeDatabase(copy);
   }
@@ -197,7 +202,12 @@ function withoutHash(event: RecordedEvent): RecordedEvent {
 }
 
 /** Imports an exported file or a snapshot into a data directory. Throws if the file does not verify. */
-export async function importWorld(path: string, data: string, name: string): Promise<Verification> {
+export async function importWorld(
+  path: string,
+  data: string,
+  name: string,
+  volumes = join(data, "volumes"),
+): Promise<Verification & { readonly data: "imported" | "missing" | "none" }> {
   const file = worldDatabasePath(path, name);
   const verification = await verifyOrThrow(path, file, name);
   wrapFileErrors(file, () => checkSchema(file, MIGRATIONS_FOLDER));
@@ -205,11 +215,18 @@ export async function importWorld(path: string, data: string, name: string): Pro
   try {
     if (directory.worlds().includes(name))
       throw new CliError(`${resolve(data)} already has a world "${name}"; choose another --world or --data`);
-    wrapFileErrors(resolve(data), () => directory.importWorld(name, (copy) => vacuumCopy(file, copy)));
+    const hasData = existsSync(exportedDataDirectory(file));
+    const undo = hasData ? await importData(file, data, volumes) : () => undefined;
+    try {
+      wrapFileErrors(resolve(data), () => directory.importWorld(name, (copy) => vacuumCopy(file, copy)));
+    } catch (error) {
+      undo();
+      throw error;
+    }
+    return { ...verification, data: hasData ? "imported" : hasBranchData(file) ? "missing" : "none" };
   } finally {
     directory.release();
   }
-  return verification;
 }
 
 async function verifyOrThrow(path: string, file: string, name: string): Promise<Verification> {

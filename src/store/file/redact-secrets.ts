@@ -9,20 +9,19 @@ import { checkpointAndClose } from "./sqlite-connection.ts";
 
 /**
  * Removes every secret from a copy of a world's file: passwords, key hashes, and the addresses that keys were
- * used from. Also removes the request log. History and world stay otherwise unchanged; the keys in the copy
+ * used from. Also removes the request log, and unless `keepsBranchData`, where the data of branches is. History and world stay otherwise unchanged; the keys in the copy
  * no longer authenticate.
  */
 export function redactSecrets(
   path: string,
-  options: OpenOptions,
+  options: OpenOptions & { readonly keepsBranchData?: boolean },
   replacementHash: ReplacementHash = redactedHash,
 ): void {
   const sqlite = connectToCurrent(path, options);
   try {
     sqlite.transaction(() => {
-      sqlite.exec(
-        "DELETE FROM secrets; DELETE FROM api_key_uses; DELETE FROM branch_data; DELETE FROM requests",
-      );
+      sqlite.exec("DELETE FROM secrets; DELETE FROM api_key_uses; DELETE FROM requests");
+      if (options.keepsBranchData !== true) sqlite.exec("DELETE FROM branch_data");
       sqlite.function("hash_of", { deterministic: true }, (id: unknown) => replacementHash(Number(id)));
       sqlite.exec("UPDATE api_keys SET hash = hash_of(id)");
       redactCheckpoints(sqlite, replacementHash);

@@ -1,0 +1,94 @@
+import { execFile } from "node:child_process";
+import { constants, existsSync, mkdirSync, rmSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { engineUser } from "../../engine/os-user.ts";
+import { MissingVolume, Volumes } from "../../volumes/volumes.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { showProgress } from "../terminal/progress-display.ts";
+import { readBranchData } from "./verify-data.ts";
+import { toFileError } from "./world-database.ts";
+
+const run = promisify(execFile);
+
+/** The directory beside an exported file with the data of its branches. */
+export function exportedDataDirectory(file: string): string {
+  return `${file}.volumes`;
+}
+
+/** Whether the branches or snapshots of the world in a file have data. */
+export function hasBranchData(file: string): boolean {
+  return volumeIds(file).size > 0;
+}
+
+/** Copies the data of a world that no server uses to a directory beside its export. Returns the number of volumes. */
+export async function exportData(file: string, volumesDirectory: string, target: string): Promise<number> {
+  const volumes = new Volumes(volumesDirectory, dirname(volumesDirectory));
+  if (volumes.mayHaveProcesses())
+    throw new CliError(
+      `Postgres processes of a killed server may still use ${volumesDirectory}; start the server on it and stop it`,
+    );
+  const to = exportedDataDirectory(target);
+  if (existsSync(to)) throw new CliError(`${to} already exists; choose another --out`);
+  return copyVolumes(volumeIds(file), volumes, to);
+}
+
+/** Copies the data beside an exported file into a data directory. Returns how to undo it. */
+export async function importData(file: string, data: string, volumesDirectory: string): Promise<() => void> {
+  const from = new Volumes(exportedDataDirectory(file), dirname(file));
+  const to = new Volumes(volumesDirectory, data);
+  const ids = volumeIds(file);
+  const [existing] = [...ids].filter((id) => to.has(id));
+  if (existing !== undefined)
+    throw new CliError(
+      `the data of this world is already in ${join(to.root, existing)}, where another world uses it; import it with another --data`,
+    );
+  await copyVolumes(ids, from, to.root);
+  const histories = [...ids].map((id) => dirname(id));
+  for (const history of histories) to.own(history);
+  const user = engineUser();
+  // The files belong to who has exported them.
+  if (user !== undefined)
+    for (const id of directoriesOf(ids, to))
+      await run("chown", ["-R", `${user.uid}:${user.gid}`, join(to.root, id)]);
+  return () => {
+    for (const id of directoriesOf(ids, to)) rmSync(join(to.root, id), { recursive: true, force: true });
+  };
+}
+
+function volumeIds(file: string): ReadonlySet<string> {
+  const references = readBranchData(file).flatMap(({ past = [], ...row }) => [row, ...past]);
+  return new Set(references.flatMap(({ volumeId }) => volumeId ?? []));
+}
+
+function directoriesOf(ids: ReadonlySet<string>, volumes: Volumes): string[] {
+  return [...new Set([...ids].flatMap((id) => volumes.directoriesOf(id)))];
+}
+
+async function copyVolumes(ids: ReadonlySet<string>, from: Volumes, to: string): Promise<number> {
+  const copied: string[] = [];
+  const progress = showProgress("copying the data of the branches");
+  try {
+    // Throws if one is missing.
+    for (const id of ids) from.volume(id);
+    const directories = directoriesOf(ids, from);
+    mkdirSync(to, { recursive: true, mode: 0o711 });
+    for (const id of directories) {
+      copied.push(join(to, id));
+      await cp(join(from.root, id), join(to, id), {
+        recursive: true,
+        verbatimSymlinks: true,
+        preserveTimestamps: true,
+        mode: constants.COPYFILE_FICLONE,
+      });
+      await progress.report(copied.length, directories.length);
+    }
+    return ids.size;
+  } catch (error) {
+    for (const path of copied) rmSync(path, { recursive: true, force: true });
+    throw error instanceof MissingVolume ? new CliError(error.message) : toFileError(resolve(to), error);
+  } finally {
+    progress.end();
+  }
+}
