@@ -1,12 +1,14 @@
 import { Command, Option } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
-import { addTargetOptions, type ServerTarget, worldPath } from "../client/client.ts";
+import { WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
+import { addTargetOptions, ControlApiError, type ServerTarget, worldPath } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
 import type { WorldMoveOptions } from "../client/move-world.ts";
+import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseClockOption } from "../terminal/option-parsers.ts";
-import { envOption, jsonOption, parseWorldNameOption, pointOption } from "../terminal/options.ts";
+import { envOption, jsonOption, pointOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
@@ -52,7 +54,7 @@ Examples:
     .option("--if-missing", "succeed if the world exists, and leave it as it is")
     .addOption(jsonOption())
     .action(async (given: string, { at, clock, seed, ifMissing, ...options }: WorldForkOptions) => {
-      const name = parseWorldNameOption(given);
+      const name = checkWorldName(given);
       const request = {
         from: options.world,
         at: at && ("seq" in at ? at.seq : new Date(at.at).toISOString()),
@@ -62,7 +64,7 @@ Examples:
       };
       // By the path of the new world: a router in front of several servers knows from it which one gets the world.
       const { world, created } = await withControlApi({ ...options, world: name }, (call) =>
-        callRoute(call, "PUT /world", { body: request }),
+        callRoute(call, "PUT /world", { body: request }).catch(rethrowWithOption),
       );
       printResult(
         options,
@@ -131,10 +133,23 @@ Examples:
     .addOption(jsonOption())
     .action(async (name: string, options: WorldMoveOptions) => {
       const { moveWorld } = await import("../client/move-world.ts");
-      const { response, text } = await moveWorld(parseWorldNameOption(name), options);
+      const { response, text } = await moveWorld(checkWorldName(name), options);
       printResult(options, response, text);
     });
   return worlds;
+}
+
+/** Part of a path, so it is checked before a request is sent. */
+function checkWorldName(name: string): string {
+  if (!WORLD_NAME.test(name)) throw new CliError(`name: ${WORLD_NAME_RULE}`);
+  return name;
+}
+
+/** What the body calls `from` is the option `--world`. */
+function rethrowWithOption(error: unknown): never {
+  if (error instanceof ControlApiError)
+    throw new ControlApiError(error.message.replace(/^from: /, ""), error.status);
+  throw error;
 }
 
 function formatClockSetting({ mode, factor }: ClockSetting): string {
