@@ -542,7 +542,7 @@ type Tampering = (sqlite: BetterSqlite3.Database, seq: number, other: number) =>
 /** Ways to tamper with events; the first broken or missing one is reported. */
 const TAMPERINGS: Readonly<Record<string, Tampering>> = {
   "is edited": (sqlite, seq) =>
-    sqlite.prepare("UPDATE events SET payload = json_set(payload, '$.edited', 1) WHERE seq = ?").run(seq),
+    sqlite.prepare("UPDATE events SET payload = payload || ' ' WHERE seq = ?").run(seq),
   "has happened at another instant": (sqlite, seq) =>
     sqlite.prepare("UPDATE events SET at = at + 1 WHERE seq = ?").run(seq),
   "is of another type": (sqlite, seq) =>

@@ -1,6 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Checkpoint } from "../../simulation/checkpoint.ts";
+import { fieldsOf } from "./event-payload.ts";
 import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
 import type { CheckpointRow, RawEvent } from "./journal-statements.ts";
 
@@ -26,7 +27,7 @@ export function rowOf([seq, at, type, decision, payload, chain]: RawEvent): Even
 }
 
 export function eventOf({ seq, at, type, decision, payload }: EventRow): RecordedEvent {
-  return { seq, at, type, decision, ...JSON.parse(payload) } as RecordedEvent;
+  return { seq, at, type, decision, ...fieldsOf(type, at, payload) } as RecordedEvent;
 }
 
 export function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {

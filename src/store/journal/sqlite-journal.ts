@@ -17,6 +17,7 @@ import type {
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
+import { payloadOf } from "./event-payload.ts";
 import { checkpointOf, eventOf, rowOf, verifyChain } from "./event-rows.ts";
 import { isFileFailure } from "./file-failure.ts";
 import { CorruptFile, chainChecksum, checksumOf } from "./journal-checksum.ts";
@@ -117,8 +118,8 @@ export class SqliteJournal implements Journal {
     let { chain } = this.#head;
     this.#pruneBacklog = this.#transactions.run(() => {
       for (const event of events) {
-        const { seq, at, type, decision, ...rest } = event;
-        const payload = JSON.stringify(rest);
+        const { seq, at, type, decision } = event;
+        const payload = payloadOf(event);
         chain = chainChecksum([{ seq, decision, at, type, payload }], chain);
         appendEvent.run(seq, at, type, payload, decision, chain);
       }

@@ -6,10 +6,10 @@ import { readHistoryRow } from "../journal/journal-row.ts";
 export const SCHEMA_VERSION = 7;
 /**
  * Version of the meaning of events. Version 2 records the decision of each event; in version 3 the size of a
- * compute follows its load average. A new event type needs no new version; an event that older releases would
+ * compute follows its load average; in version 4 frequent events are lists of values. A new event type needs no new version; an event that older releases would
  * misinterpret does.
  */
-export const JOURNAL_VERSION = 3;
+export const JOURNAL_VERSION = 4;
 
 export const FIRST_VERSION = 1;
 
