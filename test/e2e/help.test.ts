@@ -41,8 +41,8 @@ const COMMANDS = [
 const BELOW = {
   clock: ["show", "set", "advance"],
   keys: ["create", "list", "revoke"],
-  snapshots: ["create", "list", "restore", "delete"],
-  worlds: ["create", "list", "delete"],
+  snapshots: ["create", "list", "restore", "delete", "push", "pull"],
+  worlds: ["create", "list", "delete", "move"],
   faults: ["set", "list", "clear"],
   report: ["merge"],
   whatif: [

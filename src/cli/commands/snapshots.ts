@@ -1,13 +1,17 @@
-import { Command } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { addTargetOptions, findServer, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";
+import type { PullOptions } from "../snapshot-files/pull-snapshot.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { jsonOption } from "../terminal/options.ts";
+import { interruptible } from "../terminal/interrupt.ts";
+import { controlTokenOption, dataOption, jsonOption, worldOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
 type SnapshotsOptions = ServerTarget & { json?: boolean };
+/** Of the commands that work on the files of this machine. */
+type FilesOptions = { data: string; world: string; json?: boolean };
 
 export function snapshotsCommand(): Command {
   const snapshots = new Command("snapshots").addHelpText(
@@ -17,7 +21,8 @@ Examples:
   $ standin snapshots create before-migration
   $ standin snapshots list
   $ standin snapshots restore before-migration
-  $ standin snapshots delete before-migration`,
+  $ standin snapshots delete before-migration
+  $ standin snapshots push before-migration --to /backups`,
   );
   addSubcommand(
     snapshots,
@@ -82,7 +87,85 @@ Examples:
     );
     printResult(options, response, `deleted snapshot ${name}`);
   });
+  addPush(snapshots);
+  addPull(snapshots);
   return snapshots;
+}
+
+function addPush(snapshots: Command): void {
+  snapshots
+    .command("push <name>")
+    .description("copy a snapshot to a file, or to an object store by a presigned URL")
+    .requiredOption("--to <target>", "directory, new file, file:// URL, or presigned https:// URL for PUT")
+    .addOption(dataOption())
+    .addOption(worldOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Works on the data directory of this machine, also while a server uses it. The snapshot is
+verified first. A file gets a second one beside it with its checksum, <file>.sha256.
+
+The file contains the whole history, the hashes of API keys, and the encrypted role
+passwords. To give a world to somebody else, use: standin export
+
+Examples:
+  $ standin snapshots push nightly --world team-a --to /backups/team-a
+  $ standin snapshots push nightly --to "https://bucket.s3.amazonaws.com/nightly.sqlite?X-Amz-Signature=…"`,
+    )
+    .action(async (name: string, options: FilesOptions & { to: string }) => {
+      const { pushSnapshot } = await import("../snapshot-files/push-snapshot.ts");
+      const pushed = await interruptible((signal) => pushSnapshot(name, options, signal));
+      const text = `pushed snapshot ${name} of world ${options.world} to ${pushed.to} (${pushed.size_bytes} bytes, SHA-256 ${pushed.sha256})`;
+      printResult(options, pushed, text);
+    });
+}
+
+function addPull(snapshots: Command): void {
+  snapshots
+    .command("pull <source>")
+    .description("add a pushed snapshot to a world, or create the world from it")
+    .option("--name <name>", "name of the snapshot in the world (default: that of its file)")
+    .addOption(
+      new Option("--sha256 <hex>", "checksum that the file must have, as push prints it").argParser(
+        parseSha256Option,
+      ),
+    )
+    .addOption(dataOption())
+    .addOption(worldOption())
+    .addOption(controlTokenOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+The source is a file, a file:// URL, or a presigned https:// URL for GET. The file is
+verified first. If --world exists, the snapshot is added to it; the world changes only with
+standin snapshots restore. Otherwise the world is created, and continues at the snapshot.
+
+Works on the data directory of this machine, also while a server uses it.
+
+Examples:
+  $ standin snapshots pull /backups/team-a/nightly.sqlite --world team-a
+  $ standin snapshots pull "https://bucket.s3.amazonaws.com/nightly.sqlite?X-Amz-Signature=…" --world team-a`,
+    )
+    .action(async (source: string, options: FilesOptions & Omit<PullOptions, "data" | "world">) => {
+      const { pullSnapshot } = await import("../snapshot-files/pull-snapshot.ts");
+      const pulled = await interruptible((signal) => pullSnapshot(source, options, signal));
+      const { world, snapshot, seq, now } = pulled;
+      const where = world === "default" ? "" : ` --world ${world}`;
+      printResult(
+        options,
+        pulled,
+        snapshot === undefined
+          ? `created world ${world} at event ${seq}, ${now}`
+          : `added snapshot ${snapshot} to world ${world} at event ${seq}, ${now}; restore it with: standin snapshots restore ${snapshot}${where}`,
+      );
+    });
+}
+
+function parseSha256Option(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError("It must be 64 hexadecimal digits.");
 }
 
 /**
@@ -106,6 +189,6 @@ function addSubcommand(parent: Command, usage: string, description: string, exam
   ).addOption(jsonOption());
 }
 
-function printResult({ json }: SnapshotsOptions, result: unknown, text: string): void {
+function printResult({ json }: { json?: boolean }, result: unknown, text: string): void {
   print(`${json === true ? JSON.stringify(result) : text}\n`);
 }
