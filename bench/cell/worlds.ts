@@ -15,6 +15,8 @@ import { costPerUnit } from "./law.ts";
 
 const MIB = 1024 ** 2;
 const CONNECTIONS = 64;
+/** Writes leave work for the next seconds: logs are merged, and old rows deleted. */
+const SETTLING_MS = 5_000;
 const IDLE_MS = 3_000;
 const ASK_EVERY_MS = 250;
 
@@ -93,6 +95,7 @@ async function measureCell(environment: BenchEnvironment, worlds: number): Promi
   await load(environment, server, requests.reads, total);
   const reads = await load(environment, server, requests.reads, total);
   const writes = await load(environment, server, requests.writes, total / 2);
+  await sleep(SETTLING_MS);
   const before = await server.metrics();
   await sleep(IDLE_MS);
   const idleCpuMs = (await server.metrics()).cpuMs - before.cpuMs;
