@@ -1,8 +1,21 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
 const SOURCES = join(import.meta.dirname, "../processes");
+const ROOT = join(import.meta.dirname, "../..");
+
+/** The bundle lies deeper than the sources and the package, so it cannot look for the files beside them. */
+const packageRoot: Plugin = {
+  name: "package-root",
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/src\/app\/package-root\.ts$/ }, () => ({
+      contents: `export const PACKAGE_ROOT = ${JSON.stringify(`${ROOT}/`)};
+        export const MIGRATIONS_FOLDER = ${JSON.stringify(join(ROOT, "migrations"))};`,
+      loader: "js",
+    }));
+  },
+};
 
 /**
  * Bundles the measured processes with the options of build.mjs. A TypeScript loader such as tsx would wrap
@@ -21,6 +34,7 @@ export async function bundleProcesses(into: string): Promise<void> {
     minifySyntax: true,
     minifyWhitespace: true,
     external: ["better-sqlite3"],
+    plugins: [packageRoot],
     banner: {
       js: [
         'import { createRequire as __createRequire } from "node:module";',
