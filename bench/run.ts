@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
+import { cell } from "./benchmarks/cell.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
 import { fleet } from "./benchmarks/fleet.ts";
 import { fork } from "./benchmarks/fork.ts";
@@ -13,6 +14,7 @@ import { readThroughput } from "./benchmarks/read-throughput.ts";
 import { replay } from "./benchmarks/replay.ts";
 import { simulatedDay } from "./benchmarks/simulated-day.ts";
 import { startUp } from "./benchmarks/start-up.ts";
+import { tracing } from "./benchmarks/tracing.ts";
 import { whatifFiles } from "./benchmarks/whatif-files.ts";
 import { whatifKernels } from "./benchmarks/whatif-kernels.ts";
 import { BenchEnvironment } from "./environment/environment.ts";
@@ -26,12 +28,14 @@ const BENCHMARKS: readonly Benchmark[] = [
   inProcess,
   readThroughput,
   durableWrites,
+  tracing,
   readLatencyUnderWrites,
   simulatedDay,
   fleet,
   replay,
   fork,
   memoryGrowth,
+  cell,
   postgres,
   whatifKernels,
   whatifFiles,

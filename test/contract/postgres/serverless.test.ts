@@ -3,6 +3,8 @@ import { Client, neon, neonConfig, Pool } from "@neondatabase/serverless";
 import { drizzle } from "drizzle-orm/neon-http";
 import { drizzle as drizzlePool } from "drizzle-orm/neon-serverless";
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
+import { Kysely, sql as kyselySql } from "kysely";
+import { NeonDialect } from "kysely-neon";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { createBranch, serverForTests, stateOf } from "../../support/postgres.ts";
@@ -203,6 +205,43 @@ test("Drizzle queries over HTTP, and in transactions over a WebSocket", async ()
     return transaction.select().from(notes).orderBy(notes.id);
   });
   expect(rows.map((row) => row.text)).toEqual(["over HTTP", "over a WebSocket"]);
+});
+
+test("Kysely queries over HTTP", async () => {
+  type Item = { readonly id: number; readonly name: string; readonly tags: string[] };
+  const db = new Kysely<{ item: Item }>({ dialect: new NeonDialect({ neon: neon(branch.uri) }) });
+  onTestFinished(() => db.destroy());
+  await db.schema
+    .createTable("item")
+    .addColumn("id", "integer", (column) => column.primaryKey())
+    .addColumn("name", "text", (column) => column.notNull())
+    .addColumn("tags", kyselySql`text[]`, (column) => column.notNull())
+    .execute();
+  const items = [
+    { id: 1, name: "first", tags: ["a", "b,c"] },
+    { id: 2, name: "it's", tags: [] },
+  ];
+  expect(await db.insertInto("item").values(items).returningAll().execute()).toEqual(items);
+  const updated = await db
+    .updateTable("item")
+    .set({ name: "second" })
+    .where("id", "=", 2)
+    .executeTakeFirstOrThrow();
+  expect(updated.numUpdatedRows).toBe(1n);
+  const named = db.selectFrom("item").select(["id", "name"]).where("name", "in", ["second", "third"]);
+  expect(await named.execute()).toEqual([{ id: 2, name: "second" }]);
+  const tables = await db.introspection.getTables();
+  expect(tables.find(({ name }) => name === "item")?.columns.map(({ name }) => name)).toEqual([
+    "id",
+    "name",
+    "tags",
+  ]);
+  await expect(db.insertInto("item").values(items.slice(0, 1)).execute()).rejects.toMatchObject({
+    code: "23505",
+    constraint: "item_pkey",
+  });
+  // The dialect rejects transactions itself, because each of its queries is a request of its own.
+  await expect(db.transaction().execute(async () => undefined)).rejects.toThrow(/transaction/i);
 });
 
 test("Client keeps its session over a WebSocket, with the password before or after it is asked", async () => {
