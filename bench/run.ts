@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
 import { cell } from "./benchmarks/cell.ts";
+import { curves } from "./benchmarks/curves.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
 import { fleet } from "./benchmarks/fleet.ts";
 import { fork } from "./benchmarks/fork.ts";
@@ -48,6 +49,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   whatifKernels,
   whatifFiles,
   peers,
+  curves,
 ];
 
 type BenchOptions = {
