@@ -7,6 +7,7 @@ import { fork } from "./benchmarks/fork.ts";
 import { idleMemory } from "./benchmarks/idle-memory.ts";
 import { inProcess } from "./benchmarks/in-process.ts";
 import { memoryGrowth } from "./benchmarks/memory-growth.ts";
+import { peers } from "./benchmarks/peers.ts";
 import { postgres } from "./benchmarks/postgres.ts";
 import { readLatencyUnderWrites } from "./benchmarks/read-latency-under-writes.ts";
 import { readThroughput } from "./benchmarks/read-throughput.ts";
@@ -38,6 +39,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   postgres,
   whatifKernels,
   whatifFiles,
+  peers,
 ];
 
 type BenchOptions = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };
