@@ -1,17 +1,20 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
+import { cell } from "./benchmarks/cell.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
 import { fleet } from "./benchmarks/fleet.ts";
 import { fork } from "./benchmarks/fork.ts";
 import { idleMemory } from "./benchmarks/idle-memory.ts";
 import { inProcess } from "./benchmarks/in-process.ts";
 import { memoryGrowth } from "./benchmarks/memory-growth.ts";
+import { peers } from "./benchmarks/peers.ts";
 import { postgres } from "./benchmarks/postgres.ts";
 import { readLatencyUnderWrites } from "./benchmarks/read-latency-under-writes.ts";
 import { readThroughput } from "./benchmarks/read-throughput.ts";
 import { replay } from "./benchmarks/replay.ts";
 import { simulatedDay } from "./benchmarks/simulated-day.ts";
 import { startUp } from "./benchmarks/start-up.ts";
+import { tracing } from "./benchmarks/tracing.ts";
 import { whatifFiles } from "./benchmarks/whatif-files.ts";
 import { whatifKernels } from "./benchmarks/whatif-kernels.ts";
 import { BenchEnvironment } from "./environment/environment.ts";
@@ -25,15 +28,18 @@ const BENCHMARKS: readonly Benchmark[] = [
   inProcess,
   readThroughput,
   durableWrites,
+  tracing,
   readLatencyUnderWrites,
   simulatedDay,
   fleet,
   replay,
   fork,
   memoryGrowth,
+  cell,
   postgres,
   whatifKernels,
   whatifFiles,
+  peers,
 ];
 
 type BenchOptions = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };

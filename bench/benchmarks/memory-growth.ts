@@ -21,7 +21,7 @@ export const memoryGrowth: Benchmark = {
   measures: "memory growth over 1,000,000 requests that create no rows",
   async run(environment, progress) {
     const total = environment.quick ? 100_000 : 1_000_000;
-    const server = await startCommand(environment, environment.directory(), ["--expose-gc"]);
+    const server = await startCommand(environment, environment.directory(), { nodeOptions: ["--expose-gc"] });
     const requests = traffic(await createProjectFixture(server));
     const run = (count: number) =>
       environment.runClosedLoop({ port: server.port, connections: CONNECTIONS, total: count, requests });

@@ -33,7 +33,7 @@ export async function bundleProcesses(into: string): Promise<void> {
     target: "node20",
     minifySyntax: true,
     minifyWhitespace: true,
-    external: ["better-sqlite3"],
+    external: ["better-sqlite3", "@duckdb/node-api"],
     plugins: [packageRoot],
     banner: {
       js: [

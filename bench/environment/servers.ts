@@ -15,17 +15,23 @@ export type Server = {
   metrics(options?: { readonly collectGarbage?: boolean }): Promise<ProcessMetrics>;
 };
 
+type CommandOptions = {
+  readonly nodeOptions?: readonly string[];
+  /** Further options of `standin serve`. */
+  readonly more?: readonly string[];
+  readonly env?: Record<string, string>;
+};
+
 /** The bundled `standin serve`, which also reports its memory and CPU time over IPC. */
 export async function startCommand(
   environment: BenchEnvironment,
   data: string,
-  nodeOptions: readonly string[] = [],
+  { nodeOptions = [], more = [], env = {} }: CommandOptions = {},
 ): Promise<Server> {
-  const args = ["serve", "--data", data, "--port", "0", "--operations", "immediate", "--json"];
+  const args = ["serve", "--data", data, "--port", "0", "--operations", "immediate", "--json", ...more];
   const metrics = ["--import", environment.script("process-metrics")];
-  const env = { STANDIN_API_KEY: API_KEY };
   const child = await environment.start<{ api_url: string }>([...nodeOptions, ...metrics, COMMAND, ...args], {
-    env,
+    env: { STANDIN_API_KEY: API_KEY, ...env },
   });
   return serverOf(child, Number(new URL(child.ready.api_url).port));
 }

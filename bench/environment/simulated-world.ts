@@ -39,6 +39,11 @@ export function largeWorld(environment: BenchEnvironment, progress: Progress): P
   return world;
 }
 
+/** A world of this many computes, each of which has started once. */
+export function worldOf(environment: BenchEnvironment, computes: number): Promise<SimulatedWorld> {
+  return createWorld(environment, { computes, startsPerCompute: 1 });
+}
+
 /** As in a typical test: one project, about 50 events. */
 export function smallWorld(environment: BenchEnvironment): Promise<SimulatedWorld> {
   return createWorld(environment, { computes: 1, startsPerCompute: 5 });

@@ -2,10 +2,12 @@ import { connect, type Socket } from "node:net";
 
 const RECEIVE_BYTES = 64 * 1024;
 const HEAD_END = Buffer.from("\r\n\r\n");
+/** The last chunk of a chunked body. JSON contains no line feed where one arrives by itself. */
+const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 /**
  * A keep-alive HTTP/1.1 connection with minimal overhead, without pipelining. It parses only the status and
- * Content-Length, and counts the bytes of the body. Every response must have a Content-Length.
+ * Content-Length, and counts the bytes of the body. Of a chunked body it looks for the end.
  */
 export class KeepAliveConnection {
   readonly #socket: Socket;
@@ -14,6 +16,8 @@ export class KeepAliveConnection {
   #head = "";
   #status = 0;
   #bodyBytesLeft = 0;
+  /** The last characters of a chunked body; `undefined` if the body has a length. */
+  #tail: string | undefined;
 
   static open(port: number, onError: (error: Error) => void): Promise<KeepAliveConnection> {
     return new Promise((resolve, reject) => {
@@ -59,6 +63,13 @@ export class KeepAliveConnection {
       this.#readHead();
       bodyBytes = length - headEnd - HEAD_END.length;
     }
+    if (this.#tail !== undefined) {
+      this.#tail = (
+        this.#tail + chunk.toString("latin1", Math.max(length - LAST_CHUNK.length, length - bodyBytes))
+      ).slice(-LAST_CHUNK.length);
+      if (this.#tail === LAST_CHUNK) this.#end();
+      return true;
+    }
     this.#bodyBytesLeft -= bodyBytes;
     if (this.#bodyBytesLeft === 0) this.#end();
     else if (this.#bodyBytesLeft < 0)
@@ -68,7 +79,9 @@ export class KeepAliveConnection {
 
   #readHead(): void {
     const length = /\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1];
-    if (length === undefined) this.#onError(new Error(`the response has no Content-Length:\n${this.#head}`));
+    this.#tail = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(this.#head) ? "" : undefined;
+    if (length === undefined && this.#tail === undefined)
+      this.#onError(new Error(`the response has no Content-Length:\n${this.#head}`));
     this.#status = Number(this.#head.slice(9, 12));
     this.#bodyBytesLeft = Number(length);
     this.#head = "";

@@ -195,6 +195,7 @@ export function createControl(options: ControlOptions): Hono {
           : [];
       const shown = others.slice(0, MAX_WORLDS_IN_METRICS - 1);
       const text = renderMetrics([own, ...shown.flatMap((other) => figuresOrNone(other))], {
+        cell: options.cell,
         worlds: options.worlds.counts,
         omittedWorlds: others.length - shown.length,
         clockSteps: own.clockSteps,

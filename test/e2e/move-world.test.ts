@@ -109,6 +109,22 @@ test("every change that was acknowledged during a move is on the other server", 
   expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
 });
 
+test("a client with a key of the moved world only is told to try again, and not where the world is", async () => {
+  const { first, second, team } = await twoServers();
+  const { key } = (await team.api("POST", "/api_keys", { key_name: "of the team" })).body;
+  const read = (server: RunningServer) => teamOn(server, first).api("GET", "/projects", undefined, key);
+  expect((await read(first)).status).toBe(200);
+  expect((await first.sim("POST", "/worlds/team/move", { to: urlOf(second) })).status).toBe(200);
+  const answer = await read(first);
+  expect([answer.status, answer.headers.get("retry-after"), answer.body.code, answer.body.message]).toEqual([
+    503,
+    "1",
+    "WORLD_MOVED",
+    "this world has moved, or is about to move; try again",
+  ]);
+  expect((await read(second)).status).toBe(200);
+});
+
 test("a move that fails leaves the world in service, and nothing on the other server", async () => {
   const { data, first, second, team } = await twoServers();
   const move = (to: string, world = "team") => first.sim("POST", `/worlds/${world}/move`, { to });

@@ -219,16 +219,17 @@ export class RouteHandlers {
     return result;
   }
 
-  /** Only a caller with a key of the default world learns that a world does not exist. */
+  /** Only a caller with a key of the default world learns that a world does not exist, or where it has moved. */
   async #respondToUnknownWorld(context: Context, { response }: RequestError): Promise<ErrorResponse> {
     const { defaultWorld, onBug } = this.#options;
     try {
-      return await defaultWorld(context).transact((transaction) =>
+      const answer = await defaultWorld(context).transact((transaction) =>
         catchRefusal(() => {
           this.#authenticate(transaction, context);
           return response;
         }),
       );
+      return answer.status === 401 ? (withoutPlace(response) ?? answer) : answer;
     } catch (error) {
       return errorResponseFrom(error, onBug);
     }
@@ -277,6 +278,12 @@ export class RouteHandlers {
     const explained = errorBody(requestId, { code, message: `${message} (${hint.text})` });
     return context.body(explained, response.status as 400, headers);
   }
+}
+
+/** The keys of a world move with it, and a client that tries again reaches it where they are valid. */
+function withoutPlace(response: ErrorResponse): ErrorResponse | undefined {
+  if (response.code !== "WORLD_MOVED") return undefined;
+  return { ...response, message: "this world has moved, or is about to move; try again" };
 }
 
 function isUnauthorized(error: unknown): boolean {

@@ -23,6 +23,8 @@ export type WorldFigures = WorldDiagnostics & {
 
 /** Figures of the process, for all its worlds. */
 export type ServiceFigures = {
+  /** Name of this server among several behind a router. */
+  readonly cell?: string | undefined;
   readonly worlds: WorldCounts;
   /** Open worlds without series. */
   readonly omittedWorlds: number;
@@ -73,13 +75,15 @@ export function figuresOrNone(handle: WorldHandle): WorldFigures[] {
 type Samples = Readonly<Record<string, number>>;
 
 /**
- * Metrics in the Prometheus text format. Those of a world have the label `world`; those of the process do not.
+ * Metrics in the Prometheus text format. Those of a world have the label `world`; those of the process do not. With
+ * a cell, all of them have its label.
  */
 export function renderMetrics(
   worlds: readonly WorldFigures[],
-  { worlds: counts, omittedWorlds, clockSteps, delay, postgres }: ServiceFigures,
+  { cell, worlds: counts, omittedWorlds, clockSteps, delay, postgres }: ServiceFigures,
 ): string {
   const lines: string[] = [];
+  const cellLabel = cell === undefined ? "" : `,cell="${cell}"`;
   const head = (name: string, type: "gauge" | "counter" | "summary", help: string) =>
     lines.push(`# HELP standin_${name} ${help}`, `# TYPE standin_${name} ${type}`);
   const ofWorlds = (
@@ -92,7 +96,7 @@ export function renderMetrics(
     for (const figures of worlds) {
       const samples = samplesOf(figures);
       for (const [labels, value] of Object.entries(typeof samples === "number" ? { "": samples } : samples))
-        lines.push(`standin_${name}{world="${figures.name}"${labels}} ${value}`);
+        lines.push(`standin_${name}{world="${figures.name}"${cellLabel}${labels}} ${value}`);
     }
   };
   const ofProcess = (
@@ -102,10 +106,10 @@ export function renderMetrics(
     samples: number | Samples,
   ) => {
     head(name, type, help);
-    if (typeof samples === "number") lines.push(`standin_${name} ${samples}`);
-    else
-      for (const [labels, value] of Object.entries(samples))
-        lines.push(`standin_${name}{${labels.slice(1)}} ${value}`);
+    for (const [labels, value] of Object.entries(typeof samples === "number" ? { "": samples } : samples)) {
+      const all = `${cellLabel}${labels}`.slice(1);
+      lines.push(`standin_${name}${all === "" ? "" : `{${all}}`} ${value}`);
+    }
   };
 
   ofWorlds("events_total", "counter", "Events in the journal.", ({ world }) => world.seq);

@@ -29,13 +29,29 @@ export function utcInstant(year: number, month: number, day = 1, hour = 0): SimT
 
 /** ISO 8601 with milliseconds, in UTC. */
 export function isoInstant(at: SimTime): string {
-  const { year, month, day } = utcDateOf(at);
-  const ms = at - dayStart(at);
-  const digits = (value: number, length: number) => String(Math.floor(value)).padStart(length, "0");
-  const time = [ms / HOUR, (ms % HOUR) / MINUTE, (ms % MINUTE) / SECOND]
-    .map((value) => digits(value, 2))
-    .join(":");
-  return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}T${time}.${digits(ms % SECOND, 3)}Z`;
+  const start = dayStart(at);
+  if (start !== cachedDay.start) cachedDay = { start, text: dayText(start) };
+  const ms = Math.floor(at - start);
+  const hour = Math.floor(ms / HOUR);
+  const minute = Math.floor((ms % HOUR) / MINUTE);
+  const second = Math.floor((ms % MINUTE) / SECOND);
+  return `${cachedDay.text}T${twoDigits(hour)}:${twoDigits(minute)}:${twoDigits(second)}.${threeDigits(ms % SECOND)}Z`;
+}
+
+/** Most instants are written after others of the same day. */
+let cachedDay: { readonly start: SimTime; readonly text: string } = { start: Number.NaN, text: "" };
+
+function dayText(start: SimTime): string {
+  const { year, month, day } = utcDateOf(start);
+  return `${String(year).padStart(4, "0")}-${twoDigits(month)}-${twoDigits(day)}`;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : `${value}`;
+}
+
+function threeDigits(value: number): string {
+  return value < 100 ? `0${twoDigits(value)}` : `${value}`;
 }
 
 export function hourStart(at: SimTime): SimTime {

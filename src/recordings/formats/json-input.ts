@@ -1,4 +1,3 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
 import { TextCells } from "../rows/cells.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import type { CellsReader, RowSink } from "../rows/row-sink.ts";
@@ -101,14 +100,6 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** The Parquet reader returns timestamps as dates. */
 function textOf(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  if (typeof value === "object" && "getTime" in value && typeof value.getTime === "function")
-    return dateText(value.getTime());
-  return String(value);
-}
-
-function dateText(at: unknown): string {
-  return typeof at === "number" && Number.isFinite(at) ? isoInstant(at) : "";
+  return value === undefined || value === null ? "" : String(value);
 }

@@ -39,9 +39,21 @@ export class TextCells implements Cells {
       // A UTF-16 unit takes at most three bytes of UTF-8.
       if (end + 3 * text.length > this.bytes.length) this.#grow(end + 3 * text.length);
       this.starts[column] = end;
-      end += this.#encoder.encodeInto(text, this.bytes.subarray(end)).written;
+      end =
+        this.#writeAscii(text, end) ?? end + this.#encoder.encodeInto(text, this.bytes.subarray(end)).written;
       this.ends[column] = end;
     }
+  }
+
+  /** Faster than the encoder for short texts. The end of the text; `undefined` if it is not ASCII. */
+  #writeAscii(text: string, start: number): number | undefined {
+    const { bytes } = this;
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) return undefined;
+      bytes[start + index] = code;
+    }
+    return start + text.length;
   }
 
   #grow(length: number): void {

@@ -5,6 +5,8 @@ import { walPath } from "./wal-file.ts";
 
 /** The newest work of each database that needs its file pinned. */
 const pendingWork = new WeakMap<BetterSqlite3.Database, Promise<unknown>>();
+/** Databases whose file is pinned at present. */
+const pinned = new WeakSet<BetterSqlite3.Database>();
 
 /**
  * Copies an open database while it stays in use. The copy is durable at `path` when this resolves. `leavesLog`:
@@ -49,14 +51,24 @@ export function whilePinned<T>(
     .catch(() => undefined)
     .then(async () => {
       const reader = pinDatabaseFile(sqlite, source, leavesLog);
+      pinned.add(sqlite);
       try {
         return await work();
       } finally {
+        pinned.delete(sqlite);
         reader.close();
       }
     });
   pendingWork.set(sqlite, done);
   return done;
+}
+
+/**
+ * Whether work needs that the file does not change. A checkpoint would wait for it in vain, and the whole process
+ * with it, for the time of `BUSY_TIMEOUT_MS`.
+ */
+export function isPinned(sqlite: BetterSqlite3.Database): boolean {
+  return pinned.has(sqlite);
 }
 
 function pinDatabaseFile(

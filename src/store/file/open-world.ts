@@ -12,7 +12,7 @@ import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader, readAllRows, tableName } from "../tables/stored-tables.ts";
 import { syncEntry } from "./atomic-file.ts";
-import { copyDatabase, whilePinned } from "./copy.ts";
+import { copyDatabase, isPinned, whilePinned } from "./copy.ts";
 import { HeadMark } from "./head-mark.ts";
 import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
 import { checkpoint, checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
@@ -111,7 +111,7 @@ export function openStore(
       },
       close() {
         mark?.close();
-        if (leavesLog) sqlite.close();
+        if (leavesLog || isPinned(sqlite)) sqlite.close();
         else checkpointAndClose(sqlite);
       },
     };

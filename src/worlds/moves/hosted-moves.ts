@@ -87,7 +87,10 @@ export class HostedMoves implements WorldMoves {
   ): Promise<Result<Moved>> {
     const state = await world.transact((view) => view.world);
     if (state.branchData.size > 0)
-      return refuse("WORLD_HAS_DATA", `world "${name}" has Postgres data, which a move does not take along`);
+      return refuse(
+        "WORLD_HAS_DATA",
+        `world "${name}" has the data of Postgres clients, which a move does not copy; stop both servers, and use: standin export --with-data --world ${name} --out <file>, then standin import <file> --world ${name}`,
+      );
     await world.flush();
     const { id: historyId } = world.history();
     const { reopens } = world.diagnostics();

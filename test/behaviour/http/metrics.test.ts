@@ -78,34 +78,41 @@ const POSTGRES = {
 const COUNTS = { open: 1, idleClosings: 0, expired: 0, scrubbed: 0, scrubbedWithDifferences: 0 };
 const DELAY = { p50: 0, p99: 0, max: 0 };
 
-test("each metric has one HELP and one TYPE before its samples, and the dashboard uses only such metrics", async () => {
-  const double = await createDouble();
-  const own = figuresOf(double.world);
-  const text = renderMetrics([own, { ...own, name: "side" }], {
-    worlds: COUNTS,
-    omittedWorlds: 0,
-    clockSteps: 0,
-    delay: DELAY,
-    postgres: POSTGRES,
-  });
-  const names = new Set<string>();
-  let current = "";
-  for (const line of text.trimEnd().split("\n")) {
-    const [, keyword, name = ""] = /^# (HELP|TYPE) (standin_[a-z_]+) ./.exec(line) ?? [];
-    if (keyword === "HELP") {
-      expect(names.has(name)).toBe(false);
-      names.add(name);
-      current = name;
-    } else if (keyword === "TYPE")
-      expect([name, line]).toEqual([current, expect.stringMatching(/ (gauge|counter|summary)$/)]);
-    else expect(/^(standin_[a-z_]+)(\{(\w+="[^"]*",?)+\})? -?[\d.e+]+$/.exec(line)?.[1]).toBe(current);
-  }
-  const dashboard = JSON.parse(readFileSync("docs/grafana/standin.json", "utf8"));
-  const used = new Set<string>();
-  for (const { targets } of dashboard.panels)
-    for (const { expr } of targets) for (const [name] of expr.matchAll(/standin_[a-z_]+/g)) used.add(name);
-  expect([...used].sort()).toEqual([...names].sort());
-});
+test.each([undefined, "eu-1"])(
+  "each metric has one HELP and TYPE, in cell %s; the dashboard uses only such metrics",
+  async (cell) => {
+    const double = await createDouble();
+    const own = figuresOf(double.world);
+    const text = renderMetrics([own, { ...own, name: "side" }], {
+      cell,
+      worlds: COUNTS,
+      omittedWorlds: 0,
+      clockSteps: 0,
+      delay: DELAY,
+      postgres: POSTGRES,
+    });
+    const names = new Set<string>();
+    let current = "";
+    for (const line of text.trimEnd().split("\n")) {
+      const [, keyword, name = ""] = /^# (HELP|TYPE) (standin_[a-z_]+) ./.exec(line) ?? [];
+      if (keyword === "HELP") {
+        expect(names.has(name)).toBe(false);
+        names.add(name);
+        current = name;
+      } else if (keyword === "TYPE")
+        expect([name, line]).toEqual([current, expect.stringMatching(/ (gauge|counter|summary)$/)]);
+      else {
+        expect(/^(standin_[a-z_]+)(\{(\w+="[^"]*",?)+\})? -?[\d.e+]+$/.exec(line)?.[1]).toBe(current);
+        expect(line.includes('cell="eu-1"')).toBe(cell !== undefined);
+      }
+    }
+    const dashboard = JSON.parse(readFileSync("docs/grafana/standin.json", "utf8"));
+    const used = new Set<string>();
+    for (const { targets } of dashboard.panels)
+      for (const { expr } of targets) for (const [name] of expr.matchAll(/standin_[a-z_]+/g)) used.add(name);
+    expect([...used].sort()).toEqual([...names].sort());
+  },
+);
 
 test("the panels of the dashboard have ids of their own, fit the grid and do not overlap", () => {
   const { panels, schemaVersion, uid } = JSON.parse(readFileSync("docs/grafana/standin.json", "utf8"));

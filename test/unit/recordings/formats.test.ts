@@ -83,6 +83,60 @@ test("Parquet: timestamps, integers and strings are read from several row groups
   );
 });
 
+test.each([
+  ["TIMESTAMP", { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" }],
+  ["TIMESTAMP", { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" }],
+  ["TIMESTAMP", { type: "TIMESTAMP", isAdjustedToUTC: false, unit: "NANOS" }],
+  ["DATE", undefined],
+] as const)("Parquet: instants of the type %s %j", async (kind, logical_type) => {
+  const instants = [0, 1, 999, 86_399_999, 1_767_225_600_123, 4_102_444_800_000].map((at) =>
+    kind === "DATE" ? at - (at % 86_400_000) : at,
+  );
+  const buffer = parquetWriteBuffer({
+    columnData: [
+      { name: "endpoint_id", data: instants.map(() => "a") },
+      { name: "at", data: instants.map((at) => (kind === "DATE" ? at / 86_400_000 : new Date(at))) },
+    ],
+    schema: [
+      { name: "root", num_children: 2 },
+      { name: "endpoint_id", type: "BYTE_ARRAY", converted_type: "UTF8", repetition_type: "REQUIRED" },
+      kind === "DATE"
+        ? { name: "at", type: "INT32", converted_type: "DATE", repetition_type: "REQUIRED" }
+        : { name: "at", type: "INT64", logical_type, repetition_type: "REQUIRED" },
+    ],
+  });
+  const { intake, rows } = collectRows();
+  await readParquet(buffer, requestSink(intake));
+  expect(rows().map(([, at]) => at)).toEqual(instants.map((at) => new Date(at).toISOString()));
+});
+
+test("Parquet: a row group that is read in several parts, with values missing", async () => {
+  const count = 140_000;
+  const begin = Date.UTC(2026, 0, 5);
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const buffer = parquetWriteBuffer({
+    columnData: [
+      { name: "endpoint_id", data: indexes.map((index) => `ep-${index % 3}é`), type: "STRING" },
+      {
+        name: "at",
+        data: indexes.map((index) => (index % 1_000 === 7 ? null : new Date(begin + index * 1_000))),
+        type: "TIMESTAMP",
+        nullable: true,
+      },
+      { name: "duration_ms", data: indexes.map((index) => index % 50), type: "INT32" },
+    ],
+    rowGroupSize: count,
+  });
+  const { intake, rows } = collectRows();
+  await readParquet(buffer, requestSink(intake));
+  const expected = indexes
+    .filter((index) => index % 1_000 !== 7)
+    .map((index) => [`ep-${index % 3}é`, new Date(begin + index * 1_000).toISOString(), index % 50, ""]);
+  // Compared as text, because a difference of arrays of this length takes minutes to print.
+  expect(JSON.stringify(rows()) === JSON.stringify(expected)).toBe(true);
+  expect(intake.bad[0]).toMatchObject({ line: 8 });
+});
+
 const csvlog = (
   time: string,
   message: string,

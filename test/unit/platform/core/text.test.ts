@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isoInstant } from "../../../../src/platform/core/calendar.ts";
 import {
@@ -16,6 +17,7 @@ import {
   listNames,
 } from "../../../../src/platform/core/text.ts";
 import { parseDuration } from "../../../../src/platform/core/time.ts";
+import { expectHolds } from "../../../support/properties.ts";
 
 /** Draws these integers in order, again and again. */
 const drawing = (...draws: readonly number[]): Random => ({
@@ -184,6 +186,16 @@ test.each([
   [-1, "1969-12-31T23:59:59.999Z"],
 ])("the instant %i is %s", (at, expected) => {
   expect(isoInstant(at)).toBe(expected);
+});
+
+test("instants have the text that a date has, in any order", async () => {
+  const instants = fc.integer({ min: -62_167_219_200_000, max: Date.UTC(9999, 11, 31) });
+  await expectHolds(
+    fc.property(fc.array(fc.oneof(instants, fc.integer({ min: 0, max: 200_000_000 }))), (list) => {
+      expect(list.map(isoInstant)).toEqual(list.map((at) => new Date(at).toISOString()));
+    }),
+    300,
+  );
 });
 
 test.each([
