@@ -110,7 +110,7 @@ Examples:
       .addHelpText(
         "after",
         `
-Requests wait for the last step, which takes less than a second. After it, this server
+Requests wait for the last step, usually less than a second. After it, this server
 answers 503 with Retry-After for the world, until a world of this name is created here or
 arrives here again.
 

@@ -44,6 +44,8 @@ export class Arrival {
     part.bytes += bytes.length;
     part.hash.update(bytes);
     await part.file.write(bytes, 0, bytes.length, offset);
+    // Now, while the world is in service elsewhere. At its end, all that arrived would have to reach the disk at once.
+    await part.file.datasync();
   }
 
   /** Checks what arrived, and puts it in place: the snapshots first, because the world refers to none of them. */
