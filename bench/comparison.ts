@@ -10,7 +10,7 @@ export class UnusableFigures extends Error {
 }
 
 /** A ratio of this run, and of an earlier one. */
-export type ComparedRatio = {
+type ComparedRatio = {
   readonly figure: string;
   readonly what: string;
   readonly before: number;
