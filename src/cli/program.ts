@@ -15,6 +15,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     "run scenario files in simulated time and report whether they pass",
     async () => (await import("./commands/run.ts")).runCommand(),
   ],
+  worker: [
+    "run the jobs of standin run --queue",
+    async () => (await import("./queue/worker-command.ts")).workerCommand(),
+  ],
   report: [
     "merge the JSON reports of standin run --shard",
     async () => (await import("./run/report-command.ts")).reportCommand(),

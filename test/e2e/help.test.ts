@@ -6,6 +6,7 @@ const COMMANDS = [
   ...[
     "serve",
     "run",
+    "worker",
     "report",
     "exec",
     "record",

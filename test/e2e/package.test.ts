@@ -115,6 +115,11 @@ test("the command of the packed package runs with its runtime dependencies alone
   writeFileSync(join(directory, "mine.yaml"), "version: 1\nworld: { projects: { shop: {} } }\nlength: 1h\n");
   const { stdout } = await run(process.execPath, [command, "run", "mine.yaml"], { cwd: directory });
   expect(stdout).toMatch(/passed mine\n/);
+  const onQueue = [command, "run", "mine.yaml", "--queue", "redis://127.0.0.1:1"];
+  await expect(run(process.execPath, onQueue, { cwd: directory })).rejects.toMatchObject({
+    stderr:
+      "standin: --queue needs the packages bullmq and ioredis beside standin; run: npm install bullmq ioredis\n",
+  });
 });
 
 test("the package has a scoped name, no source maps, and only the dependencies that are not bundled", () => {
@@ -128,6 +133,8 @@ test("the package has a scoped name, no source maps, and only the dependencies t
   // Optional peers are not installed with the package.
   expect(peerDependenciesMeta).toEqual({
     "@duckdb/node-api": { optional: true },
+    bullmq: { optional: true },
+    ioredis: { optional: true },
     vitest: { optional: true },
   });
   const files = readdirSync(unpacked, { recursive: true }).map(String);

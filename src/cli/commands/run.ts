@@ -1,8 +1,16 @@
 import { setMaxListeners } from "node:events";
 import { Command, Option } from "commander";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
+import { openQueuePool } from "../queue/queue-pool.ts";
+import { showQueueProgress } from "../queue/queue-progress.ts";
+import { queueOption } from "../queue/redis-link.ts";
 import { type JobOptions, prepareJobs, type TitledJob } from "../run/prepare-jobs.ts";
-import { runScenarioJob, type ScenarioJobHooks, type ScenarioJobResult } from "../run/run-job.ts";
+import {
+  runScenarioJob,
+  type ScenarioJobHooks,
+  type ScenarioJobResult,
+  scenarioReader,
+} from "../run/run-job.ts";
 import { openRunPool } from "../run/run-pool.ts";
 import { showRunProgress } from "../run/run-progress.ts";
 import {
@@ -21,7 +29,7 @@ import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "
 import { print, printError } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-type RunCommandOptions = ReporterOptions & JobOptions & { readonly workers: number };
+type RunCommandOptions = ReporterOptions & JobOptions & { readonly workers: number; readonly queue?: string };
 
 const MAX_WORKERS = 64;
 const OTHER_LISTENERS = 10;
@@ -60,6 +68,14 @@ export function runCommand(): Command {
         .argParser(integerParser(1, MAX_WORKERS))
         .default(1),
     )
+    .addOption(
+      queueOption("run on the workers of this Redis server; see standin worker").conflicts([
+        "keep",
+        "target",
+        "ui",
+        "workers",
+      ]),
+    )
     .addOption(runSeedOption("random seed (default: that of the file)"))
     .addOption(
       new Option(
@@ -90,6 +106,7 @@ Examples:
   $ generate-scenario | standin run -
   $ standin run mine.yaml --only 'delay 60' --seed 7 --json
   $ standin run scenarios/*.yaml --shard 1/3 --reporter pretty --reporter json=shard-1.json
+  $ standin run scenarios/*.yaml --queue redis://localhost:6379
   $ standin run mine.yaml --ui`,
     )
     .action(async (paths: string[], options: RunCommandOptions, command: Command) => {
@@ -111,19 +128,30 @@ async function runJobs(
   signal: AbortSignal,
 ): Promise<ScenarioJobResult[]> {
   const style = terminalStyle();
-  const printPretty = (text: string) => isPretty && print(`${text}\n`);
+  const queueProgress = options.queue === undefined ? undefined : showQueueProgress();
+  const printPretty = (text: string) => {
+    if (!isPretty) return;
+    queueProgress?.clear();
+    print(`${text}\n`);
+  };
   // A running server has one clock for all runs.
   const workers = options.target === undefined ? Math.min(options.workers, jobs.length) : 1;
-  const pool = workers > 1 ? await openRunPool(workers, signal) : undefined;
+  const pool =
+    options.queue !== undefined && queueProgress !== undefined
+      ? await openQueuePool(options.queue, jobs, queueProgress, signal)
+      : workers > 1
+        ? await openRunPool(workers, signal)
+        : undefined;
   // Every run of the pool adds a listener.
   setMaxListeners(jobs.length + OTHER_LISTENERS, signal);
   const results: ScenarioJobResult[] = [];
+  const read = scenarioReader();
   const watch = options.ui === true ? (await import("../run/run-page.ts")).watchedBy(signal) : {};
   try {
     const pending = jobs.map((job) => pool?.run(job));
     for (const [index, job] of jobs.entries()) {
       printPretty(style.paint("bold", job.title));
-      const result = await (pending[index] ?? runInProcess(job, signal, isPretty, style, watch));
+      const result = await (pending[index] ?? runInProcess(job, signal, isPretty, style, { ...watch, read }));
       const steps = pending[index] === undefined || result.verdict === "could_not_run" ? [] : result.steps;
       for (const step of steps) printPretty(prettyStep(step, style));
       // The reason of a run that could not run is printed once, on stderr.
@@ -148,7 +176,7 @@ async function runInProcess(
   signal: AbortSignal,
   isPretty: boolean,
   style: ReportStyle,
-  hooks: Pick<ScenarioJobHooks, "watch">,
+  hooks: Pick<ScenarioJobHooks, "watch" | "read">,
 ): Promise<ScenarioJobResult> {
   const progress = showRunProgress();
   try {

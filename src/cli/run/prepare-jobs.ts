@@ -1,14 +1,25 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { runsOfShard, type Shard } from "../../platform/core/shard.ts";
 import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
+import type { Scenario } from "../../scenario/file/scenario-schema.ts";
+import { everyStep } from "../../scenario/file/step-schema.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
+import { isEmbeddedWorld } from "../history/embedded-world.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";
 import { readRecordings } from "./traffic-files.ts";
 
-export type TitledJob = ScenarioJob & { readonly title: string };
+export type TitledJob = ScenarioJob & { readonly title: string; readonly needs: RunNeeds };
+
+/** What a run needs of the machine that it runs on. */
+type RunNeeds = {
+  /** Path of the file of the initial world. */
+  readonly worldFile?: string | undefined;
+  /** Whether a step executes SQL. */
+  readonly sql: boolean;
+};
 
 /** The options of `standin run` that say what to run. */
 export type JobOptions = {
@@ -46,6 +57,7 @@ export async function prepareJobs(
             seed,
             bail: bail === true,
             title: variantTitle(file, variant),
+            needs: needsOf(file, variant),
           },
           target: target === undefined ? undefined : { url: target, controlToken },
         });
@@ -108,6 +120,16 @@ function checkSeedOverride(
       `--seed ${seed}: the initial world of ${path} already has a seed; set that of its traffic as world.seed in the file`,
       true,
     );
+}
+
+function needsOf(file: ScenarioFile, variant: number): RunNeeds {
+  const scenario: Scenario | undefined = file.variants[variant]?.scenario;
+  const world = scenario?.world.file;
+  return {
+    sql: [...everyStep(scenario?.steps ?? [])].some(({ sql }) => sql !== undefined),
+    worldFile:
+      world === undefined || isEmbeddedWorld(world) ? undefined : resolve(dirname(file.fileName), world),
+  };
 }
 
 function variantTitle(file: ScenarioFile, variant: number): string {

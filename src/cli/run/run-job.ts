@@ -37,11 +37,15 @@ export type ScenarioJob = {
   readonly bail: boolean;
   /** Directory in which to keep the world. */
   readonly keep?: string | undefined;
+  /** A copy of the file that `world.file` names, to use instead of it. */
+  readonly worldCopy?: string | undefined;
   /** A running server to use instead of a fresh world. */
   readonly target?: { readonly url: string; readonly controlToken?: string | undefined } | undefined;
 };
 
 export type ScenarioJobHooks = {
+  /** Parses the file of the job (default: `readScenario`). */
+  readonly read?: typeof readScenario;
   readonly onStep?: (step: StepResult) => void;
   readonly onProgress?: (progress: RunProgress) => void;
   readonly signal?: AbortSignal;
@@ -65,7 +69,7 @@ export async function runScenarioJob(
   job: ScenarioJob,
   hooks: ScenarioJobHooks = {},
 ): Promise<ScenarioJobResult> {
-  const file = readScenario(job.text, job.file);
+  const file = (hooks.read ?? readScenario)(job.text, job.file);
   const variant = file.variants[job.variant];
   if (variant === undefined) throw new Error(`${job.file} has no variant ${job.variant}`);
   const scenario = withSeed(variant.scenario, job.seed);
@@ -145,9 +149,21 @@ export function readScenario(text: string, path: string): ScenarioFile {
   });
 }
 
+/**
+ * `readScenario`, which keeps the last file: parsing expands the whole matrix, and consecutive jobs are often of one
+ * file.
+ */
+export function scenarioReader(): typeof readScenario {
+  let last: { readonly text: string; readonly path: string; readonly file: ScenarioFile } | undefined;
+  return (text, path) => {
+    if (last?.text !== text || last.path !== path) last = { text, path, file: readScenario(text, path) };
+    return last.file;
+  };
+}
+
 async function openTarget(
   scenario: Scenario,
-  { file, target, keep }: ScenarioJob,
+  { file, target, keep, worldCopy }: ScenarioJob,
   temporary: string | undefined,
   view: RunView | undefined,
 ): Promise<ScenarioTarget> {
@@ -156,7 +172,8 @@ async function openTarget(
     if (!statSync(keep).isDirectory()) throw new CannotRunError(`--keep ${keep}: not a directory`);
     if (readdirSync(keep).length > 0) throw new CannotRunError(`--keep ${keep}: the directory is not empty`);
   }
-  const world = initialWorldFile(scenario, file);
+  const world =
+    worldCopy === undefined ? initialWorldFile(scenario, file) : { path: worldCopy, remove: () => undefined };
   try {
     const opened = await openInProcessTarget(scenario, keep ?? temporary, world?.path, view);
     await view?.opened(opened.fetch);

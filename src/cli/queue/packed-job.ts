@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { serialize } from "node:v8";
+import { deflateSync } from "node:zlib";
+import type { RecordedTraffic } from "../../recordings/read-recording.ts";
+import type { TitledJob } from "../run/prepare-jobs.ts";
+import { CliError } from "../terminal/cli-error.ts";
+
+/** Largest file that travels with a run: a recording, as columns, or a world. Redis limits a value to 512 MiB. */
+const MAX_FILE_BYTES = 256 * 1024 ** 2;
+const MIB = 1024 ** 2;
+const FASTEST = { level: 1 };
+
+/** A run as a job of the queue. Files are named by the digests of their content. */
+export type PackedJob = {
+  /** Digest of everything that the result depends on. */
+  readonly id: string;
+  /** The command that waits for the result. */
+  readonly run: string;
+  readonly file: string;
+  readonly variant: number;
+  readonly seed?: number | undefined;
+  readonly bail: boolean;
+  readonly text: string;
+  readonly recordings: readonly (readonly [source: string, file: string])[];
+  readonly world?: { readonly path: string; readonly file: string } | undefined;
+  /** Whether the result depends on nothing but `id`. Steps with SQL also depend on the Postgres of the machine. */
+  readonly isReusable: boolean;
+};
+
+/** Packs runs, and collects the files that they need. Runs share files. */
+export class JobPacker {
+  /** By the digest of their content, compressed. */
+  readonly files = new Map<string, Buffer>();
+  readonly #code: string;
+  readonly #run: string;
+  readonly #texts = new Map<string, string>();
+  readonly #recordings = new Map<RecordedTraffic, string>();
+  readonly #worlds = new Map<string, string | undefined>();
+
+  constructor(code: string, run: string) {
+    this.#code = code;
+    this.#run = run;
+  }
+
+  /**
+   * `undefined` if the file of its initial world cannot be read: the run will not start, and its reason names a
+   * path of this machine. Throws a `CliError` if a file is too large.
+   */
+  pack({ file, text, variant, recordings, seed, bail, needs }: TitledJob): PackedJob | undefined {
+    const world = needs.worldFile === undefined ? undefined : this.#world(needs.worldFile);
+    if (needs.worldFile !== undefined && world === undefined) return undefined;
+    const content = {
+      ...{ file, variant, seed, bail, text: this.#text(text) },
+      recordings: [...recordings].map(([source, recorded]) => [source, this.#recording(recorded)] as const),
+      world: world === undefined ? undefined : { path: needs.worldFile ?? "", file: world },
+    };
+    const id = digestOf(JSON.stringify([this.#code, content]));
+    return { id, run: this.#run, ...content, isReusable: !needs.sql };
+  }
+
+  #text(text: string): string {
+    const known = this.#texts.get(text) ?? this.#add(Buffer.from(text), "the scenario");
+    this.#texts.set(text, known);
+    return known;
+  }
+
+  #recording(recorded: RecordedTraffic): string {
+    const known = this.#recordings.get(recorded) ?? this.#add(serialize(recorded), "a recording");
+    this.#recordings.set(recorded, known);
+    return known;
+  }
+
+  #world(path: string): string | undefined {
+    if (!this.#worlds.has(path)) this.#worlds.set(path, this.#readWorld(path));
+    return this.#worlds.get(path);
+  }
+
+  #readWorld(path: string): string | undefined {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true) return undefined;
+    checkSize(stats.size, path);
+    // What a server has written last can be in a second file.
+    if (statSync(`${path}-wal`, { throwIfNoEntry: false }) !== undefined)
+      throw new CliError(
+        `--queue: the world ${path} is in use; make a copy with standin export, or run without --queue`,
+      );
+    return this.#add(readFileSync(path), path);
+  }
+
+  #add(content: Buffer, name: string): string {
+    checkSize(content.length, name);
+    const digest = digestOf(content);
+    if (!this.files.has(digest)) this.files.set(digest, deflateSync(content, FASTEST));
+    return digest;
+  }
+}
+
+function checkSize(bytes: number, name: string): void {
+  if (bytes > MAX_FILE_BYTES)
+    throw new CliError(
+      `--queue: ${name} has ${Math.ceil(bytes / MIB).toLocaleString("en")} MiB; at most ${MAX_FILE_BYTES / MIB} MiB travel with a run; run it without --queue`,
+    );
+}
+
+export function digestOf(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

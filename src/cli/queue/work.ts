@@ -1,0 +1,158 @@
+import { runTitle } from "../../scenario/report/pretty.ts";
+import type { ScenarioJob, ScenarioJobResult } from "../run/run-job.ts";
+import { openRunPool, type RunPool } from "../run/run-pool.ts";
+import { loadQueuePackages } from "./load-packages.ts";
+import type { PackedJob } from "./packed-job.ts";
+import { codeVersion, fileKey, PREFIX, queueName, runKey, SIGN_EVERY_MS, workerName } from "./queue-keys.ts";
+import { openRedisLink, type RedisLink } from "./redis-link.ts";
+import { haveResults, reportDone, writeResult } from "./run-results.ts";
+import { JobUnpacker, MissingFile } from "./unpack-job.ts";
+import { signIn, signOut } from "./worker-list.ts";
+
+/** How often a job is given to another worker after one has died with it. */
+const MAX_DEATHS = 5;
+/** The pause after an error of the queue. */
+const RETRY_MS = 1_000;
+
+export type WorkOptions = {
+  readonly queue: string;
+  /** Number of parallel runs. */
+  readonly concurrency: number;
+  /** After a worker has shown no sign of life for this long, its jobs are given to others. */
+  readonly lockMs: number;
+  /** Ends the worker after this time without a job. */
+  readonly idleMs?: number | undefined;
+  readonly onReady: (worker: {
+    readonly name: string;
+    readonly code: string;
+    readonly address: string;
+  }) => void;
+  readonly onRun: (run: { readonly title: string; readonly verdict: string; readonly ms: number }) => void;
+  readonly message: (text: string) => void;
+};
+
+/** Works off the queue until `stop` is aborted, and then completes the runs that have begun. */
+export async function work(options: WorkOptions, stop: AbortSignal): Promise<void> {
+  const { message } = options;
+  const link = await openRedisLink(options.queue, {
+    message,
+    onBack: () => undefined,
+    onAway: () => undefined,
+  });
+  const { Worker } = await loadQueuePackages();
+  const code = codeVersion();
+  const name = workerName();
+  const unpacker = new JobUnpacker((digest) => link.redis.getBuffer(fileKey(digest)));
+  const pool = await openRunPool(options.concurrency, new AbortController().signal);
+  let idleSince = performance.now();
+  let running = 0;
+  const worker = new Worker<PackedJob>(
+    queueName(code),
+    async ({ data }) => {
+      running += 1;
+      try {
+        await workOff(data, { link, pool, unpacker, name, onRun: options.onRun });
+      } finally {
+        running -= 1;
+        idleSince = performance.now();
+      }
+    },
+    {
+      connection: link.redis,
+      prefix: PREFIX,
+      name,
+      concurrency: options.concurrency,
+      lockDuration: options.lockMs,
+      stalledInterval: options.lockMs,
+      maxStalledCount: MAX_DEATHS,
+      runRetryDelay: RETRY_MS,
+      autorun: false,
+    },
+  );
+  // Errors of the connection are reported by the link.
+  worker.on("error", () => undefined);
+  // The command that waits looks why.
+  worker.on("failed", (job) => {
+    if (job !== undefined) reportDone(link.redis, job.data, name).catch(() => undefined);
+  });
+  const sign = () => signIn(link.redis, { name, code }).catch(() => undefined);
+  await link.whenNotFull(() => signIn(link.redis, { name, code }));
+  const timer = setInterval(sign, SIGN_EVERY_MS);
+  options.onReady({ name, code, address: link.address });
+  const ended = worker.run();
+  try {
+    await untilStopped(stop, options.idleMs, () => (running > 0 ? 0 : performance.now() - idleSince));
+    if (running > 0) message(`stopping after ${running === 1 ? "the current run" : `${running} runs`}`);
+    await worker.close();
+    await ended;
+  } finally {
+    clearInterval(timer);
+    await signOut(link.redis, name).catch(() => undefined);
+    await pool.close();
+    unpacker.close();
+    link.close();
+  }
+}
+
+const CHECK_IDLE_MS = 100;
+
+/** Resolves when the worker was stopped, or was idle for long enough. */
+function untilStopped(stop: AbortSignal, idleMs: number | undefined, idleForMs: () => number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer =
+      idleMs === undefined ? undefined : setInterval(() => idleForMs() >= idleMs && end(), CHECK_IDLE_MS);
+    const end = () => {
+      clearInterval(timer);
+      resolve();
+    };
+    if (stop.aborted) end();
+    stop.addEventListener("abort", end, { once: true });
+  });
+}
+
+type Parts = {
+  readonly link: RedisLink;
+  readonly pool: RunPool;
+  readonly unpacker: JobUnpacker;
+  readonly name: string;
+  readonly onRun: WorkOptions["onRun"];
+};
+
+/** Runs a job unless its result exists, or nobody waits for it. */
+async function workOff(job: PackedJob, { link, pool, unpacker, name, onRun }: Parts): Promise<void> {
+  const { redis } = link;
+  const [isRunAlive, [isDone]] = await Promise.all([
+    redis.exists(runKey(job.run)),
+    haveResults(redis, [job]),
+  ]);
+  if (isRunAlive === 0) return;
+  if (isDone === true) {
+    await link.whenNotFull(() => reportDone(redis, job, name));
+    return;
+  }
+  const startedAt = performance.now();
+  const result = await resultOf(job, unpacker, pool);
+  if (result === undefined) return;
+  await link.whenNotFull(() => writeResult(redis, job, result, name));
+  onRun({ title: runTitle(result), verdict: result.verdict, ms: performance.now() - startedAt });
+}
+
+/** `undefined` if the files of the job are gone; the command that waits notices that, and adds the job again. */
+async function resultOf(
+  job: PackedJob,
+  unpacker: JobUnpacker,
+  pool: RunPool,
+): Promise<ScenarioJobResult | undefined> {
+  let unpacked: ScenarioJob;
+  try {
+    unpacked = await unpacker.unpack(job);
+  } catch (error) {
+    if (!(error instanceof MissingFile)) throw error;
+    return undefined;
+  }
+  const result = await pool.run(unpacked);
+  const { world } = job;
+  if (result.verdict !== "could_not_run" || world === undefined || unpacked.worldCopy === undefined)
+    return result;
+  return { ...result, reason: result.reason.replaceAll(unpacked.worldCopy, world.path) };
+}

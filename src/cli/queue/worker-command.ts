@@ -1,0 +1,102 @@
+import { Command, Option } from "commander";
+import { CliError } from "../terminal/cli-error.ts";
+import { integerParser, parseDurationOption } from "../terminal/option-parsers.ts";
+import { envOption } from "../terminal/options.ts";
+import { print, printError } from "../terminal/print.ts";
+import { queueOption } from "./redis-link.ts";
+import { work } from "./work.ts";
+
+const MAX_CONCURRENCY = 64;
+const MIN_LOCK_MS = 1_000;
+const MAX_LOCK_MS = 600_000;
+
+type WorkerOptions = {
+  readonly queue?: string;
+  readonly concurrency: number;
+  readonly lock: number;
+  readonly exitWhenIdle?: number;
+  readonly json?: boolean;
+};
+
+export function workerCommand(): Command {
+  return new Command("worker")
+    .addOption(queueOption("URL of the Redis server with the queue"))
+    .addOption(
+      envOption("--concurrency <n>", "number of parallel runs")
+        .argParser(integerParser(1, MAX_CONCURRENCY))
+        .default(1),
+    )
+    .addOption(
+      new Option(
+        "--lock <duration>",
+        "after a worker has not reported for this long, other workers run its jobs again",
+      )
+        .argParser(parseLock)
+        .default(15_000, "15s"),
+    )
+    .addOption(
+      new Option(
+        "--exit-when-idle <duration>",
+        "exit after this time without a job (default: never)",
+      ).argParser(parseDurationOption),
+    )
+    .addOption(new Option("--json", "print one JSON object per line: ready, run, stopped"))
+    .addHelpText(
+      "after",
+      `
+Runs the jobs of standin run --queue. Only workers of the same version of standin
+run them. A job of a worker that was killed is run by another one. On Ctrl-C or
+SIGTERM the worker completes the runs that have begun; a second signal ends it.
+
+Exit status: 0 stopped or idle, 1 failed, 2 usage error.
+
+Examples:
+  $ standin worker --queue redis://localhost:6379 --concurrency 4
+  $ STANDIN_QUEUE=rediss://user:password@redis.internal:6380 standin worker --exit-when-idle 1m`,
+    )
+    .action(runWorker);
+}
+
+async function runWorker({ queue, concurrency, lock, exitWhenIdle, json }: WorkerOptions): Promise<void> {
+  if (queue === undefined)
+    throw new CliError(
+      "--queue is required: the URL of a Redis server, such as redis://localhost:6379",
+      true,
+    );
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  const line = (event: string, fields: Record<string, unknown>) =>
+    print(`${JSON.stringify({ event, ...fields })}\n`);
+  let runs = 0;
+  try {
+    await work(
+      {
+        ...{ queue, concurrency, lockMs: lock, idleMs: exitWhenIdle },
+        onReady: ({ name, code, address }) =>
+          json === true
+            ? line("ready", { worker: name, version: code, concurrency })
+            : print(
+                `worker ${name} is ready: version ${code}, ${concurrency} parallel, queue at ${address}\n`,
+              ),
+        onRun: ({ title, verdict, ms }) => {
+          runs += 1;
+          if (json === true) line("run", { title, verdict, ms: Math.round(ms) });
+          else print(`${verdict.replaceAll("_", " ")} ${title}\n`);
+        },
+        message: (text) => printError(`standin: ${text}\n`),
+      },
+      stop.signal,
+    );
+  } finally {
+    process.removeListener("SIGINT", onSignal).removeListener("SIGTERM", onSignal);
+  }
+  if (json === true) line("stopped", { runs });
+  else print(`stopped after ${runs} runs\n`);
+}
+
+function parseLock(text: string): number {
+  const ms = parseDurationOption(text);
+  if (ms >= MIN_LOCK_MS && ms <= MAX_LOCK_MS) return ms;
+  throw new CliError(`--lock: expected a duration from 1s to 10m, got "${text}"`, true);
+}
