@@ -181,6 +181,37 @@ test.each(STORAGE_KINDS)(
 );
 
 test.each(STORAGE_KINDS)(
+  "forks early, in the middle and late in a long history equal their origin then, %s",
+  async (kind) => {
+    const shelved = await createStorageDouble(kind);
+    try {
+      const origin = shelved.double();
+      const { path, projectId } = await createProject(origin);
+      for (let hour = 0; hour < 40; hour += 1) {
+        await origin.api("POST", `${path}/start`);
+        await origin.advance("90m");
+      }
+      const events = await eventsOf(origin);
+      const places = [0.1, 0.4, 0.6, 0.95].map((part) => Math.floor(part * events.length));
+      for (const [index, at] of places.entries()) {
+        const forked = await fork(shelved, `fork-${index}`, { at });
+        const lived = await eventsOf(forked);
+        expect(lived).toEqual(events.slice(0, lived.length));
+        expect(await worldStateText(forked)).toBe(renderedState(replay(lived)));
+        expect(await operationsOf(forked, [projectId])).toEqual(operationsIn(lived, [projectId]));
+        // It goes on as its origin did, so no row of the later history is left.
+        await forked.api("POST", `${path}/start`);
+        await forked.advance("3h");
+      }
+      for (const { differences } of await shelved.verify(...places.map((_, index) => `fork-${index}`)))
+        expect(differences).toEqual([]);
+    } finally {
+      await shelved.end();
+    }
+  },
+);
+
+test.each(STORAGE_KINDS)(
   "a fork before a reset has the operations that were finished then, %s",
   async (kind) => {
     const shelved = await createStorageDouble(kind);

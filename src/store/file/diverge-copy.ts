@@ -1,21 +1,15 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import { type BranchData, copyBranchData } from "../../platform/branch-data/branch-data.ts";
 import { hasOwner } from "../../platform/branch-data/evolve-branch-data.ts";
-import type { Change } from "../../platform/core/change-set.ts";
-import { JOURNALED_TABLES } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
-import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
-import { RequestRows } from "../journal/request-rows.ts";
-import { SqliteJournal } from "../journal/sqlite-journal.ts";
-import { prepareReader, RowWriter, tableName } from "../tables/stored-tables.ts";
+import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open-world.ts";
+import { rewindHistory } from "./rewind-history.ts";
 import { checkpointAndClose } from "./sqlite-connection.ts";
 
 /** How a copy of a world's file differs from its origin. */
@@ -29,8 +23,6 @@ export type DivergenceOptions = {
   readonly rewindTo?: { readonly at: SimTime; readonly world: World };
 };
 
-/** Number of rows deleted or written between two pauses. */
-const ROWS_PER_PORTION = 2_000;
 /**
  * For a copy that is discarded if anything fails: one transaction without a log, and a cache for the pages
  * that it changes again and again. Operations have random ids, so every portion changes most pages of their
@@ -85,75 +77,6 @@ export async function divergeCopy(
   } finally {
     checkpointAndClose(sqlite);
   }
-}
-
-/** Restores events, checkpoints and tables to their state at `world.seq`. */
-async function rewindHistory(
-  sqlite: BetterSqlite3.Database,
-  row: WorldRow,
-  world: World,
-  now: SimTime,
-): Promise<WorldRow> {
-  const { seq, at, settings, numbers } = world;
-  const journal = new SqliteJournal(sqlite, row);
-  const wasReset =
-    sqlite.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'WorldReset' LIMIT 1").get(seq) !==
-    undefined;
-  // A reset has deleted the finished operations from their table; they remain only in the events.
-  const finished = wasReset ? finishedOperations(journal, seq) : [];
-  const chain = journal.chainAt(seq);
-  if (chain === undefined) throw new CorruptFile(`event ${seq} is missing`);
-  sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
-  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
-  new RequestRows(sqlite).deleteAfter(now);
-  await deleteRows(sqlite, "events", `seq > ${seq}`);
-  for (const name of JOURNALED_TABLES) {
-    if (name === "operations" && !wasReset)
-      await deleteRows(sqlite, tableName(name), `number > ${numbers.operation}`);
-    else sqlite.exec(`DELETE FROM ${tableName(name)}`);
-    await writeRows(
-      sqlite,
-      [...world[name].entries()].map(([key, value]) => ({ table: name, key, value })),
-    );
-  }
-  await writeRows(
-    sqlite,
-    finished.map((operation) => ({ table: "operations", key: operation.id, value: operation })),
-  );
-  return { ...row, settings, numbers, seq, at, chain };
-}
-
-async function deleteRows(sqlite: BetterSqlite3.Database, table: string, where: string): Promise<void> {
-  const deletePortion = sqlite.prepare(
-    `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${where} ORDER BY rowid DESC LIMIT ${ROWS_PER_PORTION})`,
-  );
-  while (deletePortion.run().changes > 0) await nextTurn();
-}
-
-async function writeRows(sqlite: BetterSqlite3.Database, changes: readonly Change[]): Promise<void> {
-  const writer = new RowWriter(sqlite);
-  const writePortion = sqlite.transaction((portion: readonly Change[]) => {
-    for (const change of portion) writer.write(change);
-  });
-  for (let from = 0; from < changes.length; from += ROWS_PER_PORTION) {
-    writePortion(changes.slice(from, from + ROWS_PER_PORTION));
-    await nextTurn();
-  }
-}
-
-function finishedOperations(journal: SqliteJournal, upTo: number): Operation[] {
-  const operations = new Map<string, Operation>();
-  for (const operation of (journal.checkpointBefore({ seq: journal.oldest.seq }).tables["operations"] ??
-    []) as Operation[]) {
-    operations.set(operation.id, operation);
-  }
-  for (let seq = journal.oldest.seq; seq < upTo; ) {
-    for (const event of journal.events(seq, Math.min(upTo - seq, 5_000))) {
-      foldOperation(operations, event);
-      seq = event.seq;
-    }
-  }
-  return [...operations.values()].filter(({ state }) => isTerminal(state));
 }
 
 function writeWorldRow(

@@ -94,16 +94,53 @@ function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTab
   );
   return {
     upsert(rowKey, row) {
-      const values = columns.map(([property, column]) => {
-        const value = property === "key" ? rowKey : row[property];
-        return value === undefined ? null : column.mapToDriverValue(value);
-      });
+      const values = storedValues(columns, rowKey, row);
       values.push(checksumOf(values));
       upsert.run(values);
     },
     remove: sqlite.prepare(`DELETE FROM ${name} WHERE ${quoteColumn(key)} = ?`),
     empty: sqlite.prepare(`DELETE FROM ${name}`),
   };
+}
+
+function storedValues(
+  columns: readonly ValueColumn[],
+  key: string,
+  row: Readonly<Record<string, unknown>>,
+): unknown[] {
+  return columns.map(([property, column]) => {
+    const value = property === "key" ? key : row[property];
+    return value === undefined ? null : column.mapToDriverValue(value);
+  });
+}
+
+/** The columns of a table that can be written, quoted. */
+export function tableColumns(name: TableName): readonly string[] {
+  return [
+    ...valueColumns(STORED_TABLES[name].table).map(([property]) => quoteColumn(property)),
+    quoteColumn("checksum"),
+  ];
+}
+
+/** Compares all stored rows with those of the world, in no particular order. */
+export function* compareRows(
+  sqlite: BetterSqlite3.Database,
+  name: TableName,
+  rowOf: (key: string) => object | undefined,
+): Generator<{ readonly rowid: number; readonly key: string; readonly isEqual: boolean }> {
+  const columns = valueColumns(STORED_TABLES[name].table);
+  const keyColumn = columns.findIndex(([property]) => property === STORED_TABLES[name].key);
+  const names = columns.map(([property]) => quoteColumn(property));
+  for (const [rowid, ...stored] of readInPortions(sqlite, tableName(name), names)) {
+    const key = stored[keyColumn] as string;
+    const row = rowOf(key);
+    const values = row === undefined ? [] : storedValues(columns, key, row as Record<string, unknown>);
+    yield {
+      rowid,
+      key,
+      isEqual: row !== undefined && stored.every((value, index) => value === values[index]),
+    };
+  }
 }
 
 /**

@@ -1,0 +1,169 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type BetterSqlite3 from "better-sqlite3";
+import type { Change } from "../../platform/core/change-set.ts";
+import { JOURNALED_TABLES } from "../../platform/core/tables.ts";
+import type { SimTime } from "../../platform/core/time.ts";
+import type { World } from "../../platform/core/world.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
+import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
+import { CorruptFile } from "../journal/journal-checksum.ts";
+import { RequestRows } from "../journal/request-rows.ts";
+import { SqliteJournal } from "../journal/sqlite-journal.ts";
+import { compareRows, RowWriter, tableColumns, tableName } from "../tables/stored-tables.ts";
+import type { WorldRow } from "./open-world.ts";
+
+/** Rows read, deleted or written between two pauses: some milliseconds. */
+const ROWS_PER_PORTION = 2_000;
+/** Events have no index, so deleting one takes a tenth of the time of an operation. */
+const EVENTS_PER_PORTION = 20_000;
+/** A table of which less is left than this part is written anew: an insertion takes as long as a deletion. */
+const FEW = 0.5;
+
+/**
+ * Restores events, checkpoints and tables of a copy to their state at `world.seq`. The caller opens the
+ * transaction.
+ */
+export async function rewindHistory(
+  sqlite: BetterSqlite3.Database,
+  row: WorldRow,
+  world: World,
+  now: SimTime,
+): Promise<WorldRow> {
+  const { seq, at, settings, numbers } = world;
+  const journal = new SqliteJournal(sqlite, row);
+  const wasReset = await hasReset(sqlite, world, row.seq);
+  // A reset has deleted the finished operations from their table; they remain only in the events.
+  const finished = wasReset ? finishedOperations(journal, seq) : [];
+  const chain = journal.chainAt(seq);
+  if (chain === undefined) throw new CorruptFile(`event ${seq} is missing`);
+  sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
+  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
+  new RequestRows(sqlite).deleteAfter(now);
+  await deleteEventsAfter(sqlite, seq, row.seq);
+  for (const name of JOURNALED_TABLES) {
+    if (name === "hourlyUsage") await rewindHourlyUsage(sqlite, world);
+    else {
+      if (name === "operations" && !wasReset) await deleteOperationsAfter(sqlite, numbers.operation);
+      else sqlite.exec(`DELETE FROM ${tableName(name)}`);
+      await writeRows(sqlite, changesOf(name, world[name].entries()));
+    }
+  }
+  await writeRows(
+    sqlite,
+    finished.map((operation) => ({ table: "operations", key: operation.id, value: operation })),
+  );
+  return { ...row, settings, numbers, seq, at, chain };
+}
+
+/** Whether a reset happened after the point. It deletes all operations, so one from before the point tells. */
+async function hasReset(sqlite: BetterSqlite3.Database, { seq, at }: World, head: number): Promise<boolean> {
+  const oldest = sqlite
+    .prepare<[], SimTime>("SELECT created_at FROM operations ORDER BY rowid LIMIT 1")
+    .pluck()
+    .get();
+  if (oldest !== undefined && oldest < at) return false;
+  const find = sqlite.prepare(
+    "SELECT 1 FROM events WHERE seq > ? AND seq <= ? AND type = 'WorldReset' LIMIT 1",
+  );
+  for (let from = seq; from < head; from += EVENTS_PER_PORTION) {
+    if (find.get(from, from + EVENTS_PER_PORTION) !== undefined) return true;
+    await nextTurn();
+  }
+  return false;
+}
+
+/** Most rows of a world are of hourly usage, and most of them are about hours before the point. */
+async function rewindHourlyUsage(sqlite: BetterSqlite3.Database, { hourlyUsage }: World): Promise<void> {
+  const table = tableName("hourlyUsage");
+  const expected = new Map(hourlyUsage.entries());
+  if (expected.size < FEW * countRows(sqlite, table)) sqlite.exec(`DELETE FROM ${table}`);
+  else {
+    const remove = sqlite.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
+    const differing: number[] = [];
+    let count = 0;
+    for (const { rowid, key, isEqual } of compareRows(sqlite, "hourlyUsage", (key) => expected.get(key))) {
+      if (isEqual) expected.delete(key);
+      else differing.push(rowid);
+      count += 1;
+      if (count % ROWS_PER_PORTION === 0) await nextTurn();
+    }
+    await inPortions(differing, (rowid) => remove.run(rowid));
+  }
+  await writeRows(sqlite, changesOf("hourlyUsage", expected));
+}
+
+/**
+ * Operations have random ids, so each deletion and each insertion changes another page of an index. Their status
+ * is computed, which may fail, so SQLite keeps a copy of each page that a statement for many rows changes.
+ */
+async function deleteOperationsAfter(sqlite: BetterSqlite3.Database, number: number): Promise<void> {
+  const table = tableName("operations");
+  const later = sqlite
+    .prepare<[number], number>(`SELECT rowid FROM ${table} WHERE number > ?`)
+    .pluck()
+    .all(number)
+    .sort((one, other) => other - one);
+  const left = countRows(sqlite, table) - later.length;
+  if (left >= FEW * (left + later.length)) {
+    const remove = sqlite.prepare<[number]>(`DELETE FROM ${table} WHERE rowid = ?`);
+    await inPortions(later, (rowid) => remove.run(rowid));
+    return;
+  }
+  const columns = tableColumns("operations").join(", ");
+  sqlite.exec(
+    `CREATE TEMP TABLE earlier AS SELECT rowid AS row, ${columns} FROM ${table} WHERE number <= ${number} ORDER BY rowid;
+     DELETE FROM ${table}`,
+  );
+  const insert = sqlite.prepare<[number, number]>(
+    `INSERT INTO ${table} (rowid, ${columns}) SELECT row, ${columns} FROM earlier WHERE rowid > ? AND rowid <= ?`,
+  );
+  for (let from = 0; from < left; from += ROWS_PER_PORTION) {
+    insert.run(from, from + ROWS_PER_PORTION);
+    await nextTurn();
+  }
+  sqlite.exec("DROP TABLE earlier");
+}
+
+async function deleteEventsAfter(sqlite: BetterSqlite3.Database, seq: number, head: number): Promise<void> {
+  const remove = sqlite.prepare<[number]>("DELETE FROM events WHERE seq > ?");
+  for (let to = head - EVENTS_PER_PORTION; to > seq; to -= EVENTS_PER_PORTION) {
+    remove.run(to);
+    await nextTurn();
+  }
+  remove.run(seq);
+}
+
+function countRows(sqlite: BetterSqlite3.Database, table: string): number {
+  return sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+}
+
+function changesOf(table: string, entries: Iterable<readonly [string, unknown]>): Change[] {
+  return Array.from(entries, ([key, value]) => ({ table, key, value }));
+}
+
+async function writeRows(sqlite: BetterSqlite3.Database, changes: readonly Change[]): Promise<void> {
+  const writer = new RowWriter(sqlite);
+  await inPortions(changes, (change) => writer.write(change));
+}
+
+async function inPortions<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
+  for (let from = 0; from < items.length; from += ROWS_PER_PORTION) {
+    for (const item of items.slice(from, from + ROWS_PER_PORTION)) work(item);
+    await nextTurn();
+  }
+}
+
+function finishedOperations(journal: SqliteJournal, upTo: number): Operation[] {
+  const operations = new Map<string, Operation>();
+  for (const operation of (journal.checkpointBefore({ seq: journal.oldest.seq }).tables["operations"] ??
+    []) as Operation[]) {
+    operations.set(operation.id, operation);
+  }
+  for (let seq = journal.oldest.seq; seq < upTo; ) {
+    for (const event of journal.events(seq, Math.min(upTo - seq, 5_000))) {
+      foldOperation(operations, event);
+      seq = event.seq;
+    }
+  }
+  return [...operations.values()].filter(({ state }) => isTerminal(state));
+}
