@@ -11,6 +11,8 @@ export type Figure = {
   readonly value: number;
   readonly baseline?: { readonly what: string; readonly value: number };
   readonly ratio?: number;
+  /** The first and the third quartile of the ratios of all rounds. */
+  readonly quartiles?: readonly [number, number];
   readonly target?: Target;
   readonly reached?: boolean;
 };
@@ -32,8 +34,10 @@ export function comparedFigure(
 ): Figure {
   const value = median(rounds.map(({ own }) => own));
   const baseline = { what, value: median(rounds.map((round) => round.baseline)) };
-  const ratio = median(rounds.map((round) => round.own / round.baseline));
-  return withVerdict({ figure, unit, value, baseline, ratio }, target);
+  const ratios = rounds.map((round) => round.own / round.baseline).sort((a, b) => a - b);
+  const quarter = Math.floor((ratios.length - 1) / 4);
+  const quartiles = [ratios[quarter], ratios[ratios.length - 1 - quarter]] as [number, number];
+  return withVerdict({ figure, unit, value, baseline, ratio: median(ratios), quartiles }, target);
 }
 
 export function median(values: readonly number[]): number {

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
 import { cell } from "./benchmarks/cell.ts";
+import { curves } from "./benchmarks/curves.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
 import { fleet } from "./benchmarks/fleet.ts";
 import { fork } from "./benchmarks/fork.ts";
@@ -17,6 +18,14 @@ import { startUp } from "./benchmarks/start-up.ts";
 import { tracing } from "./benchmarks/tracing.ts";
 import { whatifFiles } from "./benchmarks/whatif-files.ts";
 import { whatifKernels } from "./benchmarks/whatif-kernels.ts";
+import {
+  type Comparison,
+  compareFigures,
+  readFigures,
+  renderComparison,
+  TOLERANCE,
+  UnusableFigures,
+} from "./comparison.ts";
 import { BenchEnvironment } from "./environment/environment.ts";
 import type { Figure } from "./figure.ts";
 import { renderTable } from "./table.ts";
@@ -40,9 +49,15 @@ const BENCHMARKS: readonly Benchmark[] = [
   whatifKernels,
   whatifFiles,
   peers,
+  curves,
 ];
 
-type BenchOptions = { readonly json?: boolean; readonly quick?: boolean; readonly only?: readonly string[] };
+type BenchOptions = {
+  readonly json?: boolean;
+  readonly quick?: boolean;
+  readonly only?: readonly string[];
+  readonly compare?: string;
+};
 
 const EXIT_INTERRUPTED = 130;
 
@@ -53,6 +68,10 @@ const command = new Command("npm run bench --")
   )
   .option("--quick", "run fewer and shorter rounds; the figures are not meaningful")
   .option("--json", "print the figures as JSON")
+  .option(
+    "--compare <file>",
+    `compare the ratios with those of an earlier run with --json; exit with 1 if one is worse by more than ${100 * TOLERANCE} %`,
+  )
   .addHelpText(
     "after",
     `\nBenchmarks:\n${BENCHMARKS.map(({ name, measures }) => `  ${name.padEnd(14)}${measures}`).join("\n")}`,
@@ -62,11 +81,15 @@ const command = new Command("npm run bench --")
 try {
   await runBenchmarks(command.parse().opts<BenchOptions>());
 } catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode;
+  if (error instanceof CommanderError) process.exitCode = error.exitCode;
+  else if (error instanceof UnusableFigures) {
+    process.stderr.write(`bench: ${error.message}\n`);
+    process.exitCode = 2;
+  } else throw error;
 }
 
-async function runBenchmarks({ json, quick, only }: BenchOptions): Promise<void> {
+async function runBenchmarks({ json, quick, only, compare }: BenchOptions): Promise<void> {
+  const before = compare === undefined ? undefined : readFigures(compare);
   const chosen = BENCHMARKS.filter(({ name }) => only === undefined || only.includes(name));
   // Remain installed, so that a second signal does not interrupt the clean-up.
   const interrupted = new Promise<"interrupted">((resolve) => {
@@ -76,15 +99,23 @@ async function runBenchmarks({ json, quick, only }: BenchOptions): Promise<void>
   try {
     const figures = await Promise.race([runAll(chosen, environment), interrupted]);
     if (figures === "interrupted") process.exitCode = EXIT_INTERRUPTED;
-    else
+    else {
       process.stdout.write(
         json === true ? `${JSON.stringify(figures, undefined, 2)}\n` : `\n${renderTable(figures)}`,
       );
+      if (before !== undefined) reportComparison(compareFigures(before, figures));
+    }
   } finally {
     await environment.close();
   }
   // An interrupted benchmark may have pending work that would keep the process alive.
   process.exit();
+}
+
+/** On stderr, so that stdout can be stored as the next file to compare with. */
+function reportComparison(comparison: Comparison): void {
+  process.stderr.write(`\n${renderComparison(comparison)}`);
+  if (comparison.ratios.some(({ isWorse }) => isWorse)) process.exitCode = 1;
 }
 
 async function runAll(benchmarks: readonly Benchmark[], environment: BenchEnvironment): Promise<Figure[]> {

@@ -11,8 +11,9 @@ import { costPerUnit } from "./law.ts";
 const MIB = 1024 ** 2;
 const CONNECTIONS = 64;
 
-type WorldMeasurement = {
+export type WorldMeasurement = {
   readonly computes: number;
+  readonly events: number;
   readonly fileBytes: number;
   readonly startCpuMs: number;
   readonly rssBytes: number;
@@ -46,8 +47,13 @@ export async function computeFigures(environment: BenchEnvironment, progress: Pr
   ];
 }
 
-async function measureWorld(environment: BenchEnvironment, computes: number): Promise<WorldMeasurement> {
-  const { data, file } = await worldOf(environment, computes);
+/** One server with one world. */
+export async function measureWorld(
+  environment: BenchEnvironment,
+  computes: number,
+  startsPerCompute = 1,
+): Promise<WorldMeasurement> {
+  const { data, file, events } = await worldOf(environment, computes, startsPerCompute);
   const server = await startCommand(environment, data, {
     nodeOptions: ["--expose-gc", LARGE_HEAP],
     more: ["--pg-port", "none"],
@@ -84,5 +90,5 @@ async function measureWorld(environment: BenchEnvironment, computes: number): Pr
   const write = { method: "POST", path: `${API}/api_keys`, headers, body, expected: 200 };
   const writeCpuUs = await cpuUs([write]);
   await environment.stop(server.child);
-  return { computes, fileBytes: statSync(file).size, startCpuMs, rssBytes, readCpuUs, writeCpuUs };
+  return { computes, events, fileBytes: statSync(file).size, startCpuMs, rssBytes, readCpuUs, writeCpuUs };
 }

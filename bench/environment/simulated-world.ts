@@ -39,9 +39,13 @@ export function largeWorld(environment: BenchEnvironment, progress: Progress): P
   return world;
 }
 
-/** A world of this many computes, each of which has started once. */
-export function worldOf(environment: BenchEnvironment, computes: number): Promise<SimulatedWorld> {
-  return createWorld(environment, { computes, startsPerCompute: 1 });
+/** A world of this many computes, each of which has started so often. */
+export function worldOf(
+  environment: BenchEnvironment,
+  computes: number,
+  startsPerCompute = 1,
+): Promise<SimulatedWorld> {
+  return createWorld(environment, { computes, startsPerCompute });
 }
 
 /** As in a typical test: one project, about 50 events. */

@@ -1,8 +1,10 @@
 import { DAY } from "../../src/platform/core/time.ts";
 import { emptyWorld } from "../../src/platform/core/world.ts";
+import { takeCheckpoint } from "../../src/simulation/checkpoint.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
+import { isCheckpointDue, nextCheckpoint } from "../../src/worlds/retention.ts";
 import { advance, createComputes, DAY_START, scheduleQueries } from "../simulated/computes.ts";
 
 export type SimulatedDayOptions = {
@@ -25,12 +27,12 @@ export type SimulatedDayResult = {
 const options = JSON.parse(process.argv[2] ?? "") as SimulatedDayOptions;
 const { journal, world, close } = open(options);
 const simulation = new Simulation(world, journal);
-createComputes(simulation, options.computes);
+await createComputes(simulation, options.computes);
 scheduleQueries(simulation, options.startsPerCompute);
 
 const since = world.seq;
 const startedAt = performance.now();
-advance(simulation, DAY_START + DAY);
+await advance(simulation, DAY_START + DAY, options.store === undefined ? undefined : takeDueCheckpoint);
 const elapsedMs = performance.now() - startedAt;
 
 const events = world.seq - since;
@@ -47,6 +49,12 @@ const result: SimulatedDayResult = {
 // Close first: after the result is printed, the parent may end this process.
 close();
 process.stdout.write(`${JSON.stringify(result)}\n`);
+
+/** As a server does: a fork in the past begins at the nearest one. */
+async function takeDueCheckpoint(): Promise<void> {
+  if (isCheckpointDue(world, nextCheckpoint(journal, journal.newestCheckpoint, world, {})))
+    await journal.storeCheckpoint(takeCheckpoint(world));
+}
 
 function open({ store }: SimulatedDayOptions) {
   if (store !== undefined) return openStore(store.path, { migrationsFolder: store.migrations });

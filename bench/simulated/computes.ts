@@ -17,7 +17,7 @@ const LONGEST_QUERY_MS = 30 * SECOND;
 const ACTIVE_MS = 10 * MINUTE;
 
 /** Projects of 10 branches with one compute each. All are suspended at `DAY_START`. */
-export function createComputes(simulation: Simulation, computes: number): void {
+export async function createComputes(simulation: Simulation, computes: number): Promise<void> {
   const execute = commandExecutor(simulation, START);
   const settings = {
     seed: SEED,
@@ -43,7 +43,7 @@ export function createComputes(simulation: Simulation, computes: number): void {
   }
   execute({ type: "ConfigureWorld", settings: { operations: "timed" } });
   commit(simulation, START);
-  advance(simulation, DAY_START);
+  await advance(simulation, DAY_START);
 }
 
 /** Divides the day into one slot per start, and schedules one query at a random time of each slot. */
@@ -62,11 +62,16 @@ export function scheduleQueries(simulation: Simulation, startsPerCompute: number
   }
 }
 
-/** Runs all work due until `to`, inclusive. */
-export function advance(simulation: Simulation, to: SimTime): void {
+/** Runs all work due until `to`, inclusive. `afterCommit` is what a server does after a commit. */
+export async function advance(
+  simulation: Simulation,
+  to: SimTime,
+  afterCommit: () => Promise<void> = async () => {},
+): Promise<void> {
   for (let isDone = false; !isDone; ) {
     isDone = simulation.runDueUntil(to, EVENTS_PER_COMMIT);
     commit(simulation, isDone ? to : simulation.world.at);
+    await afterCommit();
   }
 }
 

@@ -16,10 +16,14 @@ export type Retention = {
 const EVENTS_PER_CHECKPOINT = 50_000;
 /** The minimum if history waits for a checkpoint to be truncated. */
 const EVENTS_PER_RETENTION_CHECKPOINT = 1_000;
-/** Writing one row of a checkpoint costs about as much as replaying this number of events. */
-const EVENTS_PER_CHECKPOINT_ROW = 20;
+/**
+ * A row of a checkpoint takes 4 µs and 36 bytes, an event 25 µs and 270 bytes when it happens and 2.4 µs when it
+ * is replayed. So checkpoints add a thirtieth to what happens, and a replay from the nearest one takes as long as
+ * writing at most three checkpoints.
+ */
+const EVENTS_PER_CHECKPOINT_ROW = 5;
 /** The same for a row of hourly usage: there are many, and each is only five numbers. */
-const EVENTS_PER_CHECKPOINT_HOUR = 1;
+const EVENTS_PER_CHECKPOINT_HOUR = 0.5;
 /** In memory a checkpoint copies one pointer per row. Hourly usage is copied by ledger, three for each id. */
 const EVENTS_PER_ROW_IN_MEMORY = 0.25;
 const LEDGERS_PER_ID = 3;
@@ -45,7 +49,7 @@ export function nextCheckpoint(
   const pointers = rows + LEDGERS_PER_ID * world.usage.size;
   const minimum =
     journal.eventsPerCheckpoint === undefined
-      ? EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours
+      ? Math.ceil(EVENTS_PER_CHECKPOINT_ROW * rows + EVENTS_PER_CHECKPOINT_HOUR * hours)
       : Math.ceil(EVENTS_PER_ROW_IN_MEMORY * pointers);
   const regular = journal.eventsPerCheckpoint ?? eventsPerCheckpoint;
   return {

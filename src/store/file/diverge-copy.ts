@@ -31,6 +31,12 @@ export type DivergenceOptions = {
 
 /** Number of rows deleted or written between two pauses. */
 const ROWS_PER_PORTION = 2_000;
+/**
+ * For a copy that is discarded if anything fails: one transaction without a log, and a cache for the pages
+ * that it changes again and again. Operations have random ids, so every portion changes most pages of their
+ * index.
+ */
+const WRITE_ONCE = "PRAGMA journal_mode = OFF; PRAGMA cache_size = -65536; BEGIN IMMEDIATE";
 
 /** Turns a copy that is not open into a history of its own. If this fails, the copy must be discarded. */
 export async function divergeCopy(
@@ -42,6 +48,7 @@ export async function divergeCopy(
   try {
     // An unfinished copy is never read, and it is synced before it is moved into place.
     sqlite.exec("PRAGMA synchronous = OFF");
+    if (rewindTo !== undefined) sqlite.exec(WRITE_ONCE);
     const row = readWorldRow(sqlite);
     if (row === undefined) throw new CorruptFile("there is no world in this file");
     const history = readHistoryRow(sqlite);
@@ -74,6 +81,7 @@ export async function divergeCopy(
       writeWorldRow(sqlite, { ...rewound, clock: state, now });
       writeHistoryRow(sqlite, { ...history, historyId, origin });
     })();
+    if (rewindTo !== undefined) sqlite.exec("COMMIT; PRAGMA journal_mode = WAL");
   } finally {
     checkpointAndClose(sqlite);
   }
@@ -100,8 +108,9 @@ async function rewindHistory(
   new RequestRows(sqlite).deleteAfter(now);
   await deleteRows(sqlite, "events", `seq > ${seq}`);
   for (const name of JOURNALED_TABLES) {
-    const isHistory = name === "operations" && !wasReset;
-    await deleteRows(sqlite, tableName(name), isHistory ? `number > ${numbers.operation}` : "true");
+    if (name === "operations" && !wasReset)
+      await deleteRows(sqlite, tableName(name), `number > ${numbers.operation}`);
+    else sqlite.exec(`DELETE FROM ${tableName(name)}`);
     await writeRows(
       sqlite,
       [...world[name].entries()].map(([key, value]) => ({ table: name, key, value })),
