@@ -20,7 +20,7 @@ async function jobsOf(options: { readonly seed?: number } = {}): Promise<readonl
     [
       "version: 1",
       "matrix: { delay: [1, 2] }",
-      "world: { start_delay: '${delay}s', projects: { shop: {} } }",
+      `world: { start_delay: "\${delay}s", projects: { shop: {} } }`,
       "traffic: [{ name: r, to: shop/main, pattern: replay, file: r.csv }]",
       "length: 1m",
     ].join("\n"),
