@@ -9,13 +9,13 @@ const fromSources = (name: string) => ({
 });
 
 /** Tests that start real processes: they run the bundle, which is built once before them. */
-const fromBundle = (name: string) => ({
+const fromBundle = (name: string, ...setups: string[]) => ({
   extends: true as const,
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     isolate: false,
-    globalSetup: ["test/support/build.ts"],
+    globalSetup: ["test/support/build.ts", ...setups],
     server: { deps: { external: [/\/dist\//] } },
   },
 });
@@ -30,7 +30,7 @@ export default defineConfig({
       fromSources("replay"),
       fromBundle("contract"),
       fromBundle("e2e"),
-      fromBundle("console"),
+      fromBundle("console", "test/support/browser-program.ts"),
     ],
     // Many tests wait for processes: even two cores have room for three.
     maxWorkers: Math.max(3, availableParallelism() - 1),

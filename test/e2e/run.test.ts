@@ -260,7 +260,11 @@ test("unwritable reports, unusable directories and unreadable worlds exit with 2
     "http://127.0.0.1:1",
   );
   await refused("--control-token requires --target", file, "--control-token", "secret");
-  await refused(`${tmpdir()}: EISDIR`, tmpdir());
+  await refused(`${tmpdir()}: is a directory; name the files in it`, tmpdir());
+  await refused("missing.yaml: does not exist", join(testDirectory(), "missing.yaml"));
+  const empty = join(testDirectory(), "empty.yaml");
+  writeFileSync(empty, "# nothing\n");
+  await refused("empty.yaml:1:1: the file: is empty", empty);
   const begun = join(testDirectory(), "begun.yaml");
   writeFileSync(begun, "version: 1\nworld: { file: begun.yaml }\nlength: 1m\n");
   await refused("world.file: file is not a database", begun);

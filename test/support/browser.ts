@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { BROWSER_PROGRAM } from "./browser-program.ts";
 import { type ServerProcess, serve, temporaryDirectory } from "./process.ts";
 import {
   type RunningServer,
@@ -12,20 +11,14 @@ import {
   testDirectory,
 } from "./running-server.ts";
 
-const require = createRequire(import.meta.url);
 const START = "2026-03-02T08:00:00Z";
 
 let browser: Promise<Browser> | undefined;
 
-/** A browser that comes from npm alone, shared by the tests of a worker. */
+/** Shared by the tests of a worker. */
 function sharedBrowser(): Promise<Browser> {
-  browser ??= (async () => {
-    // Its CommonJS entry does not load under Node 20.
-    const entry = require.resolve("@sparticuz/chromium").replace(/\/cjs\/index\.cjs$/, "/esm/index.js");
-    const { default: binary } = await import(pathToFileURL(entry).href);
-    // Its own arguments run everything in one process, which ends with the first page that is closed.
-    return chromium.launch({ executablePath: await binary.executablePath(), args: ["--no-sandbox"] });
-  })();
+  // The arguments of its package run everything in one process, which ends with the first page that is closed.
+  browser ??= chromium.launch({ executablePath: BROWSER_PROGRAM, args: ["--no-sandbox"] });
   return browser;
 }
 

@@ -9,6 +9,7 @@ import { plural } from "../../whatif/report/number-format.ts";
 import { parseApiUrl, withApiKey } from "../client/api-access.ts";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import { InterruptedError, interruptible } from "../terminal/interrupt.ts";
 import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
@@ -137,10 +138,7 @@ function readCallList(path: string): ReadCall[] {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new CliError(
-      `--list ${path}: cannot read the file: ${error instanceof Error ? error.message : String(error)}`,
-      true,
-    );
+    throw new CliError(`--list ${path}: ${fileProblem(error)}`, true);
   }
   return parseCallList(text, path);
 }

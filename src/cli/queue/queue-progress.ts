@@ -12,8 +12,8 @@ const MAX_WORKERS_SHOWN = 4;
 /** Progress of all workers on one line of stderr; a line every 10 s when stderr is not a terminal. */
 export type QueueProgress = {
   readonly start: (jobs: number) => void;
-  /** A run is complete; without a worker, its result existed already. */
-  readonly done: (worker: string | undefined) => void;
+  /** A run is complete: by this worker if known, or its result is that of an earlier command. */
+  readonly done: (worker: string | undefined, isReused: boolean) => void;
   /** The workers of all versions; `code` is the version that can run the jobs. */
   readonly workers: (workers: readonly ListedWorker[], code: string) => void;
   readonly message: (text: string) => void;
@@ -58,10 +58,10 @@ export function showQueueProgress(output: ProgressOutput = standardError()): Que
     start(jobs) {
       of = jobs;
     },
-    done(worker) {
+    done(worker, isReused) {
       done += 1;
-      if (worker === undefined) reused += 1;
-      else runsBy.set(worker, (runsBy.get(worker) ?? 0) + 1);
+      if (isReused) reused += 1;
+      else if (worker !== undefined) runsBy.set(worker, (runsBy.get(worker) ?? 0) + 1);
       draw();
     },
     workers(workers, code) {

@@ -7,6 +7,7 @@ import { everyStep } from "../../scenario/file/step-schema.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import { isEmbeddedWorld } from "../history/embedded-world.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";
 import { readRecordings } from "./traffic-files.ts";
@@ -64,7 +65,7 @@ export async function prepareJobs(
     } catch (error) {
       if (signal.aborted) throw new CliError("interrupted");
       if (!(error instanceof ScenarioError) && !(error instanceof Error && "code" in error)) throw error;
-      problems.push(error instanceof ScenarioError ? error.message : `${path}: ${error.message}`);
+      problems.push(error instanceof ScenarioError ? error.message : `${path}: ${fileProblem(error)}`);
     }
   }
   if (problems.length > 0)

@@ -8,6 +8,7 @@ import {
   type ReportedRun,
 } from "../../scenario/report/merge-reports.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import { RepeatableOption } from "../terminal/options.ts";
 import {
   checkWritable,
@@ -73,9 +74,6 @@ function readReport(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new CliError(
-      `cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`,
-      true,
-    );
+    throw new CliError(`${path}: ${fileProblem(error)}`, true);
   }
 }

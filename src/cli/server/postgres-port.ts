@@ -7,6 +7,7 @@ import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { DEFAULT_MAX_BRANCH_HISTORY, hostNamesResolve, PostgresPort } from "../../app/open-gateway.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import { integerParser, parseBytesOption } from "../terminal/option-parsers.ts";
 import { envOption } from "../terminal/options.ts";
 import type { Log } from "./log.ts";
@@ -194,7 +195,7 @@ function readTlsFiles({
     try {
       return readFileSync(path, "utf8");
     } catch (error) {
-      throw new CliError(`${option} ${path}: cannot read the file: ${(error as Error).message}`);
+      throw new CliError(`${option} ${path}: ${fileProblem(error)}`);
     }
   };
   return { cert: read("--tls-cert", tlsCert), key: read("--tls-key", tlsKey) };

@@ -6,6 +6,7 @@ import { EngineError, ScriptError } from "../../engine/engine.ts";
 import type { DatabaseSeed } from "../../gateway/data/seed-data.ts";
 import type { SeedFile } from "../../scenario/file/seed-schema.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import type { Log } from "./log.ts";
 
 export type ReadSeedFile = {
@@ -76,7 +77,6 @@ function readText(what: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CliError(`${what}: cannot read the file: ${reason}`);
+    throw new CliError(`${what}: ${fileProblem(error)}`);
   }
 }

@@ -88,7 +88,8 @@ export async function readFileInput(
   const head = readHead(input.path);
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   const format = input.options.format ?? guessFormat(isGzip ? gunzipHead(head) : head);
-  if (format === undefined) throw new RecordingError("is empty or has an unknown format; name its format");
+  if (format === undefined)
+    throw new RecordingError("is empty or has an unknown format; name it with --format");
   if (format === "world")
     throw new RecordingError("is the file of a world; pass its data directory with --data");
   checkFormatOptions(format, input.options);

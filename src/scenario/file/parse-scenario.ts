@@ -64,8 +64,10 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
     throw errorOf([source.problemAt(["matrix"], message)]);
   }
   const usedNames = new Set<string>();
-  const variants = combinations(matrix).flatMap((values): Variant[] => {
-    const filled = fillTemplate(source.value, values);
+  const variants = combinations(matrix).flatMap((values, index): Variant[] => {
+    // The matrix is the same in all combinations. Parsing it in each takes quadratic time.
+    const template = index === 0 ? source.value : withoutMatrix(source.value);
+    const filled = fillTemplate(template, values);
     for (const name of filled.usedNames) usedNames.add(name);
     for (const { path, name } of filled.unknownNames)
       if (!isInvalid(name)) problems.push(source.problemAt(path, unknownNameMessage(name, values)));
@@ -104,6 +106,12 @@ export function parseScenario(text: string, fileName: string, rules?: SurfaceRul
     },
     errorOf: (found) => errorOf(found.map(({ path, message }) => source.problemAt(path, message))),
   };
+}
+
+function withoutMatrix(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("matrix" in value)) return value;
+  const { matrix: _, ...rest } = value;
+  return rest;
 }
 
 function scenarioNameFrom(fileName: string): string {

@@ -45,6 +45,8 @@ export class SourceDocument {
   #toPlain(): { readonly value?: unknown; readonly problems: readonly Problem[] } {
     try {
       const value: unknown = this.#document.toJS({ maxAliasCount: MAX_ALIASES });
+      if (value === null || value === undefined)
+        return { problems: [this.#problem(0, "the file: is empty")] };
       const malformed = findLoneSurrogate(value);
       if (malformed === undefined) return { value, problems: [] };
       return {

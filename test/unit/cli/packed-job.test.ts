@@ -1,0 +1,84 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { JobPacker } from "../../../src/cli/queue/packed-job.ts";
+import { JobUnpacker, MissingFile } from "../../../src/cli/queue/unpack-job.ts";
+import { prepareJobs, type TitledJob } from "../../../src/cli/run/prepare-jobs.ts";
+import { temporaryDirectory } from "../../support/process.ts";
+
+const CSV = "endpoint,at\na,2026-01-01T00:00:00Z\na,2026-01-01T00:00:01Z\n";
+
+/** The runs of a scenario with a recording and the file of a world. */
+async function jobsOf(options: { readonly seed?: number } = {}): Promise<readonly TitledJob[]> {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, "r.csv"), CSV);
+  writeFileSync(join(path, "w.sqlite"), "a world");
+  writeFileSync(
+    join(path, "s.yaml"),
+    [
+      "version: 1",
+      "matrix: { delay: [1, 2] }",
+      `world: { start_delay: "\${delay}s", projects: { shop: {} } }`,
+      "traffic: [{ name: r, to: shop/main, pattern: replay, file: r.csv }]",
+      "length: 1m",
+    ].join("\n"),
+  );
+  const jobs = await prepareJobs([join(path, "s.yaml")], options, new AbortController().signal);
+  return jobs.map((job) => ({ ...job, needs: { ...job.needs, worldFile: join(path, "w.sqlite") } }));
+}
+
+test("a job is unpacked as it was packed, and its runs share the files", async () => {
+  const jobs = await jobsOf();
+  const packer = new JobPacker("1.0.0", "run");
+  const packed = jobs.map((job) => packer.pack(job));
+  expect(packer.files.size).toBe(3);
+  let reads = 0;
+  const unpacker = new JobUnpacker(async (digest) => {
+    reads += 1;
+    return packer.files.get(digest) ?? null;
+  });
+  onTestFinished(() => unpacker.close());
+  for (const [index, each] of packed.entries()) {
+    if (each === undefined) throw new Error("not packed");
+    const { worldCopy, ...rest } = await unpacker.unpack(JSON.parse(JSON.stringify(each)));
+    const { title: _, needs: __, target: ___, ...expected } = jobs[index] as TitledJob;
+    expect(rest).toEqual(expected);
+    expect(readFileSync(worldCopy ?? "", "utf8")).toBe("a world");
+  }
+  expect(reads).toBe(3);
+});
+
+test("the id depends on the build, the combination, the seed and the files, and not on the command", async () => {
+  const [first, second] = await jobsOf();
+  const [seeded] = await jobsOf({ seed: 7 });
+  if (first === undefined || second === undefined || seeded === undefined) throw new Error("no jobs");
+  const ids = [
+    new JobPacker("1.0.0", "run").pack(first),
+    new JobPacker("1.0.1", "run").pack(first),
+    new JobPacker("1.0.0", "run").pack(second),
+    new JobPacker("1.0.0", "run").pack(seeded),
+    new JobPacker("1.0.0", "run").pack({ ...first, text: `${first.text}\n` }),
+  ].map((job) => job?.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(new JobPacker("1.0.0", "other").pack(first)?.id).toBe(ids[0]);
+});
+
+test("a job whose world cannot be read is not packed, and one with a world in use is an error", async () => {
+  const [job] = await jobsOf();
+  if (job === undefined) throw new Error("no job");
+  const worldFile = job.needs.worldFile ?? "";
+  expect(new JobPacker("1.0.0", "run").pack({ ...job, needs: { sql: false, worldFile: "/no/such" } })).toBe(
+    undefined,
+  );
+  writeFileSync(`${worldFile}-wal`, "");
+  expect(() => new JobPacker("1.0.0", "run").pack(job)).toThrow(/is in use; make a copy/);
+});
+
+test("a missing or damaged file is an error", async () => {
+  const [job] = await jobsOf();
+  const packed = job === undefined ? undefined : new JobPacker("1.0.0", "run").pack(job);
+  if (packed === undefined) throw new Error("not packed");
+  await expect(new JobUnpacker(async () => null).unpack(packed)).rejects.toThrow(MissingFile);
+});
