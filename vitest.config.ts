@@ -36,6 +36,8 @@ export default defineConfig({
     maxWorkers: Math.max(3, availableParallelism() - 1),
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // By default a poll fails after a second, which a busy machine may need for anything.
+    expect: { poll: { timeout: 60_000 } },
     reporters: ["default", new ClosingLine()],
   },
 });
