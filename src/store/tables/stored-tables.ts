@@ -143,6 +143,25 @@ export function* compareRows(
   }
 }
 
+/** Returns a function that tells whether this row is stored as it is; `undefined`: whether no row has this key. */
+export function prepareComparison(
+  sqlite: BetterSqlite3.Database,
+  name: TableName,
+): (key: string, row: unknown) => boolean {
+  const { table, key: keyProperty } = STORED_TABLES[name];
+  const columns = valueColumns(table);
+  const select = sqlite
+    .prepare<[string], number>(
+      `SELECT checksum FROM ${quote(tableName(name))} WHERE ${quoteColumn(keyProperty)} = ?`,
+    )
+    .pluck();
+  return (key, row) => {
+    const checksum = select.get(key);
+    if (row === undefined) return checksum === undefined;
+    return checksum === checksumOf(storedValues(columns, key, row as Record<string, unknown>));
+  };
+}
+
 /**
  * Reads rows as objects of the world, and verifies their checksums. A NULL column becomes an absent property. `clause` is the SQL
  * after the table name; by default all rows in order of creation.

@@ -10,7 +10,7 @@ import { checkSchema } from "../../../src/store/file/check-schema.ts";
 import { HeadMark, headMarkPath, readHeadMark } from "../../../src/store/file/head-mark.ts";
 import { checkForLoss, findLosses, preserveDamagedWal } from "../../../src/store/file/lost-changes.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { findWalDamage, walPath } from "../../../src/store/file/wal-file.ts";
+import { findWalDamage, WalScan, walPath } from "../../../src/store/file/wal-file.ts";
 import { checkpointOf, eventOf, rowOf, verifyChain } from "../../../src/store/journal/event-rows.ts";
 import { isFileFailure, isIoFailure } from "../../../src/store/journal/file-failure.ts";
 import {
@@ -183,6 +183,20 @@ describe("the write-ahead log", () => {
     preserveDamagedWal(path, () => undefined);
     expect(readFileSync(`${walPath(path)}.damaged`)).toEqual(readFileSync(walPath(path)));
   });
+
+  test.each([1, 31, 32, 33, FRAME_BYTES, 100_000])(
+    "has the same damage if it is read %i bytes at a time",
+    (portion) => {
+      const { path } = writtenWorld();
+      flipByte(walPath(path), 32 + 2 * FRAME_BYTES + 100);
+      const bytes = readFileSync(walPath(path)).subarray(0, 32 + 40 * FRAME_BYTES);
+      const scan = new WalScan();
+      for (let from = 0; from < bytes.length; from += portion) scan.add(bytes.subarray(from, from + portion));
+      writeFileSync(walPath(path), bytes);
+      expect(scan.damage).toEqual(findWalDamage(path));
+      expect(scan.damage?.atByte).toBe(32 + 2 * FRAME_BYTES);
+    },
+  );
 
   test("with the last commit damaged has lost nothing that was synced", () => {
     const { path } = writtenWorld();
