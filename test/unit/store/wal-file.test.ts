@@ -1,0 +1,235 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { cutWal, findWalDamage, makeWalDurable, walPath } from "../../../src/store/file/wal-file.ts";
+import { testDirectory } from "../../support/world-files.ts";
+
+const PAGE_BYTES = 512;
+const FRAME_BYTES = 24 + PAGE_BYTES;
+const offsetOf = (frame: number) => 32 + frame * FRAME_BYTES;
+
+/** An open database whose log is empty. Each update is one frame, which commits it. */
+function createDatabase() {
+  const path = join(testDirectory(), "some.sqlite");
+  const sqlite = new BetterSqlite3(path);
+  onTestFinished(() => void sqlite.close());
+  sqlite.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0`);
+  sqlite.exec("CREATE TABLE counter (value INTEGER); INSERT INTO counter VALUES (0)");
+  sqlite.pragma("wal_checkpoint(TRUNCATE)");
+  const update = sqlite.prepare("UPDATE counter SET value = value + 1");
+  const commit = (count: number) => {
+    for (let index = 0; index < count; index += 1) update.run();
+  };
+  return { path, sqlite, commit };
+}
+
+/** A copy of a database with a log of so many commits, which no connection has open. */
+function writtenLog(commits: number): string {
+  const { path, commit } = createDatabase();
+  commit(commits);
+  const copy = `${path}-copy`;
+  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, copy + suffix);
+  expect(statSync(walPath(copy)).size).toBe(offsetOf(commits));
+  return copy;
+}
+
+/** The counter, as another program reads it. */
+function valueIn(path: string): unknown {
+  const sqlite = new BetterSqlite3(path, { readonly: true });
+  try {
+    return sqlite.prepare("SELECT value FROM counter").pluck().get();
+  } finally {
+    sqlite.close();
+  }
+}
+
+function damage(path: string, ...frames: readonly number[]): void {
+  const bytes = readFileSync(walPath(path));
+  for (const frame of frames) {
+    const at = offsetOf(frame) + 100;
+    bytes[at] = (bytes[at] ?? 0) ^ 0xff;
+  }
+  writeFileSync(walPath(path), bytes);
+}
+
+/** Sets the time of the last write to 1970. */
+function markUnwritten(path: string): void {
+  utimesSync(walPath(path), 1, 1);
+}
+
+function isUnwritten(path: string): boolean {
+  return statSync(walPath(path)).mtimeMs === 1_000;
+}
+
+/** Rewrites a log with checksums of the other order of bytes, as a machine of that order writes it. */
+function swapByteOrder(path: string): void {
+  const bytes = readFileSync(walPath(path));
+  const isBigEndian = bytes.readUInt32BE(0) === 0x377f0682;
+  bytes.writeUInt32BE(isBigEndian ? 0x377f0683 : 0x377f0682, 0);
+  let [s0, s1] = [0, 0];
+  const add = (from: number, to: number) => {
+    for (let at = from; at < to; at += 8) {
+      const words = [at, at + 4].map((word) =>
+        isBigEndian ? bytes.readUInt32BE(word) : bytes.readUInt32LE(word),
+      );
+      s0 = (s0 + (words[0] ?? 0) + s1) >>> 0;
+      s1 = (s1 + (words[1] ?? 0) + s0) >>> 0;
+    }
+  };
+  const store = (at: number) => {
+    bytes.writeUInt32BE(s0, at);
+    bytes.writeUInt32BE(s1, at + 4);
+  };
+  add(0, 24);
+  store(24);
+  for (let at = 32; at < bytes.length; at += FRAME_BYTES) {
+    add(at, at + 8);
+    add(at + 24, at + FRAME_BYTES);
+    store(at + 16);
+  }
+  writeFileSync(walPath(path), bytes);
+}
+
+describe("the commits after a damaged frame", () => {
+  test("are lost if at least one of them was followed by another one", () => {
+    for (const [commits, damaged, unreadable] of [
+      [5, 2, 2],
+      [5, 1, 3],
+      [9, 0, 8],
+      [5, 3, undefined],
+      [5, 4, undefined],
+    ] as const) {
+      const path = writtenLog(commits);
+      damage(path, damaged);
+      expect(findWalDamage(path)).toEqual(
+        unreadable && { atByte: offsetOf(damaged), unreadableCommits: unreadable },
+      );
+      expect(valueIn(path)).toBe(damaged);
+    }
+  });
+
+  test("are those after the first of several damaged frames", () => {
+    const path = writtenLog(9);
+    damage(path, 2, 5);
+    // A frame continues the checksum that the one before it states, even if that one is damaged.
+    expect(findWalDamage(path)).toEqual({ atByte: offsetOf(2), unreadableCommits: 5 });
+  });
+
+  test("are found far behind the beginning of the log", () => {
+    const path = writtenLog(600);
+    expect(findWalDamage(path)).toBeUndefined();
+    damage(path, 400);
+    expect(findWalDamage(path)).toEqual({ atByte: offsetOf(400), unreadableCommits: 199 });
+  });
+
+  test("are found in a log of a machine with the other order of bytes", () => {
+    const path = writtenLog(6);
+    swapByteOrder(path);
+    expect(findWalDamage(path)).toBeUndefined();
+    expect(valueIn(path)).toBe(6);
+    damage(path, 2);
+    expect(findWalDamage(path)).toEqual({ atByte: offsetOf(2), unreadableCommits: 3 });
+    expect(valueIn(path)).toBe(2);
+  });
+
+  test("do not include a transaction that was not committed, or a frame that is not complete", () => {
+    const path = writtenLog(5);
+    damage(path, 1);
+    truncateSync(walPath(path), offsetOf(5) - 1);
+    expect(findWalDamage(path)).toEqual({ atByte: offsetOf(1), unreadableCommits: 2 });
+  });
+
+  test("are not those of the log before it was restarted", () => {
+    const { path, sqlite, commit } = createDatabase();
+    commit(9);
+    sqlite.pragma("wal_checkpoint(RESTART)");
+    commit(2);
+    expect(statSync(walPath(path)).size).toBe(offsetOf(9));
+    expect(findWalDamage(path)).toBeUndefined();
+  });
+
+  test("are not looked for without a log, and in a log without frames", () => {
+    const { path, sqlite } = createDatabase();
+    expect(findWalDamage(path)).toBeUndefined();
+    sqlite.close();
+    expect(existsSync(walPath(path))).toBe(false);
+    expect(findWalDamage(path)).toBeUndefined();
+  });
+});
+
+describe("cutting the log after a failed commit", () => {
+  test("removes what follows the last commit, and nothing else", () => {
+    const { path, sqlite, commit } = createDatabase();
+    const cut = cutWal(sqlite);
+    commit(3);
+    const log = readFileSync(walPath(path));
+    appendFileSync(walPath(path), log.subarray(32, offsetOf(2)));
+    cut();
+    expect(readFileSync(walPath(path)).equals(log)).toBe(true);
+    commit(1);
+    expect(valueIn(path)).toBe(4);
+    expect(findWalDamage(path)).toBeUndefined();
+  });
+
+  test("empties a log without a commit", () => {
+    const { path, sqlite } = createDatabase();
+    const cut = cutWal(sqlite);
+    appendFileSync(walPath(path), Buffer.alloc(5_000, 1));
+    cut();
+    expect(statSync(walPath(path)).size).toBe(0);
+    expect(valueIn(path)).toBe(0);
+  });
+
+  test("does not write a log that ends there", () => {
+    const { path, sqlite, commit } = createDatabase();
+    const cut = cutWal(sqlite);
+    commit(2);
+    markUnwritten(path);
+    cut();
+    expect(isUnwritten(path)).toBe(true);
+  });
+
+  test("is an error if there is no log", () => {
+    const sqlite = new BetterSqlite3(join(testDirectory(), "some.sqlite"));
+    onTestFinished(() => void sqlite.close());
+    expect(cutWal(sqlite)).toThrow("the database has no write-ahead log");
+    const { path, sqlite: removed, commit } = createDatabase();
+    const cut = cutWal(removed);
+    commit(1);
+    rmSync(walPath(path));
+    expect(cut).toThrow("ENOENT");
+  });
+});
+
+describe("making a log durable again", () => {
+  test.each([1, 3_000])("writes the same bytes: %i commits", (commits) => {
+    const path = writtenLog(commits);
+    const bytes = readFileSync(walPath(path));
+    markUnwritten(path);
+    makeWalDurable(path);
+    expect(readFileSync(walPath(path)).equals(bytes)).toBe(true);
+    expect(isUnwritten(path)).toBe(false);
+    expect(valueIn(path)).toBe(commits);
+  });
+
+  test("creates and changes nothing without a log, or with an empty one", () => {
+    const path = join(testDirectory(), "none.sqlite");
+    makeWalDurable(path);
+    expect(existsSync(walPath(path))).toBe(false);
+    writeFileSync(walPath(path), "");
+    markUnwritten(path);
+    makeWalDurable(path);
+    expect(isUnwritten(path)).toBe(true);
+  });
+});
