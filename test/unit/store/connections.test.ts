@@ -1,8 +1,14 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { checkSchema } from "../../../src/store/file/check-schema.ts";
 import { isPinned, whilePinned } from "../../../src/store/file/copy.ts";
+import { HeadMark } from "../../../src/store/file/head-mark.ts";
+import { findLosses } from "../../../src/store/file/lost-changes.ts";
+import { openForReading, vacuumCopy } from "../../../src/store/file/open-read-only.ts";
+import { openStore } from "../../../src/store/file/open-world.ts";
+import { redactSecrets } from "../../../src/store/file/redact-secrets.ts";
 import {
   checkpoint,
   checkpointAndClose,
@@ -11,8 +17,11 @@ import {
   connectReadOnly,
   removeEmptyWal,
 } from "../../../src/store/file/sqlite-connection.ts";
+import { upgradeFile } from "../../../src/store/file/upgrade.ts";
+import { findWalDamage, makeWalDurable } from "../../../src/store/file/wal-file.ts";
+import { finalizeSnapshot, readBranchData, readFileInfo } from "../../../src/store/file/world-snapshot.ts";
 import { worldFiles } from "../../support/verified-files.ts";
-import { copyOf, testDirectory } from "../../support/world-files.ts";
+import { copyOf, MIGRATIONS, OPTIONS, testDirectory } from "../../support/world-files.ts";
 
 const files = worldFiles();
 
@@ -190,4 +199,35 @@ describe("work that pins a file", () => {
     await expect(pin()).rejects.toThrow("the world was closed before it could be copied");
     expect(isPinned(sqlite)).toBe(false);
   });
+});
+
+test("what reads or writes a file that is not open leaves no descriptor behind", ({ skip }) => {
+  if (!existsSync("/proc/self/fd")) return skip();
+  const openFiles = () => readdirSync("/proc/self/fd").length;
+  const path = copyOf(files.complete);
+  const work = () => {
+    readFileInfo(path);
+    readBranchData(path);
+    finalizeSnapshot(path);
+    const mark = new HeadMark(path);
+    mark.write({ historyId: "other", seq: 1, chain: 1, now: 1 });
+    mark.close();
+    findLosses(path);
+    vacuumCopy(path, join(testDirectory(), "copy.sqlite"));
+    openForReading(path, MIGRATIONS).close();
+    checkSchema(path, MIGRATIONS);
+    const { journal, close } = openStore(path, { ...OPTIONS, marksHead: true });
+    journal.clearRequests();
+    makeWalDurable(path);
+    findWalDamage(path);
+    close();
+    redactSecrets(path, OPTIONS);
+    const old = copyOf("test/replay/fixtures/0.4.0/world.sqlite");
+    upgradeFile(old, MIGRATIONS, `${old}-before`);
+    expect(() => openStore(`${old}-none/world.sqlite`, OPTIONS)).toThrow("ENOENT");
+  };
+  work();
+  const before = openFiles();
+  for (let round = 0; round < 3; round += 1) work();
+  expect(openFiles()).toBe(before);
 });

@@ -21,7 +21,7 @@ const LOG =
   "; the write-ahead log world.sqlite-wal is lost or damaged, or world.sqlite was replaced by an older file";
 
 /** Marks a file as if this head had been acknowledged. */
-function mark(path: string, head: Partial<Head>): void {
+function setMark(path: string, head: Partial<Head>): void {
   const headMark = new HeadMark(path);
   const { historyId } = inMemory(path).prepare("SELECT history_id AS historyId FROM history").get() as Head;
   headMark.write({ historyId, seq: 0, chain: 0, now: 0, ...head });
@@ -55,34 +55,59 @@ const damageLog = (path: string) => flipByte(walPath(path), 32 + 24 + 100);
 const damageFile = (path: string) => writeFileSync(path, Buffer.alloc(8_192, "no database "));
 
 describe("a file with a mark", () => {
+  const head = () => ({ seq: files.head, now: files.simulated.now });
+  const lossesAfter = (mark: Partial<Head>) => {
+    const path = copyOf(files.complete);
+    setMark(path, mark);
+    return findLosses(path);
+  };
+
+  test("lacks the events between its end and the mark", () => {
+    const { seq } = head();
+    expect(lossesAfter({ seq: seq + 3 })).toEqual([
+      `the file ends at event ${seq}, but event ${seq + 3} was acknowledged, so 3 events are missing${LOG}`,
+    ]);
+  });
+
+  test("lacks a change of the clock", () => {
+    const [now, later] = [head().now, head().now + 1].map((at) => new Date(at).toISOString());
+    expect(lossesAfter({ now: head().now + 1 })).toEqual([
+      `the file ends at ${now}, but its clock had reached ${later}${LOG}`,
+    ]);
+  });
+
+  test("of another history is not compared with it", () => {
+    expect(lossesAfter({ seq: head().seq + 3, historyId: "other" })).toEqual([]);
+  });
+
   test("has lost nothing if it contains the event of the mark, also a later one", () => {
     const path = copyOf(files.complete);
     const events = inMemory(path)
       .prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events")
       .all();
     for (const { seq, chain } of events) {
-      mark(path, { seq, chain });
+      setMark(path, { seq, chain });
       expect(findLosses(path)).toEqual([]);
     }
-    mark(path, { seq: files.head, chain: events.at(-1)?.chain ?? 0, now: files.simulated.now });
+    setMark(path, { seq: files.head, chain: events.at(-1)?.chain ?? 0, now: files.simulated.now });
     expect(findLosses(path)).toEqual([]);
   });
 
   test("is only compared with events that are not truncated", () => {
     const path = copyOf(files.truncated);
-    mark(path, { seq: files.first, chain: 1 });
+    setMark(path, { seq: files.first, chain: 1 });
     expect(findLosses(path)).toEqual([]);
-    mark(path, { seq: files.first + 1, chain: 1 });
+    setMark(path, { seq: files.first + 1, chain: 1 });
     expect(findLosses(path)).toEqual([`event ${files.first + 1} is not the one that was acknowledged${LOG}`]);
   });
 
   test("of a world that is not created yet ends at the beginning", () => {
     const path = copyOf(files.empty);
-    mark(path, { seq: 0, now: 1_000 });
+    setMark(path, { seq: 0, now: 1_000 });
     expect(findLosses(path)).toEqual([
       `the file ends at the beginning, but its clock had reached 1970-01-01T00:00:01.000Z${LOG}`,
     ]);
-    mark(path, { seq: 2, now: 1_000 });
+    setMark(path, { seq: 2, now: 1_000 });
     expect(findLosses(path)).toEqual([
       `the file ends at event 0, but event 2 was acknowledged, so 2 events are missing${LOG}`,
     ]);
@@ -98,7 +123,7 @@ describe("a file with a mark", () => {
 
   test("that is damaged is reported as damaged", () => {
     const path = copyOf(files.complete);
-    mark(path, {});
+    setMark(path, {});
     inDatabase(path, (sqlite) => sqlite.exec("UPDATE history SET forgotten_seq = 7"));
     expect(() => findLosses(path)).toThrow(new CorruptFile("the history row is damaged"));
     damageFile(path);
@@ -149,6 +174,23 @@ test("what is missing is reported without a log, too", () => {
   expect(reported).toHaveLength(1);
 });
 
+test("a world whose file is missing has lost everything", () => {
+  const path = withLog(1);
+  for (const suffix of ["", "-wal"]) rmSync(path + suffix);
+  const losses = [
+    `world.sqlite is missing, and its last acknowledged event is ${files.head}. To begin a new world, also delete world.sqlite-head`,
+  ];
+  expect(findLosses(path)).toEqual(losses);
+  let reported: readonly string[] = [];
+  preserveDamagedWal(path, (missing) => {
+    reported = missing;
+  });
+  expect(reported).toEqual(losses);
+  rmSync(headMarkPath(path));
+  expect(findLosses(path)).toEqual([]);
+  expect(() => checkForLoss(path)).not.toThrow();
+});
+
 describe("before a file is replaced, its log", () => {
   const preserved = (path: string) => join(path, "..", "snapshots", "previous.sqlite");
 
@@ -156,6 +198,7 @@ describe("before a file is replaced, its log", () => {
     const path = withLog(4);
     checkpointOrPreserveWal(path, preserved(path));
     expect(existsSync(walPath(path))).toBe(false);
+    expect(existsSync(`${walPath(path)}.damaged`)).toBe(false);
     expect(existsSync(preserved(path))).toBe(false);
     expect(readHistoryRow(inMemory(path)).historyId).toBe(readHeadMark(path)?.historyId);
     const now = inMemory(path).prepare("SELECT now FROM world").pluck().get();

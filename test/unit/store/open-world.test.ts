@@ -127,6 +127,21 @@ describe("an open file", () => {
     }
   });
 
+  test("that is closed while it is pinned leaves file and log as they are, and loses nothing", async () => {
+    const path = copyOf(files.complete);
+    const { store, simulated, rename } = worldAtWork(path);
+    rename();
+    await store.whilePinned(async () => {
+      const file = readFileSync(path);
+      rename();
+      const log = store.walBytes();
+      store.close();
+      expect(readFileSync(path).equals(file)).toBe(true);
+      expect([statSync(`${path}-wal`).size, log > 0]).toEqual([log, true]);
+    });
+    expect(seqOf(path)).toBe(simulated.world.seq);
+  });
+
   test("is not written any more once it must not be", () => {
     let isUsable = true;
     const checkUsable = () => {

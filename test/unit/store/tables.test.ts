@@ -1,9 +1,11 @@
+import BetterSqlite3 from "better-sqlite3";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import { getTableConfig, SQLiteSyncDialect, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, test } from "vitest";
 import { TABLE_NAMES } from "../../../src/platform/core/tables.ts";
 import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
 import {
   FIRST_VERSION,
   markVersion,
@@ -19,7 +21,6 @@ import {
   prepareReader,
   readAllRows,
   rewriteChecksums,
-  tableColumns,
   tableName,
 } from "../../../src/store/tables/stored-tables.ts";
 import { worldFiles } from "../../support/verified-files.ts";
@@ -76,18 +77,6 @@ describe.each(TABLE_NAMES)("the rows of %s", (name) => {
     }
     expect(sorted(prepareReader(sqlite, name)())).toEqual(sorted(rows));
     expect(() => checkChecksums(sqlite)).not.toThrow();
-  });
-
-  test("can be copied in SQL, column by column", () => {
-    const sqlite = inMemory(files.complete);
-    const [table, columns] = [tableName(name), tableColumns(name).join(", ")];
-    const rows = readAllRows(sqlite, name);
-    sqlite.exec(
-      `CREATE TEMP TABLE copied AS SELECT ${columns} FROM ${table} ORDER BY rowid; DELETE FROM ${table}`,
-    );
-    expect(readAllRows(sqlite, name)).toEqual([]);
-    sqlite.exec(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM copied ORDER BY rowid`);
-    expect(readAllRows(sqlite, name)).toEqual(rows);
   });
 });
 
@@ -186,5 +175,49 @@ describe("the version of a file", () => {
       }),
     );
     expect(() => schemaVersionOf(newer)).toThrow(NewerFile);
+  });
+
+  const changed = (change: (sqlite: BetterSqlite3.Database) => void) => () => {
+    const sqlite = inMemory(files.empty);
+    change(sqlite);
+    return schemaVersionOf(sqlite);
+  };
+
+  test("is the number of migrations", () => {
+    expect(changed(() => undefined)()).toBe(SCHEMA_VERSION);
+    expect(changed((sqlite) => markVersion(sqlite))()).toBe(SCHEMA_VERSION);
+  });
+
+  test("of a newer release is refused", () => {
+    const newer = changed((sqlite) => sqlite.pragma(`user_version = ${SCHEMA_VERSION + 1}`));
+    expect(newer).toThrow(NewerFile);
+    expect(newer).toThrow(/its schema has version \d+, this release supports up to \d+/);
+    const journal = changed((sqlite) => sqlite.exec("UPDATE history SET journal_version = 99"));
+    expect(journal).toThrow(/its journal has version 99, this release supports up to 4/);
+  });
+
+  test("that does not match the tables is damage", () => {
+    expect(changed((sqlite) => sqlite.pragma(`user_version = ${SCHEMA_VERSION - 1}`))).toThrow(mismatch);
+    expect(changed((sqlite) => sqlite.pragma("application_id = 0"))).toThrow(mismatch);
+    expect(
+      changed((sqlite) =>
+        sqlite.exec(
+          "DELETE FROM __drizzle_migrations WHERE rowid = (SELECT max(rowid) FROM __drizzle_migrations)",
+        ),
+      ),
+    ).toThrow(mismatch);
+    expect(changed((sqlite) => sqlite.exec("UPDATE history SET forgotten_seq = 7"))).toThrow(
+      /history row is damaged/,
+    );
+  });
+
+  test("of a database that is no world is refused", () => {
+    const empty = new BetterSqlite3(":memory:");
+    expect(() => schemaVersionOf(empty)).toThrow(CorruptFile);
+    expect(() => schemaVersionOf(empty)).toThrow("it is empty");
+    empty.exec("CREATE TABLE events (seq)");
+    expect(() => schemaVersionOf(empty)).toThrow(NotAWorldFile);
+    for (const table of ["events", "world", "__drizzle_migrations"])
+      expect(changed((sqlite) => sqlite.exec(`DROP TABLE ${table}`))).toThrow("it is empty");
   });
 });

@@ -54,13 +54,14 @@ function valueIn(path: string): unknown {
   }
 }
 
+function flipByte(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at] = (bytes[at] ?? 0) ^ 0xff;
+  writeFileSync(path, bytes);
+}
+
 function damage(path: string, ...frames: readonly number[]): void {
-  const bytes = readFileSync(walPath(path));
-  for (const frame of frames) {
-    const at = offsetOf(frame) + 100;
-    bytes[at] = (bytes[at] ?? 0) ^ 0xff;
-  }
-  writeFileSync(walPath(path), bytes);
+  for (const frame of frames) flipByte(walPath(path), offsetOf(frame) + 100);
 }
 
 /** Sets the time of the last write to 1970. */
@@ -72,19 +73,17 @@ function isUnwritten(path: string): boolean {
   return statSync(walPath(path)).mtimeMs === 1_000;
 }
 
-/** Rewrites a log with checksums of the other order of bytes, as a machine of that order writes it. */
-function swapByteOrder(path: string): void {
+/** Rewrites the header of a log, and its checksums: those of a machine of the other order of bytes, if it says so. */
+function rewriteHeader(path: string, { magic = 0x377f0682, version = 3_007_000 }): void {
   const bytes = readFileSync(walPath(path));
-  const isBigEndian = bytes.readUInt32BE(0) === 0x377f0682;
-  bytes.writeUInt32BE(isBigEndian ? 0x377f0683 : 0x377f0682, 0);
+  bytes.writeUInt32BE(magic, 0);
+  bytes.writeUInt32BE(version, 4);
   let [s0, s1] = [0, 0];
+  const read = (at: number) => (magic % 2 === 1 ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at));
   const add = (from: number, to: number) => {
     for (let at = from; at < to; at += 8) {
-      const words = [at, at + 4].map((word) =>
-        isBigEndian ? bytes.readUInt32BE(word) : bytes.readUInt32LE(word),
-      );
-      s0 = (s0 + (words[0] ?? 0) + s1) >>> 0;
-      s1 = (s1 + (words[1] ?? 0) + s0) >>> 0;
+      s0 = (s0 + read(at) + s1) >>> 0;
+      s1 = (s1 + read(at + 4) + s0) >>> 0;
     }
   };
   const store = (at: number) => {
@@ -135,12 +134,56 @@ describe("the commits after a damaged frame", () => {
 
   test("are found in a log of a machine with the other order of bytes", () => {
     const path = writtenLog(6);
-    swapByteOrder(path);
-    expect(findWalDamage(path)).toBeUndefined();
-    expect(valueIn(path)).toBe(6);
+    for (const magic of [0x377f0683, 0x377f0682]) {
+      rewriteHeader(path, { magic });
+      expect(findWalDamage(path)).toBeUndefined();
+      expect(valueIn(path)).toBe(6);
+    }
+    rewriteHeader(path, { magic: 0x377f0683 });
     damage(path, 2);
     expect(findWalDamage(path)).toEqual({ atByte: offsetOf(2), unreadableCommits: 3 });
     expect(valueIn(path)).toBe(2);
+  });
+
+  test("are not looked for in a log of another format, or whose header is damaged", () => {
+    for (const change of [
+      (path: string) => rewriteHeader(path, { magic: 0x377f0684 }),
+      (path: string) => rewriteHeader(path, { version: 3_007_001 }),
+      ...[0, 4, 8, 16, 24].map((at) => (path: string) => flipByte(walPath(path), at)),
+      (path: string) => truncateSync(walPath(path), 31),
+    ]) {
+      const path = writtenLog(6);
+      change(path);
+      if (statSync(walPath(path)).size > 32) damage(path, 2);
+      expect(findWalDamage(path)).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ["the page number", 0, 3],
+    ["the salt", 8, 3],
+    // The next frame continues the damaged checksum, so it is not known to be intact.
+    ["the checksum", 16, 2],
+    ["the data", 24, 3],
+  ])("are lost whatever is damaged: %s", (_, within, unreadableCommits) => {
+    const path = writtenLog(6);
+    flipByte(walPath(path), offsetOf(2) + within);
+    expect(findWalDamage(path)).toEqual({ atByte: offsetOf(2), unreadableCommits });
+  });
+
+  test("may have several frames", () => {
+    const { path, sqlite, commit } = createDatabase();
+    sqlite.exec("CREATE TABLE large (value BLOB)");
+    commit(1);
+    const first = (statSync(walPath(path)).size - 32) / FRAME_BYTES;
+    for (let index = 0; index < 3; index += 1) sqlite.exec("INSERT INTO large VALUES (zeroblob(5000))");
+    expect(statSync(walPath(path)).size).toBeGreaterThan(offsetOf(first + 30));
+    const copy = `${path}-copy`;
+    for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, copy + suffix);
+    damage(copy, first - 1);
+    expect(findWalDamage(copy)).toEqual({ atByte: offsetOf(first - 1), unreadableCommits: 3 });
+    damage(copy, first);
+    expect(findWalDamage(copy)).toEqual({ atByte: offsetOf(first - 1), unreadableCommits: 3 });
   });
 
   test("do not include a transaction that was not committed, or a frame that is not complete", () => {
