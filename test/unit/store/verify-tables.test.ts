@@ -27,15 +27,18 @@ function changed(row: Row): Row {
   return { ...row, [property]: typeof value === "number" ? value + 1 : `${value} 2` };
 }
 
+/** No operation has this number, and it is not newer than the world. */
+const FREE = 0;
+
 /** The row with another key, so that it is a row of its own. */
 function another(name: Name, row: Row): Row {
   if (name === "scheduledActivities") return { ...row, number: 99 };
   if (name === "apiKeys") return { ...row, id: 99 };
-  if (name === "operations") return { ...row, id: "unknown", number: 99 };
   if (name === "faults") return { ...row, name: "unknown" };
   if (name === "hourlyUsage") return { ...row, of: "unknown" };
   if (name === "branches") return { ...row, id: "unknown", name: "unknown", default: false };
   if (name === "computes") return { ...row, id: "unknown", branchId: "unknown" };
+  if (name === "operations") return { ...row, id: "unknown", number: FREE };
   return { ...row, id: "unknown" };
 }
 
@@ -129,7 +132,7 @@ describe("finished operations", () => {
   ];
   const added = (file: string, fields: object) =>
     differencesAfter(file, (sqlite) => {
-      writeRow(sqlite, "operations", { ...finishedBefore().operation, id: "old", ...fields });
+      writeRow(sqlite, "operations", { ...finishedBefore().operation, id: "old", number: FREE, ...fields });
     });
 
   test("from before the beginning of history may still be in the table", async () => {
@@ -145,14 +148,15 @@ describe("finished operations", () => {
     const { operation } = files.simulated.world.numbers;
     expect(await added(files.truncated, { updatedAt: at + 1 })).toEqual(isUnknown("old"));
     expect(await added(files.truncated, { state: { status: "scheduling" } })).toEqual(isUnknown("old"));
-    // The row of the newest operation is replaced by one that may be older than history.
-    const newest = rowsOf<Operation>(files.complete, "operations").at(-1)?.id ?? "";
-    expect(await added(files.truncated, { number: operation })).toEqual(isMissing(newest));
+    const newest = rowsOf<Operation>(files.truncated, "operations").at(-1) as Operation;
+    expect(newest.number).toBe(operation);
+    // It replaces that operation, and is not unknown.
+    expect(await added(files.truncated, { number: operation })).toEqual(isMissing(newest.id));
     expect(await added(files.truncated, { number: operation + 1 })).toEqual(isUnknown("old"));
   });
 
   test("are all in a complete journal", async () => {
-    expect(await added(files.complete, { number: 0, updatedAt: 0 })).toEqual(isUnknown("old"));
+    expect(await added(files.complete, { updatedAt: 0 })).toEqual(isUnknown("old"));
   });
 
   test("may be missing if they ended before the instant up to which operations are truncated", async () => {
