@@ -1,6 +1,9 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/support/closing-line.ts";
+import { useTemporaryDirectory } from "./test/support/temporary-directory.ts";
+
+useTemporaryDirectory();
 
 /** Tests that need nothing but the sources. Files share a worker, so a module is loaded once per worker. */
 const fromSources = (name: string) => ({

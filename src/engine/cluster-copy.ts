@@ -1,5 +1,5 @@
 import { constants, existsSync, linkSync, readdirSync, writeFileSync } from "node:fs";
-import { copyFile, cp, open, rm } from "node:fs/promises";
+import { copyFile, cp, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { CopyRequest } from "./engine.ts";
 import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
@@ -13,7 +13,7 @@ export const RECOVERY_SIGNAL = "recovery.signal";
  * starts. What follows the position is cut off, so that the end of the log is the target.
  */
 export async function copyWithLog({ base, to, log, archive }: CopyRequest): Promise<void> {
-  await cp(base, to, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  await copyDirectory(base, to);
   if (log === undefined) return;
   const target = join(to, LOG_DIRECTORY);
   const first = firstSegment(base);
@@ -25,6 +25,27 @@ export async function copyWithLog({ base, to, log, archive }: CopyRequest): Prom
     for (const name of existsSync(directory) ? readdirSync(directory) : [])
       await copyLogFile(name, { directory, target, archive, first, end });
   writeFileSync(join(to, RECOVERY_SIGNAL), "");
+}
+
+/** Files copied at the same time. */
+const COPIES = 64;
+
+/** Like `cp`, which checks each of the thousand files of a cluster first and takes three times the processor time. */
+async function copyDirectory(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: (await stat(from)).mode });
+  const files: string[] = [];
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await copyDirectory(source, target);
+    else if (entry.isFile()) files.push(entry.name);
+    else await cp(source, target, { recursive: true, verbatimSymlinks: true });
+  }
+  for (let first = 0; first < files.length; first += COPIES)
+    await Promise.all(
+      files
+        .slice(first, first + COPIES)
+        .map((name) => copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE)),
+    );
 }
 
 type LogCopy = {

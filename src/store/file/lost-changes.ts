@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
 import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
@@ -72,15 +72,17 @@ export function findLosses(path: string): string[] {
 export function preserveDamagedWal(path: string, onLoss: (missing: readonly string[]) => void): void {
   const losses = findLosses(path);
   if (losses.length === 0) return;
-  if (existsSync(walPath(path))) copyFileSync(walPath(path), `${walPath(path)}.damaged`);
+  copyWal(path);
   onLoss(losses);
 }
 
 /**
  * Checkpoints the log of a file that is about to be replaced and preserved at `preservedAs`. The log of a
- * damaged file, which SQLite would apply to the new one, is preserved with it.
+ * damaged file, which SQLite would apply to the new one, is preserved with it. A log that SQLite cannot read
+ * completely is copied first, because SQLite deletes what it cannot read.
  */
 export function checkpointOrPreserveWal(path: string, preservedAs: string): void {
+  if (findWalDamage(path) !== undefined) copyWal(path);
   try {
     checkpointWal(path);
   } catch (error) {
@@ -89,6 +91,11 @@ export function checkpointOrPreserveWal(path: string, preservedAs: string): void
     makeDirectory(dirname(preservedAs));
     renameSync(walPath(path), walPath(preservedAs));
   }
+}
+
+function copyWal(path: string): void {
+  const bytes = statSync(walPath(path), { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes > 0) copyFileSync(walPath(path), `${walPath(path)}.damaged`);
 }
 
 function readHead(sqlite: BetterSqlite3.Database): { readonly seq: number; readonly now: number } {

@@ -9,7 +9,7 @@ import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
 import { CorruptFile } from "../journal/journal-checksum.ts";
 import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
-import { compareRows, RowWriter, tableColumns, tableName } from "../tables/stored-tables.ts";
+import { compareRows, RowWriter, tableName } from "../tables/stored-tables.ts";
 import type { WorldRow } from "./read-world.ts";
 
 /** Rows read, deleted or written between two pauses: some milliseconds. */
@@ -92,36 +92,15 @@ async function rewindHourlyUsage(sqlite: BetterSqlite3.Database, { hourlyUsage }
   await writeRows(sqlite, changesOf("hourlyUsage", expected));
 }
 
-/**
- * Operations have random ids, so each deletion and each insertion changes another page of an index. Their status
- * is computed, which may fail, so SQLite keeps a copy of each page that a statement for many rows changes.
- */
 async function deleteOperationsAfter(sqlite: BetterSqlite3.Database, number: number): Promise<void> {
   const table = tableName("operations");
-  const later = sqlite
-    .prepare<[number], number>(`SELECT rowid FROM ${table} WHERE number > ?`)
-    .pluck()
-    .all(number)
-    .sort((one, other) => other - one);
-  const left = countRows(sqlite, table) - later.length;
-  if (left >= FEW * (left + later.length)) {
-    const remove = sqlite.prepare<[number]>(`DELETE FROM ${table} WHERE rowid = ?`);
-    await inPortions(later, (rowid) => remove.run(rowid));
-    return;
-  }
-  const columns = tableColumns("operations").join(", ");
-  sqlite.exec(
-    `CREATE TEMP TABLE earlier AS SELECT rowid AS row, ${columns} FROM ${table} WHERE number <= ${number} ORDER BY rowid;
-     DELETE FROM ${table}`,
-  );
-  const insert = sqlite.prepare<[number, number]>(
-    `INSERT INTO ${table} (rowid, ${columns}) SELECT row, ${columns} FROM earlier WHERE rowid > ? AND rowid <= ?`,
-  );
-  for (let from = 0; from < left; from += ROWS_PER_PORTION) {
-    insert.run(from, from + ROWS_PER_PORTION);
+  const newest = sqlite.prepare<[], number | null>(`SELECT max(number) FROM ${table}`).pluck().get() ?? 0;
+  const remove = sqlite.prepare<[number]>(`DELETE FROM ${table} WHERE number > ?`);
+  for (let to = newest; to > number; ) {
+    to = Math.max(to - ROWS_PER_PORTION, number);
+    remove.run(to);
     await nextTurn();
   }
-  sqlite.exec("DROP TABLE earlier");
 }
 
 async function deleteEventsAfter(sqlite: BetterSqlite3.Database, seq: number, head: number): Promise<void> {

@@ -56,11 +56,11 @@ export function prepareJournalStatements(sqlite: BetterSqlite3.Database) {
       `SELECT ${event} FROM events WHERE type = ? AND seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
     deleteEvents: prepare<unknown, [number]>("DELETE FROM events WHERE seq < ?"),
-    operationsAfter: prepare<{ rowid: number; updated_at: SimTime }, [number, number]>(
-      "SELECT rowid, updated_at FROM operations WHERE rowid > ? ORDER BY rowid LIMIT ?",
+    operationsAfter: prepare<{ number: number; updated_at: SimTime }, [number, number]>(
+      "SELECT number, updated_at FROM operations WHERE number > ? ORDER BY number LIMIT ?",
     ),
     deleteOperations: prepare<unknown, [number, number, SimTime]>(
-      `DELETE FROM operations WHERE rowid > ? AND rowid <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
+      `DELETE FROM operations WHERE number > ? AND number <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
     ),
     checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
     checkpointBySeq: prepare<CheckpointRow, [number]>(

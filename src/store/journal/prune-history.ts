@@ -11,7 +11,7 @@ export const PRUNED_PER_EVENT = 2;
 export const PRUNED_PER_CALL = 5_000;
 
 /**
- * Truncated rows that still exist: events from `firstEvent` on, operations after row `fromOperation`
+ * Truncated rows that still exist: events from `firstEvent` on, operations after number `fromOperation`
  * (`undefined`: none).
  */
 export type PruneBacklog = {
@@ -41,7 +41,7 @@ export function pruneSome(
   if (fromOperation === undefined) return { firstEvent: nextEvent, fromOperation, operationsBefore };
   const portion = operationsAfter.all(fromOperation, limit);
   const last = portion.at(-1);
-  if (last !== undefined) deleteOperations.run(fromOperation, last.rowid, operationsBefore);
+  if (last !== undefined) deleteOperations.run(fromOperation, last.number, operationsBefore);
   const isLast = last === undefined || portion.length < limit || last.updated_at >= operationsBefore;
-  return { firstEvent: nextEvent, fromOperation: isLast ? undefined : last.rowid, operationsBefore };
+  return { firstEvent: nextEvent, fromOperation: isLast ? undefined : last.number, operationsBefore };
 }

@@ -15,7 +15,7 @@ import type {
   Truncation,
 } from "../../simulation/journal.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
-import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
+import { RowWriter } from "../tables/stored-tables.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
 import { payloadOf } from "./event-payload.ts";
 import { checkpointOf, eventOf, rowOf, verifyChain } from "./event-rows.ts";
@@ -32,6 +32,7 @@ import {
   pruneSome,
 } from "./prune-history.ts";
 import { RequestRows } from "./request-rows.ts";
+import { StoredOperations } from "./stored-operations.ts";
 
 /** Speed matters more than size: other requests wait while a checkpoint is written. */
 const COMPRESSION = { level: 1 };
@@ -63,8 +64,7 @@ export class SqliteJournal implements Journal {
   readonly #statements;
   readonly #transactions: DurableTransactions;
   readonly #onWritten: NonNullable<JournalHooks["onWritten"]>;
-  readonly #readOperations: (projectId: string, before: number, limit: number) => Operation[];
-  readonly #readOperation: (id: string) => Operation[];
+  readonly #operations: StoredOperations;
   #head: JournalHead;
   /** Events up to and including this one are truncated. */
   #oldest: JournalHead;
@@ -82,12 +82,7 @@ export class SqliteJournal implements Journal {
     this.#rows = new RowWriter(sqlite);
     this.#requests = new RequestRows(sqlite);
     this.#statements = prepareJournalStatements(sqlite);
-    this.#readOperations = prepareReader(
-      sqlite,
-      "operations",
-      "WHERE project_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
-    );
-    this.#readOperation = prepareReader(sqlite, "operations", "WHERE id = ?");
+    this.#operations = new StoredOperations(sqlite);
     const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
     if (oldest === undefined) throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
@@ -227,11 +222,11 @@ export class SqliteJournal implements Journal {
   }
 
   operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
-    return this.#readOperations(projectId, beforeNumber, limit);
+    return this.#operations.ofProject(projectId, limit, beforeNumber);
   }
 
   operation(id: string): Operation | undefined {
-    return this.#readOperation(id)[0];
+    return this.#operations.byId(id);
   }
 
   get newestRequest(): number {

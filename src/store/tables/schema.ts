@@ -232,11 +232,18 @@ export const connections = sqliteTable("connections", {
   checksum: checksum(),
 });
 
+/**
+ * Ids are random, so an index of them would change another page for each new operation. Both indexes therefore
+ * begin with the block of 16,384 successive operations: only the pages of the newest block change. Whoever
+ * looks for an operation searches the blocks one after the other.
+ */
 export const operations = sqliteTable(
   "operations",
   {
-    id: text().primaryKey(),
-    number: integer().notNull(),
+    id: text().notNull(),
+    number: integer().primaryKey(),
+    idStart: text().generatedAlwaysAs(sql`substr("id", 1, 8)`, { mode: "virtual" }),
+    block: integer().generatedAlwaysAs(sql`"number" >> 14`, { mode: "virtual" }),
     projectId: text().notNull(),
     branchId: text(),
     endpointId: text(),
@@ -252,7 +259,8 @@ export const operations = sqliteTable(
     checksum: checksum(),
   },
   (table) => [
-    index("operations_of_project").on(table.projectId, table.number),
+    index("operations_by_id").on(table.block, table.idStart),
+    index("operations_of_project").on(table.block, table.projectId, table.number),
     index("operations_unfinished").on(table.number).where(sql`status IN ('scheduling', 'running')`),
   ],
 );

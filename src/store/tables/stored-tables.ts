@@ -10,7 +10,13 @@ import { rowDecoder, type ValueColumn } from "./row-decoder.ts";
 import * as schema from "./schema.ts";
 
 /** A database table, its key column, and the column that orders rows by creation. */
-type StoredTable = { readonly table: SQLiteTable; readonly key: string; readonly order: string };
+type StoredTable = {
+  readonly table: SQLiteTable;
+  readonly key: string;
+  readonly order: string;
+  /** The unique column by which a row is found to update it (default: the key). */
+  readonly identity?: string;
+};
 
 /** The database table of each table of the world. */
 const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
@@ -23,7 +29,7 @@ const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
   branches: { table: schema.branches, key: "id", order: "number" },
   computes: { table: schema.computes, key: "id", order: "number" },
   connections: { table: schema.connections, key: "key", order: "rowid" },
-  operations: { table: schema.operations, key: "id", order: "number" },
+  operations: { table: schema.operations, key: "id", order: "number", identity: "number" },
   scheduledActivities: { table: schema.scheduledActivities, key: "number", order: "number" },
   usage: { table: schema.usage, key: "id", order: "id" },
   hourlyUsage: { table: schema.hourlyUsage, key: "key", order: "key" },
@@ -81,16 +87,19 @@ export class RowWriter {
  * An upsert that names its columns. `INSERT OR REPLACE` would silently delete another row on a conflict with a unique index, so the
  * constraints would not detect broken rules.
  */
-function prepareWriter(sqlite: BetterSqlite3.Database, { table, key }: StoredTable): TableWriter {
+function prepareWriter(
+  sqlite: BetterSqlite3.Database,
+  { table, key, identity = key }: StoredTable,
+): TableWriter {
   const name = quote(getTableName(table));
   const columns = valueColumns(table);
   const names = [...columns.map(([property]) => quoteColumn(property)), "checksum"];
   const updates = names
-    .filter((column) => column !== quoteColumn(key))
+    .filter((column) => column !== quoteColumn(identity))
     .map((column) => `${column} = excluded.${column}`);
   const upsert = sqlite.prepare(
     `INSERT INTO ${name} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
-     ON CONFLICT (${quoteColumn(key)}) DO UPDATE SET ${updates.join(", ")}`,
+     ON CONFLICT (${quoteColumn(identity)}) DO UPDATE SET ${updates.join(", ")}`,
   );
   return {
     upsert(rowKey, row) {
@@ -114,14 +123,6 @@ function storedValues(
   });
 }
 
-/** The columns of a table that can be written, quoted. */
-export function tableColumns(name: TableName): readonly string[] {
-  return [
-    ...valueColumns(STORED_TABLES[name].table).map(([property]) => quoteColumn(property)),
-    quoteColumn("checksum"),
-  ];
-}
-
 /** Compares all stored rows with those of the world, in no particular order. */
 export function* compareRows(
   sqlite: BetterSqlite3.Database,
@@ -143,22 +144,28 @@ export function* compareRows(
   }
 }
 
-/** Returns a function that tells whether this row is stored as it is; `undefined`: whether no row has this key. */
+/**
+ * Returns a function that tells whether a row is stored as it is: a row of the world, or `undefined` if no row must have
+ * this key.
+ */
 export function prepareComparison(
   sqlite: BetterSqlite3.Database,
   name: TableName,
 ): (key: string, row: unknown) => boolean {
-  const { table, key: keyProperty } = STORED_TABLES[name];
+  const { table, key: keyColumn, identity = keyColumn } = STORED_TABLES[name];
   const columns = valueColumns(table);
-  const select = sqlite
-    .prepare<[string], number>(
-      `SELECT checksum FROM ${quote(tableName(name))} WHERE ${quoteColumn(keyProperty)} = ?`,
-    )
-    .pluck();
+  const prepareSelect = (column: string) =>
+    sqlite
+      .prepare<[unknown], number>(
+        `SELECT checksum FROM ${quote(tableName(name))} WHERE ${quoteColumn(column)} = ?`,
+      )
+      .pluck();
+  const [byKey, byIdentity] = [prepareSelect(keyColumn), prepareSelect(identity)];
   return (key, row) => {
-    const checksum = select.get(key);
-    if (row === undefined) return checksum === undefined;
-    return checksum === checksumOf(storedValues(columns, key, row as Record<string, unknown>));
+    if (row === undefined) return byKey.get(key) === undefined;
+    const values = row as Record<string, unknown>;
+    const stored = byIdentity.get(identity === keyColumn ? key : values[identity]);
+    return stored === checksumOf(storedValues(columns, key, values));
   };
 }
 

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, gzipSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
@@ -8,9 +8,7 @@ import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { checkSchema } from "../../../src/store/file/check-schema.ts";
 import { HeadMark, headMarkPath, readHeadMark } from "../../../src/store/file/head-mark.ts";
-import { checkForLoss, findLosses, preserveDamagedWal } from "../../../src/store/file/lost-changes.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { findWalDamage, WalScan, walPath } from "../../../src/store/file/wal-file.ts";
 import { checkpointOf, eventOf, rowOf, verifyChain } from "../../../src/store/journal/event-rows.ts";
 import { isFileFailure, isIoFailure } from "../../../src/store/journal/file-failure.ts";
 import {
@@ -20,21 +18,11 @@ import {
   checksumOf,
 } from "../../../src/store/journal/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../../../src/store/journal/journal-row.ts";
-import {
-  markVersion,
-  NewerFile,
-  NotAWorldFile,
-  SCHEMA_VERSION,
-  schemaVersionOf,
-} from "../../../src/store/tables/format-version.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 import { worldWithProject } from "../../support/rule-worlds.ts";
-import { START } from "../../support/rules.ts";
 import { SimulatedWorld } from "../../support/simulated-world.ts";
 
 const MIGRATIONS = "migrations";
-const PAGE_BYTES = 4_096;
-const FRAME_BYTES = 24 + PAGE_BYTES;
 
 function directory(): string {
   const { path, remove } = temporaryDirectory();
@@ -43,35 +31,10 @@ function directory(): string {
 }
 
 const templates = temporaryDirectory();
-const template = join(templates.path, "world.sqlite");
 const emptyTemplate = join(templates.path, "empty.sqlite");
 
-/** Writes a world with one commit for each event of a new project. Copies its file, its log and its mark as they are. */
-beforeAll(() => {
-  const path = join(templates.path, "open.sqlite");
-  const store = openStore(path, { migrationsFolder: MIGRATIONS, marksHead: true });
-  const { settings, numbers } = emptyWorld();
-  for (const [index, event] of new SimulatedWorld(worldWithProject()).events.entries())
-    store.journal.write({
-      events: [{ ...event, decision: event.seq }],
-      changes: [],
-      settings: { ...settings, startAt: START },
-      numbers,
-      clock: { mode: "manual", factor: 0, simAnchor: event.at, wallAnchor: 0 },
-      now: event.at + index,
-    });
-  for (const suffix of ["", "-wal", "-head"]) copyFileSync(`${path}${suffix}`, `${template}${suffix}`);
-  store.close();
-  openStore(emptyTemplate, { migrationsFolder: MIGRATIONS }).close();
-});
+beforeAll(() => openStore(emptyTemplate, { migrationsFolder: MIGRATIONS }).close());
 afterAll(templates.remove);
-
-function writtenWorld(): { path: string; head: { seq: number; chain: number } } {
-  const path = join(directory(), "copy.sqlite");
-  for (const suffix of ["", "-wal", "-head"]) copyFileSync(`${template}${suffix}`, `${path}${suffix}`);
-  const mark = readHeadMark(path);
-  return { path, head: { seq: mark?.seq ?? 0, chain: mark?.chain ?? 0 } };
-}
 
 function emptyFile(): string {
   const path = join(directory(), "world.sqlite");
@@ -112,6 +75,27 @@ describe("the mark of the head", () => {
     expect(readFileSync(headMarkPath(path))).toHaveLength(1_024);
   });
 
+  test("is the last one of many, in two slots", () => {
+    const path = marked(1, 2, 3, 4, 5, 6, 7);
+    expect(readHeadMark(path)).toMatchObject({ number: 7, seq: 7 });
+    expect(readFileSync(headMarkPath(path))).toHaveLength(1_024);
+    flipByte(headMarkPath(path), 512 + 5);
+    expect(readHeadMark(path)).toMatchObject({ number: 6, seq: 6 });
+  });
+
+  test("is the one before if a digit of the last one was changed", () => {
+    const path = marked(1, 2, 3);
+    const text = readFileSync(headMarkPath(path), "latin1");
+    writeFileSync(headMarkPath(path), text.replace('"h",3,', '"h",4,'));
+    expect(readHeadMark(path)).toMatchObject({ seq: 2 });
+  });
+
+  test("that cannot be read is an error", () => {
+    const path = join(directory(), "world.sqlite");
+    mkdirSync(headMarkPath(path));
+    expect(() => readHeadMark(path)).toThrow("EISDIR");
+  });
+
   test("is the one before if the last one is damaged", () => {
     const path = marked(1, 2, 3);
     // Odd numbers are in the second slot.
@@ -140,186 +124,6 @@ describe("the mark of the head", () => {
     const mark = new HeadMark(join(directory(), "world.sqlite"));
     mark.close();
     expect(() => mark.write(head(1))).not.toThrow();
-  });
-});
-
-describe("the write-ahead log", () => {
-  test("without damage has none", () => {
-    const { path } = writtenWorld();
-    expect(readFileSync(walPath(path)).length).toBeGreaterThan(32 + 3 * FRAME_BYTES);
-    expect(findWalDamage(path)).toBeUndefined();
-    expect(findLosses(path)).toEqual([]);
-    expect(() => checkForLoss(path)).not.toThrow();
-    preserveDamagedWal(path, () => undefined);
-    expect(existsSync(`${walPath(path)}.damaged`)).toBe(false);
-  });
-
-  test("without a file, or with a header that was never completed, has no damage", () => {
-    const { path } = writtenWorld();
-    truncateSync(walPath(path), 31);
-    expect(findWalDamage(path)).toBeUndefined();
-    expect(findWalDamage(join(directory(), "none.sqlite"))).toBeUndefined();
-  });
-
-  test.each([
-    ["the data", 24 + 100],
-    ["the header", 0],
-    ["the salt", 8],
-    ["the checksum", 16],
-  ])("with %s of a frame damaged, states where, and that commits after it cannot be read", (_, within) => {
-    const { path } = writtenWorld();
-    const frames = (readFileSync(walPath(path)).length - 32) / FRAME_BYTES;
-    const third = 32 + 2 * FRAME_BYTES;
-    flipByte(walPath(path), third + within);
-    const damage = findWalDamage(path);
-    expect(damage?.atByte).toBe(third);
-    expect(damage?.unreadableCommits).toBeGreaterThan(1);
-    expect(damage?.unreadableCommits).toBeLessThan(frames);
-    const [loss] = findLosses(path);
-    expect(loss).toBe(
-      `the write-ahead log copy.sqlite-wal is damaged at byte ${third}, and at least ${damage?.unreadableCommits} commits after it cannot be read`,
-    );
-    expect(() => checkForLoss(path)).toThrow(loss);
-    preserveDamagedWal(path, () => undefined);
-    expect(readFileSync(`${walPath(path)}.damaged`)).toEqual(readFileSync(walPath(path)));
-  });
-
-  test.each([1, 31, 32, 33, FRAME_BYTES, 100_000])(
-    "has the same damage if it is read %i bytes at a time",
-    (portion) => {
-      const { path } = writtenWorld();
-      flipByte(walPath(path), 32 + 2 * FRAME_BYTES + 100);
-      const bytes = readFileSync(walPath(path)).subarray(0, 32 + 40 * FRAME_BYTES);
-      const scan = new WalScan();
-      for (let from = 0; from < bytes.length; from += portion) scan.add(bytes.subarray(from, from + portion));
-      writeFileSync(walPath(path), bytes);
-      expect(scan.damage).toEqual(findWalDamage(path));
-      expect(scan.damage?.atByte).toBe(32 + 2 * FRAME_BYTES);
-    },
-  );
-
-  test("with the last commit damaged has lost nothing that was synced", () => {
-    const { path } = writtenWorld();
-    const bytes = readFileSync(walPath(path)).length;
-    flipByte(walPath(path), bytes - 100);
-    expect(findWalDamage(path)).toBeUndefined();
-  });
-
-  test("of another format has no frames", () => {
-    const { path } = writtenWorld();
-    for (const at of [0, 4, 16, 24]) {
-      flipByte(walPath(path), at);
-      flipByte(walPath(path), 32 + 30);
-      expect(findWalDamage(path)).toBeUndefined();
-      flipByte(walPath(path), at);
-      flipByte(walPath(path), 32 + 30);
-    }
-  });
-});
-
-describe("missing changes", () => {
-  const markAs = (path: string, fields: object) => {
-    const mark = new HeadMark(path);
-    const { number: _, ...head } = { ...readHeadMark(path), number: 0 } as never as Parameters<
-      HeadMark["write"]
-    >[0] & {
-      number: number;
-    };
-    mark.write({ ...head, ...fields });
-    mark.close();
-  };
-  const log =
-    "; the write-ahead log copy.sqlite-wal is lost or damaged, or copy.sqlite was replaced by an older file";
-
-  test("are those between the end of the file and the mark", () => {
-    const { path, head } = writtenWorld();
-    markAs(path, { seq: head.seq + 3 });
-    expect(findLosses(path)).toEqual([
-      `the file ends at event ${head.seq}, but event ${head.seq + 3} was acknowledged, so 3 events are missing${log}`,
-    ]);
-  });
-
-  test("are known by the clock, without an event", () => {
-    const { path } = writtenWorld();
-    const now = readHeadMark(path)?.now ?? 0;
-    markAs(path, { now: now + 1 });
-    expect(findLosses(path)).toEqual([
-      `the file ends at ${new Date(now).toISOString()}, but its clock had reached ${new Date(now + 1).toISOString()}${log}`,
-    ]);
-  });
-
-  test("are known by the chain", () => {
-    const { path, head } = writtenWorld();
-    markAs(path, { chain: head.chain + 1 });
-    expect(findLosses(path)).toEqual([`event ${head.seq} is not the one that was acknowledged${log}`]);
-  });
-
-  test("are not known of another history, or without a mark", () => {
-    const { path, head } = writtenWorld();
-    markAs(path, { seq: head.seq + 3, historyId: "other" });
-    expect(findLosses(path)).toEqual([]);
-    const unmarked = writtenWorld().path;
-    writeFileSync(headMarkPath(unmarked), "");
-    expect(findLosses(unmarked)).toEqual([]);
-  });
-
-  test("are all, if the file is missing", () => {
-    const { path, head } = writtenWorld();
-    const moved = join(directory(), "moved.sqlite");
-    copyFileSync(headMarkPath(path), headMarkPath(moved));
-    expect(findLosses(moved)).toEqual([
-      `moved.sqlite is missing, and its last acknowledged event is ${head.seq}. To begin a new world, also delete moved.sqlite-head`,
-    ]);
-    expect(findLosses(join(directory(), "new.sqlite"))).toEqual([]);
-  });
-});
-
-describe("the version of a file", () => {
-  const changed = (change: (sqlite: BetterSqlite3.Database) => void) => () => {
-    const path = emptyFile();
-    return inDatabase(path, (sqlite) => {
-      change(sqlite);
-      return schemaVersionOf(sqlite);
-    });
-  };
-  const damaged = "its header does not match its tables";
-
-  test("is the number of migrations", () => {
-    expect(changed(() => undefined)()).toBe(SCHEMA_VERSION);
-    expect(changed((sqlite) => markVersion(sqlite))()).toBe(SCHEMA_VERSION);
-  });
-
-  test("of a newer release is refused", () => {
-    const newer = changed((sqlite) => sqlite.pragma(`user_version = ${SCHEMA_VERSION + 1}`));
-    expect(newer).toThrow(NewerFile);
-    expect(newer).toThrow(/its schema has version \d+, this release supports up to \d+/);
-    const journal = changed((sqlite) => sqlite.exec("UPDATE history SET journal_version = 99"));
-    expect(journal).toThrow(/its journal has version 99, this release supports up to 4/);
-  });
-
-  test("that does not match the tables is damage", () => {
-    expect(changed((sqlite) => sqlite.pragma(`user_version = ${SCHEMA_VERSION - 1}`))).toThrow(damaged);
-    expect(changed((sqlite) => sqlite.pragma("application_id = 0"))).toThrow(damaged);
-    expect(
-      changed((sqlite) =>
-        sqlite.exec(
-          "DELETE FROM __drizzle_migrations WHERE rowid = (SELECT max(rowid) FROM __drizzle_migrations)",
-        ),
-      ),
-    ).toThrow(damaged);
-    expect(changed((sqlite) => sqlite.exec("UPDATE history SET forgotten_seq = 7"))).toThrow(
-      /history row is damaged/,
-    );
-  });
-
-  test("of a database that is no world is refused", () => {
-    const empty = new BetterSqlite3(":memory:");
-    expect(() => schemaVersionOf(empty)).toThrow(CorruptFile);
-    expect(() => schemaVersionOf(empty)).toThrow("it is empty");
-    empty.exec("CREATE TABLE events (seq)");
-    expect(() => schemaVersionOf(empty)).toThrow(NotAWorldFile);
-    for (const table of ["events", "world", "__drizzle_migrations"])
-      expect(changed((sqlite) => sqlite.exec(`DROP TABLE ${table}`))).toThrow("it is empty");
   });
 });
 

@@ -121,9 +121,9 @@ describe("pruning", () => {
       operationsAfter: {
         all: (row: number, count: number) =>
           operations
-            .filter(([rowid]) => rowid > row)
+            .filter(([number]) => number > row)
             .slice(0, count)
-            .map(([rowid, updated_at]) => ({ rowid, updated_at })),
+            .map(([number, updated_at]) => ({ number, updated_at })),
       },
       deleteOperations: { run: (...range: number[]) => calls.push(["operations", ...range]) },
     } as unknown as JournalStatements;
