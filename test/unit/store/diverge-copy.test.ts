@@ -9,10 +9,11 @@ import type { Operation } from "../../../src/platform/operation/operation.ts";
 import { foldOperation } from "../../../src/simulation/fold-operation.ts";
 import { worldAt } from "../../../src/simulation/replay.ts";
 import { type DivergenceOptions, divergeCopy } from "../../../src/store/file/diverge-copy.ts";
-import { openStore } from "../../../src/store/file/open-world.ts";
+import { openStore, readWorldRow } from "../../../src/store/file/open-world.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
-import { prepareReader } from "../../../src/store/tables/stored-tables.ts";
+import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
+import { prepareReader, RowWriter } from "../../../src/store/tables/stored-tables.ts";
 import { createShop, MAIN_COMPUTE } from "../../support/rule-worlds.ts";
 import { after, HOUR, MINUTE, type Step } from "../../support/rules.ts";
 import { worldFiles } from "../../support/verified-files.ts";
@@ -24,7 +25,6 @@ import {
   inMemory,
   OPTIONS,
   testDirectory,
-  writeRow,
   writeWorldFile,
 } from "../../support/world-files.ts";
 
@@ -49,9 +49,9 @@ async function rewound(
   seq: number,
   change: (sqlite: BetterSqlite3.Database) => void = () => undefined,
 ) {
-  const store = openStore(copyOf(file), OPTIONS);
-  const world = await worldAt(store.journal, seq, async () => undefined);
-  store.close();
+  const sqlite = inMemory(file);
+  const journal = new SqliteJournal(sqlite, readWorldRow(sqlite) ?? { seq: 0, at: 0, chain: 0 });
+  const world = await worldAt(journal, seq, async () => undefined);
   const changed = copyOf(file);
   inDatabase(changed, change);
   return { world, path: await diverged(changed, { rewindTo: { at: world.at, world } }) };
@@ -212,6 +212,8 @@ test("a point long ago is found in a large file", async () => {
   const { path, world } = await rewound(files.complete, seq, (sqlite) => {
     // Later events, operations and hours; what they say does not matter.
     sqlite.exec(`
+      PRAGMA synchronous = OFF;
+      BEGIN;
       WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 50000)
       INSERT INTO events (seq, at, type, payload, decision, chain)
         SELECT ${files.head} + number, 0, 'ActivityDropped', '{}', 0, 0 FROM numbers`);
@@ -220,10 +222,13 @@ test("a point long ago is found in a large file", async () => {
     });
     const [operation] = prepareReader<Operation>(sqlite, "operations")();
     const [usage] = prepareReader<{ of: string; hour: number }>(sqlite, "hourlyUsage")();
+    const writer = new RowWriter(sqlite);
     for (let number = 100; number < 4_600; number += 1) {
-      writeRow(sqlite, "operations", { ...operation, id: `later ${number}`, number });
-      writeRow(sqlite, "hourlyUsage", { ...usage, hour: number });
+      const [key, hourKey] = [`later ${number}`, `later/${number}`];
+      writer.write({ table: "operations", key, value: { ...operation, id: key, number } });
+      writer.write({ table: "hourlyUsage", key: hourKey, value: { ...usage, hour: number } });
     }
+    sqlite.exec("COMMIT");
   });
   expect(await verify(path)).toMatchObject({ ok: true, differences: [], to: seq });
   expect(read(path).events).toEqual(files.simulated.events.slice(0, seq));
