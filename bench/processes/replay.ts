@@ -6,7 +6,7 @@ import type { Journal } from "../../src/simulation/journal.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { worldAt } from "../../src/simulation/replay.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
-import { readWorldRow } from "../../src/store/file/open-world.ts";
+import { readWorldRow } from "../../src/store/file/read-world.ts";
 import { SqliteJournal } from "../../src/store/journal/sqlite-journal.ts";
 
 export type ReplayOptions = {

@@ -116,6 +116,7 @@ export class DataDirectory implements WorldStorage {
         onAcceptedLoss: this.#acceptLossOf.has(world)
           ? (missing) => this.#options.onAcceptedLoss?.(world, missing)
           : undefined,
+        loaded: this.moves.takeArrived(world),
         marksHead: true,
         leavesLog: this.#options.leavesLogs === true,
         checkUsable: () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -147,25 +148,42 @@ test("a move that fails leaves the world in service, and nothing on the other se
 
 test("a part that arrives damaged, late or twice is refused", async () => {
   const server = await startServer(testDirectory(), MANUAL);
-  const begin = () => server.sim("POST", "/worlds/team/arrival", { history_id: "h", size_bytes: 3 });
+  const begin = (history_id = "h") =>
+    server.sim("POST", "/worlds/team/arrival", { history_id, size_bytes: 3 });
   const { id } = (await begin()).body;
-  expect((await begin()).body.code).toBe("WORLD_EXISTS");
-  const write = (offset: number, arrival = id) =>
-    server.sim("PUT", `/worlds/team/arrival/${arrival}/file?offset=${offset}`, "abc");
+  expect((await begin("of another world")).body.code).toBe("WORLD_EXISTS");
+  const write = (offset: number, arrival = id, part = "file") =>
+    server.sim("PUT", `/worlds/team/arrival/${arrival}/${part}?offset=${offset}`, "abc");
   expect((await write(0)).status).toBe(200);
   expect((await write(0)).body).toMatchObject({
     code: "ARRIVAL_REFUSED",
     message: expect.stringContaining("byte 3"),
   });
   expect((await write(3, "another")).body.code).toBe("ARRIVAL_NOT_FOUND");
-  const complete = (sha256: string) =>
-    server.sim("POST", `/worlds/team/arrival/${id}/complete`, {
-      ...{ history_id: "h", seq: 1, secrets: [] },
-      parts: [{ name: "file", bytes: 3, sha256 }],
+  const finish = (step: "prepare" | "complete", sha256: string, arrival = id) =>
+    server.sim("POST", `/worlds/team/arrival/${arrival}/${step}`, {
+      ...(step === "complete" ? { history_id: "h", seq: 1 } : {}),
+      ...{ secrets: [], parts: [{ name: "file", bytes: 3, sha256 }] },
     });
-  expect((await complete("0".repeat(64))).body.code).toBe("ARRIVAL_REFUSED");
-  expect((await complete("0".repeat(64))).body.code).toBe("ARRIVAL_NOT_FOUND");
-  expect((await begin()).status).toBe(201);
+  expect((await finish("prepare", "0".repeat(64))).body).toMatchObject({
+    code: "ARRIVAL_REFUSED",
+    message: expect.stringContaining("file did not arrive as it was sent"),
+  });
+  const sha256 = createHash("sha256").update("abc").digest("hex");
+  expect((await finish("prepare", sha256)).body).toMatchObject({
+    code: "ARRIVAL_REFUSED",
+    message: expect.stringContaining("not a database"),
+  });
+  expect((await write(3)).body.message).toContain("complete already");
+  expect((await write(0, id, "log")).status).toBe(200);
+  expect((await finish("complete", "0".repeat(64))).body.code).toBe("ARRIVAL_REFUSED");
+  expect((await finish("complete", sha256)).body.code).toBe("ARRIVAL_NOT_FOUND");
+
+  // A server that begins again was restarted.
+  const first = (await begin()).body.id;
+  const second = (await begin()).body.id;
+  expect((await write(0, first)).body.code).toBe("ARRIVAL_NOT_FOUND");
+  expect((await write(0, second)).status).toBe(200);
   expect((await server.sim("DELETE", "/worlds/team/arrival?history_id=h")).body).toEqual({ arrived: false });
   expect((await server.sim("GET", "/worlds")).body.worlds).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { memoryStorage } from "../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
-import { readWorldRow } from "../../src/store/file/open-world.ts";
+import { readWorldRow } from "../../src/store/file/read-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import type { WorldStorage } from "../../src/worlds/world-storage.ts";
 import { createDouble, createProject, type Double, START } from "../support/double.ts";

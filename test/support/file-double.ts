@@ -6,6 +6,7 @@ import { temporaryDirectory } from "./process.ts";
 
 /** A double whose world is a SQLite file, and which can be restarted. */
 export type FileDouble = {
+  readonly path: string;
   /** The running double. */
   double(): Double;
   /** Closes the world and opens it again from its file. */
@@ -21,7 +22,9 @@ export async function createFileDouble(options: DoubleOptions = {}): Promise<Fil
   const worlds = new DataDirectory(directory.path, MIGRATIONS_FOLDER);
   const open = () => createDouble({ ...options, storage: worlds });
   let double = await open();
+  const path = `${directory.path}/worlds/default.sqlite`;
   return {
+    path,
     double: () => double,
     async reopen() {
       await double.close();
@@ -29,7 +32,7 @@ export async function createFileDouble(options: DoubleOptions = {}): Promise<Fil
     },
     async load() {
       await double.close();
-      return openStore(`${directory.path}/worlds/default.sqlite`, { migrationsFolder: MIGRATIONS_FOLDER });
+      return openStore(path, { migrationsFolder: MIGRATIONS_FOLDER });
     },
     async end() {
       await double.close();

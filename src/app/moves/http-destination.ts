@@ -1,5 +1,5 @@
 import type { DestinationPlace } from "../../control/http/handler.ts";
-import type { MoveDestination } from "../../worlds/moves/world-move.ts";
+import type { MoveDestination, PartSum } from "../../worlds/moves/world-move.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import { probeServer } from "../server-probe.ts";
 
@@ -48,10 +48,13 @@ export async function httpDestination({ world, url, token }: DestinationPlace): 
     async write(part, offset, bytes) {
       await call("PUT", `arrival/${arrival}/${part}?offset=${offset}`, bytes);
     },
+    async prepare({ parts, secrets }) {
+      await call("POST", `arrival/${arrival}/prepare`, { parts: parts.map(bodyOfPart), secrets });
+    },
     async complete({ historyId, parts, ...moved }) {
       await call("POST", `arrival/${arrival}/complete`, {
         history_id: historyId,
-        parts: parts.map(({ takenAt, ...sum }) => ({ ...sum, taken_at: takenAt })),
+        parts: parts.map(bodyOfPart),
         ...moved,
       });
     },
@@ -61,4 +64,8 @@ export async function httpDestination({ world, url, token }: DestinationPlace): 
       return arrived;
     },
   };
+}
+
+function bodyOfPart({ takenAt, ...sum }: PartSum): object {
+  return { ...sum, taken_at: takenAt };
 }

@@ -11,7 +11,7 @@ import { moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/a
 import { checkSchema } from "../../store/file/check-schema.ts";
 import { findLosses } from "../../store/file/lost-changes.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
-import { readWorldRow } from "../../store/file/open-world.ts";
+import { readWorldRow } from "../../store/file/read-world.ts";
 import { redactedHash, redactSecrets } from "../../store/file/redact-secrets.ts";
 import { type Verification, type VerificationProgress, verifyFile } from "../../store/file/verify-world.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";

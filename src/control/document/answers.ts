@@ -132,6 +132,10 @@ export const CONTROL_ANSWERS = {
     "Receives a portion of a part of a world",
     z.strictObject({ received_bytes: bytes }),
   ),
+  "POST /worlds/:name/arrival/:id/prepare": answer(
+    "Reads what has arrived of a world, so that its completion takes little time",
+    z.strictObject({ name: z.string(), seq: seq.nullable() }),
+  ),
   "POST /worlds/:name/arrival/:id/complete": answer(
     "Completes the arrival of a world",
     z.strictObject({ name: z.string(), seq }),

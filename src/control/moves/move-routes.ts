@@ -9,8 +9,8 @@ import { strict } from "../http/strict-fields.ts";
 
 /** A call carries at most this much of a file. */
 const MAX_CHUNK_BYTES = 8 * 1024 ** 2;
-/** The completion has the passwords of all roles of a world. */
-const MAX_COMPLETION_BYTES = 64 * 1024 ** 2;
+/** A call may carry the passwords of all roles of a world. */
+const MAX_SECRETS_BYTES = 64 * 1024 ** 2;
 
 const TO_RULE = "must be the URL of another server, such as http://10.0.0.2:4620";
 const move = z.strictObject({
@@ -27,19 +27,21 @@ const moving = z.strictObject({ history_id: historyId, size_bytes: z.int().min(0
 const part = z
   .string()
   .regex(/^(file|log|snapshot:[a-z0-9][a-z0-9._-]{0,99})$/, "must be file, log, or snapshot:<name>");
-const moved = z.strictObject({
-  history_id: historyId,
-  seq: z.int().min(0),
-  parts: z.array(
-    z.strictObject({
+const parts = z.array(
+  z
+    .strictObject({
       name: part,
       bytes: z.int().min(0),
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
       taken_at: z.number().min(0).optional(),
-    }),
-  ),
+    })
+    .transform(({ taken_at, ...sum }) => ({ ...sum, takenAt: taken_at })),
+);
+const prepared = z.strictObject({
+  parts,
   secrets: z.array(z.strictObject({ id: z.string(), value: z.string() })),
 });
+const moved = prepared.extend({ history_id: historyId, seq: z.int().min(0) });
 const offsetQuery = strict({
   offset: z
     .string()
@@ -111,11 +113,20 @@ export function moveRoutes(options: ControlOptions): Hono {
   );
 
   app.post(
+    "/worlds/:name/arrival/:id/prepare",
+    handler(options, { documentedBody: prepared }, async ({ params }, context) => {
+      const input = parseInput(prepared, parseJsonBody(await readBody(context, MAX_SECRETS_BYTES)));
+      const { arrivals } = requireMoves(options);
+      const seq = unwrap(await arrivals.prepare(nameOf(params), params["id"] ?? "", input));
+      return { name: nameOf(params), seq: seq ?? null };
+    }),
+  );
+
+  app.post(
     "/worlds/:name/arrival/:id/complete",
     handler(options, { documentedBody: moved }, async ({ params }, context) => {
-      const input = parseInput(moved, parseJsonBody(await readBody(context, MAX_COMPLETION_BYTES)));
-      const { history_id, seq, secrets } = input;
-      const parts = input.parts.map(({ taken_at, ...sum }) => ({ ...sum, takenAt: taken_at }));
+      const input = parseInput(moved, parseJsonBody(await readBody(context, MAX_SECRETS_BYTES)));
+      const { history_id, seq, secrets, parts } = input;
       unwrap(
         await requireMoves(options).arrivals.complete(nameOf(params), params["id"] ?? "", {
           ...{ historyId: history_id, seq, parts, secrets },

@@ -8,7 +8,8 @@ import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
-import { connectToCurrent, type OpenOptions, readWorldRow, type WorldRow } from "./open-world.ts";
+import { connectToCurrent, type OpenOptions } from "./open-world.ts";
+import { readWorldRow, type WorldRow } from "./read-world.ts";
 import { rewindHistory } from "./rewind-history.ts";
 import { checkpointAndClose } from "./sqlite-connection.ts";
 

@@ -1,20 +1,18 @@
 import { existsSync, statSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
-import { TABLE_NAMES, type TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
-import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform/core/world.ts";
-import type { WorldSettings } from "../../platform/core/world-settings.ts";
-import type { HourlyUsage } from "../../platform/usage/usage-totals.ts";
+import type { World } from "../../platform/core/world.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
-import { asCorruptFile, CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
+import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
-import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
+import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
-import { prepareReader, readAllRows, tableName } from "../tables/stored-tables.ts";
 import { syncEntry } from "./atomic-file.ts";
 import { copyDatabase, isPinned, whilePinned } from "./copy.ts";
 import { HeadMark } from "./head-mark.ts";
+import { catchUp, type LoadedWorld } from "./loaded-world.ts";
 import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
+import { readWorld } from "./read-world.ts";
 import { checkpoint, checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
 import { createFile, markJournalVersion, upgradeFile } from "./upgrade.ts";
 import { makeWalDurable } from "./wal-file.ts";
@@ -51,41 +49,25 @@ export type OpenOptions = {
   readonly marksHead?: boolean;
   /** Throws if the file must not be written any more. */
   readonly checkUsable?: () => void;
+  /** The world as it was read from an earlier state of the same file. The caller must not use it any more. */
+  readonly loaded?: LoadedWorld | undefined;
+  /** The write-ahead log has been checked for damage, and synced without an error. */
+  readonly isLogChecked?: boolean;
   /** Default: `FULL_CHECK_MAX_BYTES`. */
   readonly fullCheckMaxBytes?: number;
-};
-
-/** The state of a world outside its tables. */
-export type WorldRow = JournalHead & {
-  readonly settings: WorldSettings;
-  readonly numbers: Numbers;
-  readonly clock: ClockState;
-  readonly now: SimTime;
 };
 
 /**
  * Opens or creates the file at `path` and upgrades it to the current schema. Throws if the file is not a
  * world, is damaged, or was written by a newer release.
  */
-export function openStore(
-  path: string,
-  { fullCheckMaxBytes = FULL_CHECK_MAX_BYTES, ...options }: OpenOptions,
-): Store {
+export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options }: OpenOptions): Store {
   const sqlite = connectToCurrent(path, options);
   const { leavesLog = false } = options;
   try {
-    const isChecked = statSync(path).size <= fullCheckMaxBytes;
-    checkStructure(sqlite, isChecked);
+    const caughtUp = loaded && catchUp(sqlite, loaded);
+    const { world, row } = caughtUp ?? readWorld(sqlite, path, fullCheckMaxBytes);
     markJournalVersion(sqlite);
-    const world = emptyWorld();
-    const row = readWorldRow(sqlite);
-    if (row !== undefined) load(sqlite, world, row, !isChecked);
-    else if (
-      sqlite.prepare("SELECT 1 FROM events").get() !== undefined ||
-      readHistoryRow(sqlite).forgottenSeq > 0
-    ) {
-      throw new CorruptFile("the world row is missing");
-    }
     const { historyId } = readHistoryRow(sqlite);
     let mark: HeadMark | undefined;
     const journal = new SqliteJournal(sqlite, row ?? { seq: 0, at: 0, chain: 0 }, {
@@ -124,13 +106,15 @@ export function openStore(
 /** A connection to a world's file of the current version; creates or upgrades the file if necessary. */
 export function connectToCurrent(
   path: string,
-  { migrationsFolder, backupPath, onUpgrade, onAcceptedLoss, leavesLog }: OpenOptions,
+  { migrationsFolder, backupPath, onUpgrade, onAcceptedLoss, leavesLog, isLogChecked }: OpenOptions,
 ): BetterSqlite3.Database {
   try {
     // Before anything opens the log: SQLite deletes what it cannot read.
-    if (onAcceptedLoss === undefined) checkForLoss(path);
-    else preserveDamagedWal(path, onAcceptedLoss);
-    makeWalDurable(path);
+    if (isLogChecked !== true) {
+      if (onAcceptedLoss === undefined) checkForLoss(path);
+      else preserveDamagedWal(path, onAcceptedLoss);
+      makeWalDurable(path);
+    }
     if (!existsSync(path)) createFile(path, migrationsFolder);
     // Read-only first, so that a file that is not a world stays unchanged.
     if (readVersion(path) < SCHEMA_VERSION) {
@@ -149,95 +133,5 @@ function readVersion(path: string): number {
     return schemaVersionOf(sqlite);
   } finally {
     sqlite.close();
-  }
-}
-
-/** The single world row; `undefined` for a world that has not been created yet. */
-export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefined {
-  const row = sqlite
-    .prepare("SELECT settings, numbers, clock, seq, at, now, chain, checksum FROM world")
-    .raw()
-    .get() as [string, string, string, number, number, number, number, number] | undefined;
-  if (row === undefined) return undefined;
-  const [settings, numbers, clock, seq, at, now, chain, checksum] = row;
-  if (checksumOf(row.slice(0, -1)) !== checksum) throw new CorruptFile("the world row is damaged");
-  return {
-    settings: JSON.parse(settings),
-    numbers: { ...NO_NUMBERS, ...JSON.parse(numbers) },
-    clock: JSON.parse(clock),
-    seq,
-    at,
-    now,
-    chain,
-  };
-}
-
-/** Loads rows in the order of their creation, which is the order in which the world lists them. */
-function load(
-  sqlite: BetterSqlite3.Database,
-  world: World,
-  { settings, numbers, seq, at, chain }: WorldRow,
-  readsUsageLater: boolean,
-): void {
-  const last = sqlite
-    .prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1")
-    .get();
-  const { forgottenSeq } = readHistoryRow(sqlite);
-  if (last === undefined ? seq !== forgottenSeq : last.seq !== seq || last.chain !== chain) {
-    throw new CorruptFile(
-      `the tables are at event ${seq}, but the journal ends at event ${last?.seq ?? forgottenSeq}`,
-    );
-  }
-  world.settings = settings;
-  world.numbers = numbers;
-  world.seq = seq;
-  world.at = at;
-  for (const name of TABLE_NAMES) {
-    if (name === "hourlyUsage" && readsUsageLater) {
-      loadHourlyUsageLater(sqlite, world);
-      continue;
-    }
-    const rows =
-      name === "operations"
-        ? prepareReader(sqlite, name, UNFINISHED_OPERATIONS)()
-        : readAllRows(sqlite, name);
-    const table: { load(row: unknown): void } = world[name] as never;
-    for (const row of rows) table.load(row);
-  }
-}
-
-const UNFINISHED_OPERATIONS = "WHERE status IN ('scheduling', 'running') ORDER BY number";
-
-/** The rows of hourly usage are most rows of a world, and few of them are needed. */
-function loadHourlyUsageLater(sqlite: BetterSqlite3.Database, world: World): void {
-  const name = tableName("hourlyUsage");
-  const read = prepareReader<HourlyUsage>(
-    sqlite,
-    "hourlyUsage",
-    // Keys continue with "/" and the hour, or with "#" and the length of the period.
-    `WHERE "key" > @id || '#' AND "key" < @id || '0' AND "of" IN (@id, @id || '#day', @id || '#month') ORDER BY "key"`,
-  );
-  world.hourlyUsage.loadLater({
-    ids: Array.from(world.usage.values(), ({ id }) => id),
-    size: sqlite.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number,
-    rowsOf: (id) => read({ id }),
-  });
-}
-
-/**
- * Up to this size the whole file is checked each time it is opened; above it, only tables that are read
- * completely.
- */
-const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
-
-const TABLES_READ_IN_PARTS: readonly TableName[] = ["operations", "hourlyUsage"];
-
-/** Checks pages and indexes: without this, a row lost to a damaged page would go unnoticed. */
-function checkStructure(sqlite: BetterSqlite3.Database, isWhole: boolean): void {
-  const tables = TABLE_NAMES.filter((name) => !TABLES_READ_IN_PARTS.includes(name));
-  const checks = isWhole ? ["integrity_check"] : tables.map((name) => `quick_check('${tableName(name)}')`);
-  for (const check of checks) {
-    const [first] = sqlite.prepare(`PRAGMA ${check}`).pluck().all();
-    if (first !== "ok") throw new CorruptFile(String(first));
   }
 }

@@ -10,7 +10,7 @@ import { CorruptFile } from "../journal/journal-checksum.ts";
 import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { compareRows, RowWriter, tableName } from "../tables/stored-tables.ts";
-import type { WorldRow } from "./open-world.ts";
+import type { WorldRow } from "./read-world.ts";
 
 /** Rows read, deleted or written between two pauses: some milliseconds. */
 const ROWS_PER_PORTION = 2_000;

@@ -12,7 +12,7 @@ import { replay } from "../../simulation/replay.ts";
 import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
-import { readWorldRow, type WorldRow } from "./open-world.ts";
+import { readWorldRow, type WorldRow } from "./read-world.ts";
 
 /** Where a file differs from its journal, or is damaged. */
 type VerificationDifference = { readonly where: string; readonly message: string };

@@ -19,8 +19,7 @@ const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
 const FORMAT_VERSION = 3_007_000;
 const BYTES_PER_COPY = 1_048_576;
-/** Frames that are read at once. */
-const FRAMES_PER_READ = 256;
+const BYTES_PER_READ = 1_048_576;
 const MAX_ATTEMPTS = 5;
 
 export function walPath(path: string): string {
@@ -89,8 +88,7 @@ export type WalDamage = { readonly atByte: number; readonly unreadableCommits: n
 export function findWalDamage(path: string): WalDamage | undefined {
   for (let attempt = 1; ; attempt += 1) {
     const header = readAt(walPath(path), 0, HEADER_BYTES);
-    // A header that was never completed has no frames.
-    const damage = header?.length === HEADER_BYTES ? scan(walPath(path), header) : undefined;
+    const damage = header === undefined ? undefined : scanFile(walPath(path), header);
     if (damage === undefined) return undefined;
     // A server that uses the log may have restarted it during the scan.
     const isUnchanged = readAt(walPath(path), 0, HEADER_BYTES)?.equals(header as Buffer) === true;
@@ -98,48 +96,87 @@ export function findWalDamage(path: string): WalDamage | undefined {
   }
 }
 
-type Checksum = readonly [number, number];
-
-function scan(path: string, header: Buffer): WalDamage | undefined {
-  const magic = header.readUInt32BE(0);
-  const pageSize = header.readUInt32BE(8);
-  const isBigEndian = (magic & 1) === 1;
-  const isHeaderValid =
-    (magic & ~1) >>> 0 === MAGIC &&
-    header.readUInt32BE(4) === FORMAT_VERSION &&
-    isEqual(checksum(header.subarray(0, 24), [0, 0], isBigEndian), storedChecksum(header, 24));
-  // Without a header nothing states which frames are current. The head mark decides.
-  if (!isHeaderValid) return undefined;
-  const salts = header.subarray(16, 24);
-  const frameBytes = FRAME_HEADER_BYTES + pageSize;
-  let previous = storedChecksum(header, 24);
-  let firstInvalid: number | undefined;
-  let [commits, commitsWithSuccessor] = [0, 0];
-  for (let offset = HEADER_BYTES; ; ) {
-    const chunk = readAt(path, offset, frameBytes * FRAMES_PER_READ) ?? Buffer.alloc(0);
-    const frames = Math.floor(chunk.length / frameBytes);
-    if (frames === 0) break;
-    for (let index = 0; index < frames; index += 1) {
-      const frame = chunk.subarray(index * frameBytes, (index + 1) * frameBytes);
-      const stored = storedChecksum(frame, 16);
-      const own = checksum(
-        frame.subarray(FRAME_HEADER_BYTES),
-        checksum(frame.subarray(0, 8), previous, isBigEndian),
-        isBigEndian,
-      );
-      // The checksum continues that of the frame before, which states its own even if it is damaged.
-      const isValid = frame.subarray(8, 16).equals(salts) && isEqual(own, stored);
-      previous = stored;
-      if (!isValid) firstInvalid ??= offset + index * frameBytes;
-      else if (firstInvalid !== undefined) {
-        commitsWithSuccessor = commits;
-        if (frame.readUInt32BE(4) !== 0) commits += 1;
-      }
-    }
-    offset += frames * frameBytes;
+function scanFile(path: string, header: Buffer): WalDamage | undefined {
+  const scan = new WalScan();
+  scan.add(header);
+  for (let offset = HEADER_BYTES; ; offset += BYTES_PER_READ) {
+    const bytes = readAt(path, offset, BYTES_PER_READ);
+    if (bytes !== undefined) scan.add(bytes);
+    if (bytes === undefined || bytes.length < BYTES_PER_READ) return scan.damage;
   }
-  if (firstInvalid === undefined || commitsWithSuccessor === 0) return undefined;
-  return { atByte: firstInvalid, unreadableCommits: commits };
+}
+
+type Checksum = readonly [number, number];
+type FrameFormat = { readonly bytes: number; readonly salts: Buffer; readonly isBigEndian: boolean };
+
+/** Looks for damage in a write-ahead log, which is added from its beginning on, in portions of any size. */
+export class WalScan {
+  /** `undefined` before the header, and for a header without valid frames. */
+  #format: FrameFormat | undefined;
+  #hasHeader = false;
+  #previous: Checksum = [0, 0];
+  /** The beginning of a frame, or of the header, whose end is missing. */
+  #rest = Buffer.alloc(0);
+  #offset = HEADER_BYTES;
+  #firstInvalid: number | undefined;
+  #commits = 0;
+  #commitsWithSuccessor = 0;
+
+  add(bytes: Uint8Array): void {
+    let left = Buffer.concat([this.#rest, bytes]);
+    if (!this.#hasHeader && left.length >= HEADER_BYTES) {
+      this.#readHeader(left.subarray(0, HEADER_BYTES));
+      left = left.subarray(HEADER_BYTES);
+    }
+    if (this.#hasHeader && this.#format === undefined) return;
+    const { bytes: frameBytes = Number.POSITIVE_INFINITY } = this.#format ?? {};
+    for (; left.length >= frameBytes; left = left.subarray(frameBytes))
+      this.#readFrame(left.subarray(0, frameBytes), this.#format as FrameFormat);
+    // A copy, so that the portion is not retained.
+    this.#rest = Buffer.from(left);
+  }
+
+  get damage(): WalDamage | undefined {
+    if (this.#firstInvalid === undefined || this.#commitsWithSuccessor === 0) return undefined;
+    return { atByte: this.#firstInvalid, unreadableCommits: this.#commits };
+  }
+
+  /** Without a valid header nothing states which frames are current. The head mark decides. */
+  #readHeader(header: Buffer): void {
+    this.#hasHeader = true;
+    const magic = header.readUInt32BE(0);
+    const isBigEndian = (magic & 1) === 1;
+    const stored = storedChecksum(header, 24);
+    if (
+      (magic & ~1) >>> 0 !== MAGIC ||
+      header.readUInt32BE(4) !== FORMAT_VERSION ||
+      !isEqual(checksum(header.subarray(0, 24), [0, 0], isBigEndian), stored)
+    )
+      return;
+    const pageSize = header.readUInt32BE(8);
+    this.#format = {
+      ...{ bytes: FRAME_HEADER_BYTES + pageSize, salts: Buffer.from(header.subarray(16, 24)), isBigEndian },
+    };
+    this.#previous = stored;
+  }
+
+  #readFrame(frame: Buffer, { bytes, salts, isBigEndian }: FrameFormat): void {
+    const stored = storedChecksum(frame, 16);
+    const own = checksum(
+      frame.subarray(FRAME_HEADER_BYTES),
+      checksum(frame.subarray(0, 8), this.#previous, isBigEndian),
+      isBigEndian,
+    );
+    // The checksum continues that of the frame before, which states its own even if it is damaged.
+    const isValid = frame.subarray(8, 16).equals(salts) && isEqual(own, stored);
+    this.#previous = stored;
+    if (!isValid) this.#firstInvalid ??= this.#offset;
+    else if (this.#firstInvalid !== undefined) {
+      this.#commitsWithSuccessor = this.#commits;
+      if (frame.readUInt32BE(4) !== 0) this.#commits += 1;
+    }
+    this.#offset += bytes;
+  }
 }
 
 function storedChecksum(bytes: Buffer, at: number): Checksum {

@@ -3,7 +3,7 @@ import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import { schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
-import { readWorldRow } from "./open-world.ts";
+import { readWorldRow } from "./read-world.ts";
 import { connect, connectReadOnly } from "./sqlite-connection.ts";
 
 /** Summary of a world's file; `error` when it cannot be read. */

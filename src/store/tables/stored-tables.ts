@@ -145,6 +145,31 @@ export function* compareRows(
 }
 
 /**
+ * Returns a function that tells whether a row is stored as it is: a row of the world, or `undefined` if no row must have
+ * this key.
+ */
+export function prepareComparison(
+  sqlite: BetterSqlite3.Database,
+  name: TableName,
+): (key: string, row: unknown) => boolean {
+  const { table, key: keyColumn, identity = keyColumn } = STORED_TABLES[name];
+  const columns = valueColumns(table);
+  const prepareSelect = (column: string) =>
+    sqlite
+      .prepare<[unknown], number>(
+        `SELECT checksum FROM ${quote(tableName(name))} WHERE ${quoteColumn(column)} = ?`,
+      )
+      .pluck();
+  const [byKey, byIdentity] = [prepareSelect(keyColumn), prepareSelect(identity)];
+  return (key, row) => {
+    if (row === undefined) return byKey.get(key) === undefined;
+    const values = row as Record<string, unknown>;
+    const stored = byIdentity.get(identity === keyColumn ? key : values[identity]);
+    return stored === checksumOf(storedValues(columns, key, values));
+  };
+}
+
+/**
  * Reads rows as objects of the world, and verifies their checksums. A NULL column becomes an absent property. `clause` is the SQL
  * after the table name; by default all rows in order of creation.
  */

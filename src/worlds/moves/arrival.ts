@@ -2,11 +2,21 @@ import { createHash, type Hash } from "node:crypto";
 import { rmSync, utimesSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Simulation } from "../../simulation/simulation.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeDirectory, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
-import { openStore } from "../../store/file/open-world.ts";
+import { type LoadedWorld, readLoadedWorld } from "../../store/file/loaded-world.ts";
+import { type OpenOptions, openStore } from "../../store/file/open-world.ts";
+import { WalScan, walPath } from "../../store/file/wal-file.ts";
 import type { SecretBox } from "../secret-box.ts";
-import { type MovedWorld, type PartName, SNAPSHOT_PART } from "./world-move.ts";
+import { ArrivingSecrets } from "./moving-secrets.ts";
+import {
+  LOG_PART,
+  type MovedWorld,
+  type PartName,
+  type PartSum,
+  type PreparedWorld,
+  SNAPSHOT_PART,
+} from "./world-move.ts";
 
 /** Paths in the data directory where a world arrives. */
 export type ArrivalPlaces = {
@@ -19,7 +29,13 @@ export class ArrivalRefused extends Error {
   override readonly name = "ArrivalRefused";
 }
 
-type ReceivedPart = { readonly path: string; readonly file: FileHandle; readonly hash: Hash; bytes: number };
+/** `file` is absent once the part is complete. */
+type ReceivedPart = {
+  readonly path: string;
+  readonly hash: Hash;
+  file: FileHandle | undefined;
+  bytes: number;
+};
 
 /**
  * A world that another server sends. Its parts are written under temporary names, which the next start removes,
@@ -29,10 +45,16 @@ export class Arrival {
   readonly historyId: string;
   readonly #places: ArrivalPlaces;
   readonly #parts = new Map<PartName, ReceivedPart>();
+  readonly #secrets: ArrivingSecrets;
+  readonly #logScan = new WalScan();
+  #preparation: Promise<LoadedWorld | undefined> | undefined;
+  /** Whether a part could not be written. */
+  #isBroken = false;
 
-  constructor(historyId: string, places: ArrivalPlaces) {
+  constructor(historyId: string, places: ArrivalPlaces, box: SecretBox) {
     this.historyId = historyId;
     this.#places = places;
+    this.#secrets = new ArrivingSecrets(box);
     removeDatabase(temporaryPath(places.world));
   }
 
@@ -41,28 +63,48 @@ export class Arrival {
     const part = this.#parts.get(name) ?? (await this.#open(name));
     if (offset !== part.bytes)
       throw new ArrivalRefused(`offset: ${name} continues at byte ${part.bytes}, not at ${offset}`);
+    if (part.file === undefined) throw new ArrivalRefused(`part: ${name} is complete already`);
     part.bytes += bytes.length;
     part.hash.update(bytes);
-    await part.file.write(bytes, 0, bytes.length, offset);
-    // Now, while the world is in service elsewhere. At its end, all that arrived would have to reach the disk at once.
-    await part.file.datasync();
+    if (name === LOG_PART) this.#logScan.add(bytes);
+    try {
+      await part.file.write(bytes, 0, bytes.length, offset);
+      // Now, while the world is in service elsewhere. At its end, all that arrived would have to reach the disk at once.
+      await part.file.datasync();
+    } catch (error) {
+      // The checksum has bytes that the file may not have.
+      this.#isBroken = true;
+      throw error;
+    }
   }
 
-  /** Checks what arrived, and puts it in place: the snapshots first, because the world refers to none of them. */
-  async complete(moved: MovedWorld, migrationsFolder: string, box: SecretBox): Promise<void> {
-    for (const { name, bytes, sha256 } of moved.parts) {
-      const part = this.#parts.get(name);
-      // An empty log is not sent.
-      if (part === undefined && bytes === 0) continue;
-      if (part?.bytes !== bytes || part.hash.copy().digest("hex") !== sha256)
-        throw new ArrivalRefused(`parts: ${name} did not arrive as it was sent`);
-    }
-    for (const { file } of this.#parts.values()) {
-      await file.sync();
-      await file.close();
-    }
+  /**
+   * Checks the parts that are complete, and reads the world as far as its log has arrived. The world is still in
+   * service elsewhere, so `complete` only has to read what follows. Returns the last event that has arrived.
+   */
+  async prepare({ parts, secrets }: PreparedWorld): Promise<number | undefined> {
+    for (const part of parts) await this.#finishPart(part);
+    await this.#secrets.seal(secrets);
+    this.#preparation ??= readLoadedWorld(temporaryPath(this.#places.world), nextTurn);
+    const loaded = await this.#preparation;
+    if (loaded !== undefined) this.#checkHistory(loaded.historyId, this.historyId);
+    return loaded?.head.seq;
+  }
+
+  /**
+   * Checks what arrived, and puts it in place: the snapshots first, because the world refers to none of them. Returns
+   * the world, for opening its file.
+   */
+  async complete(moved: MovedWorld, migrationsFolder: string): Promise<LoadedWorld> {
+    const prepared = await this.#preparation?.catch(() => undefined);
+    for (const part of moved.parts) await this.#finishPart(part);
+    for (const part of this.#parts.values()) await closePart(part);
     const temporary = temporaryPath(this.#places.world);
-    this.#openAndSeal(temporary, moved, migrationsFolder, box);
+    const { damage } = this.#logScan;
+    if (damage !== undefined)
+      throw new ArrivalRefused(`the write-ahead log is damaged at byte ${damage.atByte}`);
+    const options = { migrationsFolder, loaded: prepared, isLogChecked: true };
+    const loaded = this.#openAndSeal(temporary, options, moved);
     for (const { name, takenAt } of moved.parts) {
       if (!name.startsWith(SNAPSHOT_PART)) continue;
       const path = this.#pathOf(name);
@@ -72,12 +114,14 @@ export class Arrival {
     moveIntoPlace(temporary, this.#places.world);
     removeDatabase(temporary);
     this.#parts.clear();
+    return loaded;
   }
 
   /** Removes what has arrived. */
   async discard(): Promise<void> {
+    await this.#preparation?.catch(() => undefined);
     for (const { file, path } of this.#parts.values()) {
-      await file.close().catch(() => undefined);
+      await file?.close().catch(() => undefined);
       rmSync(path, { force: true });
     }
     this.#parts.clear();
@@ -85,26 +129,52 @@ export class Arrival {
   }
 
   /** Opens the file as a server would, with its log, and encrypts the secrets with the key of this directory. */
-  #openAndSeal(path: string, moved: MovedWorld, migrationsFolder: string, box: SecretBox): void {
-    const store = openStore(path, { migrationsFolder });
+  #openAndSeal(path: string, options: OpenOptions, moved: MovedWorld): LoadedWorld {
+    const store = openStore(path, options);
     try {
       const { world, journal, clock, historyId } = store;
-      if (historyId !== moved.historyId || world.seq !== moved.seq || clock === undefined)
-        throw new ArrivalRefused(
-          `the file ends at event ${world.seq} of history ${historyId}, not at event ${moved.seq} of history ${moved.historyId}`,
-        );
-      for (const { id, value } of moved.secrets) world.secrets.set({ id, value: box.seal(id, value) });
-      const simulation = new Simulation(world, journal);
-      if (simulation.hasUncommittedRows) simulation.commit(clock.state, clock.now);
+      this.#checkHistory(historyId, moved.historyId);
+      const chain = journal.chainAt(world.seq);
+      if (world.seq !== moved.seq || clock === undefined || chain === undefined)
+        throw new ArrivalRefused(`the file ends at event ${world.seq}, not at event ${moved.seq}`);
+      this.#secrets.replace(world, moved.secrets);
+      const { settings, numbers, changes } = world;
+      if (changes.list.length > 0)
+        journal.write({
+          ...{ events: [], changes: changes.list, settings, numbers },
+          ...{ clock: clock.state, now: clock.now },
+        });
+      changes.clear();
+      // Later, this connection is closed.
+      world.hourlyUsage.read(Number.POSITIVE_INFINITY);
+      return { world, historyId, head: { seq: world.seq, at: world.at, chain } };
     } finally {
       store.close();
     }
   }
 
+  #checkHistory(historyId: string, expected: string): void {
+    if (historyId !== expected)
+      throw new ArrivalRefused(`the file has history ${historyId}, not history ${expected}`);
+  }
+
+  /** Checks that a part is complete. Nothing can be added to it any more. */
+  async #finishPart({ name, bytes, sha256 }: PartSum): Promise<void> {
+    if (this.#isBroken) throw new ArrivalRefused("parts: one could not be written; begin again");
+    const part = this.#parts.get(name);
+    // An empty log is not sent.
+    if (part === undefined && bytes === 0) return;
+    if (part?.bytes !== bytes || part.hash.copy().digest("hex") !== sha256)
+      throw new ArrivalRefused(`parts: ${name} did not arrive as it was sent`);
+    await closePart(part);
+  }
+
   async #open(name: PartName): Promise<ReceivedPart> {
     const path = this.#pathOf(name);
     makeDirectory(dirname(path));
-    const part = { path, file: await open(path, "w", 0o600), hash: createHash("sha256"), bytes: 0 };
+    const part: ReceivedPart = {
+      ...{ path, file: await open(path, "w", 0o600), hash: createHash("sha256"), bytes: 0 },
+    };
     this.#parts.set(name, part);
     return part;
   }
@@ -112,7 +182,14 @@ export class Arrival {
   #pathOf(name: PartName): string {
     const file = temporaryPath(this.#places.world);
     if (name === "file") return file;
-    if (name === "log") return `${file}-wal`;
+    if (name === LOG_PART) return walPath(file);
     return temporaryPath(this.#places.snapshot(name.slice(SNAPSHOT_PART.length)));
   }
+}
+
+async function closePart(part: ReceivedPart): Promise<void> {
+  const { file } = part;
+  part.file = undefined;
+  await file?.sync();
+  await file?.close();
 }

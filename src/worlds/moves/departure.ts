@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import type { MoveDestination, PartName, PartSum } from "./world-move.ts";
+import {
+  LOG_PART,
+  type MoveDestination,
+  type MovedSecret,
+  type PartName,
+  type PartSum,
+} from "./world-move.ts";
 
 /** Bytes of one call to the destination. */
 const CHUNK_BYTES = 4 * 1024 ** 2;
@@ -21,7 +27,7 @@ export class Departure {
   constructor(destination: MoveDestination, logPath: string, signal: AbortSignal) {
     this.#destination = destination;
     this.#signal = signal;
-    this.#log = this.#sender("log", logPath);
+    this.#log = this.#sender(LOG_PART, logPath);
   }
 
   /** Sends a file that does not change. */
@@ -33,6 +39,12 @@ export class Departure {
     } finally {
       await sender.close();
     }
+  }
+
+  /** Lets the destination read what it has, while the world is in service here. */
+  async prepareDestination(secrets: readonly MovedSecret[]): Promise<void> {
+    this.#signal.throwIfAborted();
+    await this.#destination.prepare({ parts: this.#sums, secrets });
   }
 
   /** Sends the log while it grows, until little is left. */

@@ -1,14 +1,14 @@
 import { accept, type Result, refuse } from "../../platform/refusal-codes.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
-import { storeUnavailable } from "../hosted/store-failure.ts";
+import { runInBackground, storeUnavailable } from "../hosted/store-failure.ts";
 import type { HostedWorld } from "../hosted-world.ts";
 import type { StoredWorldInfo } from "../world-handle.ts";
 import { type Arrival, ArrivalRefused } from "./arrival.ts";
 import type { MoveFiles } from "./move-files.ts";
-import type { MovedWorld, MovingWorld, PartName, WorldArrivals } from "./world-move.ts";
+import type { MovedWorld, MovingWorld, PartName, PreparedWorld, WorldArrivals } from "./world-move.ts";
 
-/** An arrival that has received nothing for this time is removed. */
+/** The next arrival removes one that has received nothing for this time. */
 const ABANDONED_AFTER_MS = 60_000;
 
 /** What moves need from the registry of the worlds. */
@@ -49,8 +49,9 @@ export class HostedArrivals implements WorldArrivals {
   }
 
   async begin(name: string, { historyId, sizeBytes }: MovingWorld): Promise<Result<string>> {
-    const previous = this.#arrivals.get(name);
-    if (previous !== undefined && this.#idleMs(previous) >= ABANDONED_AFTER_MS) await this.#discard(name);
+    for (const [other, pending] of [...this.#arrivals])
+      if (this.#isIdle(pending) || (other === name && this.#isRepeated(pending, historyId)))
+        await this.#discard(other);
     const room = this.#worlds.checkRoom(name, sizeBytes);
     if (!room.ok) return room;
     const id = this.#worlds.newId();
@@ -71,16 +72,29 @@ export class HostedArrivals implements WorldArrivals {
     offset: number,
     bytes: Uint8Array,
   ): Promise<Result<true>> {
-    return this.#receive(name, id, ({ arrival }) => arrival.write(part, offset, bytes));
+    return this.#receive(name, id, async ({ arrival }) => {
+      await arrival.write(part, offset, bytes);
+      return true as const;
+    });
   }
 
   async complete(name: string, id: string, moved: MovedWorld): Promise<Result<true>> {
     const completed = await this.#receive(name, id, async (pending) => {
       pending.completion = this.#files.complete(name, pending.arrival, moved);
       await pending.completion;
+      return true as const;
     });
-    await (completed.ok ? this.#release(name) : this.#discard(name));
+    if (!completed.ok) {
+      await this.#discard(name);
+      return completed;
+    }
+    this.#release(name);
+    this.#openNow(name);
     return completed;
+  }
+
+  async prepare(name: string, id: string, prepared: PreparedWorld): Promise<Result<number | undefined>> {
+    return this.#receive(name, id, ({ arrival }) => arrival.prepare(prepared));
   }
 
   async settle(name: string, historyId: string): Promise<Result<boolean>> {
@@ -92,18 +106,27 @@ export class HostedArrivals implements WorldArrivals {
     return accept(this.#worlds.stored(name)?.historyId === historyId);
   }
 
-  async #receive(
+  /** With the world that was read already. If it cannot be opened now, its first request tries again. */
+  #openNow(name: string): void {
+    try {
+      const world = this.#worlds.world(name);
+      if (world.ok) runInBackground(() => world.value.transact(() => undefined));
+    } finally {
+      this.#files.takeArrived(name);
+    }
+  }
+
+  async #receive<T>(
     name: string,
     id: string,
-    work: (pending: PendingArrival) => Promise<void>,
-  ): Promise<Result<true>> {
+    work: (pending: PendingArrival) => Promise<T>,
+  ): Promise<Result<T>> {
     const pending = this.#arrivals.get(name);
     if (pending?.id !== id || pending.completion !== undefined)
       return refuse("ARRIVAL_NOT_FOUND", `no world "${name}" arrives with this id`);
     pending.lastAt = this.#worlds.hostClock.steady();
     try {
-      await work(pending);
-      return accept(true);
+      return accept(await work(pending));
     } catch (error) {
       if (error instanceof ArrivalRefused || error instanceof CorruptFile)
         return refuse("ARRIVAL_REFUSED", error.message);
@@ -111,8 +134,13 @@ export class HostedArrivals implements WorldArrivals {
     }
   }
 
-  #idleMs({ lastAt, completion }: PendingArrival): number {
-    return completion === undefined ? this.#worlds.hostClock.steady() - lastAt : 0;
+  #isIdle({ completion, lastAt }: PendingArrival): boolean {
+    return completion === undefined && this.#worlds.hostClock.steady() - lastAt >= ABANDONED_AFTER_MS;
+  }
+
+  /** A server moves a world once at a time, so one that sends the same history again was restarted. */
+  #isRepeated({ completion, arrival }: PendingArrival, historyId: string): boolean {
+    return completion === undefined && arrival.historyId === historyId;
   }
 
   async #discard(name: string): Promise<void> {

@@ -1,4 +1,3 @@
-import type { World } from "../../platform/core/world.ts";
 import { accept, type Refusal, type Result, refuse } from "../../platform/refusal-codes.ts";
 import { DEFAULT_WORLD } from "../directory-layout.ts";
 import { storeUnavailable } from "../hosted/store-failure.ts";
@@ -8,7 +7,7 @@ import type { Departure } from "./departure.ts";
 import { HostedArrivals, type WorldsToMove } from "./hosted-arrivals.ts";
 import type { MoveFiles } from "./move-files.ts";
 import type { MoveMark } from "./move-marks.ts";
-import type { MoveDestination, Moved, MovedWorld, MoveProgress, WorldMoves } from "./world-move.ts";
+import type { MoveDestination, Moved, MoveProgress, WorldMoves } from "./world-move.ts";
 
 type PendingDeparture = { readonly to: string; readonly totalBytes: number; departure?: Departure };
 
@@ -95,6 +94,7 @@ export class HostedMoves implements WorldMoves {
     const { id: historyId } = world.history();
     const { reopens } = world.diagnostics();
     const { url } = destination;
+    const secrets = this.#files.secretsOf(state);
     const pending: PendingDeparture = { to: url, totalBytes: this.#files.sizeOf(name) };
     this.#departures.set(name, pending);
     const outcome: { isThere: boolean | undefined } = { isThere: false };
@@ -104,7 +104,7 @@ export class HostedMoves implements WorldMoves {
         throw new Error(`world "${name}" was opened again during the move`);
       if (state.branchData.size > 0) throw new Error(`world "${name}" got Postgres data during the move`);
       const parts = await departure.finish();
-      const moved = { historyId, seq: state.seq, parts, secrets: this.#secretsOf(state) };
+      const moved = { historyId, seq: state.seq, parts, secrets: secrets.readChanged() };
       await this.#files.marks.set(name, { to: url, historyId, seq: state.seq, isDone: false });
       outcome.isThere = undefined;
       try {
@@ -118,15 +118,13 @@ export class HostedMoves implements WorldMoves {
     };
     try {
       await destination.begin({ historyId, sizeBytes: pending.totalBytes });
-      await this.#files.send(
-        name,
-        destination,
-        signal,
-        (departure) => {
+      await this.#files.send(name, {
+        ...{ destination, signal, secrets },
+        onStart(departure) {
           pending.departure = departure;
         },
-        (departure) => world.replace(() => handOver(departure)),
-      );
+        finish: (departure) => world.replace(() => handOver(departure)),
+      });
     } catch (error) {
       if (outcome.isThere === false) {
         this.#files.marks.delete(name);
@@ -151,13 +149,6 @@ export class HostedMoves implements WorldMoves {
     if (mark.isDone) this.#removeLeftover(name, mark);
     this.#files.marks.delete(name);
     return accept(true);
-  }
-
-  #secretsOf({ secrets }: World): MovedWorld["secrets"] {
-    return secrets.toArray().flatMap(({ id, value }) => {
-      const secret = this.#files.openSecret(id, value);
-      return secret === undefined ? [] : [{ id, value: secret }];
-    });
   }
 
   /** The destination has the world: it is deleted here. */

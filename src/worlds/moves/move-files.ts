@@ -1,4 +1,6 @@
 import { statSync } from "node:fs";
+import type { World } from "../../platform/core/world.ts";
+import type { LoadedWorld } from "../../store/file/loaded-world.ts";
 import type { Store } from "../../store/file/open-world.ts";
 import { walPath } from "../../store/file/wal-file.ts";
 import { databasesIn, snapshotFilePath, snapshotFolder, worldFilePath } from "../directory-layout.ts";
@@ -6,6 +8,7 @@ import type { SecretBox } from "../secret-box.ts";
 import { Arrival } from "./arrival.ts";
 import { Departure } from "./departure.ts";
 import { MoveMarks } from "./move-marks.ts";
+import { DepartingSecrets } from "./moving-secrets.ts";
 import { type MoveDestination, type MovedWorld, SNAPSHOT_PART } from "./world-move.ts";
 
 type MoveFilesOptions = {
@@ -14,11 +17,20 @@ type MoveFilesOptions = {
   readonly openStore: (world: string) => Store | undefined;
 };
 
+type SendOptions = {
+  readonly destination: MoveDestination;
+  readonly signal: AbortSignal;
+  readonly secrets: DepartingSecrets;
+  readonly onStart: (departure: Departure) => void;
+  readonly finish: (departure: Departure) => Promise<void>;
+};
+
 /** The files of a data directory that moves of worlds read and write. */
 export class MoveFiles {
   readonly marks: MoveMarks;
   readonly #directory: string;
   readonly #options: MoveFilesOptions;
+  readonly #arrived = new Map<string, LoadedWorld>();
 
   constructor(directory: string, options: MoveFilesOptions) {
     this.#directory = directory;
@@ -34,16 +46,10 @@ export class MoveFiles {
   }
 
   /**
-   * Sends the file of an open world and its snapshots, and most of its log, to the destination. `finish` then
-   * closes the world and completes the departure.
+   * Sends the file of an open world and its snapshots, and most of its log, to the destination, which reads them.
+   * `finish` then closes the world and completes the departure.
    */
-  async send(
-    world: string,
-    destination: MoveDestination,
-    signal: AbortSignal,
-    onStart: (departure: Departure) => void,
-    finish: (departure: Departure) => Promise<void>,
-  ): Promise<void> {
+  async send(world: string, { destination, signal, secrets, onStart, finish }: SendOptions): Promise<void> {
     const store = this.#options.openStore(world);
     if (store === undefined) throw new Error(`world "${world}" is not open`);
     const path = worldFilePath(this.#directory, world);
@@ -55,6 +61,9 @@ export class MoveFiles {
         for (const { name, path: snapshot } of this.#snapshots(world))
           await departure.sendFile(`${SNAPSHOT_PART}${name}`, snapshot, statSync(snapshot).mtimeMs);
         await departure.sendGrowingLog();
+        await departure.prepareDestination(await secrets.readAll());
+        // What was committed meanwhile.
+        await departure.sendGrowingLog();
         await finish(departure);
       } finally {
         await departure.close();
@@ -62,21 +71,28 @@ export class MoveFiles {
     });
   }
 
-  openSecret(id: string, value: string): string | undefined {
-    return this.#options.secretBox.open(id, value);
+  secretsOf(world: World): DepartingSecrets {
+    return new DepartingSecrets(world, this.#options.secretBox);
   }
 
   receive(world: string, historyId: string): Arrival {
-    return new Arrival(historyId, {
+    const places = {
       world: worldFilePath(this.#directory, world),
-      snapshot: (name) => snapshotFilePath(this.#directory, world, name),
-    });
+      snapshot: (name: string) => snapshotFilePath(this.#directory, world, name),
+    };
+    return new Arrival(historyId, places, this.#options.secretBox);
   }
 
   async complete(world: string, arrival: Arrival, moved: MovedWorld): Promise<void> {
-    const { migrationsFolder, secretBox } = this.#options;
-    await arrival.complete(moved, migrationsFolder, secretBox);
+    this.#arrived.set(world, await arrival.complete(moved, this.#options.migrationsFolder));
     this.marks.delete(world);
+  }
+
+  /** The world that has just arrived, for the first opening of its file. */
+  takeArrived(world: string): LoadedWorld | undefined {
+    const loaded = this.#arrived.get(world);
+    this.#arrived.delete(world);
+    return loaded;
   }
 
   #snapshots(world: string): { readonly name: string; readonly path: string }[] {

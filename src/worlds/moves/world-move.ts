@@ -2,6 +2,7 @@ import type { Result } from "../../platform/refusal-codes.ts";
 
 /** `file`, `log` (the write-ahead log), or `snapshot:<name>`. */
 export type PartName = string;
+export const LOG_PART = "log";
 export const SNAPSHOT_PART = "snapshot:";
 
 /** What was sent of a part, so that the receiver can check it. */
@@ -13,13 +14,19 @@ export type PartSum = {
   readonly takenAt?: number | undefined;
 };
 
+/** A password as text: each data directory encrypts them with a key of its own. */
+export type MovedSecret = { readonly id: string; readonly value: string };
+
+/** What has been sent of a world that is still in service: the parts that are complete, and all secrets. */
+export type PreparedWorld = { readonly parts: readonly PartSum[]; readonly secrets: readonly MovedSecret[] };
+
 /** The end of a world's history, and what its file alone does not say. */
 export type MovedWorld = {
   readonly historyId: string;
   readonly seq: number;
   readonly parts: readonly PartSum[];
-  /** Passwords as text: each data directory encrypts them with a key of its own. */
-  readonly secrets: readonly { readonly id: string; readonly value: string }[];
+  /** Those that have changed since the preparation; without one, all. */
+  readonly secrets: readonly MovedSecret[];
 };
 
 /** The world that a move is about, as the destination identifies it. */
@@ -31,6 +38,8 @@ export interface MoveDestination {
   readonly url: string;
   begin(world: MovingWorld): Promise<void>;
   write(part: PartName, offset: number, bytes: Uint8Array): Promise<void>;
+  /** Checks and reads there what has arrived while the world is in service here, so that `complete` takes little time. */
+  prepare(world: PreparedWorld): Promise<void>;
   /** The world is durable there, and in service, when this resolves. */
   complete(world: MovedWorld): Promise<void>;
   /** Ends the move there, if it is not complete. Returns whether the destination has the world with this history. */
@@ -48,6 +57,8 @@ export interface WorldArrivals {
   /** Begins to receive a world. Returns the id that the other calls name. */
   begin(world: string, moving: MovingWorld): Promise<Result<string>>;
   write(world: string, id: string, part: PartName, offset: number, bytes: Uint8Array): Promise<Result<true>>;
+  /** See `MoveDestination`. Returns the last event that has arrived; `undefined` if `complete` will read all. */
+  prepare(world: string, id: string, prepared: PreparedWorld): Promise<Result<number | undefined>>;
   complete(world: string, id: string, moved: MovedWorld): Promise<Result<true>>;
   /** See `MoveDestination`. */
   settle(world: string, historyId: string): Promise<Result<boolean>>;

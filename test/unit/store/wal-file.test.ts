@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { cutWal, findWalDamage, makeWalDurable, walPath } from "../../../src/store/file/wal-file.ts";
+import { cutWal, findWalDamage, makeWalDurable, WalScan, walPath } from "../../../src/store/file/wal-file.ts";
 import { testDirectory } from "../../support/world-files.ts";
 
 const PAGE_BYTES = 512;
@@ -131,6 +131,18 @@ describe("the commits after a damaged frame", () => {
     damage(path, 400);
     expect(findWalDamage(path)).toEqual({ atByte: offsetOf(400), unreadableCommits: 199 });
   });
+
+  test.each([1, 31, 32, 33, FRAME_BYTES, 10_000])(
+    "are the same in a log that is read %i bytes at a time",
+    (portion) => {
+      const path = writtenLog(9);
+      damage(path, 2, 5);
+      const bytes = readFileSync(walPath(path));
+      const scan = new WalScan();
+      for (let from = 0; from < bytes.length; from += portion) scan.add(bytes.subarray(from, from + portion));
+      expect(scan.damage).toEqual({ atByte: offsetOf(2), unreadableCommits: 5 });
+    },
+  );
 
   test("are found in a log of a machine with the other order of bytes", () => {
     const path = writtenLog(6);

@@ -1,0 +1,140 @@
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type BetterSqlite3 from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import type { World } from "../../../src/platform/core/world.ts";
+import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
+import { Simulation } from "../../../src/simulation/simulation.ts";
+import { catchUp, type LoadedWorld, readLoadedWorld } from "../../../src/store/file/loaded-world.ts";
+import { openStore } from "../../../src/store/file/open-world.ts";
+import { connect } from "../../../src/store/file/sqlite-connection.ts";
+import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
+import { rewriteChecksums } from "../../../src/store/tables/stored-tables.ts";
+import { temporaryDirectory } from "../../support/process.ts";
+import { DEV, worldWithBranch } from "../../support/rule-worlds.ts";
+import { after, HOUR } from "../../support/rules.ts";
+import { SimulatedWorld } from "../../support/simulated-world.ts";
+
+const MIGRATIONS = "migrations";
+
+/** A world that was read from its file, and is then continued there: a compute starts, and a branch is renamed. */
+async function continuedWorld() {
+  const { path: directory, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const path = join(directory, "world.sqlite");
+  const store = openStore(path, { migrationsFolder: MIGRATIONS });
+  const simulated = new SimulatedWorld().use(new Simulation(store.world, store.journal));
+  simulated.run(worldWithBranch());
+  store.world.secrets.set({ id: "one", value: "sealed:1:a" });
+  const loaded = (await readLoadedWorld(path, () => nextTurn())) as LoadedWorld;
+  simulated.run(
+    { type: "RecordActivity", activity: { endpointId: "ep-main", kind: "query", durationMs: 3 * HOUR } },
+    after(4 * HOUR),
+    { type: "UpdateBranch", ...DEV, name: "renamed" },
+  );
+  expect(store.world.seq).toBeGreaterThan(loaded.head.seq);
+  return { path, loaded, store, simulated };
+}
+
+function catchUpAt(
+  path: string,
+  loaded: LoadedWorld,
+  change: (sqlite: BetterSqlite3.Database) => void = () => undefined,
+) {
+  const sqlite = connect(path);
+  try {
+    change(sqlite);
+    return catchUp(sqlite, loaded)?.world;
+  } finally {
+    sqlite.close();
+  }
+}
+
+const contentOf = (world: World) =>
+  JSON.parse(JSON.stringify([takeCheckpoint(world), world.secrets.toArray()])) as unknown;
+
+test("a world that was read is brought up to date with the events that its file has gained, and other rows", async () => {
+  const { path, loaded, store } = await continuedWorld();
+  expect(loaded.world.secrets.size).toBe(0);
+  store.close();
+  const world = catchUpAt(path, loaded);
+  expect(world).toBe(loaded.world);
+  const { world: expected, close } = openStore(path, { migrationsFolder: MIGRATIONS });
+  onTestFinished(close);
+  expect(world && contentOf(world)).toEqual(contentOf(expected));
+  expect(expected.secrets.size).toBe(1);
+});
+
+test("a store that opens its file with such a world continues it", async () => {
+  const { path, loaded, store } = await continuedWorld();
+  store.close();
+  const reopened = openStore(path, { migrationsFolder: MIGRATIONS, loaded });
+  expect(reopened.world).toBe(loaded.world);
+  const simulated = new SimulatedWorld().use(new Simulation(reopened.world, reopened.journal));
+  simulated.run(after(5 * HOUR), { type: "UpdateBranch", ...DEV, name: "again" });
+  const { seq } = reopened.world;
+  reopened.close();
+  const again = openStore(path, { migrationsFolder: MIGRATIONS });
+  onTestFinished(again.close);
+  expect([again.world.seq, again.world.branches.get(DEV.branchId)?.name]).toEqual([seq, "again"]);
+});
+
+test("the file of another history is read again", async () => {
+  const { path, loaded, store } = await continuedWorld();
+  store.close();
+  expect(catchUpAt(path, { ...loaded, historyId: "another" })).toBeUndefined();
+  expect(
+    catchUpAt(path, { ...loaded, head: { ...loaded.head, chain: loaded.head.chain + 1 } }),
+  ).toBeUndefined();
+  expect(catchUpAt(path, { ...loaded, head: { ...loaded.head, seq: 1_000_000 } })).toBeUndefined();
+  const { world, close } = openStore(path, {
+    migrationsFolder: MIGRATIONS,
+    loaded: { ...loaded, historyId: "another" },
+  });
+  onTestFinished(close);
+  expect(world).not.toBe(loaded.world);
+  expect(world.branches.get(DEV.branchId)?.name).toBe("renamed");
+});
+
+test.each([
+  ["a changed row differs", "UPDATE branches SET name = 'other' WHERE name = 'renamed'"],
+  ["a changed row is missing", "DELETE FROM usage WHERE id = 'br-main'"],
+])("a file is read again if %s from the events", async (_, statement) => {
+  const { path, loaded, store } = await continuedWorld();
+  store.close();
+  const world = catchUpAt(path, loaded, (sqlite) => {
+    expect(sqlite.prepare(statement).run().changes).toBe(1);
+    rewriteChecksums(sqlite);
+  });
+  expect(world).toBeUndefined();
+});
+
+test("a file whose tables are older than its journal is damaged", async () => {
+  const { path, loaded, store } = await continuedWorld();
+  store.close();
+  expect(() =>
+    catchUpAt(path, loaded, (sqlite) => {
+      sqlite.exec("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)");
+    }),
+  ).toThrow(CorruptFile);
+});
+
+test("reading a world changes neither its file nor its log", async () => {
+  const { path, store } = await continuedWorld();
+  const copy = `${path}.copy.sqlite`;
+  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, copy + suffix);
+  store.close();
+  const bytes = () => ["", "-wal"].map((suffix) => readFileSync(copy + suffix).toString("base64"));
+  const before = bytes();
+  expect((await readLoadedWorld(copy, () => nextTurn()))?.head.seq).toBeGreaterThan(0);
+  expect(bytes()).toEqual(before);
+});
+
+test("a world that has not been created yet is not read", async () => {
+  const { path: directory, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const path = join(directory, "world.sqlite");
+  openStore(path, { migrationsFolder: MIGRATIONS }).close();
+  expect(await readLoadedWorld(path, () => nextTurn())).toBeUndefined();
+});
