@@ -83,7 +83,7 @@ export function testDirectory(): string {
 }
 
 export type WorldFileOptions = {
-  /** Truncates history at the first checkpoint. */
+  /** Truncates history at the first checkpoint. As by default, finished operations are retained for longer. */
   readonly truncated?: boolean;
 };
 
@@ -101,7 +101,14 @@ export async function writeWorldFile(
     const simulated = new SimulatedWorld().use(simulation);
     world.secrets.set({ id: "br-main/app", value: PASSWORD });
     world.apiKeyUses.set({ keyId: 1, lastUsedAt: NOW, lastUsedFromAddr: ADDRESS });
-    world.branchData.set({ id: "br-main", volumeId: "volume-1", at: NOW, lsn: "0/1500000", writes: true });
+    world.branchData.set({
+      id: "br-main",
+      volumeId: "volume-1",
+      at: NOW,
+      lsn: "0/1500000",
+      writes: true,
+      isOpen: true,
+    });
     let first: CheckpointPosition | undefined;
     for (const [index, part] of parts.entries()) {
       if (index > 0) {
@@ -116,7 +123,7 @@ export async function writeWorldFile(
     ];
     simulation.commit(clockAt(now), now, { add: requests, limit: 10 });
     if (truncated && first !== undefined) {
-      journal.truncate({ eventsUpTo: first.seq, operationsBefore: first.at });
+      journal.truncate({ eventsUpTo: first.seq, operationsBefore: 0 });
       while (!journal.prune());
     }
     return simulated;

@@ -11,12 +11,28 @@ const MAX_FILE_BYTES = 256 * 1024 ** 2;
 const MIB = 1024 ** 2;
 const FASTEST = { level: 1 };
 
-/** A run as a job of the queue. Files are named by the digests of their content. */
-export type PackedJob = {
+type JobIdentity = {
   /** Digest of everything that the result depends on. */
   readonly id: string;
   /** The command that waits for the result. */
   readonly run: string;
+  /** Whether the result depends on nothing but `id`. */
+  readonly isReusable: boolean;
+};
+
+export type PackedJob = PackedRun | PackedPart;
+
+/** A part of `whatif compare` or `backtest` as a job of the queue. */
+export type PackedPart = JobIdentity & {
+  /** The arguments of standin that answer for the part. */
+  readonly args: readonly string[];
+  /** Names of traces are relative to it. Workers need the same files there. */
+  readonly directory: string;
+  readonly title: string;
+};
+
+/** A run as a job of the queue. Files are named by the digests of their content. */
+export type PackedRun = JobIdentity & {
   readonly file: string;
   readonly variant: number;
   readonly seed?: number | undefined;
@@ -24,30 +40,25 @@ export type PackedJob = {
   readonly text: string;
   readonly recordings: readonly (readonly [source: string, file: string])[];
   readonly world?: { readonly path: string; readonly file: string } | undefined;
-  /** Whether the result depends on nothing but `id`. Steps with SQL also depend on the Postgres of the machine. */
-  readonly isReusable: boolean;
 };
 
 /** Packs runs, and collects the files that they need. Runs share files. */
 export class JobPacker {
   /** By the digest of their content, compressed. */
   readonly files = new Map<string, Buffer>();
-  readonly #code: string;
-  readonly #run: string;
   readonly #texts = new Map<string, string>();
   readonly #recordings = new Map<RecordedTraffic, string>();
   readonly #worlds = new Map<string, string | undefined>();
 
-  constructor(code: string, run: string) {
-    this.#code = code;
-    this.#run = run;
-  }
-
   /**
-   * `undefined` if the file of its initial world cannot be read: the run will not start, and its reason names a
+   * For workers of the version `code`, and for the command `run`. `undefined` if the file of its initial world cannot be read: the run will not start, and its reason names a
    * path of this machine. Throws a `CliError` if a file is too large.
    */
-  pack({ file, text, variant, recordings, seed, bail, needs }: TitledJob): PackedJob | undefined {
+  pack(
+    { file, text, variant, recordings, seed, bail, needs }: TitledJob,
+    code: string,
+    run: string,
+  ): PackedRun | undefined {
     const world = needs.worldFile === undefined ? undefined : this.#world(needs.worldFile);
     if (needs.worldFile !== undefined && world === undefined) return undefined;
     const content = {
@@ -55,8 +66,9 @@ export class JobPacker {
       recordings: [...recordings].map(([source, recorded]) => [source, this.#recording(recorded)] as const),
       world: world === undefined ? undefined : { path: needs.worldFile ?? "", file: world },
     };
-    const id = digestOf(JSON.stringify([this.#code, content]));
-    return { id, run: this.#run, ...content, isReusable: !needs.sql };
+    const id = digestOf(JSON.stringify([code, content]));
+    // Steps with SQL also depend on the Postgres of the machine.
+    return { id, run, ...content, isReusable: !needs.sql };
   }
 
   #text(text: string): string {

@@ -15,13 +15,15 @@ export const WORKER_TTL_S = 10;
 export const SIGN_EVERY_MS = 3_000;
 
 /**
- * The version and a digest of the code that runs scenarios. Different code could give different results, so it
+ * The version and a digest of the code that runs scenarios and answers questions. Different code could give different results, so it
  * has a queue of its own.
  */
 export function codeVersion(): string {
-  // The names of all chunks are digests of their content, so the entry point stands for everything that it imports.
-  const entry = readFileSync(new URL("./run-worker.js", import.meta.url));
-  return `${VERSION}+${createHash("sha256").update(entry).digest("hex").slice(0, 8)}`;
+  // The names of all chunks are digests of their content, so an entry point stands for everything that it imports.
+  const digest = createHash("sha256");
+  for (const entry of ["./run-worker.js", "./whatif-worker.js", "./standin.js"])
+    digest.update(readFileSync(new URL(entry, import.meta.url)));
+  return `${VERSION}+${digest.digest("hex").slice(0, 8)}`;
 }
 
 /** The name of the queue; BullMQ uses it as a part of its keys. */

@@ -3,9 +3,13 @@ import { deflate, inflateSync } from "node:zlib";
 import type { Redis } from "ioredis";
 import type { ScenarioJobResult } from "../run/run-job.ts";
 import type { PackedJob } from "./packed-job.ts";
+import type { PartResult } from "./part-result.ts";
 import { doneKey, RESULT_TTL_S, RUN_TTL_S, resultKey } from "./queue-keys.ts";
 
 const FASTEST = { level: 1 };
+
+/** The result of a job of the queue, as plain values. */
+export type JobResult = ScenarioJobResult | PartResult;
 
 /** Sent to the command that waits for a result. */
 export type DoneMessage = { readonly job: string; readonly worker: string };
@@ -30,10 +34,10 @@ export async function haveResults(redis: Redis, jobs: readonly PackedJob[]): Pro
 }
 
 /** The results of the jobs that have one. */
-export async function readResults(
+export async function readResults<R extends JobResult>(
   redis: Redis,
   jobs: readonly PackedJob[],
-): Promise<readonly (ScenarioJobResult | undefined)[]> {
+): Promise<readonly (R | undefined)[]> {
   const pipeline = redis.pipeline();
   for (const job of jobs) pipeline.mgetBuffer(...resultKeys(job));
   const answers = (await pipeline.exec()) ?? [];
@@ -50,7 +54,7 @@ export async function readResults(
 export async function writeResult(
   redis: Redis,
   job: PackedJob,
-  result: ScenarioJobResult,
+  result: JobResult,
   worker: string,
 ): Promise<void> {
   const isShared = job.isReusable && result.verdict !== "could_not_run";

@@ -6,7 +6,7 @@ import { deserialize } from "node:v8";
 import { inflate } from "node:zlib";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import type { ScenarioJob } from "../run/run-job.ts";
-import { digestOf, type PackedJob } from "./packed-job.ts";
+import { digestOf, type PackedRun } from "./packed-job.ts";
 
 /** The files that a worker keeps for its next jobs. */
 const MAX_RETAINED_BYTES = 512 * 1024 ** 2;
@@ -31,7 +31,7 @@ export class JobUnpacker {
   }
 
   /** Throws a `MissingFile`. */
-  async unpack(packed: PackedJob): Promise<ScenarioJob> {
+  async unpack(packed: PackedRun): Promise<ScenarioJob> {
     const { file, variant, seed, bail } = packed;
     const text = await this.#file("text", packed.text, (content) => content.toString("utf8"));
     const recordings = new Map<string, RecordedTraffic>();

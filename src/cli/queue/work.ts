@@ -2,10 +2,11 @@ import { runTitle } from "../../scenario/report/pretty.ts";
 import type { ScenarioJob, ScenarioJobResult } from "../run/run-job.ts";
 import { openRunPool, type RunPool } from "../run/run-pool.ts";
 import { loadQueuePackages } from "./load-packages.ts";
-import type { PackedJob } from "./packed-job.ts";
+import type { PackedJob, PackedRun } from "./packed-job.ts";
+import { answerPart } from "./part-result.ts";
 import { codeVersion, fileKey, PREFIX, queueName, runKey, SIGN_EVERY_MS, workerName } from "./queue-keys.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
-import { haveResults, reportDone, writeResult } from "./run-results.ts";
+import { haveResults, type JobResult, reportDone, writeResult } from "./run-results.ts";
 import { JobUnpacker, MissingFile } from "./unpack-job.ts";
 import { signIn, signOut } from "./worker-list.ts";
 
@@ -131,15 +132,21 @@ async function workOff(job: PackedJob, { link, pool, unpacker, name, onRun }: Pa
     return;
   }
   const startedAt = performance.now();
+  const store = async (title: string, result: JobResult) => {
+    await link.whenNotFull(() => writeResult(redis, job, result, name));
+    onRun({ title, verdict: result.verdict, ms: performance.now() - startedAt });
+  };
+  if ("args" in job) {
+    await store(job.title, await answerPart(job));
+    return;
+  }
   const result = await resultOf(job, unpacker, pool);
-  if (result === undefined) return;
-  await link.whenNotFull(() => writeResult(redis, job, result, name));
-  onRun({ title: runTitle(result), verdict: result.verdict, ms: performance.now() - startedAt });
+  if (result !== undefined) await store(runTitle(result), result);
 }
 
 /** `undefined` if the files of the job are gone; the command that waits notices that, and adds the job again. */
 async function resultOf(
-  job: PackedJob,
+  job: PackedRun,
   unpacker: JobUnpacker,
   pool: RunPool,
 ): Promise<ScenarioJobResult | undefined> {

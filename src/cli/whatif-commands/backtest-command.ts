@@ -28,11 +28,13 @@ import {
 } from "../whatif/question-options.ts";
 import { readGaps } from "../whatif/replay-workers.ts";
 import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
+import { addQueueOptions, checkQueueOptions, type QueueOptions } from "../whatif-parts/queued-answer.ts";
 import { runAnswer } from "../whatif-parts/run-answer.ts";
 
 type BacktestOptions = QuestionOptions &
   OutputOptions &
-  TraceOptions & {
+  TraceOptions &
+  QueueOptions & {
     readonly fold: FoldLength;
     readonly policy?: readonly string[];
     readonly workers: number;
@@ -61,6 +63,7 @@ export function backtestCommand(): Command {
     )
     .addOption(workersOption())
     .addOption(shardOption());
+  addQueueOptions(command);
   return addOutputOptions(command)
     .addHelpText(
       "after",
@@ -76,7 +79,8 @@ Examples:
   $ standin whatif backtest fleet.standin-trace --present 300
   $ standin whatif backtest fleet.csv --fold day --out report/
   $ standin whatif backtest fleet.csv --policy fixed:60 --policy best-fixed:compute --json
-  $ standin whatif backtest fleet.standin-trace --shard 1/2 > part-1.json`,
+  $ standin whatif backtest fleet.standin-trace --shard 1/2 > part-1.json
+  $ standin whatif backtest fleet.standin-trace --queue redis://localhost:6379`,
     )
     .action(async (paths: string[], options: BacktestOptions, invokedCommand: Command) =>
       interruptible((signal) => runBacktest(paths, options, invokedCommand, signal)),
@@ -89,6 +93,7 @@ async function runBacktest(
   command: Command,
   signal: AbortSignal,
 ): Promise<void> {
+  checkQueueOptions(options, command);
   const opened = await openTraces(paths, options, command, signal);
   try {
     const { question, profile } = await questionFromOptions(options, opened.world);

@@ -18,11 +18,13 @@ import {
   workersOption,
 } from "../whatif/question-options.ts";
 import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
+import { addQueueOptions, checkQueueOptions, type QueueOptions } from "../whatif-parts/queued-answer.ts";
 import { runAnswer } from "../whatif-parts/run-answer.ts";
 
 type CompareOptions = QuestionOptions &
   OutputOptions &
-  TraceOptions & {
+  TraceOptions &
+  QueueOptions & {
     readonly policy?: readonly string[];
     readonly replications: number;
     readonly workers: number;
@@ -57,6 +59,7 @@ export function compareCommand(): Command {
     )
     .addOption(workersOption())
     .addOption(shardOption());
+  addQueueOptions(command);
   return addOutputOptions(command)
     .addHelpText(
       "after",
@@ -68,7 +71,8 @@ Examples:
   $ standin whatif compare fleet.csv --policy fixed:300 --policy hybrid --policy clairvoyant
   $ standin whatif compare fleet.csv --policy ski-rental:randomised --replications 20 --seed 7
   $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json
-  $ standin whatif compare fleet.standin-trace --shard 1/2 > part-1.json`,
+  $ standin whatif compare fleet.standin-trace --shard 1/2 > part-1.json
+  $ standin whatif compare fleet.standin-trace --queue redis://localhost:6379`,
     )
     .action(async (paths: string[], options: CompareOptions, invokedCommand: Command) =>
       interruptible((signal) => runCompare(paths, options, invokedCommand, signal)),
@@ -81,6 +85,7 @@ async function runCompare(
   command: Command,
   signal: AbortSignal,
 ): Promise<void> {
+  checkQueueOptions(options, command);
   const opened = await openTraces(paths, options, command, signal, true);
   try {
     const { question } = await questionFromOptions(options, opened.world);

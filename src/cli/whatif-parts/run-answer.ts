@@ -12,8 +12,9 @@ import { replayAll } from "../whatif/replay-workers.ts";
 import { type ManifestInput, manifestOf, outputResult } from "../whatif/report-output.ts";
 import { answerOf } from "./merge-parts.ts";
 import { type AnswerPart, partText } from "./part-file.ts";
+import { answerByQueue, type QueueOptions } from "./queued-answer.ts";
 
-type RunOptions = OutputOptions & { readonly workers: number; readonly shard?: Shard };
+type RunOptions = OutputOptions & QueueOptions & { readonly workers: number; readonly shard?: Shard };
 
 /** Replays the traffic, and prints the report; of a shard, prints the part. */
 export async function runAnswer(
@@ -23,6 +24,11 @@ export async function runAnswer(
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  if (options.queue !== undefined) {
+    const { queue, parts } = options;
+    await outputResult(await answerByQueue(queue, parts, opened, setup, manifest, signal), manifest, options);
+    return;
+  }
   const shard = shardOf(opened, options.shard);
   const target =
     shard === undefined || options.out === undefined

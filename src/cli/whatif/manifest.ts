@@ -42,7 +42,14 @@ export function resolvedInputFlags({ target, traffic: { period } }: AnalyzedTrac
 }
 
 /** Flags without influence on the result, and secrets. */
-const OMITTED_FLAGS: readonly string[] = ["--out", "--control-token", "--workers", "--shard"];
+const OMITTED_FLAGS: readonly string[] = [
+  "--out",
+  "--control-token",
+  "--workers",
+  "--shard",
+  "--queue",
+  "--parts",
+];
 
 /** A command line that repeats the question with every default and environment variable spelled out. */
 export function repeatCommand(
@@ -50,6 +57,15 @@ export function repeatCommand(
   command: Command,
   resolvedFlags: ResolvedFlags,
 ): string {
+  return ["standin", ...repeatArgs(args, command, resolvedFlags)].map(shellQuote).join(" ");
+}
+
+/** The arguments of that command line. */
+export function repeatArgs(
+  args: readonly string[],
+  command: Command,
+  resolvedFlags: ResolvedFlags,
+): readonly string[] {
   const isOmitted = (index: number) =>
     OMITTED_FLAGS.some(
       (flag) =>
@@ -59,7 +75,7 @@ export function repeatCommand(
   const rest = command.options.flatMap((option) =>
     untypedValues(option, command, resolvedFlags).flatMap((value) => [option.long ?? "", String(value)]),
   );
-  return ["standin", ...typed, ...rest].map(shellQuote).join(" ");
+  return [...typed, ...rest];
 }
 
 function untypedValues(

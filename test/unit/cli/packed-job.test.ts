@@ -31,8 +31,8 @@ async function jobsOf(options: { readonly seed?: number } = {}): Promise<readonl
 
 test("a job is unpacked as it was packed, and its runs share the files", async () => {
   const jobs = await jobsOf();
-  const packer = new JobPacker("1.0.0", "run");
-  const packed = jobs.map((job) => packer.pack(job));
+  const packer = new JobPacker();
+  const packed = jobs.map((job) => packer.pack(job, "1.0.0", "run"));
   expect(packer.files.size).toBe(3);
   let reads = 0;
   const unpacker = new JobUnpacker(async (digest) => {
@@ -55,30 +55,30 @@ test("the id depends on the build, the combination, the seed and the files, and 
   const [seeded] = await jobsOf({ seed: 7 });
   if (first === undefined || second === undefined || seeded === undefined) throw new Error("no jobs");
   const ids = [
-    new JobPacker("1.0.0", "run").pack(first),
-    new JobPacker("1.0.1", "run").pack(first),
-    new JobPacker("1.0.0", "run").pack(second),
-    new JobPacker("1.0.0", "run").pack(seeded),
-    new JobPacker("1.0.0", "run").pack({ ...first, text: `${first.text}\n` }),
+    new JobPacker().pack(first, "1.0.0", "run"),
+    new JobPacker().pack(first, "1.0.1", "run"),
+    new JobPacker().pack(second, "1.0.0", "run"),
+    new JobPacker().pack(seeded, "1.0.0", "run"),
+    new JobPacker().pack({ ...first, text: `${first.text}\n` }, "1.0.0", "run"),
   ].map((job) => job?.id);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(new JobPacker("1.0.0", "other").pack(first)?.id).toBe(ids[0]);
+  expect(new JobPacker().pack(first, "1.0.0", "other")?.id).toBe(ids[0]);
 });
 
 test("a job whose world cannot be read is not packed, and one with a world in use is an error", async () => {
   const [job] = await jobsOf();
   if (job === undefined) throw new Error("no job");
   const worldFile = job.needs.worldFile ?? "";
-  expect(new JobPacker("1.0.0", "run").pack({ ...job, needs: { sql: false, worldFile: "/no/such" } })).toBe(
+  expect(new JobPacker().pack({ ...job, needs: { sql: false, worldFile: "/no/such" } }, "1.0.0", "run")).toBe(
     undefined,
   );
   writeFileSync(`${worldFile}-wal`, "");
-  expect(() => new JobPacker("1.0.0", "run").pack(job)).toThrow(/is in use; make a copy/);
+  expect(() => new JobPacker().pack(job, "1.0.0", "run")).toThrow(/is in use; make a copy/);
 });
 
 test("a missing or damaged file is an error", async () => {
   const [job] = await jobsOf();
-  const packed = job === undefined ? undefined : new JobPacker("1.0.0", "run").pack(job);
+  const packed = job === undefined ? undefined : new JobPacker().pack(job, "1.0.0", "run");
   if (packed === undefined) throw new Error("not packed");
   await expect(new JobUnpacker(async () => null).unpack(packed)).rejects.toThrow(MissingFile);
 });

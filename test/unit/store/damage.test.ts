@@ -18,6 +18,7 @@ import {
   checksumOf,
 } from "../../../src/store/journal/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../../../src/store/journal/journal-row.ts";
+import { NotAWorldFile } from "../../../src/store/tables/format-version.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 import { worldWithProject } from "../../support/rule-worlds.ts";
 import { SimulatedWorld } from "../../support/simulated-world.ts";
@@ -138,7 +139,34 @@ test.each([
   expect(() => checkSchema(path, MIGRATIONS)).not.toThrow();
   inDatabase(path, (sqlite) => sqlite.exec(sql));
   expect(() => checkSchema(path, MIGRATIONS)).toThrow(message);
+  expect(() => checkSchema(path, MIGRATIONS)).toThrow(NotAWorldFile);
 });
+
+test("a file from elsewhere may have the tables of a replicator, but nothing else of their names", () => {
+  const path = emptyFile();
+  inDatabase(path, (sqlite) =>
+    sqlite.exec("CREATE TABLE _litestream_seq (id); CREATE TABLE _litestream_lock (id)"),
+  );
+  expect(() => checkSchema(path, MIGRATIONS)).not.toThrow();
+  const other = emptyFile();
+  inDatabase(other, (sqlite) => sqlite.exec("CREATE INDEX _litestream_seq ON events (at)"));
+  expect(() => checkSchema(other, MIGRATIONS)).toThrow('unexpected index "_litestream_seq"');
+});
+
+test.each([
+  ["trigger", "CREATE TRIGGER other AFTER UPDATE ON events BEGIN SELECT RAISE(ABORT, 'fired'); END"],
+  ["view", "ALTER TABLE accounts RENAME TO hidden; CREATE VIEW other AS SELECT * FROM hidden"],
+])(
+  "a file of an older release is not upgraded with a %s, which could change what is written",
+  (type, sql) => {
+    for (const release of ["0.1.0", "0.4.0"]) {
+      const path = join(directory(), "world.sqlite");
+      copyFileSync(`test/replay/fixtures/${release}/world.sqlite`, path);
+      inDatabase(path, (sqlite) => sqlite.exec(sql));
+      expect(() => checkSchema(path, MIGRATIONS)).toThrow(`its schema has an unexpected ${type} "other"`);
+    }
+  },
+);
 
 test("the history row is stored with its checksum", () => {
   const path = emptyFile();

@@ -4,15 +4,18 @@ import { describe, expect, test } from "vitest";
 import { copyBranchData } from "../../../src/platform/branch-data/branch-data.ts";
 import { JOURNALED_TABLES } from "../../../src/platform/core/tables.ts";
 import type { World } from "../../../src/platform/core/world.ts";
+import type { RecordedEvent } from "../../../src/platform/events.ts";
 import type { Operation } from "../../../src/platform/operation/operation.ts";
 import { foldOperation } from "../../../src/simulation/fold-operation.ts";
 import { worldAt } from "../../../src/simulation/replay.ts";
 import { type DivergenceOptions, divergeCopy } from "../../../src/store/file/diverge-copy.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
+import { readWorldRow } from "../../../src/store/file/read-world.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
-import { prepareReader } from "../../../src/store/tables/stored-tables.ts";
-import { MAIN_COMPUTE } from "../../support/rule-worlds.ts";
+import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
+import { prepareReader, RowWriter } from "../../../src/store/tables/stored-tables.ts";
+import { createShop, MAIN_COMPUTE } from "../../support/rule-worlds.ts";
 import { after, HOUR, MINUTE, type Step } from "../../support/rules.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import {
@@ -23,7 +26,6 @@ import {
   inMemory,
   OPTIONS,
   testDirectory,
-  writeRow,
   writeWorldFile,
 } from "../../support/world-files.ts";
 
@@ -48,9 +50,9 @@ async function rewound(
   seq: number,
   change: (sqlite: BetterSqlite3.Database) => void = () => undefined,
 ) {
-  const store = openStore(copyOf(file), OPTIONS);
-  const world = await worldAt(store.journal, seq, async () => undefined);
-  store.close();
+  const sqlite = inMemory(file);
+  const journal = new SqliteJournal(sqlite, readWorldRow(sqlite) ?? { seq: 0, at: 0, chain: 0 });
+  const world = await worldAt(journal, seq, async () => undefined);
   const changed = copyOf(file);
   inDatabase(changed, change);
   return { world, path: await diverged(changed, { rewindTo: { at: world.at, world } }) };
@@ -133,6 +135,8 @@ describe.each(["complete", "truncated"] as const)("a copy of an earlier point of
       expect(copied.events).toEqual(events.filter((event) => event.seq <= seq));
       expect(copied.world).toEqual(contentOf(world));
       expect(await verify(path)).toMatchObject({ ok: true, differences: [], to: seq });
+      const operations = prepareReader<Operation>(inMemory(path), "operations")();
+      expect(operations).toEqual(operationsAfter(files.simulated.events, seq));
       const checkpoints = inMemory(path).prepare("SELECT seq FROM checkpoints").pluck().all();
       expect(checkpoints).toEqual([files.first, files.second].filter((checkpoint) => checkpoint <= seq));
     }
@@ -167,27 +171,40 @@ test("a copy has the requests and the uses of keys up to its point, and the data
   }
 });
 
-test("a point before a reset has the operations that the reset has deleted", async () => {
+/** All operations after an event, also finished ones, in the order of their creation. */
+function operationsAfter(events: readonly RecordedEvent[], seq: number): Operation[] {
+  const operations = new Map<string, Operation>();
+  for (const event of events) if (event.seq <= seq) foldOperation(operations, event);
+  return [...operations.values()].sort((one, other) => one.number - other.number);
+}
+
+test.each([
+  ["without later operations", []],
+  ["followed by other operations", [createShop]],
+  ["followed by other operations later", [after(MINUTE), createShop]],
+] as [string, Step[]][])("a reset, %s, deletes the operations of no earlier point", async (_, then) => {
+  // Operations are unfinished at the checkpoint, and finish after it.
+  const before: Step[] = [after(HOUR), { type: "RestartCompute", ...MAIN_COMPUTE }];
+  const reset: Step[] = [{ type: "RestartCompute", ...MAIN_COMPUTE }, { type: "ResetWorld" }, ...then];
   const lives: Step[] = [
-    FULL_LIFE,
-    after(MINUTE),
-    { type: "RestartCompute", ...MAIN_COMPUTE },
-    after(MINUTE),
-    { type: "ResetWorld" },
-    after(HOUR),
+    [FULL_LIFE, before],
+    [after(MINUTE), reset],
   ];
-  const file = join(testDirectory(), "reset.sqlite");
-  const simulated = await writeWorldFile(file, [FULL_LIFE, lives.slice(1)]);
-  const reset = simulated.last("WorldReset")?.seq ?? 0;
-  expect(inMemory(file).prepare("SELECT count(*) FROM operations").pluck().get()).toBe(0);
-  for (const seq of pointsIn(file).filter((point) => point >= reset - 12)) {
-    const { path } = await rewound(file, seq);
-    expect(await verify(path)).toMatchObject({ ok: true, differences: [], to: seq });
-    const expected = new Map<string, Operation>();
-    for (const event of simulated.events.slice(0, seq)) foldOperation(expected, event);
-    const stored = prepareReader<Operation>(inMemory(path), "operations")();
-    expect(stored).toEqual([...expected.values()]);
-    expect(stored.length > 0).toBe(seq < reset);
+  for (const truncated of [false, true]) {
+    const file = join(testDirectory(), "reset.sqlite");
+    const simulated = await writeWorldFile(file, lives, { truncated });
+    const resetAt = simulated.last("WorldReset")?.seq ?? 0;
+    const { forgottenSeq } = readHistoryRow(inMemory(file));
+    const knownFrom = simulated.events[forgottenSeq - 1]?.at ?? 0;
+    for (const seq of pointsIn(file).filter((point) => point >= resetAt - 6 && point > forgottenSeq)) {
+      const { path } = await rewound(file, seq);
+      expect(await verify(path)).toMatchObject({ ok: true, differences: [], to: seq });
+      const stored = prepareReader<Operation>(inMemory(path), "operations")();
+      // The reset has deleted those that had finished before history begins.
+      const expected = operationsAfter(simulated.events, seq);
+      expect(stored).toEqual(expected.filter(({ updatedAt }) => updatedAt >= knownFrom));
+      if (seq < resetAt) expect(stored).not.toEqual([]);
+    }
   }
 });
 
@@ -196,6 +213,8 @@ test("a point long ago is found in a large file", async () => {
   const { path, world } = await rewound(files.complete, seq, (sqlite) => {
     // Later events, operations and hours; what they say does not matter.
     sqlite.exec(`
+      PRAGMA synchronous = OFF;
+      BEGIN;
       WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 50000)
       INSERT INTO events (seq, at, type, payload, decision, chain)
         SELECT ${files.head} + number, 0, 'ActivityDropped', '{}', 0, 0 FROM numbers`);
@@ -204,14 +223,36 @@ test("a point long ago is found in a large file", async () => {
     });
     const [operation] = prepareReader<Operation>(sqlite, "operations")();
     const [usage] = prepareReader<{ of: string; hour: number }>(sqlite, "hourlyUsage")();
+    const writer = new RowWriter(sqlite);
     for (let number = 100; number < 4_600; number += 1) {
-      writeRow(sqlite, "operations", { ...operation, id: `later ${number}`, number });
-      writeRow(sqlite, "hourlyUsage", { ...usage, hour: number });
+      const [key, hourKey] = [`later ${number}`, `later/${number}`];
+      writer.write({ table: "operations", key, value: { ...operation, id: key, number } });
+      writer.write({ table: "hourlyUsage", key: hourKey, value: { ...usage, hour: number } });
     }
+    sqlite.exec("COMMIT");
   });
   expect(await verify(path)).toMatchObject({ ok: true, differences: [], to: seq });
   expect(read(path).events).toEqual(files.simulated.events.slice(0, seq));
   expect(world.seq).toBe(seq);
+});
+
+test("a point has the hours of usage up to it, whether they are few or most of them", async () => {
+  const hours = (count: number): Step[] => [
+    { type: "RecordActivity", activity: { endpointId: "ep-main", kind: "query", durationMs: count * HOUR } },
+    after((count + 1) * HOUR),
+  ];
+  const file = join(testDirectory(), "hours.sqlite");
+  const simulated = await writeWorldFile(file, [FULL_LIFE, ...Array.from({ length: 6 }, () => hours(3))]);
+  const total = inMemory(file).prepare<[], number>("SELECT count(*) FROM hourly_usage").pluck().get() ?? 0;
+  const shares: number[] = [];
+  const points = pointsIn(file).filter((point) => point > files.head);
+  for (const seq of points.filter((_, index) => index % 4 === 0)) {
+    const { path, world } = await rewound(file, seq);
+    expect(await verify(path)).toMatchObject({ ok: true, differences: [] });
+    if (seq < simulated.world.seq) shares.push(world.hourlyUsage.size / total);
+  }
+  expect(Math.min(...shares)).toBeLessThan(0.5);
+  expect(shares.filter((share) => share > 0.5 && share < 1)).not.toEqual([]);
 });
 
 test("a point whose event is missing is damage", async () => {

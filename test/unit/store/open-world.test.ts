@@ -13,12 +13,15 @@ import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
 import { SimulatedWorld } from "../../support/simulated-world.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import {
+  clockAt,
   copyOf,
   editWorldRow,
+  FULL_LIFE,
   inDatabase,
   inMemory,
   OPTIONS,
   testDirectory,
+  writeWorldFile,
 } from "../../support/world-files.ts";
 
 const files = worldFiles();
@@ -80,6 +83,22 @@ describe("an open file", () => {
     expect(existsSync(path)).toBe(true);
   });
 
+  test("may have no events any more", async () => {
+    const path = join(testDirectory(), "world.sqlite");
+    const simulated = await writeWorldFile(path, [FULL_LIFE, []], { truncated: true });
+    const store = open(path);
+    expect(store.journal.events(0, 9)).toEqual([]);
+    expect(takeCheckpoint(store.world)).toEqual(takeCheckpoint(simulated.world));
+  });
+
+  test("can be written before its world is created", () => {
+    const path = join(testDirectory(), "new.sqlite");
+    const store = open(path);
+    new Simulation(store.world, store.journal).commit(clockAt(5), 5);
+    store.close();
+    expect(open(path).clock).toEqual({ state: clockAt(5), now: 5 });
+  });
+
   test("has the counters that a file of an older release does not have", () => {
     const store = openChanged((sqlite) => {
       editWorldRow(sqlite, (row) => {
@@ -132,6 +151,7 @@ describe("an open file", () => {
     const path = copyOf(files.complete);
     const { store, simulated, rename } = worldAtWork(path);
     rename();
+    expect.assertions(3);
     await store.whilePinned(async () => {
       const file = readFileSync(path);
       rename();
@@ -233,6 +253,20 @@ describe("a damaged file is not opened", () => {
     expect(() => open(path, { fullCheckMaxBytes: size })).toThrow(/missing from index operations_unfinished/);
     // Of a larger file, only tables that are read completely are checked.
     expect(open(path, { fullCheckMaxBytes: size - 1 }).world.seq).toBe(files.head);
+  });
+
+  test("with a page that has lost a row, whatever its size", () => {
+    const path = copyOf(files.complete);
+    const sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'branches'";
+    const page = inDatabase(path, (sqlite) => sqlite.prepare<[], number>(sql).pluck().get()) ?? 1;
+    const bytes = readFileSync(path);
+    const countAt = (page - 1) * 4_096 + 3;
+    bytes.writeUInt16BE(bytes.readUInt16BE(countAt) - 1, countAt);
+    for (const fullCheckMaxBytes of [0, 1e9]) {
+      const copy = `${path}-${fullCheckMaxBytes}`;
+      writeFileSync(copy, bytes);
+      expect(() => open(copy, { fullCheckMaxBytes })).toThrow(CorruptFile);
+    }
   });
 
   test("with a page of a table that cannot be read, whatever its size", () => {

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Queue } from "bullmq";
-import type { TitledJob } from "../run/prepare-jobs.ts";
-import { runScenarioJob, type ScenarioJobResult } from "../run/run-job.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import type { PackedJob } from "./packed-job.ts";
 import { doneKey, fileKey, RUN_TTL_S, runKey, SIGN_EVERY_MS } from "./queue-keys.ts";
 import type { QueueProgress } from "./queue-progress.ts";
 import type { RedisLink } from "./redis-link.ts";
-import { type DoneMessage, haveResults, jobIdOf, readResults } from "./run-results.ts";
+import { type DoneMessage, haveResults, type JobResult, jobIdOf, readResults } from "./run-results.ts";
 import { listWorkers } from "./worker-list.ts";
 
 /** Jobs that are added, looked up or removed with one call. */
@@ -21,10 +19,13 @@ const MAX_AWAY_MS = 600_000;
 /** How long the end of the command may wait for Redis. */
 const CANCEL_TIMEOUT_MS = 3_000;
 
-type PendingJob = {
-  readonly job: TitledJob;
+/** A job as the command knows it. */
+export type NamedJob = { readonly title: string };
+
+type PendingJob<R> = {
+  readonly job: NamedJob;
   readonly packed: PackedJob;
-  readonly resolve: (result: ScenarioJobResult) => void;
+  readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -39,10 +40,10 @@ export type QueueParts = {
 };
 
 /** The jobs of one command. Each has exactly one result, however often workers and Redis end. */
-export class QueuedRuns {
+export class QueuedJobs<J extends NamedJob, R extends JobResult> {
   readonly #parts: QueueParts;
   /** By the id in the queue. */
-  readonly #pending = new Map<string, PendingJob>();
+  readonly #pending = new Map<string, PendingJob<R>>();
   readonly #end = new AbortController();
   #reconcileAt = 0;
   #tasks: Promise<unknown> = Promise.resolve();
@@ -51,19 +52,21 @@ export class QueuedRuns {
     this.#parts = parts;
   }
 
+  /** `runHere` runs the jobs that cannot be packed. */
   start(
-    jobs: readonly TitledJob[],
+    jobs: readonly J[],
     packed: readonly (PackedJob | undefined)[],
-  ): ReadonlyMap<TitledJob, Promise<ScenarioJobResult>> {
+    runHere: (job: J) => Promise<R>,
+  ): ReadonlyMap<J, Promise<R>> {
     const { signal, progress } = this.#parts;
     signal.addEventListener("abort", () => this.#fail(new CliError("interrupted")), { once: true });
-    const results = new Map<TitledJob, Promise<ScenarioJobResult>>();
+    const results = new Map<J, Promise<R>>();
     for (const [index, job] of jobs.entries()) {
       const ofJob = packed[index];
       const result =
         ofJob === undefined
-          ? runScenarioJob(job, { signal })
-          : new Promise<ScenarioJobResult>((resolve, reject) =>
+          ? runHere(job)
+          : new Promise<R>((resolve, reject) =>
               this.#pending.set(jobIdOf(ofJob), { job, packed: ofJob, resolve, reject }),
             );
       // A rejection is handled when its turn comes; this prevents an unhandled rejection before.
@@ -172,11 +175,11 @@ export class QueuedRuns {
       return pending === undefined ? [] : [{ id: job, pending, worker }];
     });
     if (known.length === 0) return;
-    const results = await readResults(
+    const results = await readResults<R>(
       this.#parts.link.redis,
       known.map(({ pending }) => pending.packed),
     );
-    const withoutResult: PendingJob[] = [];
+    const withoutResult: PendingJob<R>[] = [];
     for (const [index, { id, pending, worker }] of known.entries()) {
       const result = results[index];
       if (result === undefined) {
@@ -190,9 +193,9 @@ export class QueuedRuns {
   }
 
   /** Finds results whose report was lost, adds jobs that Redis has lost, and reports those that failed. */
-  async #reconcile(jobs: readonly PendingJob[]): Promise<void> {
+  async #reconcile(jobs: readonly PendingJob<R>[]): Promise<void> {
     const { link } = this.#parts;
-    const lost: PendingJob[] = [];
+    const lost: PendingJob<R>[] = [];
     for (const batch of batches(jobs)) {
       const isDone = await haveResults(
         link.redis,
@@ -220,7 +223,7 @@ export class QueuedRuns {
   }
 
   /** `Queue.getJobState` searches the list of waiting jobs for each job, which takes quadratic time. */
-  async #statesOf(jobs: readonly PendingJob[]): Promise<readonly ("unknown" | "failed" | "queued")[]> {
+  async #statesOf(jobs: readonly PendingJob<R>[]): Promise<readonly ("unknown" | "failed" | "queued")[]> {
     const { link, queue } = this.#parts;
     const pipeline = link.redis.pipeline();
     for (const { packed } of jobs) {
@@ -234,7 +237,7 @@ export class QueuedRuns {
     });
   }
 
-  async #reportFailure({ job, packed, reject }: PendingJob): Promise<void> {
+  async #reportFailure({ job, packed, reject }: PendingJob<R>): Promise<void> {
     const failed = await this.#parts.queue.getJob(jobIdOf(packed));
     reject(
       new CliError(`--queue: no worker could run ${job.title}: ${failed?.failedReason ?? "unknown reason"}`),
@@ -242,7 +245,7 @@ export class QueuedRuns {
     this.#pending.delete(jobIdOf(packed));
   }
 
-  async #add(jobs: readonly PendingJob[]): Promise<void> {
+  async #add(jobs: readonly PendingJob<R>[]): Promise<void> {
     const { link, queue } = this.#parts;
     if (jobs.length === 0) return;
     // A job with this id is not added a second time.

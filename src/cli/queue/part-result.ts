@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { PackedPart } from "./packed-job.ts";
+
+/** What a worker answers for a part of `whatif compare` or `backtest`. */
+export type PartResult =
+  | { readonly verdict: "answered"; readonly text: string }
+  | { readonly verdict: "could_not_run"; readonly reason: string };
+
+/** Both commands of which a part can be answered. A job is input from elsewhere. */
+const COMMANDS = ["compare", "backtest"];
+
+/** Largest part that a worker returns. Redis limits a value to 512 MiB. */
+const MAX_PART_BYTES = 256 * 1024 ** 2;
+
+/**
+ * Answers for a part in a process of its own. Environment variables of the worker do not apply: the arguments
+ * spell out everything. Rejects if the process was killed, so that another worker tries it.
+ */
+export async function answerPart({ args, directory, title }: PackedPart): Promise<PartResult> {
+  if (args[0] !== "whatif" || !COMMANDS.includes(args[1] ?? ""))
+    return {
+      verdict: "could_not_run",
+      reason: `a worker answers parts of whatif ${COMMANDS.join(" and ")} only`,
+    };
+  const command = fileURLToPath(new URL("./standin.js", import.meta.url));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_")),
+  );
+  // Ctrl-C at the terminal ends the worker only, which completes what it has begun.
+  const child = spawn(process.execPath, [command, ...args], {
+    cwd: directory,
+    env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const texts: Buffer[] = [];
+  const errors: Buffer[] = [];
+  let bytes = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_PART_BYTES) child.kill("SIGKILL");
+    else texts.push(chunk);
+  });
+  child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
+  const end = await new Promise<{ code: number | null; error?: NodeJS.ErrnoException }>((resolve) => {
+    child.once("error", (error) => resolve({ code: null, error }));
+    child.once("close", (code) => resolve({ code }));
+  });
+  if (end.error?.code === "ENOENT")
+    return { verdict: "could_not_run", reason: `${directory}: there is no such directory on this worker` };
+  if (bytes > MAX_PART_BYTES)
+    return {
+      verdict: "could_not_run",
+      reason: `the part has over ${MAX_PART_BYTES / 1024 ** 2} MiB; divide the question into more --parts`,
+    };
+  if (end.code === 0) return { verdict: "answered", text: Buffer.concat(texts).toString("utf8") };
+  if (end.code === null) throw new Error(`${title}: its process was ended`);
+  return { verdict: "could_not_run", reason: reasonIn(Buffer.concat(errors).toString("utf8")) };
+}
+
+/** The last error of the command, without its prefix. */
+function reasonIn(errors: string): string {
+  const last = errors
+    .trim()
+    .split(/^standin: /m)
+    .at(-1);
+  return last === undefined || last === "" ? "it failed without a message" : last.trim();
+}
