@@ -18,7 +18,7 @@ import {
   removeEmptyWal,
 } from "../../../src/store/file/sqlite-connection.ts";
 import { upgradeFile } from "../../../src/store/file/upgrade.ts";
-import { findWalDamage, makeWalDurable } from "../../../src/store/file/wal-file.ts";
+import { cutWal, findWalDamage, makeWalDurable } from "../../../src/store/file/wal-file.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo } from "../../../src/store/file/world-snapshot.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import { copyOf, MIGRATIONS, OPTIONS, testDirectory } from "../../support/world-files.ts";
@@ -219,9 +219,13 @@ test("what reads or writes a file that is not open leaves no descriptor behind",
     const { journal, copyTo, close } = openStore(path, { ...OPTIONS, marksHead: true });
     journal.clearRequests();
     await copyTo(join(testDirectory(), "copy.sqlite"));
+    close();
+    const sqlite = connect(path);
+    setSeq(sqlite, files.head);
     makeWalDurable(path);
     findWalDamage(path);
-    close();
+    cutWal(sqlite)();
+    checkpointAndClose(sqlite);
     redactSecrets(path, OPTIONS);
     const old = copyOf("test/replay/fixtures/0.4.0/world.sqlite");
     upgradeFile(old, MIGRATIONS, `${old}-before`);

@@ -12,14 +12,22 @@ import { connect } from "../../../src/store/file/sqlite-connection.ts";
 import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
 import { rewriteChecksums } from "../../../src/store/tables/stored-tables.ts";
 import { temporaryDirectory } from "../../support/process.ts";
-import { DEV, worldWithBranch } from "../../support/rule-worlds.ts";
-import { after, HOUR } from "../../support/rules.ts";
+import {
+  createDev,
+  createShop,
+  DEV,
+  MAIN_COMPUTE,
+  SHOP,
+  worldWithBranch,
+} from "../../support/rule-worlds.ts";
+import { after, DAY, HOUR, type Step } from "../../support/rules.ts";
 import { SimulatedWorld } from "../../support/simulated-world.ts";
+import { copyOf, editWorldRow, inDatabase } from "../../support/world-files.ts";
 
 const MIGRATIONS = "migrations";
 
 /** A world that was read from its file, and is then continued there: a compute starts, and a branch is renamed. */
-async function continuedWorld() {
+async function continuedWorld(...then: readonly Step[]) {
   const { path: directory, remove } = temporaryDirectory();
   onTestFinished(remove);
   const path = join(directory, "world.sqlite");
@@ -32,6 +40,7 @@ async function continuedWorld() {
     { type: "RecordActivity", activity: { endpointId: "ep-main", kind: "query", durationMs: 3 * HOUR } },
     after(4 * HOUR),
     { type: "UpdateBranch", ...DEV, name: "renamed" },
+    ...then,
   );
   expect(store.world.seq).toBeGreaterThan(loaded.head.seq);
   return { path, loaded, store, simulated };
@@ -137,4 +146,94 @@ test("a world that has not been created yet is not read", async () => {
   const path = join(directory, "world.sqlite");
   openStore(path, { migrationsFolder: MIGRATIONS }).close();
   expect(await readLoadedWorld(path, () => nextTurn())).toBeUndefined();
+});
+
+const restart: Step = [{ type: "RestartCompute", ...MAIN_COMPUTE }, after(HOUR)];
+
+test.each([
+  ["deleted rows", [{ type: "DeleteBranch", ...DEV }, after(DAY)]],
+  [
+    "two rows that exchange a unique name",
+    [
+      { ...createDev, id: "br-other", name: "other", queue: true },
+      after(HOUR),
+      { type: "UpdateBranch", ...DEV, name: "third" },
+      { type: "UpdateBranch", ...SHOP, branchId: "br-other", name: "renamed" },
+      { type: "UpdateBranch", ...DEV, name: "other" },
+    ],
+  ],
+  ["more events than are read at once", Array.from({ length: 120 }, () => restart)],
+] as [string, Step[]][])("a world is brought up to date over %s", async (_, steps) => {
+  const { path, loaded, store } = await continuedWorld(...steps);
+  store.close();
+  const world = catchUpAt(path, loaded);
+  const { world: expected, close } = openStore(path, { migrationsFolder: MIGRATIONS });
+  onTestFinished(close);
+  expect(world && contentOf(world)).toEqual(contentOf(expected));
+  expect(world?.changes.list).toEqual([]);
+});
+
+test.each([
+  ["", []],
+  [" and new rows", [createShop, after(HOUR), createDev]],
+] as [string, Step[]][])("a world is brought up to date over a reset%s, or read again", async (_, steps) => {
+  const { path, loaded, store } = await continuedWorld({ type: "ResetWorld" }, ...steps);
+  store.close();
+  const reopened = openStore(path, { migrationsFolder: MIGRATIONS, loaded });
+  const { world: expected, close } = openStore(path, { migrationsFolder: MIGRATIONS });
+  onTestFinished(() => {
+    reopened.close();
+    close();
+  });
+  expect(contentOf(reopened.world)).toEqual(contentOf(expected));
+});
+
+test("a world is brought up to date although its finished operations have been pruned meanwhile", async () => {
+  const { path, loaded, store } = await continuedWorld(restart);
+  store.close();
+  const world = catchUpAt(path, loaded, (sqlite) => {
+    expect(sqlite.prepare("DELETE FROM operations").run().changes).toBeGreaterThan(3);
+  });
+  expect(world?.branches.get(DEV.branchId)?.name).toBe("renamed");
+});
+
+test("a file whose history begins after the world that was read is read again", async () => {
+  const { path, loaded, store } = await continuedWorld(restart);
+  const { journal } = store;
+  await journal.storeCheckpoint(takeCheckpoint(store.world));
+  journal.truncate({ eventsUpTo: store.world.seq, operationsBefore: 0 });
+  store.close();
+  expect(catchUpAt(path, loaded)).toBeUndefined();
+});
+
+test.each(["settings", "numbers", "at"])(
+  "a file with another value in the world row is read again: %s",
+  async (column) => {
+    const { path, loaded, store } = await continuedWorld();
+    store.close();
+    const world = catchUpAt(path, loaded, (sqlite) =>
+      editWorldRow(sqlite, (row) => {
+        if (column === "at") row["at"] -= 1;
+        else {
+          const value = JSON.parse(row[column]);
+          const field = column === "settings" ? "seed" : "project";
+          row[column] = JSON.stringify({ ...value, [field]: value[field] + 1 });
+        }
+      }),
+    );
+    expect(world).toBeUndefined();
+  },
+);
+
+test("a file of an older release is not read, and a damaged one is an error", async () => {
+  const old = copyOf("test/replay/fixtures/0.4.0/world.sqlite");
+  expect(await readLoadedWorld(old, () => nextTurn())).toBeUndefined();
+  const { path, store } = await continuedWorld();
+  store.close();
+  inDatabase(path, (sqlite) => sqlite.exec("UPDATE world SET now = now + 1"));
+  await expect(readLoadedWorld(path, () => nextTurn())).rejects.toThrow(
+    new CorruptFile("the world row is damaged"),
+  );
+  inDatabase(path, (sqlite) => sqlite.exec("DROP TABLE records"));
+  await expect(readLoadedWorld(path, () => nextTurn())).rejects.toThrow(CorruptFile);
 });

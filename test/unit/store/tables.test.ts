@@ -18,6 +18,7 @@ import * as schema from "../../../src/store/tables/schema.ts";
 import {
   checkChecksums,
   compareRows,
+  prepareComparison,
   prepareReader,
   readAllRows,
   rewriteChecksums,
@@ -77,6 +78,22 @@ describe.each(TABLE_NAMES)("the rows of %s", (name) => {
     }
     expect(sorted(prepareReader(sqlite, name)())).toEqual(sorted(rows));
     expect(() => checkChecksums(sqlite)).not.toThrow();
+  });
+});
+
+describe.each(TABLE_NAMES)("a row of %s", (name) => {
+  test("is stored if it has the same values, and is absent if it has no key there", () => {
+    const sqlite = inMemory(files.complete);
+    const isStored = prepareComparison(sqlite, name);
+    const table = emptyWorld()[name];
+    for (const row of prepareReader<object>(sqlite, name)()) {
+      const key = table.keyOf(row as never);
+      expect([isStored(key, row), isStored(key, undefined)]).toEqual([true, false]);
+      const [property = "", value] = Object.entries(row).find(([, value]) => typeof value === "number") ?? [];
+      if (property !== "") expect(isStored(key, { ...row, [property]: Number(value) + 1 })).toBe(false);
+      removeRow(sqlite, name, row);
+      expect([isStored(key, row), isStored(key, undefined)]).toEqual([false, true]);
+    }
   });
 });
 

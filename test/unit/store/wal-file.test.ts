@@ -126,10 +126,11 @@ describe("the commits after a damaged frame", () => {
   });
 
   test("are found far behind the beginning of the log", () => {
-    const path = writtenLog(600);
+    const path = writtenLog(2_200);
+    expect(statSync(walPath(path)).size).toBeGreaterThan(2 ** 20);
     expect(findWalDamage(path)).toBeUndefined();
-    damage(path, 400);
-    expect(findWalDamage(path)).toEqual({ atByte: offsetOf(400), unreadableCommits: 199 });
+    damage(path, 2_100);
+    expect(findWalDamage(path)).toEqual({ atByte: offsetOf(2_100), unreadableCommits: 99 });
   });
 
   test.each([1, 31, 32, 33, FRAME_BYTES, 10_000])(
