@@ -36,8 +36,13 @@ export function mountSmallDisk(context: TestContext, mebibytes: number): SmallDi
         const { bavail, bsize } = statfsSync(path);
         let left = bavail * bsize - bytes;
         const chunk = Buffer.alloc(65_536);
-        while (left > 0) left -= writeSync(file, chunk, 0, Math.min(left, chunk.length));
-        if (left < 0) ftruncateSync(file, 0);
+        try {
+          while (left > 0) left -= writeSync(file, chunk, 0, Math.min(left, chunk.length));
+          if (left < 0) ftruncateSync(file, 0);
+        } catch (error) {
+          // Others write, too, so the disk may be full before.
+          if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+        }
       } finally {
         closeSync(file);
       }

@@ -8,7 +8,7 @@ const MAX_ERROR_LENGTH = 300;
 
 /** By the HTTP interface: `clickhouse://user:password@host:8123/database`, or `clickhouses://` for HTTPS. */
 export async function runInClickhouse(url: string, run: GapQueryRun): Promise<void> {
-  const { query, signal, memory, onColumns, onRow } = run;
+  const { queryOf, signal, memory, onColumns, onRow } = run;
   const protocol = url.startsWith("clickhouses:") ? "https" : "http";
   // A URL of a protocol that it does not know has no standard port.
   const { hostname, port, username, password, pathname } = new URL(
@@ -28,7 +28,7 @@ export async function runInClickhouse(url: string, run: GapQueryRun): Promise<vo
   for (const [name, value] of Object.entries(settings)) address.searchParams.set(name, value);
   const response = await fetch(address, {
     method: "POST",
-    body: query,
+    body: queryOf(),
     signal,
     headers: {
       "X-ClickHouse-User": decodeURIComponent(username) || "default",

@@ -1,15 +1,28 @@
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { CliError } from "../terminal/cli-error.ts";
 import type { GapQueryRun } from "./gap-query-run.ts";
 
 const PROGRESS_EVERY_MS = 250;
 const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+/** The part of the machine's memory that DuckDB uses by default. */
+const DEFAULT_MEMORY = 0.8;
+/**
+ * Requests that are sorted at once. DuckDB needs about 60 bytes for each of them; of a table that is many times
+ * larger than its memory, it cannot write all of that to its disk.
+ */
+const ROWS_PER_GIB = 12_000_000;
+
+/** The number of parts into which the computes are divided, so that the requests of one fit into the memory. */
+export function partsFor(rows: number, memoryBytes: number): number {
+  return Math.max(1, Math.ceil(rows / ((memoryBytes / GIB) * ROWS_PER_GIB)));
+}
 
 /** `duckdb:FILE`, opened read-only; `duckdb:` alone reads files that the query names. */
 export async function runInDuckdb(url: string, run: GapQueryRun): Promise<void> {
-  const { query, signal, memory, onProgress, onColumns, onRow } = run;
+  const { queryOf, table, signal, memory, onProgress, onColumns, onRow } = run;
   const path = url.slice("duckdb:".length);
   if (path !== "" && !existsSync(path)) throw new CliError(`--from ${url}: there is no file ${path}`);
   const { DuckDBInstance } = await loadDuckdb();
@@ -22,16 +35,22 @@ export async function runInDuckdb(url: string, run: GapQueryRun): Promise<void> 
   const connection = await instance.connect();
   const interrupt = () => connection.interrupt();
   signal.addEventListener("abort", interrupt);
+  let [index, of] = [0, 1];
   const timer = setInterval(() => {
     const { percentage } = connection.progress;
-    if (percentage >= 0) onProgress(percentage);
+    if (percentage >= 0) onProgress((100 * index + percentage) / of);
   }, PROGRESS_EVERY_MS);
   try {
     await connection.run("set enable_progress_bar = true; set enable_progress_bar_print = false");
     signal.throwIfAborted();
-    const result = await connection.stream(query);
-    onColumns(result.columnNames());
-    for await (const rows of result.yieldRows()) for (const row of rows) onRow(row);
+    const count = await connection.runAndReadAll(`select count(*) from ${table}`);
+    of = partsFor(Number(count.value(0, 0)), memory ?? totalmem() * DEFAULT_MEMORY);
+    for (; index < of; index += 1) {
+      signal.throwIfAborted();
+      const result = await connection.stream(queryOf(of === 1 ? undefined : { index, of }));
+      onColumns(result.columnNames());
+      for await (const rows of result.yieldRows()) for (const row of rows) onRow(row);
+    }
     signal.throwIfAborted();
   } finally {
     clearInterval(timer);

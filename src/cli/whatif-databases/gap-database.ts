@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { SimTime } from "../../platform/core/time.ts";
 import { TextCells } from "../../recordings/rows/cells.ts";
-import { gapQuery } from "../../whatif/gap-rows/gap-query.ts";
+import { type ComputePart, gapQuery } from "../../whatif/gap-rows/gap-query.ts";
 import { gapRowSink } from "../../whatif/gap-rows/gap-row-reader.ts";
 import { GapTable } from "../../whatif/gap-rows/gap-table.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -50,14 +50,18 @@ export async function openDatabase(
   const example = "--table calls --map endpoint=db,at=started_at,duration=ms";
   if (name === undefined || columns === undefined)
     throw new CliError(`--from: name the table and its columns, such as ${example}`, true);
-  let query: string;
+  const input = { dialect: address.kind, table: name, columns, endpoint, timeUnit, durationUnit, from, to };
+  const queryOf = (part?: ComputePart) => gapQuery({ ...input, part });
   try {
-    const units = { timeUnit, durationUnit };
-    query = gapQuery({ dialect: address.kind, table: name, columns, endpoint, ...units, from, to });
+    queryOf();
   } catch (error) {
     throw error instanceof RangeError ? new CliError(error.message, true) : error;
   }
-  const table = await gapTableOf(address, query, { memory, only: compute && new Set(compute) }, signal);
+  const table = await gapTableOf(
+    address,
+    { queryOf, table: name, memory, only: compute && new Set(compute) },
+    signal,
+  );
   if (table.rows === 0) throw new CliError(`--table ${name}: no request in it, or none in the period`);
   return openGapTable(
     table,
@@ -74,8 +78,10 @@ export async function openDatabase(
 /** Runs the query in the database, and collects its rows. */
 async function gapTableOf(
   { kind, url }: DatabaseAddress,
-  query: string,
-  { memory, only }: { readonly memory: number | undefined; readonly only: ReadonlySet<string> | undefined },
+  {
+    only,
+    ...question
+  }: Pick<GapQueryRun, "queryOf" | "table" | "memory"> & { readonly only: ReadonlySet<string> | undefined },
   signal: AbortSignal,
 ): Promise<GapTable> {
   const table = new GapTable();
@@ -83,9 +89,8 @@ async function gapTableOf(
   const progress = showProgress("querying");
   let [line, cells, reader] = [1, new TextCells(0), { read: (_line: number, _cells: TextCells) => {} }];
   const run: GapQueryRun = {
-    query,
+    ...question,
     signal,
-    memory,
     onProgress: (percent) => void progress.report(percent, 100),
     onColumns(names) {
       cells = new TextCells(names.length);

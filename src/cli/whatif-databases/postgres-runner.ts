@@ -7,7 +7,7 @@ const LEAST_WORK_MEM_KIB = 64;
 
 /** In a read-only session. `memory` limits each sort (`work_mem`); the rest is sorted on disk. */
 export async function runInPostgres(url: string, run: GapQueryRun): Promise<void> {
-  const { query, signal, memory, onColumns, onRow } = run;
+  const { queryOf, signal, memory, onColumns, onRow } = run;
   const client = new pg.Client({ connectionString: withLibpqModes(url), application_name: "standin whatif" });
   // A broken connection is also reported by the query.
   client.on("error", () => undefined);
@@ -18,7 +18,7 @@ export async function runInPostgres(url: string, run: GapQueryRun): Promise<void
     await client.query("set default_transaction_read_only = on");
     if (memory !== undefined)
       await client.query(`set work_mem = '${Math.max(LEAST_WORK_MEM_KIB, Math.floor(memory / KIB))}kB'`);
-    const { fields, rows } = await client.query<unknown[]>({ text: query, rowMode: "array" });
+    const { fields, rows } = await client.query<unknown[]>({ text: queryOf(), rowMode: "array" });
     onColumns(fields.map(({ name }) => name));
     for (const row of rows) onRow(row);
   } finally {

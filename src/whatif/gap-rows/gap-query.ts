@@ -87,6 +87,9 @@ const FORMS = {
 export type Dialect = keyof typeof FORMS;
 export const DIALECTS = Object.keys(FORMS) as readonly Dialect[];
 
+/** Computes whose number by their hash is `index`, of `of` numbers. */
+export type ComputePart = { readonly index: number; readonly of: number };
+
 export type GapQueryInput = {
   readonly dialect: Dialect;
   /** A table or anything else that may follow `from`; not quoted. */
@@ -101,6 +104,8 @@ export type GapQueryInput = {
   /** Bounds of the arrivals, inclusive and exclusive. */
   readonly from?: SimTime | undefined;
   readonly to?: SimTime | undefined;
+  /** Only these computes; for DuckDB. */
+  readonly part?: ComputePart | undefined;
 };
 
 type Input = GapQueryInput & {
@@ -145,6 +150,8 @@ export function gapQuery(given: GapQueryInput): string {
   const conditions = [isKnown, ...boundsOf(input)];
   if (columns.kind !== undefined)
     conditions.push(`(${columns.kind} is null or ${columns.kind} <> 'disconnect')`);
+  const { part } = given;
+  if (part !== undefined) conditions.push(`hash(${compute}) % ${part.of} = ${part.index}`);
   return `with requests as (
   select ${compute} as compute, ${at} as at_ms, ${durationMs} as duration_ms
   from ${table}

@@ -144,23 +144,33 @@ describe("DuckDB", () => {
     // As doubles, 16.304 s * 1000 is less than 16,304 ms.
     const inSeconds: Request[] = [{ compute: "a", at: BEGIN + 1, durationMs: 16_304 }];
     await expectHolds(
-      fc.asyncProperty(anyRequests, fc.constantFrom(...mappings), async (requests, mapping) => {
-        await connection.run("delete from calls");
-        const values = requests.map(
-          ({ compute, at, durationMs }) =>
-            `('${compute}', epoch_ms(${at}), ${durationMs}, ${durationMs}/1000.0, epoch_ms(${at + durationMs}))`,
-        );
-        await connection.run(`insert into calls values ${values.join(", ")}`);
-        const result = await connection.runAndReadAll(
-          gapQuery({ dialect: "duckdb", table: "calls", ...mapping }),
-        );
-        const text = [result.columnNames(), ...result.getRows()]
-          .map((row) => row.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(","))
-          .join("\n");
-        expect(csvOf(read(text))).toBe(csvOf(tableOf(gapRowsOf(requests))));
-      }),
+      fc.asyncProperty(
+        anyRequests,
+        fc.constantFrom(...mappings),
+        fc.nat(3),
+        async (requests, mapping, of) => {
+          await connection.run("delete from calls");
+          const values = requests.map(
+            ({ compute, at, durationMs }) =>
+              `('${compute}', epoch_ms(${at}), ${durationMs}, ${durationMs}/1000.0, epoch_ms(${at + durationMs}))`,
+          );
+          await connection.run(`insert into calls values ${values.join(", ")}`);
+          const parts = of === 0 ? [undefined] : Array.from({ length: of }, (_, index) => ({ index, of }));
+          const results = [];
+          for (const part of parts)
+            results.push(
+              await connection.runAndReadAll(
+                gapQuery({ dialect: "duckdb", table: "calls", ...mapping, part }),
+              ),
+            );
+          const text = [results[0]?.columnNames() ?? [], ...results.flatMap((result) => result.getRows())]
+            .map((row) => row.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(","))
+            .join("\n");
+          expect(csvOf(read(text))).toBe(csvOf(tableOf(gapRowsOf(requests))));
+        },
+      ),
       2 * RUNS,
-      mappings.map((mapping): [Request[], typeof mapping] => [inSeconds, mapping]),
+      mappings.map((mapping): [Request[], typeof mapping, number] => [inSeconds, mapping, 0]),
     );
     connection.closeSync();
     instance.closeSync();
