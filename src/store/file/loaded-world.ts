@@ -9,7 +9,7 @@ import { readHistoryRow } from "../journal/journal-row.ts";
 import { type JournalHead, SqliteJournal } from "../journal/sqlite-journal.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareComparison, readAllRows } from "../tables/stored-tables.ts";
-import { checkHead, readWorld, readWorldRow, type WorldRow } from "./read-world.ts";
+import { checkHead, readWorldInSteps, readWorldRow, type WorldRow } from "./read-world.ts";
 import { connectReadOnly } from "./sqlite-connection.ts";
 
 /**
@@ -25,8 +25,9 @@ const EVENTS_PER_PORTION = 500;
 const LEDGERS_PER_PORTION = 100;
 
 /**
- * Reads the world of a file that nothing else has open, without changing the file or its log. Returns `undefined` for
- * a world that has not been created yet, and for a file of another schema. Throws `CorruptFile`.
+ * Reads the world of a file as of now, without changing the file or its log. Awaits `pause` regularly, so that others
+ * can run. Returns `undefined` for a world that has not been created yet, and for a file of another schema. Throws
+ * `CorruptFile`.
  */
 export async function readLoadedWorld(
   path: string,
@@ -35,7 +36,10 @@ export async function readLoadedWorld(
   const sqlite = connectReadOnly(path);
   try {
     if (schemaVersionOf(sqlite) !== SCHEMA_VERSION) return undefined;
-    const { world, row } = readWorld(sqlite, path);
+    const steps = readWorldInSteps(sqlite, path);
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) await pause();
+    const { world, row } = step.value;
     while (!world.hourlyUsage.read(LEDGERS_PER_PORTION)) await pause();
     return row && { world, historyId: readHistoryRow(sqlite).historyId, head: row };
   } catch (error) {

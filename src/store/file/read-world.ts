@@ -9,7 +9,7 @@ import type { ClockState } from "../../simulation/world-clock.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import type { JournalHead } from "../journal/sqlite-journal.ts";
-import { prepareReader, readAllRows, tableName } from "../tables/stored-tables.ts";
+import { prepareReader, readAllRowsInSteps, runSteps, tableName } from "../tables/stored-tables.ts";
 
 /** The state of a world outside its tables. */
 export type WorldRow = JournalHead & {
@@ -39,20 +39,29 @@ export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefin
   };
 }
 
-/**
- * Reads the world of a file with its row, after checking the structure of the file; `row` is absent for a world that
- * has not been created yet. Throws `CorruptFile`.
- */
+/** The world of a file; `row` is absent if it has not been created yet. */
+export type ReadWorld = { readonly world: World; readonly row: WorldRow | undefined };
+
+/** Reads the world of a file, after checking the structure of the file. Throws `CorruptFile`. */
 export function readWorld(
   sqlite: BetterSqlite3.Database,
   path: string,
+  fullCheckMaxBytes?: number,
+): ReadWorld {
+  return runSteps(readWorldInSteps(sqlite, path, fullCheckMaxBytes));
+}
+
+/** The same in steps of some milliseconds. Others can run in between, but the file must not change. */
+export function* readWorldInSteps(
+  sqlite: BetterSqlite3.Database,
+  path: string,
   fullCheckMaxBytes = FULL_CHECK_MAX_BYTES,
-): { readonly world: World; readonly row: WorldRow | undefined } {
+): Generator<undefined, ReadWorld> {
   const isChecked = statSync(path).size <= fullCheckMaxBytes;
-  checkStructure(sqlite, isChecked);
+  yield* checkStructure(sqlite, isChecked);
   const world = emptyWorld();
   const row = readWorldRow(sqlite);
-  if (row !== undefined) load(sqlite, world, row, !isChecked);
+  if (row !== undefined) yield* load(sqlite, world, row, !isChecked);
   else if (
     sqlite.prepare("SELECT 1 FROM events").get() !== undefined ||
     readHistoryRow(sqlite).forgottenSeq > 0
@@ -76,7 +85,12 @@ export function checkHead(sqlite: BetterSqlite3.Database, { seq, chain }: Journa
 }
 
 /** Loads rows in the order of their creation, which is the order in which the world lists them. */
-function load(sqlite: BetterSqlite3.Database, world: World, row: WorldRow, readsUsageLater: boolean): void {
+function* load(
+  sqlite: BetterSqlite3.Database,
+  world: World,
+  row: WorldRow,
+  readsUsageLater: boolean,
+): Generator<undefined, void> {
   checkHead(sqlite, row);
   const { settings, numbers, seq, at } = row;
   world.settings = settings;
@@ -91,12 +105,16 @@ function load(sqlite: BetterSqlite3.Database, world: World, row: WorldRow, reads
     const rows =
       name === "operations"
         ? prepareReader(sqlite, name, UNFINISHED_OPERATIONS)()
-        : readAllRows(sqlite, name);
+        : yield* readAllRowsInSteps(sqlite, name);
     const table: { load(row: unknown): void } = world[name] as never;
-    for (const row of rows) table.load(row);
+    for (const [index, row] of rows.entries()) {
+      table.load(row);
+      if ((index + 1) % ROWS_PER_STEP === 0) yield;
+    }
   }
 }
 
+const ROWS_PER_STEP = 1_000;
 const UNFINISHED_OPERATIONS = "WHERE status IN ('scheduling', 'running') ORDER BY number";
 
 /** The rows of hourly usage are most rows of a world, and few of them are needed. */
@@ -124,11 +142,12 @@ const FULL_CHECK_MAX_BYTES = 32 * 1024 ** 2;
 const TABLES_READ_IN_PARTS: readonly TableName[] = ["operations", "hourlyUsage"];
 
 /** Checks pages and indexes: without this, a row lost to a damaged page would go unnoticed. */
-function checkStructure(sqlite: BetterSqlite3.Database, isWhole: boolean): void {
+function* checkStructure(sqlite: BetterSqlite3.Database, isWhole: boolean): Generator<undefined, void> {
   const tables = TABLE_NAMES.filter((name) => !TABLES_READ_IN_PARTS.includes(name));
   const checks = isWhole ? ["integrity_check"] : tables.map((name) => `quick_check('${tableName(name)}')`);
   for (const check of checks) {
     const [first] = sqlite.prepare(`PRAGMA ${check}`).pluck().all();
     if (first !== "ok") throw new CorruptFile(String(first));
+    yield;
   }
 }

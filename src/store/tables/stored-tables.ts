@@ -199,6 +199,14 @@ export function prepareReader<T>(
  * the checksum covers. This takes half the time of reading every value.
  */
 export function readAllRows(sqlite: BetterSqlite3.Database, name: TableName): readonly unknown[] {
+  return runSteps(readAllRowsInSteps(sqlite, name));
+}
+
+/** The same in steps. Others can run in between, but the table must not change. */
+export function* readAllRowsInSteps(
+  sqlite: BetterSqlite3.Database,
+  name: TableName,
+): Generator<undefined, readonly unknown[]> {
   const { table, order } = STORED_TABLES[name];
   const columns = valueColumns(table);
   if (columns.some(([, column]) => column.getSQLType() === "real"))
@@ -211,6 +219,7 @@ export function readAllRows(sqlite: BetterSqlite3.Database, name: TableName): re
     // SQLite and JavaScript may write the same value in different ways.
     if (crc32(values as string) === checksum) rows.push(decode(JSON.parse(values as string)));
     else rows.push(...readOne(rowid));
+    if (rows.length % ROWS_PER_PORTION === 0) yield;
   }
   const numberOf = (row: unknown) => (row as { readonly number: number }).number;
   const isSorted =
@@ -245,6 +254,14 @@ export function rewriteChecksums(sqlite: BetterSqlite3.Database): void {
     const update = sqlite.prepare<[number, number]>(`UPDATE ${quote(name)} SET checksum = ? WHERE rowid = ?`);
     for (const [rowid, ...values] of readInPortions(sqlite, name, columns))
       update.run(checksumOf(values), rowid);
+  }
+}
+
+/** Takes all steps of some work at once. */
+export function runSteps<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
   }
 }
 
