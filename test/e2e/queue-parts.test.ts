@@ -65,11 +65,25 @@ describe.skipIf(!hasProgram("redis-server"))("parts of whatif on a queue", () =>
         readFileSync(join(directory, "alone", file), "utf8"),
       );
     const backtest = ["whatif", "backtest", "calls.csv", "--json"];
-    const tested = inDirectory(directory, [...backtest, "--queue", redis.url]);
+    const tested = inDirectory(directory, [...backtest, "--queue", redis.url, "--parts", "3"]);
     expect((await waitForExit(tested, LONGEST_MS)).stdout).toBe(
       (await waitForExit(inDirectory(directory, backtest), LONGEST_MS)).stdout,
     );
     expect(await other.kill("SIGTERM")).toBe(0);
+  });
+
+  test("Ctrl-C removes the parts from the queue, and exits with 130", async () => {
+    const redis = await startRedis();
+    const directory = traces();
+    const ask = ["whatif", "compare", "calls.csv", ...POLICIES, "--queue", redis.url, "--parts", "3"];
+    const asked = inDirectory(directory, ask);
+    while (!asked.stderr().includes("waiting for a worker")) await sleep(20);
+    const jobs = async () =>
+      (await redis.client.keys("standin:runs-*")).filter((key) => /-[0-9a-f]{16}$/.test(key)).length;
+    expect(await jobs()).toBe(3);
+    expect(await asked.kill("SIGINT")).toBe(130);
+    expect(asked.stdout()).toBe("");
+    expect(await jobs()).toBe(0);
   });
 
   test("a worker without the files, or with other files, is an error that names them", async () => {
@@ -95,13 +109,17 @@ describe.skipIf(!hasProgram("redis-server"))("parts of whatif on a queue", () =>
     const missing = await answerAfter(() => rmSync(file));
     expect(missing).toMatchObject({ code: 1, stdout: "" });
     expect(missing.stderr).toMatch(
-      /standin: --queue: a worker could not answer whatif compare 1\/1: .*calls\.csv/,
+      /standin: --queue: a worker could not answer whatif compare 1\/1: .*calls\.csv does not exist on/,
     );
   });
 });
 
 test.each([
   [["calls.csv", "--parts", "2"], "--parts requires --queue"],
+  [
+    ["calls.csv", "--queue", "redis://localhost:1", "--workers", "2"],
+    "--workers has no effect with --queue: start more workers",
+  ],
   [["calls.csv", "--queue", "redis://localhost:1", "--parts", "0"], "--parts"],
   [["calls.csv", "--queue", "http://localhost:1"], "--queue: expected the URL of a Redis server"],
   [["-", "--queue", "redis://localhost:1"], "--queue: workers cannot read the standard input; give a file"],

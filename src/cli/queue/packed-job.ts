@@ -28,6 +28,7 @@ export type PackedPart = JobIdentity & {
   readonly args: readonly string[];
   /** Names of traces are relative to it. Workers need the same files there. */
   readonly directory: string;
+  readonly traces: readonly string[];
   readonly title: string;
 };
 
@@ -51,8 +52,9 @@ export class JobPacker {
   readonly #worlds = new Map<string, string | undefined>();
 
   /**
-   * For workers of the version `code`, and for the command `run`. `undefined` if the file of its initial world cannot be read: the run will not start, and its reason names a
-   * path of this machine. Throws a `CliError` if a file is too large.
+   * For workers of the version `code`, and for the command `run`. `undefined` if the file of its initial world
+   * cannot be read: the run will not start, and its reason names a path of this machine. Throws a `CliError` if
+   * a file is too large.
    */
   pack(
     { file, text, variant, recordings, seed, bail, needs }: TitledJob,

@@ -1,4 +1,7 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PackedPart } from "./packed-job.ts";
 
@@ -13,49 +16,58 @@ const COMMANDS = ["compare", "backtest"];
 /** Largest part that a worker returns. Redis limits a value to 512 MiB. */
 const MAX_PART_BYTES = 256 * 1024 ** 2;
 
+/** Loaded before the command of a part: ends the process if that of the worker was killed. */
+export const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
+  "process.channel && (process.once('disconnect', () => process.exit(1)), process.channel.unref())",
+)}`;
+
 /**
  * Answers for a part in a process of its own. Environment variables of the worker do not apply: the arguments
  * spell out everything. Rejects if the process was killed, so that another worker tries it.
  */
-export async function answerPart({ args, directory, title }: PackedPart): Promise<PartResult> {
+export async function answerPart({ args, directory, title, traces }: PackedPart): Promise<PartResult> {
   if (args[0] !== "whatif" || !COMMANDS.includes(args[1] ?? ""))
     return {
       verdict: "could_not_run",
       reason: `a worker answers parts of whatif ${COMMANDS.join(" and ")} only`,
+    };
+  const missing = [directory, ...traces].find((path) => !existsSync(resolve(directory, path)));
+  if (missing !== undefined)
+    return {
+      verdict: "could_not_run",
+      reason: `${resolve(directory, missing)} does not exist on ${hostname()}; give all workers the same files in ${directory}`,
     };
   const command = fileURLToPath(new URL("./standin.js", import.meta.url));
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_")),
   );
   // Ctrl-C at the terminal ends the worker only, which completes what it has begun.
-  const child = spawn(process.execPath, [command, ...args], {
+  const child = spawn(process.execPath, ["--import", END_WITH_PARENT, command, ...args], {
     cwd: directory,
     env,
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const texts: Buffer[] = [];
   const errors: Buffer[] = [];
   let bytes = 0;
-  child.stdout.on("data", (chunk: Buffer) => {
+  child.stdout?.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > MAX_PART_BYTES) child.kill("SIGKILL");
     else texts.push(chunk);
   });
-  child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-  const end = await new Promise<{ code: number | null; error?: NodeJS.ErrnoException }>((resolve) => {
-    child.once("error", (error) => resolve({ code: null, error }));
-    child.once("close", (code) => resolve({ code }));
+  child.stderr?.on("data", (chunk: Buffer) => errors.push(chunk));
+  const code = await new Promise<number | null>((resolveCode, reject) => {
+    child.once("error", reject);
+    child.once("close", resolveCode);
   });
-  if (end.error?.code === "ENOENT")
-    return { verdict: "could_not_run", reason: `${directory}: there is no such directory on this worker` };
   if (bytes > MAX_PART_BYTES)
     return {
       verdict: "could_not_run",
       reason: `the part has over ${MAX_PART_BYTES / 1024 ** 2} MiB; divide the question into more --parts`,
     };
-  if (end.code === 0) return { verdict: "answered", text: Buffer.concat(texts).toString("utf8") };
-  if (end.code === null) throw new Error(`${title}: its process was ended`);
+  if (code === 0) return { verdict: "answered", text: Buffer.concat(texts).toString("utf8") };
+  if (code === null) throw new Error(`${title}: its process was ended`);
   return { verdict: "could_not_run", reason: reasonIn(Buffer.concat(errors).toString("utf8")) };
 }
 

@@ -35,6 +35,11 @@ export function checkQueueOptions({ queue }: QueueOptions, command: Command): vo
   if (queue === undefined && command.getOptionValueSource("parts") === "cli")
     throw new CliError("--parts requires --queue", true);
   if (queue === undefined) return;
+  if (command.name() === "compare" && command.getOptionValueSource("workers") === "cli")
+    throw new CliError(
+      "--workers has no effect with --queue: start more workers, or raise --concurrency of standin worker",
+      true,
+    );
   if (command.args.length === 0)
     throw new CliError(
       "--queue: workers read trace files; give trace files instead of a world, such as its journal",
@@ -75,7 +80,7 @@ export async function answerByQueue(
         const ofPart = [...args, "--shard", `${shard.index}/${shard.of}`];
         const id = digestOf(JSON.stringify([code, ofPart, directory, setup.input.files]));
         // The files of a worker may differ, so a result counts for this command only, which compares them.
-        return { id, run, isReusable: false, title, args: ofPart, directory };
+        return { id, run, isReusable: false, title, args: ofPart, directory, traces: manifest.command.args };
       },
       runHere: async ({ title }) => {
         throw new Error(`${title} is not for this machine`);

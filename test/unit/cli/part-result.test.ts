@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { answerPart, END_WITH_PARENT } from "../../../src/cli/queue/part-result.ts";
+import { temporaryDirectory } from "../../support/process.ts";
+
+test("the process of a part ends when that of its worker has ended", async () => {
+  const endless = ["--import", END_WITH_PARENT, "-e", "setInterval(() => process.stdout.write('.'), 20)"];
+  const part = spawn(process.execPath, endless, { stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  onTestFinished(() => void part.kill("SIGKILL"));
+  const ended = once(part, "exit");
+  if (part.stdout === null) throw new Error("no output");
+  await once(part.stdout, "data");
+  part.disconnect();
+  expect(await ended).toEqual([1, null]);
+});
+
+test("the process of a part ends with its command although it is connected to the worker", async () => {
+  const part = spawn(process.execPath, ["--import", END_WITH_PARENT, "-e", "0"], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  onTestFinished(() => void part.kill("SIGKILL"));
+  expect(await once(part, "exit")).toEqual([0, null]);
+});
+
+const PART = { id: "1", run: "1", isReusable: false, title: "whatif compare 1/1" };
+
+test.each([[["run", "x.yaml"]], [["whatif", "apply"]], [["serve"]], [[]]])(
+  "a job with the arguments %j is rejected",
+  async (args: string[]) => {
+    const part = { ...PART, args, directory: "/", traces: [] };
+    expect(await answerPart(part)).toEqual({
+      verdict: "could_not_run",
+      reason: "a worker answers parts of whatif compare and backtest only",
+    });
+  },
+);
+
+test.each([
+  ["calls.csv", /calls\.csv does not exist on .*; give all workers the same files in \//],
+  ["/no/such/calls.csv", /\/no\/such\/calls\.csv does not exist on/],
+])("a trace that the worker does not have is an error: %s", async (trace, reason) => {
+  const { path: directory, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const part = { ...PART, args: ["whatif", "compare", trace], directory, traces: [trace] };
+  expect(await answerPart(part)).toMatchObject({
+    verdict: "could_not_run",
+    reason: expect.stringMatching(reason),
+  });
+});
