@@ -12,9 +12,12 @@ import { placeholderKey } from "./scenario-world.ts";
 /** In the directory of a run, the directory with the data of branches. */
 export const VOLUMES = "volumes";
 
-/** A new directory for the files of one run, and a function that removes it. */
-export function temporaryDirectory(): { readonly path: string; readonly remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "standin-run-"));
+/** A new directory in `parent` for the files of one run, and a function that removes it. */
+export function temporaryDirectory(parent = tmpdir()): {
+  readonly path: string;
+  readonly remove: () => void;
+} {
+  const path = mkdtempSync(join(parent, "standin-run-"));
   // As root, Postgres runs as another user, who must pass through. The files below remain private.
   if (process.getuid?.() === 0) chmodSync(path, 0o711);
   return { path: join(path, "data"), remove: () => rmSync(path, { recursive: true, force: true }) };

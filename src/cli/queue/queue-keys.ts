@@ -15,8 +15,8 @@ export const WORKER_TTL_S = 10;
 export const SIGN_EVERY_MS = 3_000;
 
 /**
- * The version and a digest of the code that runs scenarios and answers questions. Different code could give different results, so it
- * has a queue of its own.
+ * The version and a digest of the code that runs scenarios and answers questions. Different code could give
+ * different results, so it has a queue of its own.
  */
 export function codeVersion(): string {
   // The names of all chunks are digests of their content, so an entry point stands for everything that it imports.

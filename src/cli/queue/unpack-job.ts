@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { deserialize } from "node:v8";
@@ -8,8 +7,10 @@ import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import type { ScenarioJob } from "../run/run-job.ts";
 import { digestOf, type PackedRun } from "./packed-job.ts";
 
-/** The files that a worker keeps for its next jobs. */
+/** The files that a worker keeps for its next jobs: texts and recordings in memory, worlds on disk. */
 const MAX_RETAINED_BYTES = 512 * 1024 ** 2;
+/** Only this user may read the world of a job. */
+const PRIVATE_FILE = 0o600;
 
 /** A file of the job is not in Redis any more. */
 export class MissingFile extends Error {
@@ -18,20 +19,53 @@ export class MissingFile extends Error {
 
 type RetainedFile = { readonly bytes: number; readonly value: unknown };
 
+/** `release` ends the use of its files, which can be removed then. */
+export type UnpackedJob = { readonly job: ScenarioJob; readonly release: () => void };
+
+export type UnpackerOptions = {
+  /** Directory for the files of worlds and the temporary files of runs. */
+  readonly directory: string;
+  readonly maxRetainedBytes?: number;
+};
+
 /** Unpacks jobs, and keeps the files that it has read last. */
 export class JobUnpacker {
   readonly #fetch: (digest: string) => Promise<Buffer | null>;
+  readonly #directory: string;
+  readonly #maxRetainedBytes: number;
   /** By kind and digest, the one used last at the end. */
   readonly #retained = new Map<string, Promise<RetainedFile>>();
-  #directory: string | undefined;
+  /** The number of jobs that use a world, by its digest. */
+  readonly #uses = new Map<string, number>();
 
   /** `fetch` reads a compressed file by the digest of its content. */
-  constructor(fetch: (digest: string) => Promise<Buffer | null>) {
+  constructor(
+    fetch: (digest: string) => Promise<Buffer | null>,
+    { directory, maxRetainedBytes = MAX_RETAINED_BYTES }: UnpackerOptions,
+  ) {
     this.#fetch = fetch;
+    this.#directory = directory;
+    this.#maxRetainedBytes = maxRetainedBytes;
   }
 
   /** Throws a `MissingFile`. */
-  async unpack(packed: PackedRun): Promise<ScenarioJob> {
+  async unpack(packed: PackedRun): Promise<UnpackedJob> {
+    const world = packed.world?.file;
+    if (world !== undefined) this.#uses.set(world, (this.#uses.get(world) ?? 0) + 1);
+    const release = () => {
+      if (world === undefined) return;
+      this.#uses.set(world, (this.#uses.get(world) ?? 0) - 1);
+      if (this.#uses.get(world) === 0) this.#uses.delete(world);
+    };
+    try {
+      return { job: await this.#jobOf(packed), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #jobOf(packed: PackedRun): Promise<ScenarioJob> {
     const { file, variant, seed, bail } = packed;
     const text = await this.#file("text", packed.text, (content) => content.toString("utf8"));
     const recordings = new Map<string, RecordedTraffic>();
@@ -41,12 +75,7 @@ export class JobUnpacker {
       packed.world === undefined
         ? undefined
         : await this.#file("world", packed.world.file, (content, digest) => this.#write(content, digest));
-    return { file, text, variant, recordings, seed, bail, worldCopy };
-  }
-
-  /** Removes the files on disk. */
-  close(): void {
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    return { file, text, variant, recordings, seed, bail, worldCopy, temporaryRoot: this.#directory };
   }
 
   async #file<T>(kind: string, digest: string, read: (content: Buffer, digest: string) => T): Promise<T> {
@@ -74,14 +103,17 @@ export class JobUnpacker {
     return content;
   }
 
-  /** Files of worlds stay on disk until the worker ends: a run may be about to open one. */
   #write(content: Buffer, digest: string): string {
-    this.#directory ??= mkdtempSync(join(tmpdir(), "standin-worker-"));
-    const path = join(this.#directory, `${digest}.sqlite`);
-    writeFileSync(path, content);
+    const path = this.#worldPath(digest);
+    writeFileSync(path, content, { mode: PRIVATE_FILE });
     return path;
   }
 
+  #worldPath(digest: string): string {
+    return join(this.#directory, `${digest}.sqlite`);
+  }
+
+  /** Worlds that a job uses stay on disk, also beyond the limit. */
   async #forgetOldest(): Promise<void> {
     const retained = await Promise.all(
       [...this.#retained].map(async ([key, file]) => ({
@@ -91,8 +123,11 @@ export class JobUnpacker {
     );
     let bytes = retained.reduce((sum, file) => sum + file.bytes, 0);
     for (const file of retained) {
-      if (bytes <= MAX_RETAINED_BYTES) return;
-      this.#retained.delete(file.key);
+      if (bytes <= this.#maxRetainedBytes) return;
+      const [kind, digest = ""] = file.key.split(" ");
+      if (kind === "world" && this.#uses.has(digest)) continue;
+      if (!this.#retained.delete(file.key)) continue;
+      if (kind === "world") rmSync(this.#worldPath(digest), { force: true });
       bytes -= file.bytes;
     }
   }

@@ -1,5 +1,5 @@
 import { runTitle } from "../../scenario/report/pretty.ts";
-import type { ScenarioJob, ScenarioJobResult } from "../run/run-job.ts";
+import type { ScenarioJobResult } from "../run/run-job.ts";
 import { openRunPool, type RunPool } from "../run/run-pool.ts";
 import { loadQueuePackages } from "./load-packages.ts";
 import type { PackedJob, PackedRun } from "./packed-job.ts";
@@ -7,7 +7,8 @@ import { answerPart } from "./part-result.ts";
 import { codeVersion, fileKey, PREFIX, queueName, runKey, SIGN_EVERY_MS, workerName } from "./queue-keys.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { haveResults, type JobResult, reportDone, writeResult } from "./run-results.ts";
-import { JobUnpacker, MissingFile } from "./unpack-job.ts";
+import { JobUnpacker, MissingFile, type UnpackedJob } from "./unpack-job.ts";
+import { openWorkerDirectory } from "./worker-directory.ts";
 import { signIn, signOut } from "./worker-list.ts";
 
 /** How often a job is given to another worker after one has died with it. */
@@ -43,7 +44,10 @@ export async function work(options: WorkOptions, stop: AbortSignal): Promise<voi
   const { Worker } = await loadQueuePackages();
   const code = codeVersion();
   const name = workerName();
-  const unpacker = new JobUnpacker((digest) => link.redis.getBuffer(fileKey(digest)));
+  const directory = openWorkerDirectory();
+  const unpacker = new JobUnpacker((digest) => link.redis.getBuffer(fileKey(digest)), {
+    directory: directory.path,
+  });
   const pool = await openRunPool(options.concurrency, new AbortController().signal);
   let idleSince = performance.now();
   let running = 0;
@@ -90,7 +94,7 @@ export async function work(options: WorkOptions, stop: AbortSignal): Promise<voi
     clearInterval(timer);
     await signOut(link.redis, name).catch(() => undefined);
     await pool.close();
-    unpacker.close();
+    directory.remove();
     link.close();
   }
 }
@@ -150,16 +154,20 @@ async function resultOf(
   unpacker: JobUnpacker,
   pool: RunPool,
 ): Promise<ScenarioJobResult | undefined> {
-  let unpacked: ScenarioJob;
+  let unpacked: UnpackedJob;
   try {
     unpacked = await unpacker.unpack(job);
   } catch (error) {
     if (!(error instanceof MissingFile)) throw error;
     return undefined;
   }
-  const result = await pool.run(unpacked);
-  const { world } = job;
-  if (result.verdict !== "could_not_run" || world === undefined || unpacked.worldCopy === undefined)
-    return result;
-  return { ...result, reason: result.reason.replaceAll(unpacked.worldCopy, world.path) };
+  try {
+    const result = await pool.run(unpacked.job);
+    const { world } = job;
+    const { worldCopy } = unpacked.job;
+    if (result.verdict !== "could_not_run" || world === undefined || worldCopy === undefined) return result;
+    return { ...result, reason: result.reason.replaceAll(worldCopy, world.path) };
+  } finally {
+    unpacked.release();
+  }
 }

@@ -45,8 +45,9 @@ export function workerCommand(): Command {
       "after",
       `
 Runs the jobs of standin run --queue, whatif compare --queue and whatif backtest
---queue. Only workers of the same version of standin run them. A job of a worker that was killed is run by another one. On Ctrl-C or
-SIGTERM the worker completes the runs that have begun; a second signal ends it.
+--queue. Only workers of the same version of standin run them. A job of a worker
+that was killed is run by another one. On Ctrl-C or SIGTERM the worker completes
+the runs that have begun; a second signal ends it.
 
 Exit status: 0 stopped or idle, 1 failed, 2 usage error.
 

@@ -39,6 +39,8 @@ export type ScenarioJob = {
   readonly keep?: string | undefined;
   /** A copy of the file that `world.file` names, to use instead of it. */
   readonly worldCopy?: string | undefined;
+  /** Where the temporary files of the run are created (default: the directory of the system). */
+  readonly temporaryRoot?: string | undefined;
   /** A running server to use instead of a fresh world. */
   readonly target?: { readonly url: string; readonly controlToken?: string | undefined } | undefined;
 };
@@ -87,7 +89,9 @@ export async function runScenarioJob(
     [...everyStep(scenario.steps)].some(({ restart }) => restart !== undefined) ||
     scenario.world.file !== undefined;
   const temporary =
-    job.target === undefined && job.keep === undefined && needsFiles ? temporaryDirectory() : undefined;
+    job.target === undefined && job.keep === undefined && needsFiles
+      ? temporaryDirectory(job.temporaryRoot)
+      : undefined;
   const couldNotRun = (reason: string): CouldNotRun => ({
     ...{
       scenario: name,
@@ -163,7 +167,7 @@ export function scenarioReader(): typeof readScenario {
 
 async function openTarget(
   scenario: Scenario,
-  { file, target, keep, worldCopy }: ScenarioJob,
+  { file, target, keep, worldCopy, temporaryRoot }: ScenarioJob,
   temporary: string | undefined,
   view: RunView | undefined,
 ): Promise<ScenarioTarget> {
@@ -173,7 +177,9 @@ async function openTarget(
     if (readdirSync(keep).length > 0) throw new CannotRunError(`--keep ${keep}: the directory is not empty`);
   }
   const world =
-    worldCopy === undefined ? initialWorldFile(scenario, file) : { path: worldCopy, remove: () => undefined };
+    worldCopy === undefined
+      ? initialWorldFile(scenario, file, temporaryRoot)
+      : { path: worldCopy, remove: () => undefined };
   try {
     const opened = await openInProcessTarget(scenario, keep ?? temporary, world?.path, view);
     await view?.opened(opened.fetch);
@@ -184,14 +190,14 @@ async function openTarget(
 }
 
 /** The file of the world to start from, if there is one; a world in the scenario becomes a temporary file. */
-function initialWorldFile({ world }: Scenario, scenarioFile: string) {
+function initialWorldFile({ world }: Scenario, scenarioFile: string, temporaryRoot: string | undefined) {
   if (world.file === undefined) return undefined;
   if (!isEmbeddedWorld(world.file)) {
     const path = resolve(dirname(scenarioFile), world.file);
     if (!existsSync(path)) throw new CannotRunError(`world.file: ${path} does not exist`);
     return { path, remove: () => undefined };
   }
-  const { path, remove } = temporaryDirectory();
+  const { path, remove } = temporaryDirectory(temporaryRoot);
   mkdirSync(path);
   const extracted = join(path, "world.sqlite");
   if (extractWorld(world.file, extracted)) return { path: extracted, remove };

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { JobPacker } from "../../../src/cli/queue/packed-job.ts";
@@ -8,11 +8,16 @@ import { temporaryDirectory } from "../../support/process.ts";
 
 const CSV = "endpoint,at\na,2026-01-01T00:00:00Z\na,2026-01-01T00:00:01Z\n";
 
-/** The runs of a scenario with a recording and the file of a world. */
-async function jobsOf(options: { readonly seed?: number } = {}): Promise<readonly TitledJob[]> {
+function temporary(): string {
   const { path, remove } = temporaryDirectory();
   onTestFinished(remove);
   mkdirSync(path, { recursive: true });
+  return path;
+}
+
+/** The runs of a scenario with a recording and the file of a world. */
+async function jobsOf(options: { readonly seed?: number } = {}): Promise<readonly TitledJob[]> {
+  const path = temporary();
   writeFileSync(join(path, "r.csv"), CSV);
   writeFileSync(join(path, "w.sqlite"), "a world");
   writeFileSync(
@@ -35,14 +40,20 @@ test("a job is unpacked as it was packed, and its runs share the files", async (
   const packed = jobs.map((job) => packer.pack(job, "1.0.0", "run"));
   expect(packer.files.size).toBe(3);
   let reads = 0;
-  const unpacker = new JobUnpacker(async (digest) => {
-    reads += 1;
-    return packer.files.get(digest) ?? null;
-  });
-  onTestFinished(() => unpacker.close());
+  const directory = temporary();
+  const unpacker = new JobUnpacker(
+    async (digest) => {
+      reads += 1;
+      return packer.files.get(digest) ?? null;
+    },
+    { directory },
+  );
   for (const [index, each] of packed.entries()) {
     if (each === undefined) throw new Error("not packed");
-    const { worldCopy, ...rest } = await unpacker.unpack(JSON.parse(JSON.stringify(each)));
+    const { job, release } = await unpacker.unpack(JSON.parse(JSON.stringify(each)));
+    const { worldCopy, temporaryRoot, ...rest } = job;
+    expect(temporaryRoot).toBe(directory);
+    release();
     const { title: _, needs: __, target: ___, ...expected } = jobs[index] as TitledJob;
     expect(rest).toEqual(expected);
     expect(readFileSync(worldCopy ?? "", "utf8")).toBe("a world");
@@ -80,5 +91,39 @@ test("a missing or damaged file is an error", async () => {
   const [job] = await jobsOf();
   const packed = job === undefined ? undefined : new JobPacker().pack(job, "1.0.0", "run");
   if (packed === undefined) throw new Error("not packed");
-  await expect(new JobUnpacker(async () => null).unpack(packed)).rejects.toThrow(MissingFile);
+  await expect(new JobUnpacker(async () => null, { directory: temporary() }).unpack(packed)).rejects.toThrow(
+    MissingFile,
+  );
+});
+
+test("worlds beyond the limit are removed from the disk when no job uses them", async () => {
+  const [job] = await jobsOf();
+  if (job === undefined) throw new Error("no job");
+  const packer = new JobPacker();
+  const packedWith = (content: string) => {
+    const worldFile = join(temporary(), "w.sqlite");
+    writeFileSync(worldFile, content);
+    const packed = packer.pack({ ...job, needs: { ...job.needs, worldFile } }, "1.0.0", "run");
+    if (packed === undefined) throw new Error("not packed");
+    return packed;
+  };
+  const [a, b, c] = [packedWith("world a"), packedWith("world b"), packedWith("world c")];
+  const directory = temporary();
+  const unpacker = new JobUnpacker(async (digest) => packer.files.get(digest) ?? null, {
+    directory,
+    maxRetainedBytes: 1,
+  });
+  const worlds = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"));
+  const first = await unpacker.unpack(a);
+  const again = await unpacker.unpack(a);
+  const second = await unpacker.unpack(b);
+  expect(worlds().sort()).toEqual(["world a", "world b"]);
+  first.release();
+  second.release();
+  const third = await unpacker.unpack(c);
+  expect(worlds().sort()).toEqual(["world a", "world c"]);
+  again.release();
+  third.release();
+  (await unpacker.unpack(b)).release();
+  expect(worlds()).toEqual(["world b"]);
 });
