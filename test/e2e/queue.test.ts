@@ -256,3 +256,29 @@ test.each([
   expect(result.stderr).toMatch(message);
   expect(result.stderr).not.toContain("secret");
 });
+
+const QUEUE = "redis://localhost:1";
+test.each([
+  [["run", "x.yaml", "--queue", QUEUE], { STANDIN_WORKERS: "3" }, "'--queue <url>'", "'STANDIN_WORKERS'"],
+  [
+    ["run", "x.yaml", "--queue", QUEUE],
+    { STANDIN_TARGET: "http://x" },
+    "'--queue <url>'",
+    "'STANDIN_TARGET'",
+  ],
+  [["run", "x.yaml", "--workers", "2"], { STANDIN_QUEUE: QUEUE }, "'STANDIN_QUEUE'", "'--workers <n>'"],
+  [["run", "x.yaml"], { STANDIN_QUEUE: QUEUE, STANDIN_WORKERS: "3" }, "'STANDIN_QUEUE'", "'STANDIN_WORKERS'"],
+  [
+    ["whatif", "compare", "x.csv", "--shard", "1/2"],
+    { STANDIN_QUEUE: QUEUE },
+    "'STANDIN_QUEUE'",
+    "'--shard <i/n>'",
+  ],
+])("%j with the environment %j is an error that names both", async (args, environment, one, other) => {
+  const { code, stdout, stderr } = await runStandin(args, environment);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(one);
+  expect(stderr).toContain(
+    `cannot be used with ${other.startsWith("'--") ? "option" : "environment variable"} ${other}`,
+  );
+});
