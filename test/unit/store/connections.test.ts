@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { checkSchema } from "../../../src/store/file/check-schema.ts";
 import { isPinned, whilePinned } from "../../../src/store/file/copy.ts";
 import { HeadMark } from "../../../src/store/file/head-mark.ts";
+import { readLoadedWorld } from "../../../src/store/file/loaded-world.ts";
 import { findLosses } from "../../../src/store/file/lost-changes.ts";
 import { openForReading, vacuumCopy } from "../../../src/store/file/open-read-only.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
@@ -213,6 +214,7 @@ test("what reads or writes a file that is not open leaves no descriptor behind",
     mark.write({ historyId: "other", seq: 1, chain: 1, now: 1 });
     mark.close();
     findLosses(path);
+    await readLoadedWorld(path, async () => undefined);
     vacuumCopy(path, join(testDirectory(), "copy.sqlite"));
     openForReading(path, MIGRATIONS).close();
     checkSchema(path, MIGRATIONS);

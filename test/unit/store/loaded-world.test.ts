@@ -206,6 +206,57 @@ test("a file whose history begins after the world that was read is read again", 
   expect(catchUpAt(path, loaded)).toBeUndefined();
 });
 
+test("a file whose history begins with the world that was read is read up to its end", async () => {
+  const { path, store, simulated } = await continuedWorld(restart);
+  const { journal } = store;
+  await journal.storeCheckpoint(takeCheckpoint(store.world));
+  const loaded = (await readLoadedWorld(path, () => nextTurn())) as LoadedWorld;
+  journal.truncate({ eventsUpTo: store.world.seq, operationsBefore: 0 });
+  simulated.run({ type: "UpdateBranch", ...DEV, name: "later" });
+  store.close();
+  expect(catchUpAt(path, loaded)?.branches.get(DEV.branchId)?.name).toBe("later");
+});
+
+test("a file is read again if a changed operation that has not finished differs from the events", async () => {
+  const { path, loaded, store } = await continuedWorld({ type: "RestartCompute", ...MAIN_COMPUTE });
+  store.close();
+  const world = catchUpAt(path, loaded, (sqlite) => {
+    const update = "UPDATE operations SET duration_ms = 1 WHERE status = 'running'";
+    expect(sqlite.prepare(update).run().changes).toBe(1);
+    rewriteChecksums(sqlite);
+  });
+  expect(world).toBeUndefined();
+});
+
+test("a file with very many new events is read again, without reading them", async () => {
+  for (const [count, isRead] of [
+    [20_000, true],
+    [20_001, false],
+  ] as const) {
+    const { path, loaded, store } = await continuedWorld();
+    const { seq } = store.world;
+    const added = loaded.head.seq + count - seq;
+    store.close();
+    const caughtUp = () =>
+      catchUpAt(path, loaded, (sqlite) => {
+        sqlite.exec(`
+          WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ${added})
+          INSERT INTO events (seq, at, type, payload, decision, chain)
+            SELECT ${seq} + number, 0, 'ActivityDropped', '{}', 0, 0 FROM numbers`);
+        editWorldRow(sqlite, (row) => Object.assign(row, { seq: seq + added, chain: 0 }));
+      });
+    // The events are not those of a chain.
+    if (isRead) expect(caughtUp).toThrow(CorruptFile);
+    else expect(caughtUp()).toBeUndefined();
+  }
+});
+
+test("a file whose world has been removed is not brought up to date", async () => {
+  const { path, loaded, store } = await continuedWorld();
+  store.close();
+  expect(catchUpAt(path, loaded, (sqlite) => sqlite.exec("DELETE FROM world"))).toBeUndefined();
+});
+
 test.each(["settings", "numbers", "at"])(
   "a file with another value in the world row is read again: %s",
   async (column) => {
