@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -27,9 +28,12 @@ export function installedProgram(cli: Cli): string {
  * 0.6 s, and tests start it hundreds of times.
  */
 export function bundledProgram(cli: Cli): string {
+  const program = installedProgram(cli);
   const { version } = JSON.parse(readFileSync(PACKAGE_FILES[cli], "utf8"));
-  const folder = join(CACHE, `${cli}-${version}`);
-  if (!existsSync(folder)) bundle(installedProgram(cli), folder);
+  // The bundle contains the path of the program, and a clone may be moved or copied.
+  const place = createHash("sha256").update(program).digest("hex").slice(0, 8);
+  const folder = join(CACHE, `${cli}-${version}-${place}`);
+  if (!existsSync(folder)) bundle(program, folder);
   return join(folder, "cli.mjs");
 }
 
