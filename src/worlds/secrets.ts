@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 // Secrets come from the operating system, never from the world's seed: with a copy of the world they would be
 // predictable.
@@ -23,7 +23,7 @@ export function newServiceSecret(prefix: string): string {
 }
 
 export function hashSecret(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+  return hash("sha256", secret);
 }
 
 /**

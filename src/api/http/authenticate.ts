@@ -4,7 +4,7 @@ import { fail, unwrap } from "../../http/request.ts";
 import type { Principal } from "../../platform/account/access.ts";
 import { findApiKeyByHash } from "../../platform/account/decide-api-key.ts";
 import { findAccount, findOrganization } from "../../platform/lookup.ts";
-import { hashSecret, sameHash } from "../../worlds/secrets.ts";
+import { hashSecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { actingAccountId } from "./acting-account.ts";
 import { clientAddress } from "./client-address.ts";
@@ -30,7 +30,7 @@ export function authenticate(transaction: Transaction, context: Context): Authen
   }
   const hash = hashSecret(secret);
   const apiKey = findApiKeyByHash(transaction.world, hash);
-  if (apiKey === undefined || !sameHash(apiKey.hash, hash) || apiKey.revokedAt !== undefined) {
+  if (apiKey === undefined || apiKey.revokedAt !== undefined) {
     return fail(unauthorized("the API key is not valid or has been revoked"));
   }
   const { scope } = apiKey;

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import * as z from "zod";
+import type * as z from "zod";
 import { ConnectionLost } from "../../http/connection-lost.ts";
 import { type ErrorResponse, errorBody } from "../../http/errors.ts";
 import {
@@ -92,9 +92,6 @@ export type ApiOptions = {
   readonly onBug: (error: unknown) => void;
 };
 
-/** The schema of input that a route does not use. */
-const ANY_INPUT = z.unknown();
-
 /**
  * Turns routes into handlers: authenticate, parse, execute in one transaction, render. See
  * docs/explanation/architecture.md.
@@ -110,9 +107,9 @@ export class RouteHandlers {
   }
 
   route<
-    P extends z.ZodType = typeof ANY_INPUT,
-    Q extends z.ZodType = typeof ANY_INPUT,
-    B extends z.ZodType = typeof ANY_INPUT,
+    P extends z.ZodType = z.ZodUnknown,
+    Q extends z.ZodType = z.ZodUnknown,
+    B extends z.ZodType = z.ZodUnknown,
   >(
     options: RouteOptions<P, Q, B>,
     handle: (request: RequestContext<z.output<P>, z.output<Q>, z.output<B>>) => unknown,
@@ -123,13 +120,14 @@ export class RouteHandlers {
         options.permission ??
         (context.req.method === "GET" || context.req.method === "HEAD" ? "read" : "write");
       const authorizeAndHandle: AuthenticatedHandler = (transaction, caller) => {
-        const params = parseInput(options.params ?? ANY_INPUT, context.req.param()) as z.output<P>;
-        const query = parseInput(
-          options.query ?? ANY_INPUT,
-          options.query && queryParameters(context, options.listParameters),
-          "query",
-        ) as z.output<Q>;
-        const body = parseInput(options.body ?? ANY_INPUT, input && parseJsonBody(input)) as z.output<B>;
+        const params = (options.params && parseInput(options.params, context.req.param())) as z.output<P>;
+        const query = (options.query &&
+          parseInput(
+            options.query,
+            queryParameters(context, options.listParameters),
+            "query",
+          )) as z.output<Q>;
+        const body = (options.body && parseInput(options.body, input && parseJsonBody(input))) as z.output<B>;
         const { principal } = caller;
         const resource = {
           projectId: context.req.param("project_id"),
@@ -263,7 +261,7 @@ export class RouteHandlers {
         return context.body(null, response.status as 200, headers);
       }
       const text = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
-      return context.body(text, response.status as 200, headers);
+      return new Response(text, { status: response.status, headers });
     }
     Object.assign(headers, response.headers);
     // Only its user advances a manual clock, so a client that retries would wait forever.

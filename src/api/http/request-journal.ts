@@ -48,6 +48,7 @@ function redactParameter(parameter: string): string {
 }
 
 function decodeText(text: string): string {
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
