@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/support/closing-line.ts";
 import { useTemporaryDirectory } from "./test/support/temporary-directory.ts";
@@ -9,6 +10,16 @@ useTemporaryDirectory();
 const fromSources = (name: string) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], isolate: false },
+});
+
+/** The same, with small blocks of events: their worlds have few events. */
+const withSmallBlocks = (name: string) => ({
+  ...fromSources(name),
+  resolve: {
+    alias: [
+      { find: /^\.\/block-size\.ts$/, replacement: join(import.meta.dirname, "test/support/block-size.ts") },
+    ],
+  },
 });
 
 /** Tests that start real processes: they run the bundle, which is built once before them. */
@@ -28,9 +39,9 @@ export default defineConfig({
     projects: [
       fromSources("rules"),
       fromSources("unit"),
-      fromSources("behaviour"),
-      fromSources("property"),
-      fromSources("replay"),
+      withSmallBlocks("behaviour"),
+      withSmallBlocks("property"),
+      withSmallBlocks("replay"),
       fromBundle("contract"),
       fromBundle("e2e"),
       fromBundle("console", "test/support/browser-program.ts"),

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { inflateRawSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import { emptyWorld } from "../../src/platform/core/world.ts";
 import type { RecordedEvent } from "../../src/platform/events.ts";
@@ -13,8 +14,8 @@ export type ReplayOptions = {
   /** Path of a world's file without checkpoints. */
   readonly file: string;
   readonly migrations: string;
-  /** `rows`: only reads and parses the rows of the events. */
-  readonly source: "file" | "memory" | "rows";
+  /** `payloads`: only reads and parses the events. */
+  readonly source: "file" | "memory" | "payloads";
 };
 
 export type ReplayResult = { readonly events: number; readonly elapsedMs: number };
@@ -24,7 +25,7 @@ const EVENTS_PER_BATCH = 500;
 const EVENTS_PER_LOAD = 5_000;
 
 const { file, migrations, source } = JSON.parse(process.argv[2] ?? "") as ReplayOptions;
-const result = await (source === "rows" ? readRows() : source === "file" ? foldFile() : foldMemory());
+const result = await (source === "payloads" ? readPayloads() : source === "file" ? foldFile() : foldMemory());
 process.stdout.write(`${JSON.stringify(result)}\n`);
 
 async function foldFile(): Promise<ReplayResult> {
@@ -56,23 +57,29 @@ async function fold(journal: Journal, head: number): Promise<ReplayResult> {
   return { events: world.seq, elapsedMs: performance.now() - startedAt };
 }
 
-/** Reads the same rows in the same batches as a replay. */
-function readRows(): ReplayResult {
+/** Reads and parses the payloads of the same events, a block or as many rows at a time. */
+function readPayloads(): ReplayResult {
   const sqlite = new BetterSqlite3(file, { readonly: true });
-  const statement = sqlite
-    .prepare<[number, number], unknown[]>(
-      "SELECT seq, at, type, decision, payload, chain FROM events WHERE seq > ? ORDER BY seq LIMIT ?",
-    )
-    .raw();
+  const blockAfter = sqlite.prepare<[number], { last_seq: number; events: Buffer }>(
+    "SELECT last_seq, events FROM event_blocks WHERE last_seq > ? ORDER BY last_seq LIMIT 1",
+  );
+  const rowsAfter = sqlite
+    .prepare<[number, number], string>("SELECT payload FROM events WHERE seq > ? ORDER BY seq LIMIT ?")
+    .pluck();
   const startedAt = performance.now();
   const parsed: RecordedEvent[][] = [];
   let events = 0;
+  for (let block = blockAfter.get(0); block !== undefined; block = blockAfter.get(events)) {
+    const [, ...payloads] = inflateRawSync(block.events).toString().split("\n");
+    parsed[0] = payloads.map((payload) => JSON.parse(payload));
+    events = block.last_seq;
+  }
   for (
-    let rows = statement.all(0, EVENTS_PER_BATCH);
+    let rows = rowsAfter.all(events, EVENTS_PER_BATCH);
     rows.length > 0;
-    rows = statement.all(events, EVENTS_PER_BATCH)
+    rows = rowsAfter.all(events, EVENTS_PER_BATCH)
   ) {
-    parsed[0] = rows.map((row) => JSON.parse(row[4] as string));
+    parsed[0] = rows.map((payload) => JSON.parse(payload));
     events += rows.length;
   }
   const elapsedMs = performance.now() - startedAt;

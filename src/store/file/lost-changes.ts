@@ -3,7 +3,8 @@ import { basename, dirname } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
 import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
-import { FIRST_VERSION, schemaVersionOf } from "../tables/format-version.ts";
+import { StoredEvents } from "../journal/stored-events.ts";
+import { FIRST_VERSION, FIRST_VERSION_WITH_BLOCKS, schemaVersionOf } from "../tables/format-version.ts";
 import { makeDirectory } from "./atomic-file.ts";
 import { headMarkPath, readHeadMark } from "./head-mark.ts";
 import { checkpointWal, connectReadOnly, removeEmptyWal } from "./sqlite-connection.ts";
@@ -108,6 +109,7 @@ function readHead(sqlite: BetterSqlite3.Database): { readonly seq: number; reado
 }
 
 function chainAt(sqlite: BetterSqlite3.Database, seq: number): number | undefined {
+  if (schemaVersionOf(sqlite) >= FIRST_VERSION_WITH_BLOCKS) return new StoredEvents(sqlite).chainAt(seq);
   return sqlite.prepare<[number], number>("SELECT chain FROM events WHERE seq = ?").pluck().get(seq);
 }
 

@@ -9,6 +9,7 @@ import type { ClockState } from "../../simulation/world-clock.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import type { JournalHead } from "../journal/sqlite-journal.ts";
+import { StoredEvents } from "../journal/stored-events.ts";
 import { prepareReader, readAllRowsInSteps, runSteps, tableName } from "../tables/stored-tables.ts";
 
 /** The state of a world outside its tables. */
@@ -62,10 +63,7 @@ export function* readWorldInSteps(
   const world = emptyWorld();
   const row = readWorldRow(sqlite);
   if (row !== undefined) yield* load(sqlite, world, row, !isChecked);
-  else if (
-    sqlite.prepare("SELECT 1 FROM events").get() !== undefined ||
-    readHistoryRow(sqlite).forgottenSeq > 0
-  ) {
+  else if (new StoredEvents(sqlite).last !== undefined || readHistoryRow(sqlite).forgottenSeq > 0) {
     throw new CorruptFile("the world row is missing");
   }
   return { world, row };
@@ -73,9 +71,7 @@ export function* readWorldInSteps(
 
 /** Throws `CorruptFile` if the tables were not written with the last event of the journal. */
 export function checkHead(sqlite: BetterSqlite3.Database, { seq, chain }: JournalHead): void {
-  const last = sqlite
-    .prepare<[], { seq: number; chain: number }>("SELECT seq, chain FROM events ORDER BY seq DESC LIMIT 1")
-    .get();
+  const { last } = new StoredEvents(sqlite);
   const { forgottenSeq } = readHistoryRow(sqlite);
   if (last === undefined ? seq !== forgottenSeq : last.seq !== seq || last.chain !== chain) {
     throw new CorruptFile(

@@ -9,6 +9,7 @@ import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
 import { CorruptFile } from "../journal/journal-checksum.ts";
 import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
+import { StoredEvents } from "../journal/stored-events.ts";
 import { compareRows, RowWriter, tableName } from "../tables/stored-tables.ts";
 import type { WorldRow } from "./read-world.ts";
 
@@ -62,11 +63,9 @@ async function hasReset(sqlite: BetterSqlite3.Database, { seq, at }: World, head
     .pluck()
     .get();
   if (oldest !== undefined && oldest < at) return false;
-  const find = sqlite.prepare(
-    "SELECT 1 FROM events WHERE seq > ? AND seq <= ? AND type = 'WorldReset' LIMIT 1",
-  );
+  const events = new StoredEvents(sqlite);
   for (let from = seq; from < head; from += EVENTS_PER_PORTION) {
-    if (find.get(from, from + EVENTS_PER_PORTION) !== undefined) return true;
+    if (events.hasType("WorldReset", from, Math.min(from + EVENTS_PER_PORTION, head))) return true;
     await nextTurn();
   }
   return false;
@@ -104,12 +103,12 @@ async function deleteOperationsAfter(sqlite: BetterSqlite3.Database, number: num
 }
 
 async function deleteEventsAfter(sqlite: BetterSqlite3.Database, seq: number, head: number): Promise<void> {
-  const remove = sqlite.prepare<[number]>("DELETE FROM events WHERE seq > ?");
+  const events = new StoredEvents(sqlite);
   for (let to = head - EVENTS_PER_PORTION; to > seq; to -= EVENTS_PER_PORTION) {
-    remove.run(to);
+    events.deleteAfter(to);
     await nextTurn();
   }
-  remove.run(seq);
+  events.deleteAfter(seq);
 }
 
 function countRows(sqlite: BetterSqlite3.Database, table: string): number {

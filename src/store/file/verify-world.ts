@@ -11,6 +11,7 @@ import { checkInvariants } from "../../simulation/invariants.ts";
 import { replay } from "../../simulation/replay.ts";
 import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
+import { StoredEvents } from "../journal/stored-events.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { readWorldRow, type WorldRow } from "./read-world.ts";
 
@@ -125,7 +126,8 @@ class Verifier {
     }
     if (journal.events(world.seq, 1).length > 0)
       throw new CorruptFile(`the tables are at event ${row.seq}, but the journal continues after it`);
-    if (this.#lastChain() !== undefined && this.#lastChain() !== row.chain)
+    const { last } = new StoredEvents(this.#sqlite);
+    if (last !== undefined && last.chain !== row.chain)
       throw new CorruptFile(`event ${row.seq} is not the event that the tables were written with`);
     for (const { seq } of checkpoints)
       this.#addDifference("checkpoints", `checkpoint ${seq} is after the last event`);
@@ -142,13 +144,6 @@ class Verifier {
         { cause: error },
       );
     }
-  }
-
-  #lastChain(): number | undefined {
-    return this.#sqlite
-      .prepare<[], number>("SELECT chain FROM events ORDER BY seq DESC LIMIT 1")
-      .pluck()
-      .get();
   }
 
   #compareCheckpoint(journal: SqliteJournal, world: World, { seq, at, chain }: CheckpointLink): void {

@@ -1,12 +1,23 @@
 import { gunzipSync } from "node:zlib";
+import type { SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
 import type { Checkpoint } from "../../simulation/checkpoint.ts";
-import { fieldsOf } from "./event-payload.ts";
+import { fieldsOf, payloadOf } from "./event-payload.ts";
 import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
-import type { CheckpointRow, RawEvent } from "./journal-statements.ts";
+import type { CheckpointRow } from "./journal-statements.ts";
 
-/** An event as stored. */
-type EventRow = StoredEvent & { readonly chain: number };
+/** Rows of events are read as arrays: SQLite returns them at twice the speed of objects. */
+export type RawEvent = [
+  seq: number,
+  at: SimTime,
+  type: string,
+  decision: number,
+  payload: string,
+  chain: number,
+];
+
+/** A row of `events`. */
+export type EventRow = StoredEvent & { readonly chain: number };
 
 /** Throws `CorruptFile` at the first row that is changed, missing or out of order. */
 export function verifyChain(rows: readonly EventRow[], since: number, before: number): void {
@@ -26,8 +37,13 @@ export function rowOf([seq, at, type, decision, payload, chain]: RawEvent): Even
   return { seq, at, type, payload, decision, chain };
 }
 
-export function eventOf({ seq, at, type, decision, payload }: EventRow): RecordedEvent {
+export function eventOf({ seq, at, type, decision, payload }: StoredEvent): RecordedEvent {
   return { seq, at, type, decision, ...fieldsOf(type, at, payload) } as RecordedEvent;
+}
+
+export function storedEventOf(event: RecordedEvent): StoredEvent {
+  const { seq, at, type, decision } = event;
+  return { seq, decision, at, type, payload: payloadOf(event) };
 }
 
 export function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {

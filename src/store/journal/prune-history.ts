@@ -1,5 +1,6 @@
 import type { SimTime } from "../../platform/core/time.ts";
 import type { JournalStatements } from "./journal-statements.ts";
+import type { StoredEvents } from "./stored-events.ts";
 
 /**
  * Truncated events and operations that each write deletes: a fixed number plus twice the number of events
@@ -29,7 +30,8 @@ export function isPruned({ firstEvent, fromOperation }: PruneBacklog, oldestSeq:
  * caller opens the transaction.
  */
 export function pruneSome(
-  { deleteEvents, operationsAfter, deleteOperations }: JournalStatements,
+  events: Pick<StoredEvents, "deleteBefore">,
+  { operationsAfter, deleteOperations }: JournalStatements,
   backlog: PruneBacklog,
   oldestSeq: number,
   limit: number,
@@ -37,7 +39,7 @@ export function pruneSome(
   if (isPruned(backlog, oldestSeq)) return backlog;
   const { firstEvent, fromOperation, operationsBefore } = backlog;
   const nextEvent = Math.min(firstEvent + limit, oldestSeq + 1);
-  if (nextEvent > firstEvent) deleteEvents.run(nextEvent);
+  if (nextEvent > firstEvent) events.deleteBefore(nextEvent);
   if (fromOperation === undefined) return { firstEvent: nextEvent, fromOperation, operationsBefore };
   const portion = operationsAfter.all(fromOperation, limit);
   const last = portion.at(-1);

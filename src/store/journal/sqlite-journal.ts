@@ -17,10 +17,9 @@ import type {
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { RowWriter } from "../tables/stored-tables.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
-import { payloadOf } from "./event-payload.ts";
-import { checkpointOf, eventOf, rowOf, verifyChain } from "./event-rows.ts";
+import { checkpointOf, eventOf, storedEventOf } from "./event-rows.ts";
 import { isFileFailure } from "./file-failure.ts";
-import { CorruptFile, chainChecksum, checksumOf } from "./journal-checksum.ts";
+import { CorruptFile, checksumOf } from "./journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { prepareJournalStatements } from "./journal-statements.ts";
 import {
@@ -32,6 +31,7 @@ import {
   pruneSome,
 } from "./prune-history.ts";
 import { RequestRows } from "./request-rows.ts";
+import { StoredEvents } from "./stored-events.ts";
 import { StoredOperations } from "./stored-operations.ts";
 
 /** Speed matters more than size: other requests wait while a checkpoint is written. */
@@ -64,6 +64,7 @@ export class SqliteJournal implements Journal {
   readonly #statements;
   readonly #transactions: DurableTransactions;
   readonly #onWritten: NonNullable<JournalHooks["onWritten"]>;
+  readonly #events: StoredEvents;
   readonly #operations: StoredOperations;
   #head: JournalHead;
   /** Events up to and including this one are truncated. */
@@ -82,13 +83,14 @@ export class SqliteJournal implements Journal {
     this.#rows = new RowWriter(sqlite);
     this.#requests = new RequestRows(sqlite);
     this.#statements = prepareJournalStatements(sqlite);
+    this.#events = new StoredEvents(sqlite);
     this.#operations = new StoredOperations(sqlite);
     const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
     if (oldest === undefined) throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
     this.#oldest = oldest;
     this.#pruneBacklog = {
-      firstEvent: this.#statements.firstEvent.get()?.seq ?? seq + 1,
+      firstEvent: this.#events.first ?? seq + 1,
       fromOperation: seq === 0 ? undefined : 0,
       operationsBefore: operationsForgottenBefore,
     };
@@ -108,16 +110,11 @@ export class SqliteJournal implements Journal {
   }
 
   write({ events, changes, settings, numbers, clock, now, requests, onLost }: Batch): void {
-    const { appendEvent, writeWorld } = this.#statements;
+    const { writeWorld } = this.#statements;
     const { seq, at } = events.at(-1) ?? this.#head;
     let { chain } = this.#head;
     this.#pruneBacklog = this.#transactions.run(() => {
-      for (const event of events) {
-        const { seq, at, type, decision } = event;
-        const payload = payloadOf(event);
-        chain = chainChecksum([{ seq, decision, at, type, payload }], chain);
-        appendEvent.run(seq, at, type, payload, decision, chain);
-      }
+      chain = this.#events.append(events.map(storedEventOf), chain, this.#oldest);
       for (const change of changes) if (change.table !== LOSABLE_TABLE) this.#rows.write(change);
       const world = [
         JSON.stringify(settings),
@@ -144,36 +141,17 @@ export class SqliteJournal implements Journal {
   }
 
   events(since: number, limit: number): RecordedEvent[] {
-    const from = Math.max(since, this.#oldest.seq);
-    const chain = this.chainAt(from);
-    if (chain === undefined) return [];
-    const rows = this.#statements.eventsSince.all(from, Math.min(limit, Number.MAX_SAFE_INTEGER)).map(rowOf);
-    const last = rows.at(-1);
-    if (last === undefined) return [];
-    if (last.seq !== from + rows.length || last.chain !== chainChecksum(rows, chain))
-      verifyChain(rows, from, chain);
-    return rows.map(eventOf);
+    const seq = Math.max(since, this.#oldest.seq);
+    return this.#events.since({ seq, chain: this.#knownChain(seq) }, limit).map(eventOf);
   }
 
   /** Throws `CorruptFile` at the first broken link of the chain, even if later ones match again. */
   verifyChain(since: number, limit: number): void {
-    verifyChain(this.#statements.eventsSince.all(since, limit).map(rowOf), since, this.chainAt(since) ?? 0);
+    this.#events.verify({ seq: since, chain: this.#knownChain(since) }, limit);
   }
 
   eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[] {
-    const { eventsAbout, eventsButActivityAbout, eventsOfTypeAbout } = this.#statements;
-    const parameters = [this.#oldest.seq, before, `"${id}"`, limit] as const;
-    const rawRows =
-      filter === undefined
-        ? eventsAbout.all(...parameters)
-        : filter === "life"
-          ? eventsButActivityAbout.all(...parameters)
-          : eventsOfTypeAbout.all(filter, ...parameters);
-    return rawRows.map((raw) => {
-      const row = rowOf(raw);
-      verifyChain([row], row.seq - 1, this.chainAt(row.seq - 1) ?? 0);
-      return eventOf(row);
-    });
+    return this.#events.about(id, this.#oldest, before, limit, filter).map(eventOf);
   }
 
   checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {
@@ -247,13 +225,17 @@ export class SqliteJournal implements Journal {
 
   /** The chain checksum after this event; `undefined` if the event is missing. */
   chainAt(seq: number): number | undefined {
+    return this.#knownChain(seq) ?? this.#events.chainAt(seq);
+  }
+
+  #knownChain(seq: number): number | undefined {
     if (seq === this.#head.seq) return this.#head.chain;
-    return seq === this.#oldest.seq ? this.#oldest.chain : this.#statements.chainAt.get(seq)?.chain;
+    return seq === this.#oldest.seq ? this.#oldest.chain : undefined;
   }
 
   /** The caller opens the transaction. */
   #pruneSome(limit: number): PruneBacklog {
-    return pruneSome(this.#statements, this.#pruneBacklog, this.#oldest.seq, limit);
+    return pruneSome(this.#events, this.#statements, this.#pruneBacklog, this.#oldest.seq, limit);
   }
 
   /**

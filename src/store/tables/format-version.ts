@@ -3,7 +3,7 @@ import { CorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 
 /** Version of the tables: the number of migrations in `migrations/`. */
-export const SCHEMA_VERSION = 8;
+export const SCHEMA_VERSION = 9;
 /**
  * Version of the meaning of events. Version 2 records the decision of each event; in version 3 the size of a
  * compute follows its load average; in version 4 frequent events are lists of values. A new event type needs no new version; an event that older releases would
@@ -12,6 +12,8 @@ export const SCHEMA_VERSION = 8;
 export const JOURNAL_VERSION = 4;
 
 export const FIRST_VERSION = 1;
+/** The schema in which events may be in blocks. */
+export const FIRST_VERSION_WITH_BLOCKS = 9;
 
 /** "STAN" in the header marks a file as a world. */
 const APPLICATION_ID = 0x5354414e;

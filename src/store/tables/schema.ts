@@ -24,7 +24,10 @@ const flag = () => integer({ mode: "boolean" });
 /** CRC-32 of the row's other values (see `checksumOf`). A mismatch means that the row is damaged. */
 const checksum = () => integer().notNull().default(0);
 
-/** The journal: all events in order. The other tables are its projection, written in the same transaction. */
+/**
+ * The journal: all events in order, except those in `event_blocks`. The other tables are its projection, written in
+ * the same transaction.
+ */
 export const events = sqliteTable("events", {
   seq: integer().primaryKey(),
   at: instant().notNull(),
@@ -35,6 +38,18 @@ export const events = sqliteTable("events", {
   decision: integer().notNull().default(0),
   /** CRC-32 of this event, seeded with that of the previous one. Changed, lost or reordered events break the chain. */
   chain: integer().notNull().default(0),
+});
+
+/** Successive events in one row, compressed (see `encodeBlock`). All of them are before the rows of `events`. */
+export const eventBlocks = sqliteTable("event_blocks", {
+  lastSeq: integer().primaryKey(),
+  firstSeq: integer().notNull(),
+  /** The types of its events, each between two spaces. */
+  types: text().notNull(),
+  /** The chain checksums before the first event and after the last. */
+  chainBefore: integer().notNull(),
+  chain: integer().notNull(),
+  events: blob({ mode: "buffer" }).notNull(),
 });
 
 /** One row: the identity of the history, and how far it is truncated. */

@@ -116,8 +116,8 @@ describe("pruning", () => {
     { oldestSeq = 10, limit = 3, operations = [] as [number, number][] } = {},
   ) {
     const calls: unknown[] = [];
+    const events = { deleteBefore: (seq: number) => void calls.push(["events before", seq]) };
     const statements = {
-      deleteEvents: { run: (before: number) => calls.push(["events before", before]) },
       operationsAfter: {
         all: (row: number, count: number) =>
           operations
@@ -127,7 +127,7 @@ describe("pruning", () => {
       },
       deleteOperations: { run: (...range: number[]) => calls.push(["operations", ...range]) },
     } as unknown as JournalStatements;
-    return { rest: pruneSome(statements, backlog, oldestSeq, limit), calls };
+    return { rest: pruneSome(events, statements, backlog, oldestSeq, limit), calls };
   }
   const DONE = { firstEvent: 11, fromOperation: undefined, operationsBefore: 100 };
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RecordedEvent } from "../../../src/platform/events.ts";
-import { fieldsOf, payloadOf } from "../../../src/store/journal/event-payload.ts";
-import { expectHolds } from "../../support/properties.ts";
+import type { RecordedEvent } from "../../../../src/platform/events.ts";
+import { fieldsOf, payloadOf } from "../../../../src/store/journal/event-payload.ts";
+import { expectHolds } from "../../../support/properties.ts";
 
 const AT = 1_767_225_600_000;
 const operation = {

@@ -1,0 +1,265 @@
+import type BetterSqlite3 from "better-sqlite3";
+import type { EventFilter } from "../../simulation/journal.ts";
+import { EVENTS_PER_BLOCK } from "./block-size.ts";
+import { blockContains, decodeBlock, encodeBlock, type StoredBlock } from "./event-block.ts";
+import { type EventRow, rowOf, verifyChain } from "./event-rows.ts";
+import { type Link, prepareEventStatements } from "./event-statements.ts";
+import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
+
+/** Where reading starts. The chain checksum is absent if it is not known yet. */
+type Start = { readonly seq: number; readonly chain: number | undefined };
+
+/** The events of a world's file: blocks, then the newest events as rows. See decision 0027. */
+export class StoredEvents {
+  readonly #statements: ReturnType<typeof prepareEventStatements>;
+  /** The block that was read last: what reads on continues in it. */
+  #decoded: WeakRef<{ readonly block: Link; readonly events: StoredEvent[] }> | undefined;
+  /** The rows are damaged. They stay as they are, so that the damage can be found. */
+  #cannotPack = false;
+
+  constructor(sqlite: BetterSqlite3.Database) {
+    this.#statements = prepareEventStatements(sqlite);
+  }
+
+  /** The sequence number of the oldest event. It may be a truncated one. */
+  get first(): number | undefined {
+    return this.#statements.firstBlock.get()?.firstSeq ?? this.#statements.firstRow.get() ?? undefined;
+  }
+
+  /** The newest event. */
+  get last(): Link | undefined {
+    return this.#statements.lastRow.get() ?? this.#lastOfBlocks();
+  }
+
+  /**
+   * Adds events after the newest one, whose chain checksum is `before`; returns that of the last. `oldest` is where
+   * history begins. The caller opens the transaction.
+   */
+  append(events: readonly StoredEvent[], before: number, oldest: Link): number {
+    const packed = this.#pack(events, before, oldest);
+    return packed ?? this.#insert(events, before);
+  }
+
+  /**
+   * Events after `from`, in order; none if that event is missing. Throws `CorruptFile` if any of them is changed,
+   * missing or out of order.
+   */
+  since(from: Start, limit: number): StoredEvent[] {
+    const found: StoredEvent[] = [];
+    const { position, chain } = this.#readBlocks(found, from, limit);
+    if (found.length >= limit || chain === undefined) return found;
+    const rows = this.#rowsSince(position, limit - found.length);
+    const last = rows.at(-1);
+    if (last === undefined) return found;
+    if (last.seq !== position + rows.length || last.chain !== chainChecksum(rows, chain))
+      verifyChain(rows, position, chain);
+    return found.length === 0 ? rows : found.concat(rows);
+  }
+
+  /** The same, without the events: throws at the first broken link, even if later ones match again. */
+  verify(from: Start, limit: number): void {
+    const found: StoredEvent[] = [];
+    const { position, chain } = this.#readBlocks(found, from, limit);
+    if (found.length < limit)
+      verifyChain(this.#rowsSince(position, limit - found.length), position, chain ?? 0);
+  }
+
+  /** Events between `oldest` and `before` (both exclusive) that mention the id, newest first. */
+  about(id: string, oldest: Link, before: number, limit: number, filter?: EventFilter): StoredEvent[] {
+    const found: StoredEvent[] = this.#rowsAbout(id, oldest, before, limit, filter);
+    const after = oldest.seq;
+    const mention = `"${id}"`;
+    const newest = this.#lastOfBlocks()?.seq ?? 0;
+    for (let seq = Math.min(before - 1, newest); seq > after && found.length < limit; ) {
+      const block = this.#blockWith(seq);
+      if (block === undefined) throw new CorruptFile(`event ${seq} is missing`);
+      if (mayMatch(block, filter) && blockContains(block, mention)) {
+        const events = this.#eventsOf(block).filter(
+          (event) =>
+            event.seq > after &&
+            event.seq <= seq &&
+            matches(event, filter) &&
+            event.payload.includes(mention),
+        );
+        found.push(...events.reverse().slice(0, limit - found.length));
+      }
+      seq = block.firstSeq - 1;
+    }
+    return found;
+  }
+
+  /** The chain checksum after this event; `undefined` if the event is missing. */
+  chainAt(seq: number): number | undefined {
+    const row = this.#statements.chainAt.get(seq);
+    if (row !== undefined) return row;
+    const block = this.#blockWith(seq);
+    if (block === undefined) return undefined;
+    if (seq === block.lastSeq) return block.chain;
+    return chainChecksum(this.#eventsOf(block).slice(0, seq - block.firstSeq + 1), block.chainBefore);
+  }
+
+  /** Whether there is an event of this type after `after`, up to and including `upTo`. */
+  hasType(type: string, after: number, upTo: number): boolean {
+    if (this.#statements.rowOfType.get(after, upTo, type) !== undefined) return true;
+    return this.#statements.blocksOfType
+      .all(after, upTo, ` ${type} `)
+      .some((block) =>
+        this.#eventsOf(block).some((event) => event.type === type && event.seq > after && event.seq <= upTo),
+      );
+  }
+
+  /** Deletes events before `seq`. A block that has later events too stays whole. */
+  deleteBefore(seq: number): void {
+    this.#statements.deleteBlocksBefore.run(seq);
+    this.#statements.deleteRowsBefore.run(seq);
+  }
+
+  /** Deletes events after `seq`. */
+  deleteAfter(seq: number): void {
+    this.#statements.deleteRowsAfter.run(seq);
+    const block = this.#blockWith(seq);
+    const remaining = block === undefined ? [] : this.#eventsOf(block).slice(0, seq - block.firstSeq + 1);
+    const isDivided = block !== undefined && block.lastSeq > seq;
+    this.#statements.deleteBlocksAfter.run(seq);
+    if (isDivided) this.#insert(remaining, block.chainBefore);
+  }
+
+  #insert(events: readonly StoredEvent[], before: number): number {
+    let chain = before;
+    for (const event of events) {
+      const { seq, at, type, payload, decision } = event;
+      chain = chainChecksum([event], chain);
+      this.#statements.insertRow.run(seq, at, type, payload, decision, chain);
+    }
+    return chain;
+  }
+
+  /**
+   * Makes blocks of rows and of new events; returns the chain checksum of the last new event. `undefined` if there are
+   * too few events: they must become rows.
+   */
+  #pack(events: readonly StoredEvent[], before: number, oldest: Link): number | undefined {
+    if (this.#cannotPack) return undefined;
+    const firstRow = this.#statements.firstRow.get() ?? undefined;
+    const lastRow = firstRow === undefined ? undefined : this.#statements.lastRow.get();
+    const rowCount = lastRow === undefined || firstRow === undefined ? 0 : lastRow.seq - firstRow + 1;
+    if (rowCount + events.length < EVENTS_PER_BLOCK) return undefined;
+    // Truncated rows are deleted first, a few with every commit.
+    if (firstRow !== undefined && firstRow <= oldest.seq) return undefined;
+    const link = this.#lastOfBlocks() ?? oldest;
+    // A file of an older release has many rows. With every commit, their number decreases by a block.
+    const packedRows = Math.min(rowCount, events.length + EVENTS_PER_BLOCK);
+    const rows = this.#rowsSince((firstRow ?? 1) - 1, packedRows);
+    if (!isChain(rows, link)) {
+      this.#cannotPack = true;
+      return undefined;
+    }
+    if (packedRows < rowCount) {
+      this.#insertBlocks(rows, link.chain);
+      this.#statements.deleteRowsUpTo.run(rows.at(-1)?.seq ?? 0);
+      return undefined;
+    }
+    this.#statements.deleteRowsAfter.run(0);
+    const chain = this.#insertBlocks([...rows, ...events], rows.length === 0 ? before : link.chain);
+    return chain;
+  }
+
+  /** In blocks of one or nearly two times the usual size. */
+  #insertBlocks(events: readonly StoredEvent[], before: number): number {
+    const count = Math.max(1, Math.floor(events.length / EVENTS_PER_BLOCK));
+    let chainBefore = before;
+    for (let index = 0; index < count; index += 1) {
+      const from = index * EVENTS_PER_BLOCK;
+      const portion = events.slice(from, index === count - 1 ? undefined : from + EVENTS_PER_BLOCK);
+      const [first, last] = [portion[0], portion.at(-1)];
+      if (first === undefined || last === undefined) break;
+      const chain = chainChecksum(portion, chainBefore);
+      const { types, events: bytes } = encodeBlock(portion);
+      this.#statements.insertBlock.run(last.seq, first.seq, types, chainBefore, chain, bytes);
+      chainBefore = chain;
+    }
+    return chainBefore;
+  }
+
+  /** Adds events of blocks to `found`; returns how far they reach, and the chain checksum if a block ends there. */
+  #readBlocks(found: StoredEvent[], from: Start, limit: number) {
+    let position = from.seq;
+    let chain: number | undefined;
+    while (found.length < limit) {
+      const previousChain = chain;
+      const block = this.#statements.blockAfter.get(position);
+      if (block === undefined) break;
+      const skipped = position + 1 - block.firstSeq;
+      chain = block.chain;
+      // Within a block nothing precedes that is not checked with it.
+      if (skipped <= 0) {
+        const before = found.length > 0 ? previousChain : this.#chainOf(from);
+        if (before === undefined) return { position, chain: undefined };
+        if (skipped < 0 || block.chainBefore !== before)
+          throw new CorruptFile(`event ${position + 1} or the one before it is damaged`);
+      }
+      const events = this.#eventsOf(block);
+      const end = Math.min(events.length, skipped + limit - found.length);
+      for (let index = skipped; index < end; index += 1) found.push(events[index] as StoredEvent);
+      position += end - skipped;
+    }
+    return { position, chain: chain ?? this.#chainOf(from) };
+  }
+
+  #rowsSince(seq: number, limit: number): EventRow[] {
+    return this.#statements.rowsSince.all(seq, Math.min(limit, Number.MAX_SAFE_INTEGER)).map(rowOf);
+  }
+
+  #rowsAbout(id: string, oldest: Link, before: number, limit: number, filter?: EventFilter): EventRow[] {
+    const { rowsAbout, rowsButActivityAbout, rowsOfTypeAbout } = this.#statements;
+    const parameters = [oldest.seq, before, `"${id}"`, limit] as const;
+    const raw =
+      filter === undefined
+        ? rowsAbout.all(...parameters)
+        : filter === "life"
+          ? rowsButActivityAbout.all(...parameters)
+          : rowsOfTypeAbout.all(filter, ...parameters);
+    return raw.map((values) => {
+      const row = rowOf(values);
+      const previous = row.seq - 1;
+      verifyChain([row], previous, previous === oldest.seq ? oldest.chain : (this.chainAt(previous) ?? 0));
+      return row;
+    });
+  }
+
+  #chainOf({ seq, chain }: Start): number | undefined {
+    return chain ?? this.chainAt(seq);
+  }
+
+  #lastOfBlocks(): Link | undefined {
+    return this.#statements.lastBlock.get();
+  }
+
+  #blockWith(seq: number): StoredBlock | undefined {
+    const block = this.#statements.blockAfter.get(seq - 1);
+    return block !== undefined && block.firstSeq <= seq ? block : undefined;
+  }
+
+  #eventsOf(block: StoredBlock): StoredEvent[] {
+    const { lastSeq: seq, chain } = block;
+    const decoded = this.#decoded?.deref();
+    if (decoded?.block.seq === seq && decoded.block.chain === chain) return decoded.events;
+    const events = decodeBlock(block);
+    this.#decoded = new WeakRef({ block: { seq, chain }, events });
+    return events;
+  }
+}
+
+function isChain(rows: readonly EventRow[], { seq, chain }: Link): boolean {
+  if (rows.length === 0) return true;
+  return rows.at(-1)?.seq === seq + rows.length && rows.at(-1)?.chain === chainChecksum(rows, chain);
+}
+
+function matches({ type }: Pick<StoredEvent, "type">, filter: EventFilter | undefined): boolean {
+  if (filter === undefined) return true;
+  return filter === "life" ? !type.startsWith("Activity") : type === filter;
+}
+
+function mayMatch({ types }: StoredBlock, filter: EventFilter | undefined): boolean {
+  return filter === undefined || filter === "life" || types.includes(` ${filter} `);
+}

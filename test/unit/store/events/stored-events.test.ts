@@ -1,0 +1,249 @@
+import BetterSqlite3 from "better-sqlite3";
+import { drizzle } from "drizzle-orm/better-sqlite3";
+import { migrate } from "drizzle-orm/better-sqlite3/migrator";
+import * as fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EVENTS_PER_BLOCK } from "../../../../src/store/journal/block-size.ts";
+import {
+  CorruptFile,
+  chainChecksum,
+  type StoredEvent,
+} from "../../../../src/store/journal/journal-checksum.ts";
+import { StoredEvents } from "../../../../src/store/journal/stored-events.ts";
+import { expectHolds } from "../../../support/properties.ts";
+
+const TYPES = ["ActivityRecorded", "ComputeActivated", "ComputeSuspended", "WorldReset"];
+const BEGINNING = { seq: 0, chain: 0 };
+
+/** Event `seq` of a made history: every third one belongs to the decision of the one before it. */
+function eventAt(seq: number): StoredEvent {
+  return {
+    seq,
+    decision: seq % 3 === 0 ? seq - 1 : seq,
+    at: 1_767_225_600_000 + Math.floor(seq / 2) * 1_234,
+    type: seq === 700 ? "WorldReset" : (TYPES[seq % 3] as string),
+    payload: JSON.stringify([`id-${seq % 5}`, seq, "line\nbreak"]),
+  };
+}
+
+const between = (after: number, upTo: number) =>
+  Array.from({ length: upTo - after }, (_, index) => eventAt(after + 1 + index));
+
+function openFile() {
+  const sqlite = new BetterSqlite3(":memory:");
+  onTestFinished(() => void sqlite.close());
+  migrate(drizzle(sqlite, { casing: "snake_case" }), { migrationsFolder: "migrations" });
+  const count = (table: string) => sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+  const events = new StoredEvents(sqlite);
+  let head = BEGINNING;
+  /** Adds so many events in one commit. */
+  const commit = (added: number, oldest = BEGINNING) => {
+    const seq = head.seq + added;
+    head = { seq, chain: events.append(between(head.seq, seq), head.chain, oldest) };
+  };
+  const all = () => events.since({ ...BEGINNING }, Number.POSITIVE_INFINITY).map(plain);
+  return { sqlite, events, commit, all, counts: () => [count("event_blocks"), count("events")] };
+}
+
+const plain = ({ seq, decision, at, type, payload }: StoredEvent) => ({ seq, decision, at, type, payload });
+
+describe("events of a file", () => {
+  test("stay rows until there are enough for a block", () => {
+    const { commit, counts, all } = openFile();
+    commit(EVENTS_PER_BLOCK - 1);
+    expect(counts()).toEqual([0, EVENTS_PER_BLOCK - 1]);
+    commit(1);
+    expect(counts()).toEqual([1, 0]);
+    commit(3);
+    expect(counts()).toEqual([1, 3]);
+    commit(2 * EVENTS_PER_BLOCK - 4);
+    expect(counts()).toEqual([2, 0]);
+    expect(all()).toEqual(between(0, 3 * EVENTS_PER_BLOCK - 1));
+  });
+
+  test("are the same whatever the sizes of the commits, read from anywhere", async () => {
+    const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 100, max: 1_500 })), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    const position = fc.nat({ max: 4_000 });
+    const reads = fc.array(fc.tuple(position, fc.integer({ min: 1, max: 1_200 })), { maxLength: 5 });
+    await expectHolds(
+      fc.property(sizes, reads, (sizes, reads) => {
+        const { events, commit, all } = openFile();
+        for (const size of sizes) commit(size);
+        const head = sizes.reduce((sum, size) => sum + size, 0);
+        const expected = between(0, head);
+        expect(all()).toEqual(expected);
+        expect(events.last?.chain ?? 0).toBe(chainChecksum(expected, 0));
+        for (const [at, limit] of reads) {
+          const from = Math.min(at, head);
+          const chain = chainChecksum(expected.slice(0, from), 0);
+          if (from > 0) expect(events.chainAt(from)).toBe(chain);
+          for (const known of [chain, from === 0 ? 0 : undefined])
+            expect(events.since({ seq: from, chain: known }, limit).map(plain)).toEqual(
+              expected.slice(from, from + limit),
+            );
+        }
+      }),
+      130,
+    );
+  });
+
+  test("about an object come newest first, from rows and blocks", () => {
+    const { events, commit } = openFile();
+    commit(1_300);
+    commit(20);
+    const mentions = (id: string, keep: (event: StoredEvent) => boolean) =>
+      between(0, 1_320)
+        .filter((event) => event.payload.includes(`"${id}"`) && keep(event))
+        .reverse();
+    const about = (...parameters: Parameters<StoredEvents["about"]>) =>
+      events.about(...parameters).map(plain);
+    const any = () => true;
+    expect(about("id-3", BEGINNING, 9_999, 9_999)).toEqual(mentions("id-3", any));
+    expect(about("id-3", BEGINNING, 9_999, 7)).toEqual(mentions("id-3", any).slice(0, 7));
+    const oldest = { seq: 600, chain: events.chainAt(600) ?? 0 };
+    const inRange = mentions("id-3", ({ seq }) => seq > 600 && seq < 1_100);
+    expect(about("id-3", oldest, 1_100, 9_999)).toEqual(inRange);
+    const isLife = mentions("id-3", ({ type }) => type !== "ActivityRecorded");
+    expect(about("id-3", BEGINNING, 9_999, 9_999, "life")).toEqual(isLife);
+    const resets = mentions("id-0", ({ type }) => type === "WorldReset");
+    expect(about("id-0", BEGINNING, 9_999, 9_999, "WorldReset")).toEqual(resets);
+    expect(about("id-9", BEGINNING, 9_999, 9_999)).toEqual([]);
+  });
+
+  test("of a type are found in rows and blocks", () => {
+    const { events, commit } = openFile();
+    commit(800);
+    expect(events.hasType("WorldReset", 0, 800)).toBe(true);
+    expect(events.hasType("WorldReset", 699, 700)).toBe(true);
+    expect(events.hasType("WorldReset", 700, 800)).toBe(false);
+    expect(events.hasType("WorldReset", 0, 699)).toBe(false);
+    const inRows = openFile();
+    for (let count = 0; count < 10; count += 1) inRows.commit(1);
+    expect(inRows.events.hasType("ComputeActivated", 9, 10)).toBe(true);
+    expect(inRows.events.hasType("ComputeActivated", 10, 99)).toBe(false);
+  });
+
+  test.each([0, 1, 511, 512, 513, 900, 1_023, 1_024, 1_029, 1_030])("after %i can be deleted", (seq) => {
+    const { events, commit, all } = openFile();
+    commit(1_024);
+    commit(6);
+    events.deleteAfter(seq);
+    expect(all()).toEqual(between(0, seq));
+    expect(events.last?.seq ?? 0).toBe(seq);
+    const before = chainChecksum(between(0, seq), 0);
+    events.append(between(seq, 2_000), before, BEGINNING);
+    expect(all()).toEqual(between(0, 2_000));
+  });
+
+  test("that are truncated are deleted, except in a block with later ones", () => {
+    const { events, commit, counts } = openFile();
+    commit(1_024);
+    commit(6);
+    events.deleteBefore(513);
+    expect([counts(), events.first]).toEqual([[1, 6], 513]);
+    const oldest = { seq: 600, chain: chainChecksum(between(0, 600), 0) };
+    events.deleteBefore(601);
+    expect([counts(), events.first]).toEqual([[1, 6], 513]);
+    expect(events.since(oldest, 9_999).map(plain)).toEqual(between(600, 1_030));
+    events.deleteBefore(1_030);
+    expect([counts(), events.first]).toEqual([[0, 1], 1_030]);
+  });
+
+  test("after truncation become blocks when the truncated rows are gone", () => {
+    const { events, commit, counts } = openFile();
+    for (let count = 0; count < 100; count += 1) commit(1);
+    const oldest = { seq: 50, chain: chainChecksum(between(0, 50), 0) };
+    commit(600, oldest);
+    expect(counts()).toEqual([0, 700]);
+    events.deleteBefore(51);
+    commit(1, oldest);
+    expect(counts()).toEqual([1, 138]);
+    commit(600, oldest);
+    expect(counts()).toEqual([2, 0]);
+    expect(events.since(oldest, 9_999).map(plain)).toEqual(between(50, 1_301));
+  });
+
+  test("of an older release become blocks, a few with every commit", () => {
+    const { sqlite, commit, counts, all } = openFile();
+    commit(511);
+    const insert = sqlite.prepare(
+      "INSERT INTO events (seq, at, type, payload, decision, chain) VALUES (@seq, @at, @type, @payload, @decision, @chain)",
+    );
+    let chain = sqlite.prepare("SELECT chain FROM events ORDER BY seq DESC LIMIT 1").pluck().get() as number;
+    for (const event of between(511, 3_000)) {
+      chain = chainChecksum([event], chain);
+      insert.run({ ...event, chain });
+    }
+    expect(counts()).toEqual([0, 3_000]);
+    let head = { seq: 3_000, chain };
+    const reopened = new StoredEvents(sqlite);
+    const rows: unknown[] = [];
+    for (let count = 0; count < 8; count += 1) {
+      const seq = head.seq + 1;
+      head = { seq, chain: reopened.append(between(head.seq, seq), head.chain, BEGINNING) };
+      rows.push(counts()[1]);
+    }
+    expect(rows).toEqual([2_488, 1_976, 1_464, 952, 440, 441, 442, 443]);
+    expect(all()).toEqual(between(0, 3_008));
+  });
+});
+
+describe("damage", () => {
+  test("of any byte of a block is found before an event of it is returned", () => {
+    const { sqlite, commit } = openFile();
+    commit(600);
+    const blob = sqlite.prepare("SELECT events FROM event_blocks").pluck().get() as Buffer;
+    const write = sqlite.prepare("UPDATE event_blocks SET events = ?");
+    for (let position = 0; position < blob.length; position += 1 + (position % 11)) {
+      const damaged = Buffer.from(blob);
+      damaged[position] = (damaged[position] ?? 0) ^ (1 << (position % 8));
+      write.run(damaged);
+      const events = new StoredEvents(sqlite);
+      // Of the last byte, some bits mean nothing.
+      let read: StoredEvent[];
+      try {
+        read = events.since(BEGINNING, 9_999);
+      } catch (error) {
+        expect(error).toBeInstanceOf(CorruptFile);
+        continue;
+      }
+      expect(read.map(plain)).toEqual(between(0, 600));
+    }
+    write.run(blob.subarray(0, blob.length - 2));
+    expect(() => new StoredEvents(sqlite).since(BEGINNING, 1)).toThrow("events 1 to 600 are damaged");
+  });
+
+  test.each(["first_seq", "last_seq", "chain", "chain_before"])("of %s of a block is found", (column) => {
+    const { sqlite, commit } = openFile();
+    commit(1_024);
+    commit(5);
+    sqlite.exec(`UPDATE event_blocks SET ${column} = ${column} + 1 WHERE first_seq = 513`);
+    const events = new StoredEvents(sqlite);
+    expect(() => events.since(BEGINNING, 9_999)).toThrow(CorruptFile);
+    expect(() => events.verify(BEGINNING, 9_999)).toThrow(CorruptFile);
+    expect(events.since(BEGINNING, 512).map(plain)).toEqual(between(0, 512));
+  });
+
+  test("of the types of a block is found, and so is a missing block", () => {
+    const { sqlite, commit } = openFile();
+    commit(1_024);
+    sqlite.exec("UPDATE event_blocks SET types = ' WorldReset ' WHERE first_seq = 513");
+    expect(() => new StoredEvents(sqlite).since(BEGINNING, 9_999)).toThrow("events 513 to 1024 are damaged");
+    sqlite.exec("DELETE FROM event_blocks WHERE first_seq = 1");
+    expect(() => new StoredEvents(sqlite).since(BEGINNING, 9_999)).toThrow("event 1 or the one before it");
+    expect(() => new StoredEvents(sqlite).about("id-1", BEGINNING, 9_999, 9_999)).toThrow(CorruptFile);
+  });
+
+  test("of rows stays in the rows", () => {
+    const { sqlite, commit, events, counts } = openFile();
+    commit(400);
+    sqlite.exec("UPDATE events SET at = at + 1 WHERE seq = 7");
+    commit(400);
+    commit(400);
+    expect(counts()).toEqual([0, 1_200]);
+    expect(() => events.since(BEGINNING, 9_999)).toThrow("event 7 or the one before it is damaged");
+  });
+});
