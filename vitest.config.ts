@@ -12,16 +12,6 @@ const fromSources = (name: string) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], isolate: false },
 });
 
-/** The same, with small blocks of events: their worlds have few events. */
-const withSmallBlocks = (name: string) => ({
-  ...fromSources(name),
-  resolve: {
-    alias: [
-      { find: /^\.\/block-size\.ts$/, replacement: join(import.meta.dirname, "test/support/block-size.ts") },
-    ],
-  },
-});
-
 /** Tests that start real processes: they run the bundle, which is built once before them. */
 const fromBundle = (name: string, ...setups: string[]) => ({
   extends: true as const,
@@ -31,6 +21,16 @@ const fromBundle = (name: string, ...setups: string[]) => ({
     isolate: false,
     globalSetup: ["test/support/build.ts", ...setups],
     server: { deps: { external: [/\/dist\//] } },
+  },
+});
+
+/** With small blocks of events: worlds of tests have few events. */
+const withSmallBlocks = (name: string) => ({
+  ...fromSources(name),
+  resolve: {
+    alias: [
+      { find: /^\.\/block-size\.ts$/, replacement: join(import.meta.dirname, "test/support/block-size.ts") },
+    ],
   },
 });
 

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { createApp } from "../../src/app/create-app.ts";
 import { openWorlds } from "../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
+import { DAY } from "../../src/platform/core/time.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
+import { EVENTS_PER_BLOCK } from "../../src/store/journal/block-size.ts";
 import { CorruptFile } from "../../src/store/journal/journal-checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../src/store/tables/format-version.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { StoreUnavailable } from "../../src/worlds/world-handle.ts";
-import { API_KEY, type ApiResponse, createDouble } from "./double.ts";
+import { API_KEY, type ApiResponse, createDouble, type Double } from "./double.ts";
 import { fillWorld, queryAll, type WorldQueries, type WorldResponses } from "./full-world.ts";
 import type { ServerClient } from "./running-server.ts";
 
@@ -37,14 +39,21 @@ export type VerifyResult = string | undefined;
 
 /**
  * A world with rows in every table. With `keep`, its history begins at a checkpoint that long before its
- * head.
+ * head. With `inBlocks`, its events are in a block.
  */
-export async function createIntactFile(keep?: string): Promise<IntactWorld> {
+export async function createIntactFile({
+  keep,
+  inBlocks = false,
+}: {
+  readonly keep?: string;
+  readonly inBlocks?: boolean;
+} = {}): Promise<IntactWorld> {
   const bench = new CorruptionBench();
   try {
     const directory = new DataDirectory(bench.data, MIGRATIONS_FOLDER);
     const double = await createDouble({ storage: directory });
     const questions = await fillWorld(double);
+    if (inBlocks) await scheduleActivities(double, EVENTS_PER_BLOCK);
     if (keep !== undefined) await double.sim("POST", "/compact", { keep });
     await double.sim("POST", "/snapshots", { name: "sound" });
     await double.close();
@@ -59,6 +68,19 @@ export async function createIntactFile(keep?: string): Promise<IntactWorld> {
   } finally {
     bench.remove();
   }
+}
+
+/** Schedules queries in the far future, in one commit. */
+async function scheduleActivities({ world }: Double, count: number): Promise<void> {
+  await world.transact(({ world, now, execute }) => {
+    const [{ id: endpointId } = { id: "" }] = world.computes.values();
+    for (let index = 0; index < count; index += 1)
+      execute({
+        type: "ScheduleActivity",
+        at: now + 365 * DAY + index,
+        activity: { endpointId, kind: "query", durationMs: 1 },
+      });
+  });
 }
 
 /**

@@ -142,8 +142,16 @@ function* checkStructure(sqlite: BetterSqlite3.Database, isWhole: boolean): Gene
   const tables = TABLE_NAMES.filter((name) => !TABLES_READ_IN_PARTS.includes(name));
   const checks = isWhole ? ["integrity_check"] : tables.map((name) => `quick_check('${tableName(name)}')`);
   for (const check of checks) {
-    const [first] = sqlite.prepare(`PRAGMA ${check}`).pluck().all();
-    if (first !== "ok") throw new CorruptFile(String(first));
+    const [problem] = problemsOf(sqlite, check);
+    if (problem !== undefined) throw new CorruptFile(problem);
     yield;
   }
+}
+
+/** The findings of a check of SQLite, each in one line. */
+export function problemsOf(sqlite: BetterSqlite3.Database, check: string): string[] {
+  const found = sqlite.prepare<[], string>(`PRAGMA ${check}`).pluck().all();
+  return found
+    .flatMap((text) => text.split("\n"))
+    .filter((line) => line !== "ok" && line !== "" && !/^\*\*\* in database .* \*\*\*$/.test(line));
 }

@@ -13,7 +13,7 @@ import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
-import { readWorldRow, type WorldRow } from "./read-world.ts";
+import { problemsOf, readWorldRow, type WorldRow } from "./read-world.ts";
 
 /** Where a file differs from its journal, or is damaged. */
 type VerificationDifference = { readonly where: string; readonly message: string };
@@ -64,9 +64,7 @@ class Verifier {
 
   async run(progress: VerificationProgress): Promise<void> {
     await this.#collectCorruption("file", () => {
-      for (const problem of this.#sqlite.prepare("PRAGMA integrity_check").pluck().all()) {
-        if (problem !== "ok") this.#addDifference("file", String(problem));
-      }
+      for (const problem of problemsOf(this.#sqlite, "integrity_check")) this.#addDifference("file", problem);
     });
     await this.#collectCorruption("journal", async () => {
       const row = readWorldRow(this.#sqlite);

@@ -15,7 +15,15 @@ export function asCorruptFile(error: unknown): unknown {
   const isCorruption =
     /^SQLITE_(CORRUPT|NOTADB)/.test(error.code) ||
     /malformed JSON|JSON cannot hold BLOB|no such (table|column)|has no column/.test(error.message);
-  return isCorruption ? new CorruptFile(error.message, { cause: error }) : error;
+  return isCorruption ? new CorruptFile(inOneLine(error.message), { cause: error }) : error;
+}
+
+/** SQLite may quote lines of its schema. */
+function inOneLine(message: string): string {
+  return message
+    .split("\n")
+    .map((line) => line.trim())
+    .join(" ");
 }
 
 /** CRC-32 of a row's values as SQLite stores them, in column order. */
