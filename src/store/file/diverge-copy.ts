@@ -26,10 +26,15 @@ export type DivergenceOptions = {
 
 /**
  * For a copy that is discarded if anything fails: one transaction without a log, and a cache for the pages
- * that it changes again and again. Operations have random ids, so every portion changes most pages of their
- * index.
+ * that it changes again and again.
  */
-const WRITE_ONCE = "PRAGMA journal_mode = OFF; PRAGMA cache_size = -65536; BEGIN IMMEDIATE";
+function writeOnce(sqlite: BetterSqlite3.Database): void {
+  // Otherwise the log cannot be turned off.
+  sqlite.unsafeMode(true);
+  const mode = sqlite.pragma("journal_mode = OFF", { simple: true });
+  if (mode !== "off") throw new Error(`the log of a copy cannot be turned off: it is ${mode}`);
+  sqlite.exec("PRAGMA cache_size = -16384; BEGIN IMMEDIATE");
+}
 
 /** Turns a copy that is not open into a history of its own. If this fails, the copy must be discarded. */
 export async function divergeCopy(
@@ -41,7 +46,7 @@ export async function divergeCopy(
   try {
     // An unfinished copy is never read, and it is synced before it is moved into place.
     sqlite.exec("PRAGMA synchronous = OFF");
-    if (rewindTo !== undefined) sqlite.exec(WRITE_ONCE);
+    if (rewindTo !== undefined) writeOnce(sqlite);
     const row = readWorldRow(sqlite);
     if (row === undefined) throw new CorruptFile("there is no world in this file");
     const history = readHistoryRow(sqlite);

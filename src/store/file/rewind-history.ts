@@ -5,6 +5,7 @@ import { JOURNALED_TABLES } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { Operation } from "../../platform/operation/operation.ts";
+import type { HourlyUsage } from "../../platform/usage/usage-totals.ts";
 import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
 import { CorruptFile } from "../journal/journal-checksum.ts";
 import { RequestRows } from "../journal/request-rows.ts";
@@ -13,8 +14,8 @@ import { StoredEvents } from "../journal/stored-events.ts";
 import { compareRows, RowWriter, tableName } from "../tables/stored-tables.ts";
 import type { WorldRow } from "./read-world.ts";
 
-/** Rows read, deleted or written between two pauses: some milliseconds. */
-const ROWS_PER_PORTION = 2_000;
+/** Rows read, deleted or written between two pauses: ten milliseconds. */
+const ROWS_PER_PORTION = 1_000;
 /** Events have no index, so deleting one takes a tenth of the time of an operation. */
 const EVENTS_PER_PORTION = 20_000;
 /** A table of which less is left than this part is written anew: an insertion takes as long as a deletion. */
@@ -74,7 +75,11 @@ async function hasReset(sqlite: BetterSqlite3.Database, { seq, at }: World, head
 /** Most rows of a world are of hourly usage, and most of them are about hours before the point. */
 async function rewindHourlyUsage(sqlite: BetterSqlite3.Database, { hourlyUsage }: World): Promise<void> {
   const table = tableName("hourlyUsage");
-  const expected = new Map(hourlyUsage.entries());
+  const expected = new Map<string, HourlyUsage>();
+  for (const [key, row] of hourlyUsage.entries()) {
+    expected.set(key, row);
+    if (expected.size % ROWS_PER_PORTION === 0) await nextTurn();
+  }
   if (expected.size < FEW * countRows(sqlite, table)) sqlite.exec(`DELETE FROM ${table}`);
   else {
     const remove = sqlite.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
@@ -115,20 +120,23 @@ function countRows(sqlite: BetterSqlite3.Database, table: string): number {
   return sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
 }
 
-function changesOf(table: string, entries: Iterable<readonly [string, unknown]>): Change[] {
-  return Array.from(entries, ([key, value]) => ({ table, key, value }));
+function* changesOf(table: string, entries: Iterable<readonly [string, unknown]>): Generator<Change> {
+  for (const [key, value] of entries) yield { table, key, value };
 }
 
-async function writeRows(sqlite: BetterSqlite3.Database, changes: readonly Change[]): Promise<void> {
+async function writeRows(sqlite: BetterSqlite3.Database, changes: Iterable<Change>): Promise<void> {
   const writer = new RowWriter(sqlite);
   await inPortions(changes, (change) => writer.write(change));
 }
 
-async function inPortions<T>(items: readonly T[], work: (item: T) => unknown): Promise<void> {
-  for (let from = 0; from < items.length; from += ROWS_PER_PORTION) {
-    for (const item of items.slice(from, from + ROWS_PER_PORTION)) work(item);
-    await nextTurn();
+async function inPortions<T>(items: Iterable<T>, work: (item: T) => unknown): Promise<void> {
+  let count = 0;
+  for (const item of items) {
+    work(item);
+    count += 1;
+    if (count % ROWS_PER_PORTION === 0) await nextTurn();
   }
+  await nextTurn();
 }
 
 function finishedOperations(journal: SqliteJournal, upTo: number): Operation[] {
