@@ -28,8 +28,26 @@ function rowsOf(world: World, name: (typeof JOURNALED_TABLES)[number]): Iterable
   return world[name as TablesWith<{ checkpoint: "copied" }>].copy();
 }
 
+/** Rows loaded in one step: a few milliseconds of work. */
+const ROWS_PER_STEP = 2_000;
+
 /** The world of a checkpoint, without the rows outside history. */
-export function worldFromCheckpoint({ seq, at, settings, numbers, tables }: Checkpoint): World {
+export function worldFromCheckpoint(checkpoint: Checkpoint): World {
+  const steps = worldFromCheckpointInSteps(checkpoint);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps. Others can run in between. */
+export function* worldFromCheckpointInSteps({
+  seq,
+  at,
+  settings,
+  numbers,
+  tables,
+}: Checkpoint): Generator<undefined, World> {
   const world = emptyWorld();
   world.seq = seq;
   world.at = at;
@@ -37,7 +55,12 @@ export function worldFromCheckpoint({ seq, at, settings, numbers, tables }: Chec
   world.numbers = { ...NO_NUMBERS, ...numbers };
   for (const name of JOURNALED_TABLES) {
     const table: { load(row: unknown): void } = world[name] as never;
-    for (const row of tables[name] ?? []) table.load(row);
+    let count = 0;
+    for (const row of tables[name] ?? []) {
+      table.load(row);
+      count += 1;
+      if (count % ROWS_PER_STEP === 0) yield;
+    }
   }
   return world;
 }

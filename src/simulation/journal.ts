@@ -80,6 +80,8 @@ export interface Journal {
   checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition;
   /** The newest checkpoint at or before this sequence number or instant (inclusive); otherwise the oldest. */
   checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint;
+  /** The same, without blocking others while it is read. */
+  readCheckpointBefore(point: { readonly seq: number }): Promise<Checkpoint>;
   /** Durable when it resolves. Checkpoints only make past worlds faster to rebuild. */
   storeCheckpoint(checkpoint: Checkpoint): Promise<void>;
   /** Truncates history. Truncated rows are deleted a few at a time, with every later write. */

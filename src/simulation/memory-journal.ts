@@ -118,6 +118,10 @@ export class MemoryJournal implements Journal {
     return this.#checkpoints.findLast(isBefore) ?? this.oldest;
   }
 
+  async readCheckpointBefore(point: { readonly seq: number }): Promise<Checkpoint> {
+    return this.checkpointBefore(point);
+  }
+
   checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition {
     return this.checkpointBefore(point);
   }

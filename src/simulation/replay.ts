@@ -3,7 +3,7 @@ import { emptyWorld, type World } from "../platform/core/world.ts";
 import type { RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import { accept, type Result, refuse } from "../platform/refusal-codes.ts";
-import { worldFromCheckpoint } from "./checkpoint.ts";
+import { worldFromCheckpointInSteps } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
 
 /** A point in history: after an event, or after all events up to and including an instant. */
@@ -70,7 +70,10 @@ export async function worldAt(
   seq: number,
   pause: (folded: number) => Promise<void>,
 ): Promise<World> {
-  const world = worldFromCheckpoint(journal.checkpointBefore({ seq }));
+  const steps = worldFromCheckpointInSteps(await journal.readCheckpointBefore({ seq }));
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) await pause(0);
+  const world = step.value;
   const first = world.seq;
   while (world.seq < seq) {
     const events = journal.events(world.seq, Math.min(EVENTS_PER_PORTION, seq - world.seq));

@@ -79,6 +79,12 @@ export class TwinJournal implements Journal {
     );
   }
 
+  async readCheckpointBefore(point: { readonly seq: number }): Promise<Checkpoint> {
+    const read = await this.#store.journal.readCheckpointBefore(point);
+    expect(JSON.stringify(read)).toBe(JSON.stringify(this.checkpointBefore(point)));
+    return read;
+  }
+
   async storeCheckpoint(checkpoint: Checkpoint): Promise<void> {
     await this.#memory.storeCheckpoint(checkpoint);
     await this.#store.journal.storeCheckpoint(checkpoint);

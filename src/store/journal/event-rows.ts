@@ -1,10 +1,7 @@
-import { gunzipSync } from "node:zlib";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
-import type { Checkpoint } from "../../simulation/checkpoint.ts";
 import { fieldsOf, payloadOf } from "./event-payload.ts";
 import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
-import type { CheckpointRow } from "./journal-statements.ts";
 
 /** Rows of events are read as arrays: SQLite returns them at twice the speed of objects. */
 export type RawEvent = [
@@ -44,12 +41,4 @@ export function eventOf({ seq, at, type, decision, payload }: StoredEvent): Reco
 export function storedEventOf(event: RecordedEvent): StoredEvent {
   const { seq, at, type, decision } = event;
   return { seq, decision, at, type, payload: payloadOf(event) };
-}
-
-export function checkpointOf({ seq, world }: CheckpointRow): Checkpoint {
-  try {
-    return JSON.parse(gunzipSync(world).toString()) as Checkpoint;
-  } catch (error) {
-    throw new CorruptFile(`checkpoint ${seq} is damaged`, { cause: error });
-  }
 }

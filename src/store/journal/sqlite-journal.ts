@@ -1,5 +1,3 @@
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
 import type { TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
@@ -17,11 +15,11 @@ import type {
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { RowWriter } from "../tables/stored-tables.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
-import { checkpointOf, eventOf, storedEventOf } from "./event-rows.ts";
+import { eventOf, storedEventOf } from "./event-rows.ts";
 import { isFileFailure } from "./file-failure.ts";
 import { CorruptFile, checksumOf } from "./journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
-import { prepareJournalStatements } from "./journal-statements.ts";
+import { type CheckpointRow, prepareJournalStatements } from "./journal-statements.ts";
 import {
   isPruned,
   PRUNED_PER_CALL,
@@ -31,16 +29,12 @@ import {
   pruneSome,
 } from "./prune-history.ts";
 import { RequestRows } from "./request-rows.ts";
+import { packCheckpoint, unpackCheckpoint, unpackCheckpointInSteps } from "./stored-checkpoint.ts";
 import { StoredEvents } from "./stored-events.ts";
 import { StoredOperations } from "./stored-operations.ts";
 
-/** Speed matters more than size: other requests wait while a checkpoint is written. */
-const COMPRESSION = { level: 1 };
-
 /** The table beside history whose rows may be lost. Secrets belong to the change that created them. */
 const LOSABLE_TABLE: TableName = "apiKeyUses";
-
-const compress = promisify<string, typeof COMPRESSION, Buffer>(gzip);
 
 /** The position that the journal continues from. */
 export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
@@ -155,10 +149,13 @@ export class SqliteJournal implements Journal {
   }
 
   checkpointBefore(point: { readonly seq: number } | { readonly at: SimTime }): Checkpoint {
-    const { checkpointBySeq, checkpointByTime, checkpointAt } = this.#statements;
-    const nearest = "seq" in point ? checkpointBySeq.get(point.seq) : checkpointByTime.get(point.at);
-    const nearestOrOldest = nearest ?? checkpointAt.get(this.#oldest.seq);
-    return nearestOrOldest === undefined ? takeCheckpoint(emptyWorld()) : checkpointOf(nearestOrOldest);
+    const row = this.#checkpointRowBefore(point);
+    return row === undefined ? takeCheckpoint(emptyWorld()) : unpackCheckpoint(row.seq, row.world);
+  }
+
+  async readCheckpointBefore(point: { readonly seq: number }): Promise<Checkpoint> {
+    const row = this.#checkpointRowBefore(point);
+    return row === undefined ? takeCheckpoint(emptyWorld()) : unpackCheckpointInSteps(row.seq, row.world);
   }
 
   checkpointPositionBefore(point: { readonly seq: number } | { readonly at: SimTime }): CheckpointPosition {
@@ -172,7 +169,7 @@ export class SqliteJournal implements Journal {
     const { seq, at } = checkpoint;
     const chain = this.chainAt(seq);
     if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
-    const world = await compress(JSON.stringify(checkpoint), COMPRESSION);
+    const world = await packCheckpoint(checkpoint);
     this.#transactions.run(() => this.#statements.insertCheckpoint.run(seq, at, chain, world));
   }
 
@@ -231,6 +228,14 @@ export class SqliteJournal implements Journal {
   #knownChain(seq: number): number | undefined {
     if (seq === this.#head.seq) return this.#head.chain;
     return seq === this.#oldest.seq ? this.#oldest.chain : undefined;
+  }
+
+  #checkpointRowBefore(
+    point: { readonly seq: number } | { readonly at: SimTime },
+  ): CheckpointRow | undefined {
+    const { checkpointBySeq, checkpointByTime, checkpointAt } = this.#statements;
+    const nearest = "seq" in point ? checkpointBySeq.get(point.seq) : checkpointByTime.get(point.at);
+    return nearest ?? checkpointAt.get(this.#oldest.seq);
   }
 
   /** The caller opens the transaction. */

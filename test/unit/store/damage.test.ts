@@ -9,7 +9,7 @@ import { Simulation } from "../../../src/simulation/simulation.ts";
 import { checkSchema } from "../../../src/store/file/check-schema.ts";
 import { HeadMark, headMarkPath, readHeadMark } from "../../../src/store/file/head-mark.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { checkpointOf, eventOf, rowOf, verifyChain } from "../../../src/store/journal/event-rows.ts";
+import { eventOf, rowOf, verifyChain } from "../../../src/store/journal/event-rows.ts";
 import { isFileFailure, isIoFailure } from "../../../src/store/journal/file-failure.ts";
 import {
   asCorruptFile,
@@ -18,6 +18,7 @@ import {
   checksumOf,
 } from "../../../src/store/journal/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../../../src/store/journal/journal-row.ts";
+import { unpackCheckpoint } from "../../../src/store/journal/stored-checkpoint.ts";
 import { NotAWorldFile } from "../../../src/store/tables/format-version.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 import { worldWithProject } from "../../support/rule-worlds.ts";
@@ -225,10 +226,8 @@ describe("stored events", () => {
   test("a checkpoint is read from its compressed text", () => {
     const checkpoint = takeCheckpoint(emptyWorld());
     const world = gzipSync(JSON.stringify(checkpoint));
-    expect(checkpointOf({ seq: 3, world } as never)).toEqual(JSON.parse(JSON.stringify(checkpoint)));
-    expect(() => checkpointOf({ seq: 3, world: Buffer.from("x") } as never)).toThrow(
-      "checkpoint 3 is damaged",
-    );
+    expect(unpackCheckpoint(3, world)).toEqual(JSON.parse(JSON.stringify(checkpoint)));
+    expect(() => unpackCheckpoint(3, Buffer.from("x"))).toThrow("checkpoint 3 is damaged");
   });
 });
 
