@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { createApp } from "../../src/app/create-app.ts";
 import { openWorlds } from "../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
-import { DAY } from "../../src/platform/core/time.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { EVENTS_PER_BLOCK } from "../../src/store/journal/block-size.ts";
@@ -12,9 +11,10 @@ import { CorruptFile } from "../../src/store/journal/journal-checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../src/store/tables/format-version.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";
 import { StoreUnavailable } from "../../src/worlds/world-handle.ts";
-import { API_KEY, type ApiResponse, createDouble, type Double } from "./double.ts";
+import { API_KEY, type ApiResponse, createDouble } from "./double.ts";
 import { fillWorld, queryAll, type WorldQueries, type WorldResponses } from "./full-world.ts";
 import type { ServerClient } from "./running-server.ts";
+import { scheduleActivities } from "./scheduled-activities.ts";
 
 /** The file of a closed world, and its responses before the damage. */
 export type IntactWorld = {
@@ -68,19 +68,6 @@ export async function createIntactFile({
   } finally {
     bench.remove();
   }
-}
-
-/** Schedules queries in the far future, in one commit. */
-async function scheduleActivities({ world }: Double, count: number): Promise<void> {
-  await world.transact(({ world, now, execute }) => {
-    const [{ id: endpointId } = { id: "" }] = world.computes.values();
-    for (let index = 0; index < count; index += 1)
-      execute({
-        type: "ScheduleActivity",
-        at: now + 365 * DAY + index,
-        activity: { endpointId, kind: "query", durationMs: 1 },
-      });
-  });
 }
 
 /**

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
+import { EVENTS_PER_BLOCK } from "../../../src/store/journal/block-size.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble, START } from "../double.ts";
+import { scheduleActivities } from "../scheduled-activities.ts";
 import { TestHost } from "../test-host.ts";
 import { DiskModel, type DiskRecord, type Draw, readRecording } from "./disk-image.ts";
 import { FollowedDirectory } from "./followed-directory.ts";
@@ -58,7 +60,7 @@ export async function runStormSeed(seed: number, scratch: string): Promise<Storm
   const log = join(scratch, "recording");
   for (const directory of [data, join(scratch, "killed")])
     rmSync(directory, { recursive: true, force: true });
-  cpSync(await templateIn(scratch), data, { recursive: true });
+  cpSync(await templateIn(scratch, seed % 3 === 0), data, { recursive: true });
   const ledger = new Ledger(hasCopies(seed) ? addOlderWorld(data, scratch, draw) : new Map());
   const disk = new DiskModel(data, draw);
   control(`record/${escaped(log)}/${escaped(`${data}/`)}`);
@@ -162,22 +164,28 @@ async function cutPower(
   return moments.size;
 }
 
-let template: Promise<string> | undefined;
+/** So many events before the first block of events that the steps write one. */
+const EVENTS_BEFORE_BLOCK = 20;
+const templates = new Map<boolean, Promise<string>>();
 
-/** The directory of a closed world with a project. */
-function templateIn(scratch: string): Promise<string> {
-  template ??= (async () => {
-    const path = join(scratch, "template");
-    mkdirSync(path, { recursive: true });
-    const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
-    const double = await createDouble({ storage: directory, startAt: START });
-    await double.api("POST", "/projects", { project: { name: "first" } });
-    await double.advance("1m");
-    await double.close();
-    directory.release();
-    return path;
-  })();
-  return template;
+/** The directory of a closed world with a project, and maybe with nearly as many events as make a block. */
+function templateIn(scratch: string, isNearBlock: boolean): Promise<string> {
+  const made =
+    templates.get(isNearBlock) ?? createTemplate(join(scratch, `template-${isNearBlock}`), isNearBlock);
+  templates.set(isNearBlock, made);
+  return made;
+}
+
+async function createTemplate(path: string, isNearBlock: boolean): Promise<string> {
+  mkdirSync(path, { recursive: true });
+  const directory = new DataDirectory(path, MIGRATIONS_FOLDER);
+  const double = await createDouble({ storage: directory, startAt: START });
+  await double.api("POST", "/projects", { project: { name: "first" } });
+  await double.advance("1m");
+  if (isNearBlock) await scheduleActivities(double, EVENTS_PER_BLOCK - EVENTS_BEFORE_BLOCK);
+  await double.close();
+  directory.release();
+  return path;
 }
 
 function escaped(path: string): string {

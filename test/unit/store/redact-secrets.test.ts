@@ -81,6 +81,17 @@ describe.each(["complete", "truncated"] as const)("a redacted copy of a world wi
   });
 });
 
+test("a copy has no truncated events, which may wait to be deleted", () => {
+  const file = copyOf(files.complete);
+  const { journal, close } = openStore(file, OPTIONS);
+  journal.truncate({ eventsUpTo: files.first, operationsBefore: 0 });
+  close();
+  expect(contentOf(file)).toContain(KEY_HASH);
+  redactSecrets(file, OPTIONS);
+  expect(contentOf(file)).not.toContain(KEY_HASH);
+  expect(inMemory(file).prepare("SELECT min(seq) FROM events").pluck().get()).toBe(files.first + 1);
+});
+
 test("hashes can be replaced by those of other keys", () => {
   const file = copyOf(files.complete);
   redactSecrets(file, OPTIONS, (keyId) => `hash of ${keyId}`);
