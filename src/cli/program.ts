@@ -16,11 +16,11 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
     async () => (await import("./commands/run.ts")).runCommand(),
   ],
   worker: [
-    "run the jobs of standin run --queue",
+    "run the jobs of standin run, whatif compare and whatif backtest with --queue",
     async () => (await import("./queue/worker-command.ts")).workerCommand(),
   ],
   report: [
-    "merge the JSON reports of standin run --shard",
+    "merge the JSON reports of standin run --shard into one",
     async () => (await import("./run/report-command.ts")).reportCommand(),
   ],
   record: [
