@@ -209,8 +209,11 @@ export class DataDirectory implements WorldStorage {
     const path = this.#snapshotFile(world, snapshot);
     const { size, mtimeMs } = statSync(path);
     const info = readFileInfo(path);
-    // Safe, because no other code opens a snapshot.
-    removeEmptyWal(path);
+    try {
+      removeEmptyWal(path);
+    } catch {
+      // An empty log does no harm, and the next reader removes it.
+    }
     return { name: snapshot, createdAt: Math.floor(mtimeMs), sizeBytes: size, ...info };
   }
 

@@ -144,17 +144,23 @@ export class WorldLifecycle {
     this.#drop()?.history.close();
   }
 
-  /** Reads from history that is not in memory: damage found there becomes `StoreUnavailable`. */
+  /**
+   * Reads from history that is not in memory: damage found there becomes `StoreUnavailable`, and so does a world that
+   * is closed while it is read.
+   */
   guardRead<T>(read: () => T): T {
-    const unavailable = (error: unknown): never => {
-      throw this.asUnavailable(error);
-    };
+    let result: T;
     try {
-      const result = read();
-      return result instanceof Promise ? (result.catch(unavailable) as T) : result;
+      result = read();
     } catch (error) {
-      return unavailable(error);
+      throw this.asUnavailable(error);
     }
+    if (!(result instanceof Promise)) return result;
+    const { live } = this;
+    return result.catch((error: unknown) => {
+      if (this.live === live) throw this.asUnavailable(error);
+      throw storeUnavailable(`world "${this.name}" was closed while its history was read`, error);
+    }) as T;
   }
 
   /**
