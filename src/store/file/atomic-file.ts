@@ -38,7 +38,7 @@ export function makePrivateFile(path: string): void {
 }
 
 /** Syncs a file, or the entries of a directory, to disk. */
-function syncFile(path: string): void {
+export function syncFile(path: string): void {
   const file = openSync(path, "r");
   try {
     fsyncSync(file);

@@ -12,6 +12,7 @@ import {
   moveIntoPlace,
   removeDatabase,
   replaceAndPreserve,
+  syncFile,
   temporaryPath,
 } from "./atomic-file.ts";
 import { checkpointAndClose, checkpointWal, connect } from "./sqlite-connection.ts";
@@ -43,6 +44,8 @@ export function upgradeFile(path: string, migrationsFolder: string, backupPath?:
   const copy = temporaryPath(path);
   removeDatabase(copy);
   copyFileSync(path, copy);
+  // A later sync that fails can lose only what the log writes again: SQLite ignores failures of its checkpoints.
+  syncFile(copy);
   const sqlite = connect(copy);
   try {
     const version = schemaVersionOf(sqlite);

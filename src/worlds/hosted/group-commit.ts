@@ -49,17 +49,19 @@ export class GroupCommit {
 
   /** Resolves when everything that has happened so far is durable. */
   next(): Promise<void> {
-    if (this.#next === undefined) {
-      this.#next = deferred();
-      setImmediate(() => {
-        try {
-          this.now();
-        } catch {
-          // All callers that wait for this commit have been rejected.
-        }
-      });
-    }
-    return this.#next.promise;
+    if (this.#next !== undefined) return this.#next.promise;
+    const next = deferred();
+    this.#next = next;
+    setImmediate(() => {
+      // A commit in the meantime has included everything that waits for this one.
+      if (this.#next !== next) return;
+      try {
+        this.now();
+      } catch {
+        // All callers that wait for this commit have been rejected.
+      }
+    });
+    return next.promise;
   }
 
   /** Commits at once. Throws `StoreUnavailable` when the commit fails. */

@@ -174,3 +174,28 @@ test.each(["requests", "api_key_uses"])("history is committed while no row of %s
   expect((await made.double().sim("GET", "/requests")).body.requests).toEqual([]);
   expect(await made.verify("default")).toMatchObject([{ ok: true }]);
 });
+
+test("events that a read of stored history has committed are not committed again", async () => {
+  const journal = new MemoryJournal();
+  const double = await createDouble({ journal });
+  const { body } = await double.api("POST", "/projects", { project: { name: "one" } });
+  const write = journal.write.bind(journal);
+  let writes = 0;
+  journal.write = (batch) => {
+    writes += 1;
+    write(batch);
+  };
+  const { world } = double;
+  const renamed = world.transact(({ world: { accounts }, execute }) =>
+    execute({
+      type: "UpdateProject" as const,
+      accountId: [...accounts.values()][0]?.id ?? "",
+      projectId: body.project.id,
+      name: "two",
+    }),
+  );
+  await world.transact(({ operations }) => operations(body.project.id, 1));
+  await renamed;
+  await new Promise(setImmediate);
+  expect(writes).toBe(1);
+});

@@ -28,10 +28,15 @@ export function checkAnswers(
   const failed = answers.filter(({ status }) => status >= 500);
   for (const { status, body } of failed)
     if (status !== 503) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
+  const wasUnknown = [...before.values()].filter((contents) => contents.length > 1);
+  // A copy of a file whose content an earlier answer left open.
+  const isCopied = (contents: Contents) =>
+    wasUnknown.some((earlier) => contents.every((content) => earlier.includes(content)));
   const unknown = [...after].find(
     ([file, contents]) =>
       contents.length > 1 &&
       (before.get(file)?.length ?? 1) === 1 &&
+      !isCopied(contents) &&
       !(eventsOnly && new Set(contents.map(lastOf)).size === 1),
   );
   // A world that cannot be opened has changed nothing for a request, whatever its opening has written.

@@ -21,22 +21,24 @@ export function hasCompiler(): boolean {
 
 type StormResult = { readonly totals: StormTotals; readonly failures: readonly StormFailure[] };
 
+type StormOptions = {
+  readonly onSeed?: (done: number) => void;
+  /** Ends the run after the seeds that have begun. */
+  readonly signal?: AbortSignal;
+};
+
 /** Runs `count` seeds from `first` on. */
-export function runStorm(
-  first: number,
-  count: number,
-  onSeed: (done: number) => void = () => undefined,
-): Promise<StormResult> {
+export function runStorm(first: number, count: number, options?: StormOptions): Promise<StormResult> {
   return runStormSeeds(
     Array.from({ length: count }, (_, index) => first + index),
-    onSeed,
+    options,
   );
 }
 
 /** Runs seeds in one process per core. Requires Linux and a C compiler. */
 export async function runStormSeeds(
   seeds: readonly number[],
-  onSeed: (done: number) => void = () => undefined,
+  { onSeed = () => undefined, signal }: StormOptions = {},
 ): Promise<StormResult> {
   const directory = mkdtempSync(join(tmpdir(), "standin-shim-"));
   const shim = join(directory, "storage-shim.so");
@@ -44,24 +46,22 @@ export async function runStormSeeds(
   const failures: StormFailure[] = [];
   try {
     execFileSync("cc", ["-O2", "-shared", "-fPIC", "-o", shim, join(HERE, "storage-shim.c"), "-ldl"]);
+    const remaining = [...seeds];
+    const next = () => (signal?.aborted === true ? undefined : remaining.shift());
+    const onReport = (report: StormReport | StormFailure) => {
+      totals.seeds += 1;
+      if ("error" in report) failures.push(report);
+      else
+        for (const name of ["answers", "failed", "unknown", "failures", "powerCuts", "copies"] as const)
+          totals[name] += report[name];
+      onSeed(totals.seeds);
+    };
     const workers = Math.min(availableParallelism(), seeds.length);
-    await Promise.all(
-      Array.from({ length: workers }, (_, index) => {
-        const share = seeds.filter((_, position) => position % workers === index);
-        return runWorker(shim, share, (report) => {
-          totals.seeds += 1;
-          if ("error" in report) failures.push(report);
-          else
-            for (const name of ["answers", "failed", "unknown", "failures", "powerCuts", "copies"] as const)
-              totals[name] += report[name];
-          onSeed(totals.seeds);
-        });
-      }),
-    );
+    await Promise.all(Array.from({ length: workers }, () => runWorker(shim, next, onReport)));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-  if (totals.seeds !== seeds.length)
+  if (totals.seeds !== seeds.length && signal?.aborted !== true)
     throw new Error(`a worker ended after ${totals.seeds} of ${seeds.length} seeds`);
   return { totals, failures: failures.sort((a, b) => a.seed - b.seed) };
 }
@@ -73,13 +73,23 @@ export function describeStormFailure({ seed, error }: StormFailure): string {
 
 async function runWorker(
   shim: string,
-  seeds: readonly number[],
+  next: () => number | undefined,
   onReport: (report: StormReport | StormFailure) => void,
 ): Promise<void> {
   const worker = spawn(process.execPath, ["--import", "tsx", join(HERE, "storm-worker.ts")], {
     env: { ...process.env, LD_PRELOAD: shim },
     stdio: ["pipe", "pipe", "inherit"],
+    // An interrupt of the terminal must not reach it in the middle of a seed.
+    detached: true,
   });
-  worker.stdin.end(seeds.join("\n"));
-  for await (const line of createInterface({ input: worker.stdout })) onReport(JSON.parse(line));
+  const begin = () => {
+    const seed = next();
+    if (seed === undefined) worker.stdin.end();
+    else worker.stdin.write(`${seed}\n`);
+  };
+  begin();
+  for await (const line of createInterface({ input: worker.stdout })) {
+    onReport(JSON.parse(line));
+    begin();
+  }
 }
