@@ -5,7 +5,9 @@ const FIRST_SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
 const SEEDS = Number(process.env["STANDIN_TEST_STORM"] ?? 100);
 
 /** Seeds that have found bugs. */
-const FORMER_FAILURES = [17, 49, 77, 129, 242, 420, 501, 741, 1010, 1267, 1567, 30_274, 31_202, 32_010];
+const FORMER_FAILURES = [
+  17, 49, 77, 129, 242, 420, 501, 741, 1010, 1267, 1567, 30_274, 31_202, 32_010, 32_714, 34_665,
+];
 
 test.skipIf(!hasCompiler())(
   "when storage calls fail and the power is cut, no acknowledged change is lost and each answer was true",

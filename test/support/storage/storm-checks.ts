@@ -62,8 +62,9 @@ export async function checkOutcome(double: Double, ledger: Ledger): Promise<void
   control("heal");
   for (const name of followedWorlds(ledger)) {
     const world = name === DEFAULT_WORLD ? double : doubleOfWorld(double, name);
-    const [committed] = ledger.contents(worldFile(name));
+    // Opens the world if it is closed, which settles an outcome that was unknown.
     const events = await world.world.events(0, Number.MAX_SAFE_INTEGER);
+    const [committed] = ledger.contents(worldFile(name));
     contentOf(`world ${name} in service`, events.slice(0, committed?.length), [committed]);
     const { body } = await world.sim("GET", "/invariants");
     if (body.ok !== true) throw new Error(`invariants of world ${name}: ${JSON.stringify(body)}`);
