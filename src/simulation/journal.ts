@@ -51,6 +51,14 @@ export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
+/** A write that is under way. Until it has ended, nothing of it is in history. */
+export interface SteppedWrite {
+  /** Takes a step of a few milliseconds; returns whether everything is durable. Throws like `Journal.write`. */
+  step(): boolean;
+  /** Whether it is durable or has failed, by its own steps or because something else had to wait for it. */
+  readonly hasEnded: boolean;
+}
+
 export type CheckpointPosition = Pick<Checkpoint, "seq" | "at">;
 
 /** The port to stored history. */
@@ -64,6 +72,11 @@ export interface Journal {
   readonly eventsPerCheckpoint?: number | undefined;
   /** Durable when it returns. If it throws, nothing was written, except after `OutcomeUnknown`. */
   write(batch: Batch): void;
+  /**
+   * Begins the same write in steps, between which others can run. Absent if a write takes no time. Whatever else is
+   * asked of the journal meanwhile completes the write first.
+   */
+  beginWrite?(batch: Batch): SteppedWrite;
   /** Undoes a write that threw `OutcomeUnknown`. Throws if that fails again. */
   undoFailedWrite(): void;
   /** Events with a sequence number above `since` (exclusive), in order, without truncated ones. */

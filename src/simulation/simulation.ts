@@ -10,7 +10,7 @@ import { evolve } from "../platform/evolve.ts";
 import { accept, type Result } from "../platform/refusal-codes.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "./arrival-source.ts";
 import { dueAt, rebuildTimers, scheduleAfter, scheduleWork } from "./due.ts";
-import type { Journal } from "./journal.ts";
+import type { Batch, Journal, SteppedWrite } from "./journal.ts";
 import { randomFrom } from "./random.ts";
 import type { NewRequests } from "./request-log.ts";
 import { ARRIVAL_PRIORITY } from "./timer-order.ts";
@@ -27,12 +27,14 @@ export class Simulation {
   readonly #timers = new TimerQueue();
   #random: Random;
   #uncommitted: RecordedEvent[] = [];
+  #committedSeq: number;
 
   /** `world` is the world that the journal's history replays to; empty for an empty journal. */
   constructor(world: World, journal: Journal) {
     this.world = world;
     this.journal = journal;
     if (journal.tables !== undefined) world.changes.trackOnly(journal.tables);
+    this.#committedSeq = world.seq;
     this.#random = randomFrom(world.settings.seed);
     rebuildTimers(this.#timers, world);
   }
@@ -42,6 +44,16 @@ export class Simulation {
    */
   get hasUncommittedEvents(): boolean {
     return this.#uncommitted.length > 0;
+  }
+
+  /** The number of the last event that is durable. */
+  get committedSeq(): number {
+    return this.#committedSeq;
+  }
+
+  /** The number of events that wait for a commit. */
+  get uncommittedEvents(): number {
+    return this.#uncommitted.length;
   }
 
   /** Whether rows have changed since the last commit, including rows outside history. */
@@ -108,14 +120,48 @@ export class Simulation {
     requests?: NewRequests,
     onLost?: (error: unknown) => void,
   ): readonly RecordedEvent[] {
-    const { world } = this;
+    const batch = this.#takeBatch(clock, now, requests, onLost);
+    this.journal.write(batch);
+    this.#committedSeq = this.world.seq;
+    return batch.events;
+  }
+
+  /** The same in steps, between which the world may be read but must not change. */
+  beginCommit(
+    clock: ClockState,
+    now: SimTime,
+    requests?: NewRequests,
+    onLost?: (error: unknown) => void,
+  ): SteppedWrite & { readonly events: readonly RecordedEvent[] } {
+    const { journal } = this;
+    const { seq } = this.world;
+    const batch = this.#takeBatch(clock, now, requests, onLost);
+    const write = journal.beginWrite?.(batch);
+    const step = (): boolean => {
+      if (write === undefined) journal.write(batch);
+      else if (!write.step()) return false;
+      this.#committedSeq = Math.max(this.#committedSeq, seq);
+      return true;
+    };
+    return {
+      events: batch.events,
+      step,
+      get hasEnded() {
+        return write?.hasEnded ?? false;
+      },
+    };
+  }
+
+  #takeBatch(
+    clock: ClockState,
+    now: SimTime,
+    requests: NewRequests | undefined,
+    onLost: ((error: unknown) => void) | undefined,
+  ): Batch {
+    const { settings, numbers, changes } = this.world;
     const events = this.#uncommitted;
-    const { settings, numbers } = world;
-    const changes = world.changes.list;
-    this.journal.write({ events, changes, settings, numbers, clock, now, requests, onLost });
-    world.changes.clear();
     this.#uncommitted = [];
-    return events;
+    return { events, changes: changes.take(), settings, numbers, clock, now, requests, onLost };
   }
 
   /**

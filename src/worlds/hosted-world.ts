@@ -7,7 +7,7 @@ import type { PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";
 import type { ClockMode } from "../simulation/world-clock.ts";
 import { enableNewRulesBeforeDue } from "./enable-new-rules.ts";
-import { Advancer, EVENTS_PER_COMMIT } from "./hosted/advancer.ts";
+import { Advancer, EVENTS_PER_TURN } from "./hosted/advancer.ts";
 import { compactHistory } from "./hosted/compaction.ts";
 import { DueTimer } from "./hosted/due-timer.ts";
 import { ExclusiveGate } from "./hosted/exclusive-gate.ts";
@@ -91,7 +91,7 @@ export class HostedWorld implements WorldHandle {
     try {
       const now = live.clock.now();
       enableNewRulesBeforeDue(simulation, now);
-      if (!this.#reports.runDueUntil(simulation, now, EVENTS_PER_COMMIT))
+      if (!this.#reports.runDueUntil(simulation, now, EVENTS_PER_TURN))
         return this.#advancer.catchUp().then(() => this.transact(work));
       mayBeHalfDone = false;
       const transaction = transactionAt(live, now, {
@@ -214,12 +214,15 @@ export class HostedWorld implements WorldHandle {
 
   peek(): { readonly world: World; readonly now: SimTime; readonly factor: number } {
     const { simulation, clock } = this.#lifecycle.requireLive();
-    return { world: simulation.world, now: clock.now(), factor: clock.factor };
+    const { world } = simulation;
+    // During an advance the clock follows with the next commit.
+    return { world, now: Math.max(clock.now(), world.at), factor: clock.factor };
   }
 
   history(): HistoryInfo {
     const { history, simulation } = this.#lifecycle.requireLive();
-    return { id: history.historyId, forgottenSeq: simulation.journal.oldest.seq, seq: simulation.world.seq };
+    const { journal, committedSeq } = simulation;
+    return { id: history.historyId, forgottenSeq: journal.oldest.seq, seq: committedSeq };
   }
 
   /** Runs what is due and makes the clock's position durable, so that a copy of the file is current. */

@@ -20,7 +20,7 @@ type PendingChange = {
  */
 export class ChangeSet {
   readonly #tracking = new Map<string, { isTracked: boolean }>();
-  readonly #list: PendingChange[] = [];
+  #list: PendingChange[] = [];
   readonly #last = new Map<string, Map<string, PendingChange>>();
 
   /** In the order in which the rows changed. */
@@ -69,8 +69,15 @@ export class ChangeSet {
     this.#list.push({ table, key: ALL_ROWS, value: undefined, constrained: "" });
   }
 
+  /** Returns the list and begins a new one. */
+  take(): readonly Change[] {
+    const taken = this.#list;
+    this.clear();
+    return taken;
+  }
+
   clear(): void {
-    this.#list.length = 0;
+    this.#list = [];
     for (const tableChanges of this.#last.values()) tableChanges.clear();
   }
 }

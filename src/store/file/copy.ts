@@ -8,17 +8,24 @@ const pendingWork = new WeakMap<BetterSqlite3.Database, Promise<unknown>>();
 /** Databases whose file is pinned at present. */
 const pinned = new WeakSet<BetterSqlite3.Database>();
 
+export type PinOptions = {
+  /** Another program checkpoints the write-ahead log. */
+  readonly leavesLog: boolean;
+  /** Completes the transaction that is under way, if there is one. */
+  readonly completeWrite: () => void;
+};
+
 /**
- * Copies an open database while it stays in use. The copy is durable at `path` when this resolves. `leavesLog`:
- * another program checkpoints the write-ahead log.
+ * Copies an open database while it stays in use. The copy is durable at `path` when this resolves.
  */
 export async function copyDatabase(
   sqlite: BetterSqlite3.Database,
   source: string,
   path: string,
-  leavesLog: boolean,
+  options: PinOptions,
 ): Promise<void> {
-  await whilePinned(sqlite, source, leavesLog, async () => {
+  const { leavesLog } = options;
+  await whilePinned(sqlite, source, options, async () => {
     await promises.copyFile(source, path, constants.COPYFILE_FICLONE);
     if (leavesLog && existsSync(walPath(source)))
       await promises.copyFile(walPath(source), walPath(path), constants.COPYFILE_FICLONE);
@@ -44,13 +51,13 @@ export async function copyDatabase(
 export function whilePinned<T>(
   sqlite: BetterSqlite3.Database,
   source: string,
-  leavesLog: boolean,
+  options: PinOptions,
   work: () => Promise<T>,
 ): Promise<T> {
   const done = (pendingWork.get(sqlite) ?? Promise.resolve())
     .catch(() => undefined)
     .then(async () => {
-      const reader = pinDatabaseFile(sqlite, source, leavesLog);
+      const reader = pinDatabaseFile(sqlite, source, options);
       pinned.add(sqlite);
       try {
         return await work();
@@ -74,9 +81,10 @@ export function isPinned(sqlite: BetterSqlite3.Database): boolean {
 function pinDatabaseFile(
   sqlite: BetterSqlite3.Database,
   source: string,
-  leavesLog: boolean,
+  { leavesLog, completeWrite }: PinOptions,
 ): BetterSqlite3.Database {
   if (!sqlite.open) throw new Error("the world was closed before it could be copied");
+  completeWrite();
   if (!leavesLog && !checkpoint(sqlite))
     throw new Error("another program is reading the world's file; try again when it has finished");
   const reader = connectReadOnly(source);

@@ -80,15 +80,17 @@ export function openStore(path: string, { fullCheckMaxBytes, loaded, ...options 
       mark = new HeadMark(path);
     }
     if (row !== undefined) mark?.write({ ...row, historyId });
+    const settings = { leavesLog, completeWrite: () => journal.completeWrite() };
     return {
       journal,
       world,
       historyId,
       ...(row === undefined ? {} : { clock: { state: row.clock, now: row.now } }),
       walBytes: () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
-      copyTo: (target) => copyDatabase(sqlite, path, target, leavesLog),
-      whilePinned: (work) => whilePinned(sqlite, path, leavesLog, work),
+      copyTo: (target) => copyDatabase(sqlite, path, target, settings),
+      whilePinned: (work) => whilePinned(sqlite, path, settings, work),
       checkpoint() {
+        journal.completeWrite();
         if (!leavesLog && checkpoint(sqlite)) mark?.sync();
       },
       close() {

@@ -6,9 +6,9 @@ import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform
 import type { WorldSettings } from "../../platform/core/world-settings.ts";
 import type { HourlyUsage } from "../../platform/usage/usage-totals.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
+import type { JournalHead } from "../journal/batch-writer.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
-import type { JournalHead } from "../journal/sqlite-journal.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { prepareReader, readAllRowsInSteps, runSteps, tableName } from "../tables/stored-tables.ts";
 

@@ -1,5 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { OutcomeUnknown } from "../../simulation/journal.ts";
+import { OutcomeUnknown, type SteppedWrite } from "../../simulation/journal.ts";
 import { cutWal } from "../file/wal-file.ts";
 
 /**
@@ -12,6 +12,8 @@ export class DurableTransactions {
   readonly #statements;
   readonly #cutWal: () => void;
   #isUndecided = false;
+  /** The transaction in steps that is under way. */
+  #open: SteppedWrite | undefined;
 
   /** `checkUsable` runs before each transaction, and throws if the file must not be written any more. */
   constructor(sqlite: BetterSqlite3.Database, checkUsable: () => void) {
@@ -32,25 +34,45 @@ export class DurableTransactions {
    * `OutcomeUnknown`.
    */
   run<T>(work: () => T): T {
-    this.undoFailedCommit();
-    this.#checkUsable();
-    const { begin, commit, rollback } = this.#statements;
-    begin.run();
+    this.#begin();
     let result: T;
     try {
       result = work();
     } catch (error) {
-      rollback();
+      this.#statements.rollback();
       throw error;
     }
-    try {
-      commit.run();
-    } catch (error) {
-      this.#isUndecided = true;
-      this.#undoAfter(error, rollback);
-      throw error;
-    }
+    this.#commit();
     return result;
+  }
+
+  /**
+   * The same in steps, which end where `work` yields. The next transaction completes it first, and so does
+   * `complete`.
+   */
+  begin(work: () => Iterator<void>, onCommitted: () => void): SteppedWrite {
+    this.#begin();
+    const steps = work();
+    const write = new TransactionInSteps(() => {
+      try {
+        if (steps.next().done !== true) return false;
+      } catch (error) {
+        this.#open = undefined;
+        this.#statements.rollback();
+        throw error;
+      }
+      this.#open = undefined;
+      this.#commit();
+      onCommitted();
+      return true;
+    });
+    this.#open = write;
+    return write;
+  }
+
+  /** Takes the remaining steps of a transaction that is under way. */
+  complete(): void {
+    while (this.#open?.step() === false);
   }
 
   /** Undoes a failed commit whose outcome is unknown. Throws if that fails again. */
@@ -59,6 +81,24 @@ export class DurableTransactions {
     this.#statements.rollback();
     this.#cutWal();
     this.#isUndecided = false;
+  }
+
+  #begin(): void {
+    this.complete();
+    this.undoFailedCommit();
+    this.#checkUsable();
+    this.#statements.begin.run();
+  }
+
+  #commit(): void {
+    const { commit, rollback } = this.#statements;
+    try {
+      commit.run();
+    } catch (error) {
+      this.#isUndecided = true;
+      this.#undoAfter(error, rollback);
+      throw error;
+    }
   }
 
   #undoAfter(failure: unknown, rollback: () => void): void {
@@ -70,5 +110,31 @@ export class DurableTransactions {
         cause: failure,
       });
     }
+  }
+}
+
+class TransactionInSteps implements SteppedWrite {
+  readonly #takeStep: () => boolean;
+  #isCommitted = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(takeStep: () => boolean) {
+    this.#takeStep = takeStep;
+  }
+
+  get hasEnded(): boolean {
+    return this.#isCommitted || this.#failure !== undefined;
+  }
+
+  step(): boolean {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#isCommitted) return true;
+    try {
+      this.#isCommitted = this.#takeStep();
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+    return this.#isCommitted;
   }
 }

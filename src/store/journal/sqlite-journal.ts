@@ -1,5 +1,4 @@
 import type BetterSqlite3 from "better-sqlite3";
-import type { TableName } from "../../platform/core/tables.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { emptyWorld } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
@@ -10,14 +9,14 @@ import type {
   CheckpointPosition,
   EventFilter,
   Journal,
+  SteppedWrite,
   Truncation,
 } from "../../simulation/journal.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
-import { RowWriter } from "../tables/stored-tables.ts";
+import { BatchWriter, type JournalHead } from "./batch-writer.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
-import { eventOf, storedEventOf } from "./event-rows.ts";
-import { isFileFailure } from "./file-failure.ts";
-import { CorruptFile, checksumOf } from "./journal-checksum.ts";
+import { eventOf } from "./event-rows.ts";
+import { CorruptFile } from "./journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { type CheckpointRow, prepareJournalStatements } from "./journal-statements.ts";
 import {
@@ -33,12 +32,6 @@ import { packCheckpoint, unpackCheckpoint, unpackCheckpointInSteps } from "./sto
 import { StoredEvents } from "./stored-events.ts";
 import { StoredOperations } from "./stored-operations.ts";
 
-/** The table beside history whose rows may be lost. Secrets belong to the change that created them. */
-const LOSABLE_TABLE: TableName = "apiKeyUses";
-
-/** The position that the journal continues from. */
-export type JournalHead = { readonly seq: number; readonly at: SimTime; readonly chain: number };
-
 /** What surrounds the commits of a journal that is in service. */
 export type JournalHooks = {
   /** Throws if the file must not be written any more. */
@@ -53,7 +46,7 @@ export type JournalHooks = {
  */
 export class SqliteJournal implements Journal {
   readonly #sqlite: BetterSqlite3.Database;
-  readonly #rows: RowWriter;
+  readonly #batches: BatchWriter;
   readonly #requests: RequestRows;
   readonly #statements;
   readonly #transactions: DurableTransactions;
@@ -74,11 +67,11 @@ export class SqliteJournal implements Journal {
     this.#head = head;
     this.#transactions = new DurableTransactions(sqlite, checkUsable);
     this.#onWritten = onWritten;
-    this.#rows = new RowWriter(sqlite);
     this.#requests = new RequestRows(sqlite);
     this.#statements = prepareJournalStatements(sqlite);
     this.#events = new StoredEvents(sqlite);
     this.#operations = new StoredOperations(sqlite);
+    this.#batches = new BatchWriter(sqlite, this.#statements, this.#events, this.#requests);
     const { forgottenSeq: seq, operationsForgottenBefore } = readHistoryRow(sqlite);
     const oldest = seq === 0 ? { seq: 0, at: 0, chain: 0 } : this.#statements.checkpointAt.get(seq);
     if (oldest === undefined) throw new CorruptFile(`checkpoint ${seq}, where history begins, is missing`);
@@ -103,31 +96,28 @@ export class SqliteJournal implements Journal {
     return this.#oldest;
   }
 
-  write({ events, changes, settings, numbers, clock, now, requests, onLost }: Batch): void {
-    const { writeWorld } = this.#statements;
-    const { seq, at } = events.at(-1) ?? this.#head;
-    let { chain } = this.#head;
-    this.#pruneBacklog = this.#transactions.run(() => {
-      chain = this.#events.append(events.map(storedEventOf), chain, this.#oldest);
-      for (const change of changes) if (change.table !== LOSABLE_TABLE) this.#rows.write(change);
-      const world = [
-        JSON.stringify(settings),
-        JSON.stringify(numbers),
-        JSON.stringify(clock),
-        seq,
-        at,
-        now,
-        chain,
-      ];
-      writeWorld.run(...world, checksumOf(world));
-      this.#writeBesideHistory(() => {
-        for (const change of changes) if (change.table === LOSABLE_TABLE) this.#rows.write(change);
-        if (requests !== undefined) this.#requests.add(requests);
-      }, onLost);
-      return this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
+  write(batch: Batch): void {
+    const write = this.beginWrite(batch);
+    while (!write.step());
+  }
+
+  beginWrite(batch: Batch): SteppedWrite {
+    let [head, backlog] = [this.#head, this.#pruneBacklog];
+    const { events, now } = batch;
+    const steps = function* (this: SqliteJournal) {
+      head = yield* this.#batches.write(batch, head, this.#oldest);
+      backlog = this.#pruneSome(PRUNED_PER_WRITE + PRUNED_PER_EVENT * events.length);
+    };
+    return this.#transactions.begin(steps.bind(this), () => {
+      this.#head = head;
+      this.#pruneBacklog = backlog;
+      this.#onWritten({ ...head, now });
     });
-    this.#head = { seq, at, chain };
-    this.#onWritten({ ...this.#head, now });
+  }
+
+  /** Takes the remaining steps of a write that is under way. */
+  completeWrite(): void {
+    this.#transactions.complete();
   }
 
   undoFailedWrite(): void {
@@ -135,6 +125,7 @@ export class SqliteJournal implements Journal {
   }
 
   events(since: number, limit: number): RecordedEvent[] {
+    this.completeWrite();
     const seq = Math.max(since, this.#oldest.seq);
     return this.#events.since({ seq, chain: this.#knownChain(seq) }, limit).map(eventOf);
   }
@@ -145,6 +136,7 @@ export class SqliteJournal implements Journal {
   }
 
   eventsAbout(id: string, before: number, limit: number, filter?: EventFilter): RecordedEvent[] {
+    this.completeWrite();
     return this.#events.about(id, this.#oldest, before, limit, filter).map(eventOf);
   }
 
@@ -197,10 +189,12 @@ export class SqliteJournal implements Journal {
   }
 
   operations(projectId: string, limit: number, beforeNumber = Number.MAX_SAFE_INTEGER): Operation[] {
+    this.completeWrite();
     return this.#operations.ofProject(projectId, limit, beforeNumber);
   }
 
   operation(id: string): Operation | undefined {
+    this.completeWrite();
     return this.#operations.byId(id);
   }
 
@@ -209,6 +203,7 @@ export class SqliteJournal implements Journal {
   }
 
   requests(since: number, limit: number): RequestLogEntry[] {
+    this.completeWrite();
     return this.#requests.since(since, limit);
   }
 
@@ -222,6 +217,7 @@ export class SqliteJournal implements Journal {
 
   /** The chain checksum after this event; `undefined` if the event is missing. */
   chainAt(seq: number): number | undefined {
+    this.completeWrite();
     return this.#knownChain(seq) ?? this.#events.chainAt(seq);
   }
 
@@ -241,23 +237,5 @@ export class SqliteJournal implements Journal {
   /** The caller opens the transaction. */
   #pruneSome(limit: number): PruneBacklog {
     return pruneSome(this.#events, this.#statements, this.#pruneBacklog, this.#oldest.seq, limit);
-  }
-
-  /**
-   * Writes in a savepoint. A failure undoes only this work, except when it concerns the whole file. The caller
-   * opens the transaction.
-   */
-  #writeBesideHistory(work: () => void, onLost: Batch["onLost"]): void {
-    const { savepoint, release, rollbackToSavepoint } = this.#statements;
-    savepoint.run();
-    try {
-      work();
-    } catch (error) {
-      // A full disk or an I/O error may have ended the transaction.
-      if (!this.#sqlite.inTransaction || isFileFailure(error)) throw error;
-      rollbackToSavepoint.run();
-      onLost?.(error);
-    }
-    release.run();
   }
 }

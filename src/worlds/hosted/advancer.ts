@@ -14,8 +14,10 @@ import type { LiveWorld } from "./live-world.ts";
 import type { Reports } from "./reports.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
 
-/** Number of events after which due work is committed and other requests get a turn. */
-export const EVENTS_PER_COMMIT = 5_000;
+/** Number of events after which due work is committed. */
+const EVENTS_PER_COMMIT = 5_000;
+/** Number of events after which other worlds get a turn: a few milliseconds. */
+export const EVENTS_PER_TURN = 500;
 /** Number of events that the answer to an advance contains at most. */
 const EVENTS_PER_ADVANCE = 1_000;
 
@@ -80,7 +82,7 @@ export class Advancer {
   /** Runs due work up to and including `to`. The caller holds the gate. */
   runDueUntil(to: SimTime): Promise<void> {
     return this.#runUntil(NO_ARRIVALS, to, to, ({ simulation }) => {
-      if (simulation.hasUncommittedEvents) this.#commitPortion();
+      if (simulation.hasUncommittedEvents) this.#commits.now();
     });
   }
 
@@ -98,21 +100,27 @@ export class Advancer {
       const live = this.#lifecycle.requireLive();
       const { simulation, clock } = live;
       for (const event of enableNewRulesBeforeDue(simulation, to, arrivals)) arrivals.observe(event);
-      const done = this.#reports.runWithArrivals(simulation, arrivals, from, to, EVENTS_PER_COMMIT);
-      clock.advanceTo(simulation.world.at);
-      if (done) return finish(live);
-      if (simulation.hasUncommittedEvents) this.#commitPortion();
+      const isDone = this.#reports.runWithArrivals(simulation, arrivals, from, to, EVENTS_PER_TURN);
+      const { uncommittedEvents } = simulation;
+      if (isDone && uncommittedEvents <= EVENTS_PER_TURN) {
+        clock.advanceTo(simulation.world.at);
+        return finish(live);
+      }
+      const isPortion = isDone || uncommittedEvents >= EVENTS_PER_COMMIT;
+      if (isPortion) await this.#commitPortion(live);
       await nextTurn();
       const { name, isShuttingDown } = this.#lifecycle;
-      if (isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
+      if (isPortion && isShuttingDown) throw new StoreUnavailable(`world "${name}" is closing`);
       // What the arrivals have seen since the last commit did not happen.
       if (this.#lifecycle.live !== live)
         throw new StoreUnavailable(`another commit of world "${name}" failed meanwhile`);
     }
   }
 
-  #commitPortion(): void {
-    this.#commits.now();
+  async #commitPortion({ simulation, clock }: LiveWorld): Promise<void> {
+    // Not before: others see the clock, and must not see what a kill can undo.
+    clock.advanceTo(simulation.world.at);
+    await this.#commits.inSteps();
     this.#committedAt = this.#now();
   }
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RecordedEvent } from "../../platform/events.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import type { NewRequests } from "../../simulation/request-log.ts";
+import type { Simulation } from "../../simulation/simulation.ts";
 import {
   applyRetention,
   isCheckpointDue,
@@ -27,6 +28,14 @@ type Deferred = {
   readonly promise: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+};
+
+type CommitInProgress = {
+  readonly live: LiveWorld;
+  /** Callers that wait for this commit. */
+  readonly waiting: Deferred | undefined;
+  readonly hasRequests: boolean;
+  readonly write: ReturnType<Simulation["beginCommit"]>;
 };
 
 /**
@@ -66,32 +75,75 @@ export class GroupCommit {
 
   /** Commits at once. Throws `StoreUnavailable` when the commit fails. */
   now(): void {
+    const commit = this.#begin(({ simulation, clock }, requests, onLost) => {
+      const events = simulation.commit(clock.state(), clock.now(), requests, onLost);
+      return { events, step: () => true, hasEnded: true };
+    });
+    if (commit !== undefined) this.#finish(commit);
+  }
+
+  /**
+   * Commits much, in steps between which other worlds get a turn. The caller makes sure that this world does not
+   * change meanwhile. Rejects with `StoreUnavailable` when the commit fails.
+   */
+  async inSteps(): Promise<void> {
+    const commit = this.#begin(({ simulation, clock }, requests, onLost) =>
+      simulation.beginCommit(clock.state(), clock.now(), requests, onLost),
+    );
+    if (commit === undefined) throw new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`);
+    while (!this.#step(commit)) await nextTurn();
+    this.#finish(commit);
+  }
+
+  #begin(
+    write: (
+      live: LiveWorld,
+      requests: NewRequests | undefined,
+      onLost: (error: unknown) => void,
+    ) => CommitInProgress["write"],
+  ): CommitInProgress | undefined {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
     const { live } = this.#lifecycle;
+    const waiting = this.#next;
     if (live === undefined) {
       this.#reject(new StoreUnavailable(`world "${this.#lifecycle.name}" is closed`));
-      return;
+      return undefined;
     }
-    let events: readonly RecordedEvent[];
     const requests = live.requests?.take();
     try {
-      events = live.simulation.commit(live.clock.state(), live.clock.now(), requests, (lost) =>
-        this.#lifecycle.reportFailure(lost),
-      );
+      const begun = write(live, requests, (lost) => this.#lifecycle.reportFailure(lost));
+      this.#next = undefined;
+      return { live, waiting, hasRequests: requests !== undefined, write: begun };
     } catch (error) {
       this.#lifecycle.reportFailure(error);
       throw this.fail(live, error);
     }
-    const committed = this.#next;
-    this.#next = undefined;
+  }
+
+  /** Takes a step; returns whether everything is durable. */
+  #step({ live, waiting, write }: CommitInProgress): boolean {
+    const isCurrent = this.#lifecycle.live === live;
+    try {
+      if (!isCurrent && !write.hasEnded)
+        throw new StoreUnavailable(`world "${this.#lifecycle.name}" was closed while it committed`);
+      return write.step();
+    } catch (error) {
+      this.#lifecycle.reportFailure(error);
+      const failure = isCurrent ? this.fail(live, error) : this.#lifecycle.failureOf(error);
+      waiting?.reject(failure);
+      throw failure;
+    }
+  }
+
+  #finish({ live, waiting, hasRequests, write: { events } }: CommitInProgress): void {
     this.#checkpointWhenIdle();
     this.#retainHistory(live);
-    if (requests !== undefined) for (const listener of this.#requestListeners) listener();
+    if (hasRequests) for (const listener of this.#requestListeners) listener();
     const followers = events.length === 0 ? [] : [...this.#listeners].map((listener) => listener(events));
-    const waiting = followers.filter((follower) => follower !== undefined);
-    if (waiting.length === 0) committed?.resolve();
-    else void Promise.allSettled(waiting).then(() => committed?.resolve());
+    const pending = followers.filter((follower) => follower !== undefined);
+    if (pending.length === 0) waiting?.resolve();
+    else void Promise.allSettled(pending).then(() => waiting?.resolve());
   }
 
   /** Drops the world from memory and rejects all callers that wait for its commit. */

@@ -131,6 +131,11 @@ export class WorldLifecycle {
     // Its connection stays open until its failed commit is undone, because only that one can tell what was committed.
     if (error instanceof OutcomeUnknown) this.#undecided = live.history;
     else this.#close(live.history);
+    return this.failureOf(error);
+  }
+
+  /** The answer to callers whose commit failed. */
+  failureOf(error: unknown): StoreUnavailable {
     return storeUnavailable(`world "${this.name}" could not commit`, error);
   }
 

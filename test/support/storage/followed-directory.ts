@@ -3,7 +3,14 @@ import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { type Batch, OutcomeUnknown } from "../../../src/simulation/journal.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { ForkSettings, History, OpenHistory } from "../../../src/worlds/world-storage.ts";
-import { contentOf, type Ledger, type LedgerChange, snapshotFile, worldFile } from "./ledger.ts";
+import {
+  type Content,
+  contentOf,
+  type Ledger,
+  type LedgerChange,
+  snapshotFile,
+  worldFile,
+} from "./ledger.ts";
 
 /** A data directory that enters into a ledger what happens to its files. */
 export class FollowedDirectory extends DataDirectory {
@@ -96,18 +103,37 @@ export class FollowedDirectory extends DataDirectory {
       ledger.set([file, known === undefined ? events : contentOf(`${file}, opened`, events, known)]);
     }
     const committed = () => ledger.contents(file)[0] ?? [];
-    journal.write = (batch: Batch) => {
-      const before = committed();
-      const all = [...before, ...batch.events];
-      ledger.set([file, before, all]);
+    const begin = journal.beginWrite?.bind(journal);
+    if (begin === undefined) throw new Error("the journal of a file can write in steps");
+    const follow = <T>(before: Content, work: () => T): T => {
       try {
-        write(batch);
+        return work();
       } catch (error) {
         if (!(error instanceof OutcomeUnknown)) ledger.set([file, before]);
         throw error;
       }
-      ledger.set([file, all]);
     };
+    journal.beginWrite = (batch: Batch) => {
+      const before = committed();
+      const all = [...before, ...batch.events];
+      ledger.set([file, before, all]);
+      const steps = follow(before, () => begin(batch));
+      let isDone = false;
+      return {
+        get hasEnded() {
+          return steps.hasEnded;
+        },
+        step() {
+          if (!isDone) {
+            isDone = follow(before, () => steps.step());
+            if (isDone) ledger.set([file, all]);
+          }
+          return isDone;
+        },
+      };
+    };
+    // A write calls what is replaced above.
+    journal.write = write;
     journal.undoFailedWrite = () => {
       undo();
       ledger.set([file, committed()]);

@@ -155,7 +155,7 @@ describe("work that pins a file", () => {
     const sqlite = opened(connect(path));
     const steps: string[] = [];
     const work = (name: string, fails = false) =>
-      whilePinned(sqlite, path, false, async () => {
+      whilePinned(sqlite, path, pinOptions(false), async () => {
         steps.push(`${name} begins`);
         expect(isPinned(sqlite)).toBe(true);
         await new Promise((resolve) => setImmediate(resolve));
@@ -176,7 +176,7 @@ describe("work that pins a file", () => {
     const path = copyOf(files.complete);
     const sqlite = opened(connect(path));
     setSeq(sqlite, 7);
-    await whilePinned(sqlite, path, false, async () => {
+    await whilePinned(sqlite, path, pinOptions(false), async () => {
       expect(walBytes(path)).toBe(0);
       setSeq(sqlite, 8);
       expect(checkpoint(sqlite)).toBe(false);
@@ -190,12 +190,12 @@ describe("work that pins a file", () => {
     const reader = opened(connectReadOnly(path));
     seqIn(reader);
     setSeq(sqlite, 7);
-    const pin = () => whilePinned(sqlite, path, false, async () => undefined);
+    const pin = () => whilePinned(sqlite, path, pinOptions(false), async () => undefined);
     await expect(pin()).rejects.toThrow(
       "another program is reading the world's file; try again when it has finished",
     );
     // A log that another program checkpoints is left alone.
-    await whilePinned(sqlite, path, true, async () => expect(walBytes(path)).toBeGreaterThan(0));
+    await whilePinned(sqlite, path, pinOptions(true), async () => expect(walBytes(path)).toBeGreaterThan(0));
     sqlite.close();
     await expect(pin()).rejects.toThrow("the world was closed before it could be copied");
     expect(isPinned(sqlite)).toBe(false);
@@ -240,3 +240,7 @@ test("what reads or writes a file that is not open leaves no descriptor behind",
   // Whatever is left behind is left behind in each round.
   expect(openFiles() - before).toBeLessThan(rounds);
 });
+
+function pinOptions(leavesLog: boolean) {
+  return { leavesLog, completeWrite: () => undefined };
+}

@@ -4,10 +4,12 @@ import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { emptyWorld } from "../../../src/platform/core/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
+import type { Batch } from "../../../src/simulation/journal.ts";
 import type { StoredRequest } from "../../../src/simulation/request-log.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { readWorldRow } from "../../../src/store/file/read-world.ts";
+import { EVENTS_PER_BLOCK } from "../../../src/store/journal/block-size.ts";
 import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
 import { rechain } from "../../../src/store/journal/rechain.ts";
 import { RequestRows } from "../../../src/store/journal/request-rows.ts";
@@ -58,6 +60,63 @@ function createWorldWithProject() {
 
 const seqs = (events: readonly { readonly seq: number }[]) => events.map(({ seq }) => seq);
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+describe("a write in steps", () => {
+  /** A batch of many events and rows, and a journal that has not written it. */
+  function createLargeBatch() {
+    const { journal, simulation, world, sqlite, written } = createWorldWithProject();
+    const { computeId } = MAIN_COMPUTE;
+    const batches: Batch[] = [];
+    journal.write = (batch) => void batches.push(batch);
+    const rounds = 3 * EVENTS_PER_BLOCK;
+    for (let round = 0; round < rounds; round += 1)
+      simulation.execute(
+        {
+          type: "RecordActivity",
+          activity: { endpointId: computeId, kind: "connect", connectionId: `c${round}`, pooled: true },
+        },
+        world.now,
+      );
+    simulation.commit({ mode: "manual", factor: 0 } as never, world.now);
+    Reflect.deleteProperty(journal, "write");
+    const [batch] = batches;
+    if (batch === undefined) throw new Error("nothing was written");
+    written.length = 0;
+    return { journal, sqlite, batch, written, last: batch.events.at(-1)?.seq ?? 0 };
+  }
+
+  test("takes several, and ends as one at once does", () => {
+    const { journal, sqlite, batch, written, last } = createLargeBatch();
+    const write = journal.beginWrite(batch);
+    let steps = 1;
+    for (; !write.step(); steps += 1) expect([sqlite.inTransaction, written]).toEqual([true, []]);
+    expect(steps).toBeGreaterThan(3);
+    expect(written).toEqual([expect.objectContaining({ seq: last })]);
+    const twin = createLargeBatch();
+    twin.journal.write(twin.batch);
+    for (const table of ["event_blocks", "events", "connections", "world"]) {
+      const rows = (database: BetterSqlite3.Database) => database.prepare(`SELECT * FROM ${table}`).all();
+      expect(rows(sqlite)).toEqual(rows(twin.sqlite));
+    }
+  });
+
+  test.each<[string, (journal: SqliteJournal, last: number) => unknown]>([
+    ["events", (journal, last) => journal.events(last - 1, 9).length],
+    ["events about an object", (journal) => journal.eventsAbout(MAIN_COMPUTE.computeId, 1e9, 1).length],
+    ["the chain", (journal, last) => (journal.chainAt(last) === undefined ? 0 : 1)],
+    ["an operation", (journal) => (journal.operation("none") === undefined ? 1 : 0)],
+    ["operations", (journal) => journal.operations("none", 1).length + 1],
+    ["requests", (journal) => journal.requests(0, 1).length + 1],
+    ["a deletion of requests", (journal) => journal.clearRequests() ?? 1],
+    ["its completion", (journal) => journal.completeWrite() ?? 1],
+  ])("is completed by who asks for %s", (_, ask) => {
+    const { journal, batch, written, last } = createLargeBatch();
+    const write = journal.beginWrite(batch);
+    write.step();
+    expect(ask(journal, last)).toBe(1);
+    expect([write.hasEnded, written.length, write.step()]).toEqual([true, 1, true]);
+  });
+});
 
 describe("events", () => {
   test("are read after a position, up to a limit", () => {

@@ -100,6 +100,75 @@ describe("transactions", () => {
     expect([ids(), insert(4), ids()]).toEqual([[1], 1, [1, 4]]);
   });
 
+  describe("in steps", () => {
+    function createSteps() {
+      const made = createTransactions();
+      const add = made.sqlite.prepare("INSERT INTO rows VALUES (?, ?)");
+      let commits = 0;
+      const begin = (...rows: (readonly [id: number, other: number | null])[]) =>
+        made.transactions.begin(
+          function* () {
+            for (const row of rows) {
+              add.run(...row);
+              yield;
+            }
+          },
+          () => {
+            commits += 1;
+          },
+        );
+      const other = new BetterSqlite3(made.sqlite.name, { readonly: true });
+      onTestFinished(() => void other.close());
+      const committed = () => other.prepare("SELECT id FROM rows ORDER BY id").pluck().all();
+      return { ...made, begin, committed, commits: () => commits };
+    }
+
+    test("nothing is committed before the last one", () => {
+      const { begin, committed, commits } = createSteps();
+      const write = begin([1, null], [2, 1]);
+      expect([write.step(), write.step(), write.hasEnded, committed(), commits()]).toEqual([
+        ...[false, false, false, [], 0],
+      ]);
+      expect([write.step(), write.hasEnded, committed(), commits()]).toEqual([true, true, [1, 2], 1]);
+      expect([write.step(), commits()]).toEqual([true, 1]);
+    });
+
+    test("the next transaction takes the rest of them first", () => {
+      const { begin, insert, committed, commits, transactions } = createSteps();
+      const write = begin([1, null], [2, null]);
+      write.step();
+      insert(3, 2);
+      expect([committed(), commits(), write.hasEnded, write.step()]).toEqual([[1, 2, 3], 1, true, true]);
+      const later = begin([4, null]);
+      const latest = begin([5, 4]);
+      expect([later.hasEnded, latest.hasEnded, commits()]).toEqual([true, false, 2]);
+      transactions.complete();
+      transactions.complete();
+      expect([latest.hasEnded, committed(), commits()]).toEqual([true, [1, 2, 3, 4, 5], 3]);
+    });
+
+    test("a step that fails undoes those before it", () => {
+      const { sqlite, begin, committed, commits, insert } = createSteps();
+      const write = begin([1, null], [1, null]);
+      write.step();
+      expect(() => write.step()).toThrow("UNIQUE");
+      expect([sqlite.inTransaction, write.hasEnded, commits()]).toEqual([false, true, 0]);
+      expect(() => write.step()).toThrow("UNIQUE");
+      expect([insert(1), committed()]).toEqual([1, [1]]);
+    });
+
+    test("a commit that fails is undone, and fails who completes it and who began it", () => {
+      const { begin, insert, committed, commits } = createSteps();
+      insert(1);
+      const write = begin([2, 99]);
+      write.step();
+      expect(() => insert(3)).toThrow("FOREIGN KEY");
+      expect(() => write.step()).toThrow("FOREIGN KEY");
+      expect([write.hasEnded, committed(), commits()]).toEqual([true, [1], 0]);
+      expect([insert(4), committed()]).toEqual([1, [1, 4]]);
+    });
+  });
+
   test("without a failure there is nothing to undo", () => {
     const { sqlite, transactions } = createTransactions();
     sqlite.pragma("wal_checkpoint(TRUNCATE)");

@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/platform/core/time.ts";
+import type { SteppedWrite } from "../../../src/simulation/journal.ts";
+import { DataDirectory } from "../../../src/worlds/data-directory.ts";
+import type { OpenHistory } from "../../../src/worlds/world-storage.ts";
+import { createDouble, createProject, type Double, START } from "../../support/double.ts";
+import { createTestDouble } from "../../support/history-requests.ts";
+import { temporaryDirectory } from "../../support/process.ts";
+import { STORAGE_KINDS, verify } from "../../support/storage-double.ts";
+
+const STARTS = 2_000;
+/** The end of the last suspend, as a duration from the start. */
+const END = { by: STARTS * HOUR + DAY };
+
+/** A compute that starts every hour, for more events than fit into two commits. */
+async function createBusyCompute(double: Double): Promise<void> {
+  const { endpointId } = await createProject(double);
+  await double.world.transact(({ execute }) => {
+    for (let start = 1; start <= STARTS; start += 1)
+      execute({
+        type: "ScheduleActivity",
+        at: START + start * HOUR,
+        activity: { endpointId, kind: "query", durationMs: MINUTE },
+      });
+  });
+}
+
+test.each(STORAGE_KINDS)("%s: others get a turn every few milliseconds of a long advance", async (kind) => {
+  const kept = await createTestDouble(kind);
+  const double = kept.double();
+  await createBusyCompute(double);
+  const before = double.world.history().seq;
+  let turns = 0;
+  let isOver = false;
+  const countTurns = () => {
+    turns += 1;
+    if (!isOver) setImmediate(countTurns);
+  };
+  countTurns();
+  const seen = new Set<number>();
+  const watch = setInterval(() => seen.add(double.world.history().seq), 1);
+  await double.world.advance(END);
+  isOver = true;
+  clearInterval(watch);
+  const events = double.world.history().seq - before;
+  expect(events).toBeGreaterThan(10_000);
+  expect(turns).toBeGreaterThan(events / 500);
+  // Only what is committed is seen: whole portions.
+  expect(seen.size).toBeLessThanOrEqual(2 + events / 5_000);
+  for (const { ok } of await kept.verify("default")) expect(ok).toBe(true);
+});
+
+/** Storage whose worlds call `step` before each step of a commit. */
+class InterruptedDirectory extends DataDirectory {
+  beforeStep: (step: number) => unknown = () => undefined;
+  #steps = 0;
+
+  override history(world: string): OpenHistory {
+    const open = super.history(world);
+    return () => {
+      const history = open();
+      const begin = history.journal.beginWrite?.bind(history.journal);
+      history.journal.beginWrite = (batch) => this.#interrupted(begin?.(batch) as SteppedWrite);
+      return history;
+    };
+  }
+
+  #interrupted(write: SteppedWrite): SteppedWrite {
+    return {
+      get hasEnded() {
+        return write.hasEnded;
+      },
+      step: () => {
+        this.#steps += 1;
+        this.beforeStep(this.#steps);
+        return write.step();
+      },
+    };
+  }
+}
+
+async function createInterrupted() {
+  const { path, remove } = temporaryDirectory();
+  const storage = new InterruptedDirectory(path, MIGRATIONS_FOLDER);
+  const double = await createDouble({ storage });
+  onTestFinished(async () => {
+    await double.close();
+    storage.release();
+    remove();
+  });
+  await createBusyCompute(double);
+  return { double, storage, file: join(path, "worlds", "default.sqlite") };
+}
+
+async function eventsAfter(double: Double): Promise<readonly unknown[]> {
+  await double.world.advance(END);
+  return double.world.events(0, Number.MAX_SAFE_INTEGER);
+}
+
+test("an advance whose commit fails between two steps has reached the commit before it", async () => {
+  const { double, storage, file } = await createInterrupted();
+  const twin = await createDouble();
+  await createBusyCompute(twin);
+  const committed = double.world.history().seq;
+  let reached = committed;
+  storage.beforeStep = (step) => {
+    reached = double.world.history().seq;
+    if (reached > committed && step % 4 === 0) throw new Error("disk I/O error");
+  };
+  const { status, body } = await double.sim("POST", "/clock/advance", { by: `${END.by / HOUR}h` });
+  expect([status, body.code]).toEqual([503, "STORE_UNAVAILABLE"]);
+  expect(body.message).toContain("disk I/O error; the clock was advanced to 2026-");
+  storage.beforeStep = () => undefined;
+  const events = await double.world.events(0, Number.MAX_SAFE_INTEGER);
+  expect(events.length).toBe(reached);
+  expect(body.message).toContain(new Date(double.world.now()).toISOString());
+  const end = START + END.by;
+  await double.world.advance({ to: end });
+  expect(await double.world.events(0, Number.MAX_SAFE_INTEGER)).toEqual(await eventsAfter(twin));
+  expect(await verify(file)).toMatchObject({ ok: true });
+});
+
+test("what else is asked of the world between two steps finds the commit complete", async () => {
+  const { double, storage, file } = await createInterrupted();
+  const asked: Promise<unknown>[] = [];
+  const requests = [
+    () => double.sim("GET", "/health"),
+    () => double.sim("GET", "/metrics"),
+    () => double.sim("POST", "/snapshots", { name: `s${asked.length}` }),
+    () => double.sim("GET", "/events?limit=1"),
+    () => double.sim("POST", "/compact", { keep: "1h" }),
+    () => double.sim("POST", "/worlds", { name: `f${asked.length}`, from: "default" }),
+    () => double.api("GET", "/projects"),
+  ];
+  storage.beforeStep = (step) => {
+    const request = step % 5 === 0 ? requests[asked.length] : undefined;
+    if (request !== undefined) asked.push(request());
+  };
+  await double.world.advance(END);
+  storage.beforeStep = () => undefined;
+  const answers = (await Promise.all(asked)) as { status: number }[];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 200, 200, 201, 200]);
+  expect(await verify(file)).toMatchObject({ ok: true });
+});
