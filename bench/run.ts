@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import type { Benchmark } from "./benchmark.ts";
+import { advancePause } from "./benchmarks/advance-pause.ts";
 import { cell } from "./benchmarks/cell.ts";
 import { curves } from "./benchmarks/curves.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
@@ -39,6 +40,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   durableWrites,
   tracing,
   readLatencyUnderWrites,
+  advancePause,
   simulatedDay,
   fleet,
   replay,

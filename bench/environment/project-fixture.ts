@@ -10,15 +10,19 @@ export const COMPUTES = 20;
 export type ProjectFixture = { readonly projectId: string; readonly endpointId: string };
 
 export async function createProjectFixture(server: Server): Promise<ProjectFixture> {
-  const created = await call(server, "POST", `${API}/projects`, { project: { name: "bench" } });
-  const projectId: string = created.project.id;
-  const branchId: string = created.branch.id;
+  const { projectId, branchId, endpointId } = await createProject(server);
   for (let count = 1; count < COMPUTES; count += 1) {
     await call(server, "POST", `${API}/projects/${projectId}/endpoints`, {
       endpoint: { branch_id: branchId, type: "read_only" },
     });
   }
-  return { projectId, endpointId: created.endpoints[0].id };
+  return { projectId, endpointId };
+}
+
+/** A project with its primary compute. */
+export async function createProject(server: Server): Promise<ProjectFixture & { readonly branchId: string }> {
+  const created = await call(server, "POST", `${API}/projects`, { project: { name: "bench" } });
+  return { projectId: created.project.id, branchId: created.branch.id, endpointId: created.endpoints[0].id };
 }
 
 /** A data directory with the fixture, and no server running on it. */

@@ -1,0 +1,94 @@
+import { HOUR, SECOND } from "../../src/platform/core/time.ts";
+import type { Benchmark } from "../benchmark.ts";
+import { createProject, recordResponse } from "../environment/project-fixture.ts";
+import { AUTHORIZATION, type Server, startCommand } from "../environment/servers.ts";
+import { comparedFigure, plainFigure } from "../figure.ts";
+import type { LoadRequest } from "../load/request.ts";
+import { measureInRounds, pairs } from "../rounds.ts";
+
+/** Each compute is started once in an hour of simulated time, and suspended five minutes later. */
+const HOURS_PER_ADVANCE = 12;
+const READS_PER_SECOND = 200;
+const CONNECTIONS = 8;
+const ACTIVITIES_PER_REQUEST = 1_000;
+
+type Latencies = { readonly p50Ms: number; readonly p99Ms: number };
+
+export const advancePause: Benchmark = {
+  name: "advance",
+  measures: "latency of reads of one world while another is advanced, compared with no advance",
+  async run(environment, progress) {
+    const server = await startCommand(environment, environment.directory(), { more: ["--clock", "manual"] });
+    progress("creating the worlds");
+    await control(server, "POST", "/worlds", { name: "other" }, 201);
+    const computes: string[] = [];
+    const count = environment.quick ? 200 : 2_000;
+    for (let project = 0; project < count; project += 1)
+      computes.push((await createProject(server)).endpointId);
+    const reads: LoadRequest = { method: "GET", path: "/w/other/_sim/health", headers: {}, expected: 200 };
+    const stream = { name: "reads", perSecond: READS_PER_SECOND, connections: CONNECTIONS, request: reads };
+    const read = async (durationMs: number): Promise<Latencies> => {
+      const [result] = await environment.runOpenLoop({ port: server.port, durationMs, streams: [stream] });
+      if (result === undefined) throw new Error("the load generator returned no stream");
+      return result.latencies;
+    };
+    const durationMs = environment.quick ? 200 : 2_500;
+    let elapsedMs = 0;
+    const sides = {
+      idle: () => read(durationMs),
+      async advancing() {
+        await scheduleStarts(server, computes);
+        const startedAt = performance.now();
+        const advance = control(server, "POST", "/clock/advance", { by: `${HOURS_PER_ADVANCE + 2}h` }, 200);
+        const latencies = await read(durationMs);
+        await advance;
+        elapsedMs = performance.now() - startedAt;
+        if (elapsedMs < durationMs) throw new Error(`the advance took only ${elapsedMs} ms`);
+        return latencies;
+      },
+    };
+    progress("warming up");
+    await measureInRounds(1, sides, () => undefined);
+    const rounds = await measureInRounds(environment.quick ? 1 : 5, sides, progress);
+    await environment.stop(server.child);
+    return [
+      comparedFigure(
+        "read p50 during an advance of another world",
+        "ms",
+        "no advance",
+        pairs(rounds, "advancing", "idle", ({ p50Ms }) => p50Ms),
+      ),
+      comparedFigure(
+        "  read p99",
+        "ms",
+        "no advance",
+        pairs(rounds, "advancing", "idle", ({ p99Ms }) => p99Ms),
+      ),
+      plainFigure(`  advance by ${HOURS_PER_ADVANCE} hours of ${count} computes`, "ms", elapsedMs),
+    ];
+  },
+};
+
+async function scheduleStarts(server: Server, computes: readonly string[]): Promise<void> {
+  const { now } = JSON.parse(await control(server, "GET", "/clock", undefined, 200)) as { now: string };
+  for (let hour = 1; hour <= HOURS_PER_ADVANCE; hour += 1)
+    for (let from = 0; from < computes.length; from += ACTIVITIES_PER_REQUEST) {
+      const activities = computes.slice(from, from + ACTIVITIES_PER_REQUEST).map((id, index) => ({
+        endpoint_id: id,
+        at: new Date(Date.parse(now) + hour * HOUR + (from + index) * SECOND).toISOString(),
+        duration_ms: 500,
+      }));
+      await control(server, "POST", "/activity", activities, 200);
+    }
+}
+
+async function control(
+  server: Server,
+  method: "GET" | "POST",
+  path: string,
+  body: unknown,
+  expected: number,
+): Promise<string> {
+  const request = { method, path: `/_sim${path}`, headers: AUTHORIZATION, body, expected };
+  return (await recordResponse(server, request)).body;
+}
