@@ -44,6 +44,13 @@ const ERRORS = [EIO, ENOSPC, EMFILE];
 const OLDER_RELEASES = ["0.1.0", "0.2.0", "0.3.0"] as const;
 const FIXTURES = join(import.meta.dirname, "../../replay/fixtures");
 
+/** From this seed on, those near a block also make a long advance, whose commit takes several steps. */
+const FIRST_SEED_WITH_LONG_ADVANCES = 100_000;
+
+function isNearBlock(seed: number): boolean {
+  return seed % 3 === 0;
+}
+
 /** Half of the seeds also take, restore and delete snapshots, forks, and a file of an older release. */
 function hasCopies(seed: number): boolean {
   return seed % 4 === 1 || seed % 4 === 2;
@@ -60,13 +67,16 @@ export async function runStormSeed(seed: number, scratch: string): Promise<Storm
   const log = join(scratch, "recording");
   for (const directory of [data, join(scratch, "killed")])
     rmSync(directory, { recursive: true, force: true });
-  cpSync(await templateIn(scratch, seed % 3 === 0), data, { recursive: true });
+  cpSync(await templateIn(scratch, isNearBlock(seed)), data, { recursive: true });
   const ledger = new Ledger(hasCopies(seed) ? addOlderWorld(data, scratch, draw) : new Map());
   const disk = new DiskModel(data, draw);
   control(`record/${escaped(log)}/${escaped(`${data}/`)}`);
   const counts = { answers: 0, failed: 0, unknown: 0, copies: 0 };
   try {
-    await work({ data, killed: join(scratch, "killed"), ledger, draw, counts, hasCopies: hasCopies(seed) });
+    await work({
+      ...{ data, killed: join(scratch, "killed"), ledger, draw, counts, hasCopies: hasCopies(seed) },
+      longAdvanceAt: seed >= FIRST_SEED_WITH_LONG_ADVANCES && isNearBlock(seed) ? draw(STEPS) : undefined,
+    });
   } finally {
     control("stop");
   }
@@ -83,9 +93,19 @@ type StormWork = {
   readonly draw: Draw;
   readonly counts: StormCounts;
   readonly hasCopies: boolean;
+  /** The step that advances the world to the activities of its template. */
+  readonly longAdvanceAt: number | undefined;
 };
 
-async function work({ data, killed, ledger, draw, counts, hasCopies }: StormWork): Promise<void> {
+async function work({
+  data,
+  killed,
+  ledger,
+  draw,
+  counts,
+  hasCopies,
+  longAdvanceAt,
+}: StormWork): Promise<void> {
   const isFaulty = draw(4) > 0;
   const directory = new FollowedDirectory(data, ledger);
   // Names of automatic snapshots contain the time of the host.
@@ -96,10 +116,13 @@ async function work({ data, killed, ledger, draw, counts, hasCopies }: StormWork
     for (let step = 0; step < STEPS; step += 1) {
       if (isFaulty && draw(3) === 0) armFailure(draw);
       const before = ledger.state;
-      const isCopy = hasCopies && draw(3) === 0;
-      const answers = isCopy
-        ? [await takeCopyStep(double, ledger, draw)]
-        : await takeStep(hasCopies ? worldOfStep(double, ledger, draw).double : double, projects, draw);
+      const isCopy = step !== longAdvanceAt && hasCopies && draw(3) === 0;
+      const answers =
+        step === longAdvanceAt
+          ? [await double.sim("POST", "/clock/advance", { by: "366d" })]
+          : isCopy
+            ? [await takeCopyStep(double, ledger, draw)]
+            : await takeStep(hasCopies ? worldOfStep(double, ledger, draw).double : double, projects, draw);
       counts.answers += answers.length;
       for (const answer of answers) if (answer.status >= 500) counts.failed += 1;
       counts.unknown += answers.filter(({ body }) => body.code === "OUTCOME_UNKNOWN").length;
