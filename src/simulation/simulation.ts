@@ -136,10 +136,9 @@ export class Simulation {
     const { journal } = this;
     const { seq } = this.world;
     const batch = this.#takeBatch(clock, now, requests, onLost);
-    const write = journal.beginWrite?.(batch);
+    const write = journal.beginWrite?.(batch) ?? inOneStep(() => journal.write(batch));
     const step = (): boolean => {
-      if (write === undefined) journal.write(batch);
-      else if (!write.step()) return false;
+      if (!write.step()) return false;
       this.#committedSeq = Math.max(this.#committedSeq, seq);
       return true;
     };
@@ -147,7 +146,7 @@ export class Simulation {
       events: batch.events,
       step,
       get hasEnded() {
-        return write?.hasEnded ?? false;
+        return write.hasEnded;
       },
     };
   }
@@ -220,4 +219,18 @@ export class Simulation {
     if (at === undefined) this.#timers.take();
     else this.#timers.rescheduleTop(at);
   }
+}
+
+function inOneStep(work: () => void): SteppedWrite {
+  let hasEnded = false;
+  return {
+    get hasEnded() {
+      return hasEnded;
+    },
+    step() {
+      if (!hasEnded) work();
+      hasEnded = true;
+      return true;
+    },
+  };
 }
