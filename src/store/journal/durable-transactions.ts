@@ -8,6 +8,7 @@ import { cutWal } from "../file/wal-file.ts";
  * (decision 0019).
  */
 export class DurableTransactions {
+  readonly #sqlite: BetterSqlite3.Database;
   readonly #checkUsable: () => void;
   readonly #statements;
   readonly #cutWal: () => void;
@@ -17,6 +18,7 @@ export class DurableTransactions {
 
   /** `checkUsable` runs before each transaction, and throws if the file must not be written any more. */
   constructor(sqlite: BetterSqlite3.Database, checkUsable: () => void) {
+    this.#sqlite = sqlite;
     this.#checkUsable = checkUsable;
     this.#cutWal = cutWal(sqlite);
     this.#statements = {
@@ -68,6 +70,11 @@ export class DurableTransactions {
     });
     this.#open = write;
     return write;
+  }
+
+  /** Whether a transaction in steps is under way, on a connection that is open. */
+  get isInSteps(): boolean {
+    return this.#open !== undefined && this.#sqlite.open;
   }
 
   /** Takes the remaining steps of a transaction that is under way. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../platform/core/time.ts";
 import { emptyWorld } from "../../platform/core/world.ts";
@@ -162,6 +163,8 @@ export class SqliteJournal implements Journal {
     const chain = this.chainAt(seq);
     if (chain === undefined) throw new Error(`cannot store a checkpoint: there is no event ${seq}`);
     const world = await packCheckpoint(checkpoint);
+    // Completing a commit that is taken in steps would block others.
+    while (this.#transactions.isInSteps) await nextTurn();
     this.#transactions.run(() => this.#statements.insertCheckpoint.run(seq, at, chain, world));
   }
 

@@ -100,6 +100,29 @@ describe("a write in steps", () => {
     }
   });
 
+  test("is not completed by a checkpoint, which waits for it", async () => {
+    const { journal, batch, last } = createLargeBatch();
+    const before = last - batch.events.length;
+    const checkpoint = { ...takeCheckpoint(emptyWorld()), seq: before, at: 1 };
+    const stored = journal.storeCheckpoint(checkpoint);
+    const write = journal.beginWrite(batch);
+    write.step();
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect([write.hasEnded, journal.newestCheckpoint.seq]).toEqual([false, 0]);
+    while (!write.step());
+    await stored;
+    expect(journal.newestCheckpoint.seq).toBe(before);
+  });
+
+  test("does not keep a checkpoint waiting after the connection was closed", async () => {
+    const { journal, sqlite, batch, last } = createLargeBatch();
+    const checkpoint = { ...takeCheckpoint(emptyWorld()), seq: last - batch.events.length, at: 1 };
+    const stored = journal.storeCheckpoint(checkpoint);
+    journal.beginWrite(batch).step();
+    sqlite.close();
+    await expect(stored).rejects.toThrow("not open");
+  });
+
   test.each<[string, (journal: SqliteJournal, last: number) => unknown]>([
     ["events", (journal, last) => journal.events(last - 1, 9).length],
     ["events about an object", (journal) => journal.eventsAbout(MAIN_COMPUTE.computeId, 1e9, 1).length],
