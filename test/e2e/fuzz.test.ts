@@ -23,6 +23,12 @@ test("over a socket, no request gets an unexpected 5xx, and no rejected one adds
   expect(rejected).toBeLessThan(requests);
 });
 
+test("work that a request makes due at once is not a change by the next request", async () => {
+  // A compute that never suspended gets a delay that has already passed; the next request is rejected.
+  const { rejected } = await fuzz({ requests: 130, seed: 20000009532, budgets: false });
+  expect(rejected).toBeGreaterThan(0);
+});
+
 test("the files that are damaged can be read before", async () => {
   const directory = testDirectory();
   for (const [name, bytes] of await sampleFiles(directory)) {

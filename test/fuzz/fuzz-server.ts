@@ -47,7 +47,8 @@ const server = createAdaptorServer({
     await before;
     try {
       const { world } = current as NonNullable<typeof current>;
-      const seq = world.seq();
+      // The next request runs what is due since the one before, such as an autosuspend whose delay was shortened.
+      const seq = await world.settledSeq();
       const response = await world.app.fetch(request, env);
       const { outgoing } = env as { outgoing: ServerResponse };
       const cpuUs = cpuSinceReading();

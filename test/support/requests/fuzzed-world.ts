@@ -25,6 +25,8 @@ export type FuzzedWorld = {
   /** The errors that caused responses with status 500. */
   readonly bugs: unknown[];
   state(): Promise<string>;
+  /** The number of the newest event, after all work that is due. */
+  settledSeq(): Promise<number>;
   /** The number of the newest event. */
   seq(): number;
   close(): Promise<void>;
@@ -77,6 +79,7 @@ export class FuzzedApp {
     return {
       app,
       bugs,
+      settledSeq: async () => world.settledSeq() ?? world.transact(({ world: { seq } }) => seq),
       seq: () => world.history().seq,
       state: async () => (await app.request("http://localhost/_sim/state")).text(),
       async close() {
