@@ -1,6 +1,7 @@
 // Bundles the command and the package's export into dist/. Runs at `npm ci`. Without the development
 // dependencies (`npm ci --omit=dev`) it does nothing.
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 
 let esbuild;
 let typescript;
@@ -46,19 +47,61 @@ const alias = Object.fromEntries(
     `./node_modules/@opentelemetry/${name}/build/esm/index.js`,
   ]),
 );
+// For CommonJS, which has no `import.meta`.
+const commonJs = {
+  ...common,
+  format: "cjs",
+  define: { "import.meta.url": "__moduleUrl" },
+  banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+};
+// Large dependencies that few commands need are files of their own, so that others need not read them.
+const SELDOM_USED = [
+  "@observablehq/plot",
+  "linkedom",
+  "xmlbuilder2",
+  "jstat",
+  "hyparquet",
+  "hyparquet-compressors",
+];
+const seldomUsedFile = (name) => `./${name.replaceAll(/\W+/g, "-").replace(/^-/, "")}.cjs`;
+for (const name of SELDOM_USED)
+  await esbuild.build({
+    ...commonJs,
+    stdin: { contents: `module.exports = require(${JSON.stringify(name)})`, resolveDir: "." },
+    outfile: join(aside, seldomUsedFile(name)),
+  });
+const seldomUsed = {
+  name: "seldom used",
+  setup: (build) =>
+    build.onResolve({ filter: new RegExp(`^(${SELDOM_USED.join("|")})$`) }, ({ path }) => ({
+      path: seldomUsedFile(path),
+      external: true,
+    })),
+};
+// The command is one script, of which V8 can keep the compiled code for the next start.
+const { metafile } = await esbuild.build({
+  ...commonJs,
+  alias,
+  entryPoints: { command: "src/cli/start/bundle.ts" },
+  outdir: aside,
+  entryNames: "[name]-[hash]",
+  outExtension: { ".js": ".cjs" },
+  plugins: [seldomUsed],
+  metafile: true,
+});
+const [commandPath] = Object.keys(metafile.outputs);
+const commandFile = basename(commandPath);
+// Code of an earlier start cannot import; its caller does.
+writeFileSync(commandPath, readFileSync(commandPath, "utf8").replaceAll(/\bimport\((?=")/g, "__import("));
 await esbuild.build({
   ...common,
   alias,
+  define: { COMMAND_FILE: JSON.stringify(commandFile) },
   entryPoints: {
-    standin: "src/cli/main.ts",
+    standin: "src/cli/start/main.ts",
+    "load-command": "src/cli/start/load-command.ts",
     "create-standin": "src/app/create-standin.ts",
     vitest: "src/app/standin/vitest.ts",
-    "run-worker": "src/cli/run/run-worker.ts",
-    "whatif-worker": "src/cli/whatif/whatif-worker.ts",
-    "recording-worker": "src/cli/run/recording-worker.ts",
-    "scrub-worker": "src/cli/server/scrub-worker.ts",
-    "record-worker": "src/cli/server/record-worker.ts",
-    "import-worker": "src/cli/whatif/import-worker.ts",
   },
   outdir: aside,
   splitting: true,
@@ -68,15 +111,17 @@ await esbuild.build({
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },
 });
+for (const thread of ["run", "whatif", "recording", "scrub", "record", "import"])
+  writeFileSync(
+    `${aside}/${thread}-worker.js`,
+    `import { loadCommand } from "./load-command.js";\nexport default await loadCommand("${thread}-worker").THREADS["${thread}-worker"]();\n`,
+  );
 // For projects that use CommonJS: Node 20.15 cannot require an ES module.
 await esbuild.build({
-  ...common,
+  ...commonJs,
   entryPoints: { "create-standin": "src/app/create-standin.ts" },
   outdir: aside,
   outExtension: { ".js": ".cjs" },
-  format: "cjs",
-  define: { "import.meta.url": "__moduleUrl" },
-  banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
 });
 // The page that a server shows in a browser.
 await esbuild.build({

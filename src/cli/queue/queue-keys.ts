@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { fileURLToPath } from "node:url";
 import { VERSION } from "../server/version.ts";
 
 /** The prefix of every key in Redis. */
@@ -19,10 +20,7 @@ export const SIGN_EVERY_MS = 3_000;
  * different results, so it has a queue of its own.
  */
 export function codeVersion(): string {
-  // The names of all chunks are digests of their content, so an entry point stands for everything that it imports.
-  const digest = createHash("sha256");
-  for (const entry of ["./run-worker.js", "./whatif-worker.js", "./standin.js"])
-    digest.update(readFileSync(new URL(entry, import.meta.url)));
+  const digest = createHash("sha256").update(readFileSync(fileURLToPath(import.meta.url)));
   return `${VERSION}+${digest.digest("hex").slice(0, 8)}`;
 }
 

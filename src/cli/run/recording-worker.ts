@@ -6,6 +6,8 @@ import { type ReadRecordingFile, readRecordingFile } from "./recording-file.ts";
 /** What the thread reads. */
 export type RecordingJob = { readonly path: string; readonly options: RecordingOptions };
 
-const { path, options } = workerData as RecordingJob;
-const report = await readRecordingFile(path, options);
-parentPort?.postMessage({ report } satisfies ReadingMessage<ReadRecordingFile, never>);
+export async function readRecordingJob(): Promise<void> {
+  const { path, options } = workerData as RecordingJob;
+  const report = await readRecordingFile(path, options);
+  parentPort?.postMessage({ report } satisfies ReadingMessage<ReadRecordingFile, never>);
+}

@@ -5,9 +5,8 @@ import { runScenarioJob, type ScenarioJob, type ScenarioJobResult, scenarioReade
 /** Parsing expands the whole matrix, and consecutive jobs are often of one file. */
 const readOnce = scenarioReader();
 
-/** Entry point of a thread of `standin run --workers`. */
-// biome-ignore lint/style/noDefaultExport: the pool calls a module's default export.
-export default async function runWorkerJob(job: ScenarioJob): Promise<ScenarioJobResult> {
+/** A job of a thread of `standin run --workers`. */
+export async function runWorkerJob(job: ScenarioJob): Promise<ScenarioJobResult> {
   const channel = new BroadcastChannel(END_OF_RUNS);
   const controller = new AbortController();
   channel.onmessage = () => controller.abort();

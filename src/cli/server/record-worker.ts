@@ -18,7 +18,9 @@ export type RecordJob = {
 /** What the thread sends once. An error loses its class between threads. */
 export type RecordOutcome = { readonly recorded: RecordedScenario } | { readonly problem: string };
 
-parentPort?.postMessage(await record(workerData as RecordJob));
+export async function recordJob(): Promise<void> {
+  parentPort?.postMessage(await record(workerData as RecordJob));
+}
 
 async function record({ data, world, from, to }: RecordJob): Promise<RecordOutcome> {
   const directory = await mkdtemp(join(tmpdir(), "standin-scenario-"));

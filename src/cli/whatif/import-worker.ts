@@ -104,5 +104,7 @@ function sha256Of(path: string): string {
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
 
-const job = workerData as ImportJob | GapRowsJob;
-parentPort?.postMessage("gapPaths" in job ? await readGapRows(job) : await runImport(job));
+export async function importJob(): Promise<void> {
+  const job = workerData as ImportJob | GapRowsJob;
+  parentPort?.postMessage("gapPaths" in job ? await readGapRows(job) : await runImport(job));
+}

@@ -24,8 +24,8 @@ export type WhatifJob = {
   readonly work: WhatifWork;
 };
 
-// biome-ignore lint/style/noDefaultExport: the pool calls a module's default export.
-export default function runWhatifJob({ path, only, period, work }: WhatifJob): unknown {
+/** A job of a thread of `standin whatif --workers`. */
+export function runWhatifJob({ path, only, period, work }: WhatifJob): unknown {
   const file = new TraceFile(path);
   try {
     const all = trafficFromFile(file);

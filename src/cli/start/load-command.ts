@@ -1,0 +1,134 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Script } from "node:vm";
+import { crc32 } from "node:zlib";
+
+/** The file of the bundled command, next to this one. Its name contains a digest of its content. */
+declare const COMMAND_FILE: string;
+
+/** What the command compiles at its start is stored after this time, or when it ends. */
+const STORE_AFTER_MS = 2_000;
+/** Files of the same directory: one for each command that was used, of about 2 MB. */
+const MAX_FILES = 8;
+const CRC_BYTES = 4;
+/**
+ * What surrounds a CommonJS module, on its first line so that line numbers in stacks are those of the file, and `import()`,
+ * which is not possible in code of an earlier start.
+ */
+const PARAMETERS = "exports, require, module, __filename, __dirname, __import";
+
+type CommandBundle = typeof import("./bundle.ts");
+
+let loaded: CommandBundle | undefined;
+
+/**
+ * Evaluates the bundle of the command. A third of a start is V8's compilation, so the code that it compiled for an earlier
+ * start is read from a file, if there is one: of the same command, or of the same thread.
+ */
+export function loadCommand(
+  part: string = /^[a-z]+$/.exec(process.argv[2] ?? "")?.[0] ?? "other",
+): CommandBundle {
+  loaded ??= evaluate(fileURLToPath(new URL(COMMAND_FILE, import.meta.url)), part);
+  return loaded;
+}
+
+function evaluate(filename: string, part: string): CommandBundle {
+  // The bundle is ASCII.
+  const source = readFileSync(filename, "latin1");
+  const path = storedCodePath(part);
+  const cachedData = path === undefined ? undefined : readStoredCode(path);
+  const script = new Script(`(function (${PARAMETERS}) { ${source}\n})`, {
+    filename,
+    ...(cachedData && { cachedData }),
+  });
+  // Code of other flags of V8 is not replaced, because both would replace each other's.
+  if (path !== undefined && cachedData === undefined) storeLater(script, path);
+  const module = { exports: {} };
+  const run = script.runInThisContext() as (...values: readonly unknown[]) => void;
+  run.call(
+    module.exports,
+    ...[module.exports, createRequire(filename), module, filename, dirname(filename)],
+    (specifier: string) => import(specifier),
+  );
+  return module.exports as CommandBundle;
+}
+
+/** The same variables as for the compile cache of newer versions of Node. */
+function storedCodePath(part: string): string | undefined {
+  const { NODE_DISABLE_COMPILE_CACHE: disabled, NODE_COMPILE_CACHE: chosen } = process.env;
+  if (disabled !== undefined && disabled !== "") return undefined;
+  const directory = chosen === undefined || chosen === "" ? userCacheDirectory() : chosen;
+  if (directory === undefined) return undefined;
+  const { version, arch } = process;
+  return join(directory, "standin", `${COMMAND_FILE}-${version}-${arch}-${part}`);
+}
+
+function userCacheDirectory(): string | undefined {
+  const { platform, env } = process;
+  const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
+  // A relative path must be ignored: https://specifications.freedesktop.org/basedir-spec
+  if (xdg !== undefined && isAbsolute(xdg)) return xdg;
+  if (platform === "win32") return local;
+  try {
+    return join(homedir(), platform === "darwin" ? "Library/Caches" : ".cache");
+  } catch {
+    // A user without a name and without HOME, as in some containers.
+    return undefined;
+  }
+}
+
+function readStoredCode(path: string): Buffer | undefined {
+  try {
+    const bytes = readFileSync(path);
+    const code = bytes.subarray(0, -CRC_BYTES);
+    // V8 does not verify it, and a power cut may leave a file of zeros.
+    return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function storeLater(script: Script, path: string): void {
+  const store = () => {
+    clearTimeout(timer);
+    process.removeListener("exit", store);
+    storeCode(script.createCachedData(), path);
+  };
+  const timer = setTimeout(store, STORE_AFTER_MS).unref();
+  process.once("exit", store);
+}
+
+/** A command works as well without it, so a failure is nobody's concern. */
+function storeCode(code: Buffer, path: string): void {
+  const aside = `${path}.${process.pid}`;
+  try {
+    const crc = Buffer.alloc(CRC_BYTES);
+    crc.writeUInt32LE(crc32(code));
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(aside, Buffer.concat([code, crc]), { mode: 0o600 });
+    renameSync(aside, path);
+    removeOldest(dirname(path));
+  } catch {
+    removeIfWritten(aside);
+  }
+}
+
+function removeIfWritten(path: string): void {
+  try {
+    rmSync(path);
+  } catch {
+    // Its directory could not be created.
+  }
+}
+
+function removeOldest(directory: string): void {
+  const ages = readdirSync(directory).map((name) => {
+    const path = join(directory, name);
+    return { path, writtenAt: statSync(path).mtimeMs };
+  });
+  const newestFirst = ages.sort((one, other) => other.writtenAt - one.writtenAt);
+  for (const { path } of newestFirst.slice(MAX_FILES)) rmSync(path);
+}
