@@ -47,12 +47,14 @@ const alias = Object.fromEntries(
     `./node_modules/@opentelemetry/${name}/build/esm/index.js`,
   ]),
 );
-// For CommonJS, which has no `import.meta`.
+// For CommonJS, which has no `import.meta`, and is strict only if it says so before anything else.
 const commonJs = {
   ...common,
   format: "cjs",
   define: { "import.meta.url": "__moduleUrl" },
-  banner: { js: 'const __moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+  banner: {
+    js: '"use strict"; const __moduleUrl = require("node:url").pathToFileURL(__filename).href;',
+  },
 };
 // Large dependencies that few commands need are files of their own, so that others need not read them.
 const SELDOM_USED = [
@@ -92,7 +94,11 @@ const { metafile } = await esbuild.build({
 const [commandPath] = Object.keys(metafile.outputs);
 const commandFile = basename(commandPath);
 // Code of an earlier start cannot import; its caller does.
-writeFileSync(commandPath, readFileSync(commandPath, "utf8").replaceAll(/\bimport\((?=")/g, "__import("));
+const command = readFileSync(commandPath, "utf8").replaceAll(/\bimport\((?=")/g, "__import(");
+writeFileSync(
+  commandPath,
+  `(function (exports, require, module, __filename, __dirname, __import) { ${command}\n})\n`,
+);
 await esbuild.build({
   ...common,
   alias,

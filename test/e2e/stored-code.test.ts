@@ -102,3 +102,13 @@ test("a command that cannot keep its code, or must not, works as well", async ()
   expect(code).toBe(0);
   expect(readdirSync(directory)).toEqual([]);
 });
+
+test("the command runs in strict mode, as its sources do", () => {
+  const directory = join(import.meta.dirname, "../../dist");
+  const scripts = readdirSync(directory).filter((name) => name.endsWith(".cjs"));
+  expect(scripts.length).toBeGreaterThan(2);
+  for (const name of scripts)
+    expect(readFileSync(join(directory, name), "utf8").slice(0, 100)).toMatch(
+      /^(\(function \([\w, ]+\) \{ )?"use strict";/,
+    );
+});

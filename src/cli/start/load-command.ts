@@ -14,11 +14,6 @@ const STORE_AFTER_MS = 2_000;
 /** Files of the same directory: one for each command that was used, of about 2 MB. */
 const MAX_FILES = 8;
 const CRC_BYTES = 4;
-/**
- * What surrounds a CommonJS module, on its first line so that line numbers in stacks are those of the file, and `import()`,
- * which is not possible in code of an earlier start.
- */
-const PARAMETERS = "exports, require, module, __filename, __dirname, __import";
 
 type CommandBundle = typeof import("./bundle.ts");
 
@@ -36,17 +31,15 @@ export function loadCommand(
 }
 
 function evaluate(filename: string, part: string): CommandBundle {
-  // The bundle is ASCII.
+  // The bundle is ASCII. V8 uses a string of one byte per character as it is, without a copy.
   const source = readFileSync(filename, "latin1");
   const path = storedCodePath(part);
   const cachedData = path === undefined ? undefined : readStoredCode(path);
-  const script = new Script(`(function (${PARAMETERS}) { ${source}\n})`, {
-    filename,
-    ...(cachedData && { cachedData }),
-  });
+  const script = new Script(source, { filename, ...(cachedData && { cachedData }) });
   // Code of other flags of V8 is not replaced, because both would replace each other's.
   if (path !== undefined && cachedData === undefined) storeLater(script, path);
   const module = { exports: {} };
+  // `build.mjs` has made a function of it, with the parameters of a CommonJS module and `import()`.
   const run = script.runInThisContext() as (...values: readonly unknown[]) => void;
   run.call(
     module.exports,
