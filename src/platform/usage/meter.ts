@@ -2,6 +2,7 @@ import type { ActivePhase, Compute } from "../compute/compute.ts";
 import { HOUR, type SimTime } from "../core/time.ts";
 import type { World } from "../core/world.ts";
 import { type DataTraffic, sumOfTraffic } from "./data-traffic.ts";
+import type { Usage } from "./usage.ts";
 import { addSpan } from "./usage-periods.ts";
 import { type UsageTotals, ZERO_USAGE } from "./usage-totals.ts";
 
@@ -13,22 +14,20 @@ export function meter(world: World, { phase, branchId, projectId }: Compute, at:
 }
 
 function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: SimTime): void {
-  const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
+  const usage: Usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
   const activeMs = usage.activeMs + at - meteredAt;
   const cuMs = usage.cuMs + (at - meteredAt) * sizeCu;
-  if (world.settings.hourlyUsage !== true) {
-    world.usage.set({ ...usage, activeMs, cuMs });
-    return;
+  const { data } = usage;
+  let { hour } = usage;
+  if (world.settings.hourlyUsage === true) {
+    // Usually the span is within the open hour, which then stays the same.
+    const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
+    if (!isWithin) hour = addSpan(world, usage, { from: meteredAt, to: at, sizeCu });
   }
-  const { hour } = usage;
-  // Usually the span is within the open hour, which then stays the same.
-  const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
-  world.usage.set({
-    ...usage,
-    activeMs,
-    cuMs,
-    hour: isWithin ? hour : addSpan(world, usage, { from: meteredAt, to: at, sizeCu }),
-  });
+  // Without spreads, which take as long as the rest: two rows are replaced for each span of every compute.
+  if (data !== undefined)
+    world.usage.set(hour === undefined ? { id, activeMs, cuMs, data } : { id, activeMs, cuMs, hour, data });
+  else world.usage.set(hour === undefined ? { id, activeMs, cuMs } : { id, activeMs, cuMs, hour });
 }
 
 /** Books the traffic of a compute, in the period of `at`. */
