@@ -1,7 +1,8 @@
 // Bundles the command and the package's export into dist/. Runs at `npm ci`. Without the development
 // dependencies (`npm ci --omit=dev`) it does nothing.
+import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
 let esbuild;
 let typescript;
@@ -64,6 +65,11 @@ const SELDOM_USED = [
   "jstat",
   "hyparquet",
   "hyparquet-compressors",
+  "cron-parser",
+  "pg",
+  "selfsigned",
+  "temporal-polyfill",
+  "yaml",
 ];
 const seldomUsedFile = (name) => `./${name.replaceAll(/\W+/g, "-").replace(/^-/, "")}.cjs`;
 for (const name of SELDOM_USED)
@@ -81,24 +87,19 @@ const seldomUsed = {
     })),
 };
 // The command is one script, of which V8 can keep the compiled code for the next start.
-const { metafile } = await esbuild.build({
+const { outputFiles } = await esbuild.build({
   ...commonJs,
   alias,
-  entryPoints: { command: "src/cli/start/bundle.ts" },
-  outdir: aside,
-  entryNames: "[name]-[hash]",
-  outExtension: { ".js": ".cjs" },
+  entryPoints: ["src/cli/start/bundle.ts"],
   plugins: [seldomUsed],
-  metafile: true,
+  write: false,
 });
-const [commandPath] = Object.keys(metafile.outputs);
-const commandFile = basename(commandPath);
 // Code of an earlier start cannot import; its caller does.
-const command = readFileSync(commandPath, "utf8").replaceAll(/\bimport\((?=")/g, "__import(");
-writeFileSync(
-  commandPath,
-  `(function (exports, require, module, __filename, __dirname, __import) { ${command}\n})\n`,
-);
+const command = outputFiles[0].text.replaceAll(/\bimport\((?=")/g, "__import(");
+const script = `(function (exports, require, module, __filename, __dirname, __import) { ${command}\n})\n`;
+const digest = createHash("sha256").update(script).digest("hex");
+const commandFile = `command-${digest.slice(0, 8)}.cjs`;
+writeFileSync(join(aside, commandFile), script);
 await esbuild.build({
   ...common,
   alias,
