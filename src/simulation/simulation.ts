@@ -9,8 +9,9 @@ import type { Event, RecordedEvent } from "../platform/events.ts";
 import { evolve } from "../platform/evolve.ts";
 import { accept, type Result } from "../platform/refusal-codes.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "./arrival-source.ts";
+import { CommitInSteps, WriteInOneStep } from "./commit-in-steps.ts";
 import { dueAt, rebuildTimers, scheduleAfter, scheduleWork } from "./due.ts";
-import type { Batch, Journal, SteppedWrite } from "./journal.ts";
+import type { Batch, Journal } from "./journal.ts";
 import { randomFrom } from "./random.ts";
 import type { NewRequests } from "./request-log.ts";
 import { ARRIVAL_PRIORITY } from "./timer-order.ts";
@@ -132,23 +133,14 @@ export class Simulation {
     now: SimTime,
     requests?: NewRequests,
     onLost?: (error: unknown) => void,
-  ): SteppedWrite & { readonly events: readonly RecordedEvent[] } {
+  ): CommitInSteps {
     const { journal } = this;
     const { seq } = this.world;
     const batch = this.#takeBatch(clock, now, requests, onLost);
-    const write = journal.beginWrite?.(batch) ?? inOneStep(() => journal.write(batch));
-    const step = (): boolean => {
-      if (!write.step()) return false;
+    const write = journal.beginWrite?.(batch) ?? new WriteInOneStep(() => journal.write(batch));
+    return new CommitInSteps(batch.events, write, () => {
       this.#committedSeq = Math.max(this.#committedSeq, seq);
-      return true;
-    };
-    return {
-      events: batch.events,
-      step,
-      get hasEnded() {
-        return write.hasEnded;
-      },
-    };
+    });
   }
 
   #takeBatch(
@@ -219,18 +211,4 @@ export class Simulation {
     if (at === undefined) this.#timers.take();
     else this.#timers.rescheduleTop(at);
   }
-}
-
-function inOneStep(work: () => void): SteppedWrite {
-  let hasEnded = false;
-  return {
-    get hasEnded() {
-      return hasEnded;
-    },
-    step() {
-      if (!hasEnded) work();
-      hasEnded = true;
-      return true;
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
+import type { Batch, SteppedWrite } from "../../simulation/journal.ts";
 import type { NewRequests } from "../../simulation/request-log.ts";
-import type { Simulation } from "../../simulation/simulation.ts";
 import {
   applyRetention,
   isCheckpointDue,
@@ -35,7 +35,7 @@ type CommitInProgress = {
   /** Callers that wait for this commit. */
   readonly waiting: Deferred | undefined;
   readonly hasRequests: boolean;
-  readonly write: ReturnType<Simulation["beginCommit"]>;
+  readonly write: SteppedWrite & Pick<Batch, "events">;
 };
 
 /**
