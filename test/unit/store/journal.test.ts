@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { emptyWorld } from "../../../src/platform/core/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import type { Batch } from "../../../src/simulation/journal.ts";
@@ -98,6 +98,42 @@ describe("a write in steps", () => {
       const rows = (database: BetterSqlite3.Database) => database.prepare(`SELECT * FROM ${table}`).all();
       expect(rows(sqlite)).toEqual(rows(twin.sqlite));
     }
+  });
+
+  test.each([
+    [1, 1, 1],
+    [1_024, 499, 1],
+    [1_025, 0, 2],
+    [1, 500, 3],
+    [1, 501, 3],
+    [1_025, 1_000, 5],
+  ])("of %i events and %i rows takes %i", (events, rows, expected) => {
+    const { journal, batch } = createLargeBatch();
+    const onLost = vi.fn();
+    const { requests, ...rest } = batch;
+    const write = journal.beginWrite({
+      ...rest,
+      events: batch.events.slice(0, events),
+      changes: batch.changes.slice(0, rows),
+      onLost,
+    });
+    let steps = 1;
+    for (; !write.step(); steps += 1);
+    expect([steps, onLost.mock.calls]).toEqual([expected, []]);
+  });
+
+  test("that fails throws the same error again, and nothing of it is stored", () => {
+    const { journal, sqlite, batch, written } = createLargeBatch();
+    const changes = [...batch.changes, { table: "nothing", key: "k", value: {}, constrained: "" }];
+    const write = journal.beginWrite({ ...batch, changes });
+    const run = () => {
+      while (!write.step());
+    };
+    expect(run).toThrow("there is no table for changes of nothing");
+    expect([write.hasEnded, sqlite.inTransaction, written]).toEqual([true, false, []]);
+    expect(run).toThrow("there is no table for changes of nothing");
+    journal.write(batch);
+    expect(written).toHaveLength(1);
   });
 
   test("is not completed by a checkpoint, which waits for it", async () => {

@@ -106,6 +106,16 @@ describe("events of a file", () => {
     const oldest = { seq: 600, chain: events.chainAt(600) ?? 0 };
     const inRange = mentions("id-3", ({ seq }) => seq > 600 && seq < 1_100);
     expect(about("id-3", oldest, 1_100, 9_999)).toEqual(inRange);
+    // The first and the last event of a range mention this one.
+    expect(about("id-0", oldest, 1_101, 9_999)).toEqual(
+      mentions("id-0", ({ seq }) => seq > 600 && seq <= 1_100),
+    );
+    expect(about("id-0", oldest, 1_101, 2)).toEqual(
+      between(1_094, 1_100)
+        .filter(({ seq }) => seq % 5 === 0)
+        .reverse(),
+    );
+    expect(about("id-0", oldest, 601, 9_999)).toEqual([]);
     const isLife = mentions("id-3", ({ type }) => type !== "ActivityRecorded");
     expect(about("id-3", BEGINNING, 9_999, 9_999, "life")).toEqual(isLife);
     const resets = mentions("id-0", ({ type }) => type === "WorldReset");
@@ -235,6 +245,17 @@ describe("damage", () => {
     sqlite.exec("DELETE FROM event_blocks WHERE first_seq = 1");
     expect(() => new StoredEvents(sqlite).since(BEGINNING, 9_999)).toThrow("event 1 or the one before it");
     expect(() => new StoredEvents(sqlite).about("id-1", BEGINNING, 9_999, 9_999)).toThrow(CorruptFile);
+  });
+
+  test("of a missing block is found by a search for an object", () => {
+    const { sqlite, events, commit } = openFile();
+    commit(3 * EVENTS_PER_BLOCK);
+    sqlite.exec("DELETE FROM event_blocks WHERE first_seq > 1 AND first_seq < 1000");
+    expect(() => events.about("id-1", BEGINNING, 9_999, 9_999)).toThrow(
+      new CorruptFile(`event ${2 * EVENTS_PER_BLOCK} is missing`),
+    );
+    expect(events.about("id-1", BEGINNING, 9_999, 3)).toHaveLength(3);
+    expect(events.chainAt(EVENTS_PER_BLOCK + 1)).toBeUndefined();
   });
 
   test("of rows stays in the rows", () => {
