@@ -121,7 +121,7 @@ await esbuild.build({
 for (const thread of ["run", "whatif", "recording", "scrub", "record", "import"])
   writeFileSync(
     `${aside}/${thread}-worker.js`,
-    `import { loadCommand } from "./load-command.js";\nexport default await loadCommand("${thread}-worker").THREADS["${thread}-worker"]();\n`,
+    `import { loadCommand } from "./load-command.js";\nexport default await loadCommand().THREADS["${thread}-worker"]();\n`,
   );
 // For projects that use CommonJS: Node 20.15 cannot require an ES module.
 await esbuild.build({

@@ -1,9 +1,19 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
+import { isMainThread } from "node:worker_threads";
 import { crc32 } from "node:zlib";
 
 /** The file of the bundled command, next to this one. Its name contains a digest of its content. */
@@ -11,9 +21,13 @@ declare const COMMAND_FILE: string;
 
 /** What the command compiles at its start is stored after this time, or when it ends. */
 const STORE_AFTER_MS = 2_000;
-/** Files of the same directory: one for each command that was used, of about 2 MB. */
+/** Those of two versions, of about 2 MB each. */
 const MAX_FILES = 8;
 const CRC_BYTES = 4;
+/** The commands that run the most code. The others share a file. */
+const LARGE_COMMANDS = ["serve", "run", "whatif"];
+const STORED_CODE = /^command-[0-9a-f]{8}\.cjs-/;
+const WRITABLE_BY_OTHERS = 0o022;
 
 type CommandBundle = typeof import("./bundle.ts");
 
@@ -21,23 +35,21 @@ let loaded: CommandBundle | undefined;
 
 /**
  * Evaluates the bundle of the command. A third of a start is V8's compilation, so the code that it compiled for an earlier
- * start is read from a file, if there is one: of the same command, or of the same thread.
+ * start of the same command is read from a file, if there is one. Threads read the file of their command.
  */
-export function loadCommand(
-  part: string = /^[a-z]+$/.exec(process.argv[2] ?? "")?.[0] ?? "other",
-): CommandBundle {
-  loaded ??= evaluate(fileURLToPath(new URL(COMMAND_FILE, import.meta.url)), part);
+export function loadCommand(): CommandBundle {
+  loaded ??= evaluate(fileURLToPath(new URL(COMMAND_FILE, import.meta.url)));
   return loaded;
 }
 
-function evaluate(filename: string, part: string): CommandBundle {
+function evaluate(filename: string): CommandBundle {
   // The bundle is ASCII. V8 uses a string of one byte per character as it is, without a copy.
   const source = readFileSync(filename, "latin1");
-  const path = storedCodePath(part);
+  const path = storedCodePath();
   const cachedData = path === undefined ? undefined : readStoredCode(path);
   const script = new Script(source, { filename, ...(cachedData && { cachedData }) });
   // Code of other flags of V8 is not replaced, because both would replace each other's.
-  if (path !== undefined && cachedData === undefined) storeLater(script, path);
+  if (isMainThread && path !== undefined && cachedData === undefined) storeLater(script, path);
   const module = { exports: {} };
   // `build.mjs` has made a function of it, with the parameters of a CommonJS module and `import()`.
   const run = script.runInThisContext() as (...values: readonly unknown[]) => void;
@@ -50,12 +62,13 @@ function evaluate(filename: string, part: string): CommandBundle {
 }
 
 /** The same variables as for the compile cache of newer versions of Node. */
-function storedCodePath(part: string): string | undefined {
+function storedCodePath(): string | undefined {
   const { NODE_DISABLE_COMPILE_CACHE: disabled, NODE_COMPILE_CACHE: chosen } = process.env;
   if (disabled !== undefined && disabled !== "") return undefined;
   const directory = chosen === undefined || chosen === "" ? userCacheDirectory() : chosen;
   if (directory === undefined) return undefined;
-  const { version, arch } = process;
+  const { version, arch, argv } = process;
+  const part = LARGE_COMMANDS.find((command) => command === argv[2]) ?? "other";
   return join(directory, "standin", `${COMMAND_FILE}-${version}-${arch}-${part}`);
 }
 
@@ -75,6 +88,7 @@ function userCacheDirectory(): string | undefined {
 
 function readStoredCode(path: string): Buffer | undefined {
   try {
+    if (!isOwn(statSync(path))) return undefined;
     const bytes = readFileSync(path);
     const code = bytes.subarray(0, -CRC_BYTES);
     // V8 does not verify it, and a power cut may leave a file of zeros.
@@ -82,6 +96,11 @@ function readStoredCode(path: string): Buffer | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Code that another user could have written is not run, for example with `sudo` and the HOME of a user. */
+function isOwn({ uid, mode }: Stats): boolean {
+  return process.platform === "win32" || (uid === process.getuid?.() && (mode & WRITABLE_BY_OTHERS) === 0);
 }
 
 function storeLater(script: Script, path: string): void {
@@ -117,8 +136,10 @@ function removeIfWritten(path: string): void {
   }
 }
 
+/** The directory may have other files as well. */
 function removeOldest(directory: string): void {
-  const ages = readdirSync(directory).map((name) => {
+  const names = readdirSync(directory).filter((name) => STORED_CODE.test(name));
+  const ages = names.map((name) => {
     const path = join(directory, name);
     return { path, writtenAt: statSync(path).mtimeMs };
   });
