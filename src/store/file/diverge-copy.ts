@@ -26,7 +26,7 @@ export type DivergenceOptions = {
 
 /**
  * For a copy that is discarded if anything fails: one transaction without a log, and a cache for the pages
- * that it changes again and again.
+ * that it changes repeatedly.
  */
 function writeOnce(sqlite: BetterSqlite3.Database): void {
   // Otherwise the log cannot be turned off.

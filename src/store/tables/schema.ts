@@ -249,8 +249,8 @@ export const connections = sqliteTable("connections", {
 
 /**
  * Ids are random, so an index of them would change another page for each new operation. Both indexes therefore
- * begin with the block of 16,384 successive operations: only the pages of the newest block change. Whoever
- * looks for an operation searches the blocks one after the other.
+ * begin with the block of 16,384 successive operations: only the pages of the newest block change. A
+ * search for an operation reads one block after the other.
  */
 export const operations = sqliteTable(
   "operations",
