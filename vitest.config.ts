@@ -44,6 +44,7 @@ export default defineConfig({
       withSmallBlocks("replay"),
       fromBundle("contract"),
       fromBundle("e2e"),
+      fromBundle("adversary"),
       fromBundle("console", "test/support/browser-program.ts"),
     ],
     // Many tests wait for processes: even two cores have room for three.
