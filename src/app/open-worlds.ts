@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { findApiKeyByHash } from "../platform/account/decide-api-key.ts";
+import { findApiKeyByHash, isRevokedHash } from "../platform/account/decide-api-key.ts";
 import type { LimitSettings, PlanName } from "../platform/catalog/plan.ts";
 import { DEFAULT_PROFILE, type ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
 import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
@@ -40,6 +40,11 @@ type WorldOptions = {
   readonly hostDomain?: string | undefined;
   /** A key of the first account; created if it does not exist. */
   readonly apiKey?: string | undefined;
+  /**
+   * Called if `apiKey` has been revoked in this world: it stays invalid, and the world is opened without it.
+   * Without this, that is a `WorldMismatch`.
+   */
+  readonly onRevokedKey?: ((message: string) => void) | undefined;
   /** Creates the content that the world must have, before the first request is served. */
   readonly populate?: Populate | undefined;
 };
@@ -173,7 +178,13 @@ function createOrConfigureWorld(
     if (Object.keys(settings).length > 0) transaction.execute({ type: "ConfigureWorld", settings });
   }
   options.populate?.({ ...transaction, newPassword, hashSecret });
-  return ensureApiKey(transaction, options.apiKey);
+  const { apiKey, onRevokedKey } = options;
+  if (apiKey === undefined || !isRevokedHash(transaction.world, hashSecret(apiKey)))
+    return ensureApiKey(transaction, apiKey);
+  if (onRevokedKey === undefined)
+    throw new WorldMismatch("--api-key: this key has been revoked in this world; use another one");
+  onRevokedKey("the key of --api-key has been revoked in this world and stays invalid; use another one");
+  return ensureApiKey(transaction, undefined);
 }
 
 /** These options apply only when the world is created. A different value later is an error. */
@@ -232,8 +243,6 @@ function ensureApiKey(transaction: Transaction, requestedKey: string | undefined
   if (account === undefined) throw new Error("CreateAccount created none");
   if (requestedKey === undefined && world.apiKeys.size > 0) return undefined;
   const existing = requestedKey === undefined ? undefined : findApiKeyByHash(world, hashSecret(requestedKey));
-  if (existing?.revokedAt !== undefined)
-    throw new WorldMismatch("--api-key: this key has been revoked in this world; use another one");
   if (existing !== undefined) return requestedKey;
   const key = requestedKey ?? newApiKeySecret(profileOfWorld(world).apiKeyPrefix);
   transaction.execute({

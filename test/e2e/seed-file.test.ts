@@ -245,3 +245,16 @@ test("a missing seed file is named in the error", async () => {
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain(path);
 });
+
+test("a key of the seed file that has been revoked stays invalid, and the file is applied without it", async () => {
+  const data = testDirectory();
+  const args = ["--clock", "manual", "--seed-file", worldFile(WORLD)];
+  const first = await startServer(data, args, { key: KEY });
+  const { api_keys } = (await first.sim("GET", "/api_keys?account_id=shop")).body;
+  await first.sim("DELETE", `/api_keys/${api_keys[0].id}`);
+  await first.sim("POST", "/clock/advance", { by: "8d" });
+  await first.kill("SIGTERM");
+  const second = await startServer(data, args, { key: OTHER_KEY });
+  expect((await second.api("GET", "/users/me", undefined, KEY)).status).toBe(401);
+  expect((await second.api("GET", "/users/me")).body).toMatchObject({ id: "other" });
+});

@@ -57,6 +57,25 @@ test("a given key is valid from then on, is printed at each such start, and is c
   expect((await later.api("GET", "/api_keys")).body).toHaveLength(2);
 });
 
+test("a given key that has been revoked stays invalid; each start with it warns and goes on", async () => {
+  const data = testDirectory();
+  const shape = ["--clock", "manual", "--start-at", "2026-01-01T00:00:00Z"];
+  const env = { STANDIN_API_KEY: "given" };
+  const first = await startServer(data, shape, { env });
+  const { api_keys } = (await first.sim("GET", "/api_keys")).body;
+  await first.sim("DELETE", `/api_keys/${api_keys[0].id}`);
+  await first.kill("SIGTERM");
+  for (const args of [[], ["--api-key", "given"], []]) {
+    const server = await startServer(data, args, args.length === 0 ? { env } : {});
+    expect(server.stderr()).toContain(
+      "the key of --api-key has been revoked in this world and stays invalid; use another one",
+    );
+    expect((await server.api("GET", "/users/me", undefined, "given")).status).toBe(401);
+    await server.sim("POST", "/clock/advance", { by: "8d" });
+    await server.kill("SIGTERM");
+  }
+});
+
 test("without --json, the ready text has the URL, the key once, and three commands to try", async () => {
   const data = testDirectory();
   const serveForPeople = () => {

@@ -23,6 +23,9 @@ export const OPTIONS = { migrationsFolder: MIGRATIONS };
 /** What an export must not contain. The hash is that of the key that `FULL_LIFE` creates. */
 export const [KEY_HASH, PASSWORD, ADDRESS] = ["5ec7e75ec7e7", "npg_in_the_file", "203.0.113.77"];
 
+/** That of a key which has been revoked and removed. */
+export const REMOVED_KEY_HASH = "0ldc0de".repeat(9);
+
 const connect = { endpointId: "ep-main", kind: "connect", durationMs: HOUR } as const;
 
 const createKey = { type: "CreateApiKey", accountId: "owner", name: "ci", hash: KEY_HASH } as const;
@@ -35,6 +38,9 @@ export const FULL_LIFE: readonly Step[] = [
   [
     worldWithProject(),
     createKey,
+    { ...createKey, name: "old", hash: REMOVED_KEY_HASH },
+    { type: "RevokeApiKey", accountId: "owner", keyId: 2 },
+    after(170 * HOUR),
     { type: "RecordActivity", activity: { ...connect, kind: "query", durationMs: 2 * HOUR } },
     { type: "CreateSnapshot", ...MAIN, name: "weekly" },
     { type: "GrantPermission", ...SHOP, email: "guest@example.com" },

@@ -12,7 +12,7 @@ import { checkSchema } from "../../store/file/check-schema.ts";
 import { findLosses } from "../../store/file/lost-changes.ts";
 import { vacuumCopy } from "../../store/file/open-read-only.ts";
 import { readWorldRow } from "../../store/file/read-world.ts";
-import { redactedHash, redactSecrets } from "../../store/file/redact-secrets.ts";
+import { redactedHash, redactSecrets, withoutRemovedHash } from "../../store/file/redact-secrets.ts";
 import { type Verification, type VerificationProgress, verifyFile } from "../../store/file/verify-world.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -196,6 +196,7 @@ export async function exportEvents(path: string, name: string, out: string): Pro
 const EVENTS_PER_BATCH = 5_000;
 
 function withoutHash(event: RecordedEvent): RecordedEvent {
+  if (event.type === "ApiKeyRemoved") return withoutRemovedHash(event);
   return event.type === "ApiKeyCreated"
     ? { ...event, apiKey: { ...event.apiKey, hash: redactedHash(event.apiKey.id) } }
     : event;

@@ -48,6 +48,8 @@ export async function openServedWorlds(
         retention,
         beforeRestore: () => scrubber.stop(),
         ...dataHooks,
+        // A container gives the same key at each start, and must not fail forever.
+        onRevokedKey: (message) => log.warn(message),
         onExpired: (world) =>
           log.info(`deleted world ${world}: it received no request for the time of --expire-worlds`),
         hostClock: newHostClock(({ byMs }) =>

@@ -6,6 +6,7 @@ import type { Account } from "../../platform/account/account.ts";
 import { type ApiKey, SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
 import {
   findApiKeyByHash,
+  isRevokedHash,
   validApiKeys,
   validOrganizationKeys,
 } from "../../platform/account/decide-api-key.ts";
@@ -152,7 +153,15 @@ function accountOf(transaction: Transaction, id: string | undefined): Account {
 }
 
 function checkUnused(transaction: Transaction, apiKey: string | undefined): void {
-  if (apiKey === undefined || findApiKeyByHash(transaction.world, hashSecret(apiKey)) === undefined) return;
+  if (apiKey === undefined) return;
+  const hash = hashSecret(apiKey);
+  if (isRevokedHash(transaction.world, hash))
+    fail({
+      status: 409,
+      code: "API_KEY_EXISTS",
+      message: "api_key: the key with this secret has been revoked; use another secret",
+    });
+  if (findApiKeyByHash(transaction.world, hash) === undefined) return;
   fail({ status: 409, code: "API_KEY_EXISTS", message: "api_key: a key with this secret already exists" });
 }
 

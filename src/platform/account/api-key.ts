@@ -17,12 +17,25 @@ export type ApiKey = {
 };
 
 /**
- * A: a revoked key is stored this long, so that its secret cannot become valid again by mistake. Then it is
- * like a key that never existed; its id is not used again.
+ * A: a revoked key is stored this long. Then only the hash of its secret is stored, as `RevokedHash`; its id is
+ * not used again.
  */
 export const REVOKED_KEY_RETENTION = 7 * DAY;
 /** A: beyond this number of revoked keys, the oldest ones are removed earlier. */
 export const MAX_REVOKED_KEYS = 1_000;
+
+/**
+ * A: what stays of a revoked key that was removed, for good: revocation is final, so its secret can never be
+ * the secret of another key.
+ */
+export type RevokedHash = {
+  /** The beginning of the hash of the secret: 128 bits, which no two secrets share by chance. */
+  readonly hash: string;
+  readonly keyId: number;
+};
+
+/** Hex digits of the hash that are stored of a removed key. */
+export const REVOKED_HASH_DIGITS = 32;
 
 /** A caller may choose the secret of a key. It has to fit into a header; its strength is up to the caller. */
 export const SECRET_PATTERN = /^[\x21-\x7e]{1,256}$/;
@@ -56,4 +69,9 @@ export type ApiKeyCommand = CreateApiKey | RevokeApiKey;
 export type ApiKeyEvent =
   | (EventBase & { readonly type: "ApiKeyCreated"; readonly apiKey: ApiKey })
   | (EventBase & { readonly type: "ApiKeyRevoked"; readonly keyId: number })
-  | (EventBase & { readonly type: "ApiKeyRemoved"; readonly keyId: number });
+  | (EventBase & {
+      readonly type: "ApiKeyRemoved";
+      readonly keyId: number;
+      /** As `RevokedHash.hash`; absent in events of releases up to 0.4, which forgot the hash. */
+      readonly hash?: string;
+    });

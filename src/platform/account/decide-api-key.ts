@@ -11,6 +11,7 @@ import {
   type ApiKeyCommand,
   type CreateApiKey,
   MAX_REVOKED_KEYS,
+  REVOKED_HASH_DIGITS,
   REVOKED_KEY_RETENTION,
   type RevokeApiKey,
 } from "./api-key.ts";
@@ -25,6 +26,8 @@ function decideCreateApiKey(world: World, command: CreateApiKey, { now }: Contex
   if (!account.ok) return account;
   const scopeCheck = checkApiKeyScope(world, command.scope);
   if (!scopeCheck.ok) return scopeCheck;
+  if (isRevokedHash(world, command.hash))
+    return refuse("API_KEY_EXISTS", "the API key with this secret has been revoked; use another secret");
   if (findApiKeyByHash(world, command.hash) !== undefined)
     return refuse("API_KEY_EXISTS", "an API key with this secret exists already");
   const apiKey: ApiKey = {
@@ -48,7 +51,7 @@ function decideRevokeApiKey(world: World, command: RevokeApiKey, { now }: Contex
   }
   return accept([
     { type: "ApiKeyRevoked", at: now, keyId: apiKey.id },
-    ...oldestRevokedKeys(world).map(({ id }): Event => ({ type: "ApiKeyRemoved", at: now, keyId: id })),
+    ...oldestRevokedKeys(world).map((oldest) => removed(oldest, now)),
   ]);
 }
 
@@ -71,7 +74,19 @@ export function apiKeyRemovalDueAt(world: World, keyId: string): SimTime | undef
 
 export function decideRemoveApiKey(world: World, keyId: string, { now }: Context): Event[] {
   const apiKey = world.apiKeys.get(keyId);
-  return apiKey?.revokedAt === undefined ? [] : [{ type: "ApiKeyRemoved", at: now, keyId: apiKey.id }];
+  return apiKey?.revokedAt === undefined ? [] : [removed(apiKey, now)];
+}
+
+function removed({ id, hash }: ApiKey, at: SimTime): Event {
+  return { type: "ApiKeyRemoved", at, keyId: id, hash: hash.slice(0, REVOKED_HASH_DIGITS) };
+}
+
+/** Whether this is the hash of a revoked key, removed ones included. It is never valid again. */
+export function isRevokedHash(world: World, hash: string): boolean {
+  return (
+    world.revokedHashes.get(hash.slice(0, REVOKED_HASH_DIGITS)) !== undefined ||
+    findApiKeyByHash(world, hash)?.revokedAt !== undefined
+  );
 }
 
 /** The key with this hash, revoked ones that are not yet removed included. */

@@ -24,7 +24,8 @@ export const apiKeyEvolvers = {
     if (apiKey === undefined) throw new Error(`ApiKeyRevoked: there is no API key ${keyId}`);
     world.apiKeys.set({ ...apiKey, revokedAt: at });
   },
-  ApiKeyRemoved(world, { keyId }) {
+  ApiKeyRemoved(world, { keyId, hash }) {
+    if (hash !== undefined) world.revokedHashes.set({ hash, keyId });
     world.apiKeys.delete(String(keyId));
     world.apiKeyUses.delete(String(keyId));
   },

@@ -35,6 +35,7 @@ export const TABLES = {
   branchSnapshots: { journaled: true, onReset: "emptied", checkpoint: "rows" },
   records: { journaled: true, onReset: "partly kept", checkpoint: "rows" },
   faults: { journaled: true, onReset: "emptied", checkpoint: "rows" },
+  revokedHashes: { journaled: true, onReset: "kept", checkpoint: "rows" },
   apiKeyUses: { journaled: false, onReset: "kept" },
   secrets: { journaled: false, onReset: "kept" },
   branchData: { journaled: false, onReset: "emptied" },

@@ -1,5 +1,5 @@
 import type { Account } from "../account/account.ts";
-import type { ApiKey, ApiKeyUse } from "../account/api-key.ts";
+import type { ApiKey, ApiKeyUse, RevokedHash } from "../account/api-key.ts";
 import type { Branch } from "../branch/branch.ts";
 import type { BranchSnapshot } from "../branch/branch-snapshot.ts";
 import type { BranchData } from "../branch-data/branch-data.ts";
@@ -57,6 +57,7 @@ export type World = {
   readonly branchSnapshots: Table<BranchSnapshot, "project">;
   readonly records: Table<SettingsRecord, "scope" | "concern">;
   readonly faults: Table<Fault>;
+  readonly revokedHashes: Table<RevokedHash>;
   /** Not journaled; `verify` does not compare them. */
   readonly apiKeyUses: Table<ApiKeyUse>;
   readonly secrets: Table<Secret>;
@@ -155,6 +156,7 @@ export function emptyWorld(): World {
       indexes: { scope: (row) => row.scope, concern: concernOf },
     }),
     faults: new Table("faults", changes, { key: (row) => row.name }),
+    revokedHashes: new Table("revokedHashes", changes, { key: (row) => row.hash }),
     apiKeyUses: new Table("apiKeyUses", changes, { key: (row) => String(row.keyId) }),
     secrets: new Table("secrets", changes, { key: (row) => row.id }),
     branchData: new Table("branchData", changes, { key: (row) => row.id }),

@@ -1,3 +1,4 @@
+import { isRevokedHash } from "../../platform/account/decide-api-key.ts";
 import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
 import type { Command } from "../../platform/commands.ts";
 import type { SimTime } from "../../platform/core/time.ts";
@@ -23,8 +24,8 @@ export type SeedTarget = {
 };
 
 /**
- * Creates the resources of the file that the world lacks; existing resources stay unchanged. All operations
- * finish immediately. Throws a `SeedFileError` that names the resource when a command is rejected.
+ * Creates the resources of the file that the world lacks; existing resources stay unchanged, and revoked keys
+ * stay invalid. All operations finish immediately. Throws a `SeedFileError` that names the resource when a command is rejected.
  */
 export function applySeedFile(file: SeedFile, target: SeedTarget): void {
   const { operations } = target.world.settings;
@@ -58,6 +59,7 @@ function seedAccount(seed: SeedAccount, target: SeedTarget, execute: ExecuteComm
   }
   for (const { name: keyName, key } of seed.keys) {
     const hash = hashSecret(key);
+    if (isRevokedHash(world, hash)) continue;
     const [known] = world.apiKeys.by("hash", hash).toArray();
     if (known !== undefined && known.accountId !== seed.id)
       throw new SeedFileError(`${what}, key ${keyName}: another account in this world already has this key`);

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
-import type { ApiKey } from "../../platform/account/api-key.ts";
+import { type ApiKey, REVOKED_HASH_DIGITS, type RevokedHash } from "../../platform/account/api-key.ts";
 import type { Checkpoint } from "../../simulation/checkpoint.ts";
 import type { StoredEvent } from "../journal/journal-checksum.ts";
 import { rechain } from "../journal/rechain.ts";
@@ -23,7 +23,9 @@ export function redactSecrets(
       sqlite.exec("DELETE FROM secrets; DELETE FROM api_key_uses; DELETE FROM requests");
       if (options.keepsBranchData !== true) sqlite.exec("DELETE FROM branch_data");
       sqlite.function("hash_of", { deterministic: true }, (id: unknown) => replacementHash(Number(id)));
-      sqlite.exec("UPDATE api_keys SET hash = hash_of(id)");
+      sqlite.exec(
+        `UPDATE api_keys SET hash = hash_of(id); UPDATE revoked_hashes SET hash = substr(hash_of(key_id), 1, ${REVOKED_HASH_DIGITS})`,
+      );
       redactCheckpoints(sqlite, replacementHash);
       rechain(sqlite, (event) => redactEvent(event, replacementHash));
     })();
@@ -41,12 +43,27 @@ export type ReplacementHash = (keyId: number) => string;
 export const redactedHash: ReplacementHash = (keyId) => `emptied-${keyId}`;
 
 function redactEvent(event: StoredEvent, replacementHash: ReplacementHash): StoredEvent {
+  if (event.type === "ApiKeyRemoved") {
+    const removed = JSON.parse(event.payload) as RemovedKey;
+    return { ...event, payload: JSON.stringify(withoutRemovedHash(removed, replacementHash)) };
+  }
   if (event.type !== "ApiKeyCreated") return event;
   const { apiKey, ...rest } = JSON.parse(event.payload) as { apiKey: ApiKey };
   return {
     ...event,
     payload: JSON.stringify({ apiKey: { ...apiKey, hash: replacementHash(apiKey.id) }, ...rest }),
   };
+}
+
+type RemovedKey = { readonly keyId: number; readonly hash?: string };
+
+/** With the hash that replaces that of a removed key, if it has one. */
+export function withoutRemovedHash<E extends RemovedKey>(
+  removed: E,
+  replacementHash: ReplacementHash = redactedHash,
+): E {
+  if (removed.hash === undefined) return removed;
+  return { ...removed, hash: replacementHash(removed.keyId).slice(0, REVOKED_HASH_DIGITS) };
 }
 
 function redactCheckpoints(sqlite: BetterSqlite3.Database, replacementHash: ReplacementHash): void {
@@ -58,6 +75,10 @@ function redactCheckpoints(sqlite: BetterSqlite3.Database, replacementHash: Repl
       ...apiKey,
       hash: replacementHash(apiKey.id),
     }));
-    update.run(gzipSync(JSON.stringify({ ...checkpoint, tables: { ...checkpoint.tables, apiKeys } })), seq);
+    const revokedHashes = ((checkpoint.tables["revokedHashes"] ?? []) as RevokedHash[]).map((revoked) =>
+      withoutRemovedHash(revoked, replacementHash),
+    );
+    const tables = { ...checkpoint.tables, apiKeys, revokedHashes };
+    update.run(gzipSync(JSON.stringify({ ...checkpoint, tables })), seq);
   }
 }

@@ -116,6 +116,13 @@ export const apiKeys = sqliteTable("api_keys", {
   checksum: checksum(),
 });
 
+/** By key, not by hash: random values would change another page for each row. */
+export const revokedHashes = sqliteTable("revoked_hashes", {
+  keyId: integer().primaryKey(),
+  hash: text().notNull(),
+  checksum: checksum(),
+});
+
 export const apiKeyUses = sqliteTable("api_key_uses", {
   keyId: integer().primaryKey(),
   lastUsedAt: instant().notNull(),

@@ -22,6 +22,7 @@ type StoredTable = {
 const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
   accounts: { table: schema.accounts, key: "id", order: "number" },
   apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
+  revokedHashes: { table: schema.revokedHashes, key: "hash", order: "keyId", identity: "keyId" },
   apiKeyUses: { table: schema.apiKeyUses, key: "keyId", order: "keyId" },
   secrets: { table: schema.secrets, key: "id", order: "id" },
   branchData: { table: schema.branchData, key: "id", order: "id" },

@@ -231,6 +231,41 @@ test("a revoked key is rejected after it is removed from the world, too, also in
   expect(await stored.verify("default")).toMatchObject([{ ok: true }]);
 });
 
+test("the secret of a revoked key is never valid again, also not after it is removed, after a reset, or in a copy", async () => {
+  const stored = await createTestDouble("in files");
+  const secret = "a-key-that-was-given";
+  const create = (double = stored.double()) =>
+    double.sim("POST", "/api_keys", { key_name: "ci", api_key: secret });
+  const { id } = (await create()).body;
+  await stored.double().sim("DELETE", `/api_keys/${id}`);
+  const expectRevoked = async (double: Double) => {
+    const again = await create(double);
+    expect([again.status, again.body.code]).toEqual([409, "API_KEY_EXISTS"]);
+    expect(again.body.message).toBe("api_key: the key with this secret has been revoked; use another secret");
+    expect((await double.api("GET", "/projects", undefined, secret)).status).toBe(401);
+  };
+  await expectRevoked(stored.double());
+  await stored.double().advance("8d");
+  await expectRevoked(stored.double());
+  await stored.double().sim("POST", "/reset");
+  await stored.reopen();
+  await expectRevoked(stored.double());
+  await stored.double().sim("POST", "/worlds", { name: "copy" });
+  await expectRevoked(stored.world("copy"));
+  await stored.double().close();
+  expect(await stored.verify("default", "copy")).toMatchObject([{ ok: true }, { ok: true }]);
+});
+
+test("the secret of a revoked key stays invalid after 1,000 later revocations", async () => {
+  const double = await createDouble();
+  const create = (name: string) => double.sim("POST", "/api_keys", { key_name: name, api_key: name });
+  for (let index = 0; index <= 1_001; index += 1)
+    await double.sim("DELETE", `/api_keys/${(await create(`secret-${index}`)).body.id}`);
+  expect((await double.sim("GET", "/state")).body.api_keys).toHaveLength(1_001);
+  for (const name of ["secret-0", "secret-1", "secret-2", "secret-1001"])
+    expect([name, (await create(name)).status]).toEqual([name, 409]);
+});
+
 test("keys of a removed project and keys revoked by a reset are removed, too", async () => {
   const stored = await createTestDouble("in files");
   const double = stored.double();

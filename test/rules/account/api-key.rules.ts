@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import {
   apiKeyRemovalDueAt,
+  isRevokedHash,
   validApiKeys,
   validOrganizationKeys,
 } from "../../../src/platform/account/decide-api-key.ts";
+import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { evolve } from "../../../src/platform/evolve.ts";
 import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
 import { after, type CommandOf, DAY, given, NOW, SECOND, type Step } from "../../support/rules.ts";
 
@@ -76,8 +79,33 @@ test("a revoked API key is removed after 7 days; its id is not used again", () =
     .when({ kind: "apiKeyRemoval", id: "1" }, after(7 * DAY))
     .then([{ type: "ApiKeyRemoved", keyId: 1 }]);
   given(worldWithAccount(), createKey, revokeKey, after(7 * DAY), { kind: "apiKeyRemoval", id: "1" })
-    .when(createKey)
-    .then([{ type: "ApiKeyCreated", apiKey: { id: 2, hash: "0123" } }]);
+    .when({ ...createKey, hash: "4567" })
+    .then([{ type: "ApiKeyCreated", apiKey: { id: 2, hash: "4567" } }]);
+});
+
+test("of a removed API key the first 128 bits of its hash stay: its secret is refused for good", () => {
+  const hash = "0123456789abcdef".repeat(4);
+  const removed = given(
+    worldWithAccount(),
+    { ...createKey, hash },
+    revokeKey,
+    after(7 * DAY),
+    { kind: "apiKeyRemoval", id: "1" },
+    after(10_000 * DAY),
+  );
+  removed.when({ ...createKey, hash }).thenRefused("API_KEY_EXISTS");
+  removed.when({ ...createKey, hash: `1${hash.slice(1)}` }).then([{ type: "ApiKeyCreated" }]);
+  const state = removed.asking((world) => ({
+    stored: world.revokedHashes.toArray(),
+    isRevoked: [hash, `1${hash.slice(1)}`].map((candidate) => isRevokedHash(world, candidate)),
+  }));
+  expect(state).toEqual({ stored: [{ hash: hash.slice(0, 32), keyId: 1 }], isRevoked: [true, false] });
+});
+
+test("of an API key that an earlier release removed, nothing stays", () => {
+  const world = emptyWorld();
+  evolve(world, { type: "ApiKeyRemoved", seq: 1, at: NOW, decision: 1, keyId: 1 });
+  expect(world.revokedHashes.size).toBe(0);
 });
 
 test("a valid or an unknown API key is not removed", () => {
@@ -99,8 +127,11 @@ test("at most 1,000 revoked API keys are stored: the next revocation removes the
     .when(last(1_001))
     .then([
       { type: "ApiKeyRevoked", keyId: 1_001 },
-      { type: "ApiKeyRemoved", keyId: 1 },
+      { type: "ApiKeyRemoved", keyId: 1, hash: "0" },
     ]);
+  given(worldWithAccount(), ...pairs(1_000), createKey, last(1_001))
+    .when({ ...createKey, hash: "0" })
+    .thenRefused("API_KEY_EXISTS");
 });
 
 test("of the revoked API keys, the one revoked first is removed first; at one instant, the one created first", () => {

@@ -7,10 +7,18 @@ import { connectReadOnly } from "../../../src/store/file/sqlite-connection.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
 import { worldFiles } from "../../support/verified-files.ts";
-import { ADDRESS, copyOf, inMemory, KEY_HASH, OPTIONS, PASSWORD } from "../../support/world-files.ts";
+import {
+  ADDRESS,
+  copyOf,
+  inMemory,
+  KEY_HASH,
+  OPTIONS,
+  PASSWORD,
+  REMOVED_KEY_HASH,
+} from "../../support/world-files.ts";
 
 const files = worldFiles();
-const SECRETS = [KEY_HASH, PASSWORD, ADDRESS];
+const SECRETS = [KEY_HASH, REMOVED_KEY_HASH.slice(0, 32), PASSWORD, ADDRESS];
 
 /** The bytes of a file, and its checkpoints as text. */
 function contentOf(file: string): string {
@@ -60,13 +68,17 @@ describe.each(["complete", "truncated"] as const)("a redacted copy of a world wi
     const verification = await verifyFile(inMemory(file), async () => undefined);
     expect(verification).toMatchObject({ ok: true, differences: [], to: files.head });
     expect(readHistoryRow(inMemory(file))).toEqual(readHistoryRow(inMemory(files[which])));
-    const withoutHash = (event: ReturnType<typeof eventsOf>[number]) =>
-      event.type === "ApiKeyCreated"
+    const withoutHash = (event: ReturnType<typeof eventsOf>[number]) => {
+      if (event.type === "ApiKeyRemoved") return { ...event, hash: `emptied-${event.keyId}` };
+      return event.type === "ApiKeyCreated"
         ? { ...event, apiKey: { ...event.apiKey, hash: `emptied-${event.apiKey.id}` } }
         : event;
+    };
     expect(eventsOf(file)).toEqual(eventsOf(copyOf(files[which])).map(withoutHash));
     const hashes = inMemory(file).prepare("SELECT hash FROM api_keys ORDER BY id").pluck().all();
-    expect(hashes).toEqual(["emptied-1", "emptied-2"]);
+    expect(hashes).toEqual(["emptied-1", "emptied-3"]);
+    const removed = inMemory(file).prepare("SELECT hash FROM revoked_hashes").pluck().all();
+    expect(removed).toEqual(["emptied-2"]);
   });
 
   test("is a single file, also while it is read", () => {
@@ -98,9 +110,11 @@ test("hashes can be replaced by those of other keys", () => {
   const created = eventsOf(file).flatMap((event) =>
     event.type === "ApiKeyCreated" ? [event.apiKey.hash] : [],
   );
-  expect(created).toEqual(["hash of 1", "hash of 2"]);
+  expect(created).toEqual(["hash of 1", "hash of 2", "hash of 3"]);
   const stored = inMemory(file).prepare("SELECT hash FROM api_keys ORDER BY id").pluck().all();
-  expect(stored).toEqual(created);
+  expect(stored).toEqual(["hash of 1", "hash of 3"]);
+  const removed = inMemory(file).prepare("SELECT hash FROM revoked_hashes").pluck().all();
+  expect(removed).toEqual(["hash of 2"]);
 });
 
 test("the places of the data of branches can be retained, without secrets", () => {

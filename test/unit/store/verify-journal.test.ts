@@ -19,6 +19,7 @@ const checkpoint = (message: unknown) => [{ where: "checkpoints", message }];
 
 /** The first column of the keys that do not begin with an id. */
 const KEYS: Readonly<Record<string, string>> = {
+  revokedHashes: "hash",
   scheduledActivities: "number",
   faults: "name",
   hourlyUsage: "of",

@@ -22,7 +22,7 @@ function rowsOf<T = Row>(file: string, name: Name): T[] {
 /** The row with another instant, name or amount. */
 function changed(row: Row): Row {
   if ("pooled" in row) return { ...row, pooled: row["pooled"] !== true };
-  const property = ["updatedAt", "setAt", "name", "at", "cuMs"].find((name) => name in row) ?? "id";
+  const property = ["updatedAt", "setAt", "name", "at", "cuMs", "keyId"].find((name) => name in row) ?? "id";
   const value = row[property];
   return { ...row, [property]: typeof value === "number" ? value + 1 : `${value} 2` };
 }
@@ -34,6 +34,7 @@ const FREE = 0;
 function another(name: Name, row: Row): Row {
   if (name === "scheduledActivities") return { ...row, number: 99 };
   if (name === "apiKeys") return { ...row, id: 99 };
+  if (name === "revokedHashes") return { ...row, keyId: 99, hash: "unknown" };
   if (name === "faults") return { ...row, name: "unknown" };
   if (name === "hourlyUsage") return { ...row, of: "unknown" };
   if (name === "branches") return { ...row, id: "unknown", name: "unknown", default: false };
@@ -51,7 +52,10 @@ describe.each(JOURNALED_TABLES)("in the table %s", (name) => {
 
   test("a row with another value is found", () =>
     eachFile(async (file, row) => {
-      const change = (sqlite: Sqlite) => void writeRow(sqlite, name, changed(row));
+      const change = (sqlite: Sqlite) => {
+        removeRow(sqlite, name, row);
+        writeRow(sqlite, name, changed(row));
+      };
       const [difference, ...others] = await differencesAfter(file, change);
       expect([difference?.where, others]).toEqual([where, []]);
       const [, key, stored = "", journaled = ""] =
