@@ -1,3 +1,4 @@
+import { isReservedDatabase } from "../catalog/reserved-names.ts";
 import type { Context } from "../core/context.ts";
 import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
@@ -86,8 +87,8 @@ function checkNewDatabaseName(branch: Branch, name: string): Result<undefined> {
   return checkDatabaseName(name);
 }
 
-/** D: the system databases of Postgres, which exist on every branch but are not listed. */
+/** D: the system databases of Postgres exist on every branch but are not listed. */
 export function checkDatabaseName(name: string): Result<undefined> {
-  if (!["postgres", "template0", "template1"].includes(name)) return ACCEPTED;
-  return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by Postgres`);
+  if (!isReservedDatabase(name)) return ACCEPTED;
+  return refuse("DATABASE_NAME_NOT_ALLOWED", `database.name: "${name}" is reserved by the platform`);
 }

@@ -1,3 +1,4 @@
+import { isReservedRole } from "../catalog/reserved-names.ts";
 import type { Context } from "../core/context.ts";
 import { fitsPostgresIdentifier } from "../core/text.ts";
 import { nextNumber, type World } from "../core/world.ts";
@@ -160,21 +161,11 @@ function secretNumberOf(secretId: string): number {
   return Number(secretId.slice("role-".length));
 }
 
-/**
- * D: names reserved by Postgres and the platform. S: "Cannot exceed 63 bytes in length", generated names
- * included.
- */
+/** S: "Cannot exceed 63 bytes in length", generated names included. */
 export function checkRoleName(name: string, field = "role.name"): Result<undefined> {
   if (!fitsPostgresIdentifier(name))
     return refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is longer than 63 bytes`);
-  return isReserved(name)
+  return isReservedRole(name)
     ? refuse("ROLE_NAME_NOT_ALLOWED", `${field}: "${name}" is reserved by the platform`)
     : ACCEPTED;
-}
-
-function isReserved(name: string): boolean {
-  return (
-    /^pg_/.test(name) ||
-    ["postgres", "public", "none", "current_user", "session_user", "cloud_admin"].includes(name)
-  );
 }
