@@ -52,7 +52,16 @@ const ROOMS = {
 /** Of a room that others may import only as an interface, the files that are it. */
 const INTERFACES = {
   worlds: ["world-handle.ts", "moves/world-move.ts", "secrets.ts", "scram-verifier.ts"],
-  engine: ["engine.ts", "content.ts", "extension.ts", "log-position.ts"],
+  engine: [
+    "engine.ts",
+    "applied-content.ts",
+    "cluster-content.ts",
+    "cluster-rights.ts",
+    "content.ts",
+    "delete-rows.ts",
+    "extension.ts",
+    "log-position.ts",
+  ],
   control: ["document/answers.ts"],
   simulation: null,
 };
@@ -94,6 +103,32 @@ forbidden.push(
       path: "^src/worlds/",
       pathNot: `^src/worlds/(${INTERFACES.worlds.join("|").replaceAll(".", "\\.")})$`,
     },
+  },
+  {
+    name: "engine-interface",
+    severity: "error",
+    from: { path: "^src/gateway/" },
+    to: {
+      path: "^src/engine/",
+      pathNot: `^src/engine/(${INTERFACES.engine.join("|").replaceAll(".", "\\.")})$`,
+    },
+  },
+  // Sessions of the superuser have safe settings, because nothing else opens any (decision 0030).
+  {
+    name: "postgres-sessions",
+    severity: "error",
+    from: {
+      path: "^src/",
+      pathNot:
+        "^src/(engine/(admin-sessions|script|session-settings)|cli/whatif-databases/postgres-runner)\\.ts$",
+    },
+    to: { path: "node_modules/(@types/)?pg/" },
+  },
+  {
+    name: "superuser-sessions",
+    severity: "error",
+    from: { path: "^src/", pathNot: "^src/engine/postgres-process\\.ts$" },
+    to: { path: "^src/engine/admin-sessions\\.ts$" },
   },
   {
     name: "console-interface",

@@ -1,66 +1,94 @@
 import pg from "pg";
-import type { Row } from "./engine.ts";
-import { SUPERUSER } from "./engine.ts";
-import { localSession } from "./local-session.ts";
+import { type AdminQuery, type Row, StatementRejected, SUPERUSER } from "./engine.ts";
+import { adminOptions, localSession } from "./session-settings.ts";
 
 /** Returns all values as text, so that no number loses digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
+/** The database of the sessions that need none in particular. Clients can create nothing in it. */
+const ADMIN_DATABASE = "postgres";
+
+/** Settings that came from `ALTER DATABASE` or `ALTER ROLE` return to what Postgres was built with. */
+const RESET_SETTINGS = `SELECT set_config(name, boot_val, false) FROM pg_settings
+  WHERE source IN ('database', 'user', 'database user') AND boot_val IS NOT NULL`;
+
 /**
- * Superuser sessions of a cluster, one per database, opened on first use. They are replication sessions, which
- * do not count towards `max_connections` and accept simple queries only.
+ * The superuser's sessions of a cluster. Nothing else opens any: each has the safe settings. They are replication
+ * sessions, which do not count towards `max_connections` and accept simple queries only.
  */
 export class AdminSessions {
   readonly #host: string;
   readonly #port: number;
-  readonly #clients = new Map<string, Promise<pg.Client>>();
+  readonly #version: number;
+  #client: Promise<pg.Client> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(socketDirectory: string, port: number) {
+  /** `version`: the major version of the cluster. */
+  constructor(socketDirectory: string, port: number, version: number) {
     this.#host = socketDirectory;
     this.#port = port;
+    this.#version = version;
   }
 
-  query(sql: string, database: string): Promise<readonly Row[]> {
-    const result = this.#last.then(async () => {
-      const client = await this.#client(database);
-      const answer = await client.query<Row>({ text: sql, types: AS_TEXT as never });
-      // Several statements in one text give an array of results.
-      const last = Array.isArray(answer) ? answer.at(-1) : answer;
-      return (last?.rows ?? []) as readonly Row[];
+  /** Runs statements in the platform's own database, after those of earlier calls. */
+  query(sql: string): Promise<readonly Row[]> {
+    return this.#inOrder(async () => rowsOf(await this.#session(), sql));
+  }
+
+  /** Opens a session of a database that clients write to, for the duration of `work`. */
+  inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T> {
+    return this.#inOrder(async () => {
+      const client = await this.#connect(database);
+      try {
+        await rowsOf(client, RESET_SETTINGS);
+        return await work((sql) => rowsOf(client, sql));
+      } finally {
+        await client.end().catch(() => undefined);
+      }
     });
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.then((open) => open.end()).catch(() => undefined);
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
     this.#last = result.catch(() => undefined);
     return result;
   }
 
-  /** Closes one session, for example because its database is dropped. */
-  async disconnect(database: string): Promise<void> {
-    const client = this.#clients.get(database);
-    this.#clients.delete(database);
-    await client?.then((open) => open.end()).catch(() => undefined);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#clients.keys()].map((database) => this.disconnect(database)));
-  }
-
-  #client(database: string): Promise<pg.Client> {
-    let client = this.#clients.get(database);
-    if (client === undefined) {
-      client = this.#connect(database);
-      this.#clients.set(database, client);
-      client.catch(() => this.#clients.delete(database));
+  #session(): Promise<pg.Client> {
+    if (this.#client === undefined) {
+      const client = this.#connect(ADMIN_DATABASE);
+      const forget = () => {
+        if (this.#client === client) this.#client = undefined;
+      };
+      this.#client = client;
+      // A session that ends by itself is opened again by the next query.
+      client.then((open) => open.on("error", forget).on("end", forget), forget);
     }
-    return client;
+    return this.#client;
   }
 
   async #connect(database: string): Promise<pg.Client> {
     const target = { host: this.#host, port: this.#port, user: SUPERUSER, database };
-    const client = new pg.Client({ ...localSession(target), replication: "database" } as pg.ClientConfig);
-    // A session that ends by itself is opened again by the next query.
-    client.on("error", () => this.#clients.delete(database));
-    client.on("end", () => this.#clients.delete(database));
+    const config = localSession(target, adminOptions(this.#version));
+    const client = new pg.Client({ ...config, replication: "database" } as pg.ClientConfig);
+    client.on("error", () => undefined);
     await client.connect();
     return client;
   }
+}
+
+async function rowsOf(client: pg.Client, sql: string): Promise<readonly Row[]> {
+  const answer = await client.query<Row>({ text: sql, types: AS_TEXT as never }).catch((error: unknown) => {
+    // The other fields of an error may quote the statement, and that the verifier of a password.
+    throw error instanceof pg.DatabaseError ? new StatementRejected(error.message, error.code ?? "") : error;
+  });
+  // Several statements in one text give an array of results.
+  const last = Array.isArray(answer) ? answer.at(-1) : answer;
+  return (last?.rows ?? []) as readonly Row[];
 }

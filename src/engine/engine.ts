@@ -10,6 +10,8 @@ export interface Engine {
   advanceCluster(request: AdvanceRequest): Promise<void>;
   /** Where the log that belongs to a cluster begins, in bytes. The cluster was stopped. */
   logStart(base: string): number;
+  /** Deletes the log of a cluster that was stopped, except the segment that it continues with. */
+  dropLog(cluster: string): Promise<void>;
   /** Deletes the complete segments of a log that no cluster needs. */
   trimLog(archive: string, needed: readonly NeededLog[]): Promise<void>;
   /** Starts the cluster. Resolves when it accepts connections. */
@@ -54,6 +56,8 @@ export type StartRequest = {
   /** Direct connections that Postgres accepts. Its own session does not count. */
   readonly maxConnections: number;
   readonly logicalReplication: boolean;
+  /** For work of standin on a copy that no log is retained of; default: false. */
+  readonly isScratch?: boolean;
 };
 
 export type StandbyRequest = {
@@ -76,8 +80,16 @@ export interface RunningEngine {
   readonly startMs: number;
   /** Resolves when the process has exited, for whatever reason, with its last log lines. */
   readonly exited: Promise<string>;
-  /** Runs statements as the superuser, in the order of the calls. Such a session is not a client. */
-  query(sql: string, database?: string): Promise<readonly Row[]>;
+  /**
+   * Runs statements as the superuser, in a database in which clients can create nothing, in the order of the calls.
+   * Such a session is not a client. Throws `StatementRejected`.
+   */
+  query: AdminQuery;
+  /**
+   * The same in a database that clients write to: nothing that runs there may call their code with the rights of the
+   * superuser. The session ends with `work`.
+   */
+  inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T>;
   /** Runs a script as a role of the cluster, in one transaction. Throws `ScriptError`. */
   runScript(sql: string, database: string, role: string): Promise<void>;
   /**
@@ -103,6 +115,9 @@ export interface RunningStandby extends RunningEngine {
 
 export type Row = Readonly<Record<string, string | null>>;
 
+/** Runs statements as the superuser, and returns the rows of the last one. */
+export type AdminQuery = (sql: string) => Promise<readonly Row[]>;
+
 export type EngineAddress = { readonly path: string };
 
 /** Statements of a user failed. */
@@ -117,8 +132,23 @@ export class ScriptError extends Error {
   }
 }
 
+/** Postgres rejected a statement of the superuser. The message does not contain the statement. */
+export class StatementRejected extends Error {
+  override readonly name = "StatementRejected";
+  /** The SQLSTATE. */
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** The superuser of every cluster. It is not a role of the platform, and no client can log in as it. */
 export const SUPERUSER = "cloud_admin";
+
+/** A group with the privileges that roles created by the platform have. */
+export const PLATFORM_GROUP = "platform_superuser";
 
 /** A database of an empty cluster, which becomes its first database. */
 export const SPARE_DATABASE = "standin_spare";
@@ -126,4 +156,12 @@ export const SPARE_DATABASE = "standin_spare";
 /** Postgres could not be found, started or stopped. The message is for the operator. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
+}
+
+/** Databases that every cluster has. The spare one is the superuser's until it becomes that of a client. */
+export const OWN_DATABASES = ["postgres", "template0", "template1", SPARE_DATABASE] as const;
+
+/** Whether every cluster has this role, so that no client may be it. */
+export function isOwnRole(name: string): boolean {
+  return name === SUPERUSER || name === PLATFORM_GROUP || name.startsWith("pg_");
 }

@@ -48,18 +48,25 @@ export function writeExtension(directory: string, name: string): ExtensionFiles 
   return { name, directory };
 }
 
-/** Statements that create the view. R: the ratio is NULL before the first access. */
+/**
+ * Statements that create the view. R: the ratio is NULL before the first access. The superuser runs them in a schema
+ * that the client has chosen, so each name is qualified: a type of `pg_temp`, or an operator of that schema, would be
+ * the client's code.
+ */
 function installScript(name: string): string {
-  return `CREATE FUNCTION ${name}_file_cache_statistics() RETURNS json
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+  return `CREATE FUNCTION ${name}_file_cache_statistics() RETURNS pg_catalog.json
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
   BEGIN
-    RETURN pg_catalog.pg_read_file('${CACHE_STATISTICS_FILE}')::json;
+    RETURN pg_catalog.pg_read_file('${CACHE_STATISTICS_FILE}')::pg_catalog.json;
   END $$;
 CREATE VIEW ${name}_stat_file_cache AS
   SELECT file_cache_misses, file_cache_hits, file_cache_used, file_cache_writes,
-    round(file_cache_hits * 100.0 / NULLIF(file_cache_hits + file_cache_misses, 0), 2) AS file_cache_hit_ratio
-  FROM json_to_record(${name}_file_cache_statistics())
-    AS t(file_cache_misses bigint, file_cache_hits bigint, file_cache_used bigint, file_cache_writes bigint);
+    CASE WHEN file_cache_hits OPERATOR(pg_catalog.+) file_cache_misses OPERATOR(pg_catalog.<>) 0::pg_catalog.int8
+      THEN pg_catalog.round(file_cache_hits::pg_catalog.numeric OPERATOR(pg_catalog.*) 100::pg_catalog.numeric
+        OPERATOR(pg_catalog./) (file_cache_hits OPERATOR(pg_catalog.+) file_cache_misses)::pg_catalog.numeric, 2)
+    END AS file_cache_hit_ratio
+  FROM pg_catalog.json_to_record(${name}_file_cache_statistics()) AS t(file_cache_misses pg_catalog.int8,
+    file_cache_hits pg_catalog.int8, file_cache_used pg_catalog.int8, file_cache_writes pg_catalog.int8);
 GRANT SELECT ON ${name}_stat_file_cache TO PUBLIC;
 `;
 }

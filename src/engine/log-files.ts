@@ -25,3 +25,11 @@ export async function trimLog(archive: string, needed: readonly NeededLog[]): Pr
     if (!ranges.some(({ first, last }) => number >= first && number <= last)) await rm(join(archive, name));
   }
 }
+
+/** Deletes the segments of a cluster that was stopped, except the last one: its checkpoint is in that. */
+export async function dropLog(cluster: string): Promise<void> {
+  const directory = join(cluster, LOG_DIRECTORY);
+  const names = readdirSync(directory).filter((name) => segmentNumber(name) !== undefined);
+  const last = Math.max(...names.map((name) => segmentNumber(name) ?? 0));
+  for (const name of names) if (segmentNumber(name) !== last) await rm(join(directory, name));
+}

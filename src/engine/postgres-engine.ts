@@ -31,10 +31,11 @@ import { type ExtensionFiles, programWithExtension } from "./extension.ts";
 import type { Installation } from "./installation.ts";
 import { chooseInstallation } from "./installation.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
-import { firstSegment, trimLog } from "./log-files.ts";
+import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
 import { spawnOptions } from "./os-user.ts";
 import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
+import { LOG_SETTINGS } from "./server-log.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
 
 const run = promisify(execFile);
@@ -48,8 +49,14 @@ export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly onSubstitute?: (wanted: number, chosen: number) => void;
 };
 
-/** The archive is beside the data directory, which is the working directory. */
-const ARCHIVE_COMMAND = "test -f ../wal/%f || ln %p ../wal/%f";
+/**
+ * Complete segments are linked into the archive, and into copies of the cluster. The archive is beside the data
+ * directory, which is the working directory.
+ */
+const ARCHIVE_SETTINGS = { archive_mode: "on", archive_command: "test -f ../wal/%f || ln %p ../wal/%f" };
+
+/** One transaction locks all tables of a database. */
+const SCRATCH_SETTINGS = { archive_mode: "off", max_locks_per_transaction: 1_024 };
 
 /** The prefix of a directory of this process, which has one directory per engine. */
 const SOCKET_ROOT = "standin-";
@@ -60,8 +67,7 @@ const SETTINGS = {
   listen_addresses: "",
   port: SOCKET_PORT,
   unix_socket_permissions: "0700",
-  log_destination: "stderr",
-  logging_collector: "off",
+  ...LOG_SETTINGS,
   // Segments that are linked into copies are not reused.
   wal_recycle: "off",
   wal_init_zero: "off",
@@ -145,27 +151,30 @@ export class PostgresEngine implements Engine {
     return firstSegment(base) * SEGMENT_BYTES;
   }
 
+  dropLog(cluster: string): Promise<void> {
+    return dropLog(cluster);
+  }
+
   trimLog(archive: string, needed: readonly NeededLog[]): Promise<void> {
     return trimLog(archive, needed);
   }
 
-  async start({ dataDirectory, maxConnections, logicalReplication }: StartRequest): Promise<RunningEngine> {
+  async start(request: StartRequest): Promise<RunningEngine> {
+    const { dataDirectory, maxConnections, logicalReplication, isScratch = false } = request;
     const startedAt = performance.now();
     const socketDirectory = this.#newSocketDirectory();
-    const { child } = this.#spawn(dataDirectory, {
+    const { child, installation } = this.#spawn(dataDirectory, {
       ...SETTINGS,
       unix_socket_directories: socketDirectory,
       max_connections: maxConnections,
       superuser_reserved_connections: 0,
       wal_level: logicalReplication ? "logical" : "replica",
-      // Complete segments are linked into the archive, and into copies of the cluster.
-      archive_mode: "on",
-      archive_command: ARCHIVE_COMMAND,
+      ...(isScratch ? SCRATCH_SETTINGS : ARCHIVE_SETTINGS),
       // Two segments at least.
       max_wal_size: `${Math.max(2, Math.floor(this.#options.maxLogBytes / SEGMENT_BYTES))}MB`,
       min_wal_size: "2MB",
     });
-    return PostgresProcess.ready(child, socketDirectory, startedAt);
+    return PostgresProcess.ready(child, { socketDirectory, version: installation.version, startedAt });
   }
 
   async startStandby(request: StandbyRequest): Promise<RunningStandby> {
@@ -174,7 +183,7 @@ export class PostgresEngine implements Engine {
     const socketDirectory = this.#newSocketDirectory();
     writeStandbySignal(dataDirectory);
     const host = linkPrimary(socketDirectory, primary);
-    const { child } = this.#spawn(dataDirectory, {
+    const { child, installation } = this.#spawn(dataDirectory, {
       ...SETTINGS,
       ...STANDBY_SETTINGS,
       unix_socket_directories: socketDirectory,
@@ -182,7 +191,8 @@ export class PostgresEngine implements Engine {
       superuser_reserved_connections: 0,
       primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
     });
-    const standby = await PostgresProcess.ready(child, socketDirectory, startedAt);
+    const { version } = installation;
+    const standby = await PostgresProcess.ready(child, { socketDirectory, version, startedAt });
     try {
       await standby.replayed(until);
     } catch (error) {

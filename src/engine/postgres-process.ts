@@ -5,8 +5,9 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AdminSessions } from "./admin-sessions.ts";
 import { processTreeCpuMs } from "./cpu-time.ts";
-import { type EngineAddress, EngineError, type Row, type RunningStandby } from "./engine.ts";
+import { type AdminQuery, type EngineAddress, EngineError, type Row, type RunningStandby } from "./engine.ts";
 import { runScript } from "./script.ts";
+import { serverLogLine } from "./server-log.ts";
 import { linkPrimary } from "./standby.ts";
 
 /** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
@@ -26,6 +27,13 @@ const POSITION =
 /** A message in a transaction of its own, whose commit waits until the log is on disk. */
 const FLUSH = "SELECT pg_logical_emit_message(true, 'standin', '')";
 
+/** `version`: the major version. `startedAt`: of `performance.now()`. */
+export type StartedCluster = {
+  readonly socketDirectory: string;
+  readonly version: number;
+  readonly startedAt: number;
+};
+
 /** A Postgres process that this process has started. */
 export class PostgresProcess implements RunningStandby {
   readonly address: { readonly path: string };
@@ -37,12 +45,16 @@ export class PostgresProcess implements RunningStandby {
   #startMs = 0;
   #cpuMs = 0;
 
-  private constructor(child: ChildProcess, socketDirectory: string, log: readonly string[]) {
+  private constructor(
+    child: ChildProcess,
+    { socketDirectory, version }: StartedCluster,
+    log: readonly string[],
+  ) {
     this.#child = child;
     this.#socketDirectory = socketDirectory;
     this.pid = child.pid ?? 0;
     this.address = { path: join(socketDirectory, `.s.PGSQL.${SOCKET_PORT}`) };
-    this.#admin = new AdminSessions(socketDirectory, SOCKET_PORT);
+    this.#admin = new AdminSessions(socketDirectory, SOCKET_PORT, version);
     this.exited = new Promise((resolve) => {
       child.once("exit", () => resolve(log.join("\n")));
       child.once("error", (error) => resolve(error.message));
@@ -54,19 +66,16 @@ export class PostgresProcess implements RunningStandby {
   }
 
   /** Waits until the process accepts connections. */
-  static async ready(
-    child: ChildProcess,
-    socketDirectory: string,
-    startedAt: number,
-  ): Promise<PostgresProcess> {
+  static async ready(child: ChildProcess, cluster: StartedCluster): Promise<PostgresProcess> {
+    const { socketDirectory, startedAt } = cluster;
     const log: string[] = [];
-    const running = new PostgresProcess(child, socketDirectory, log);
+    const running = new PostgresProcess(child, cluster, log);
     const isReady = new Promise<true>((resolve) => {
       let rest = "";
       child.stderr?.setEncoding("utf8").on("data", (text: string) => {
         const lines = (rest + text).split("\n");
         rest = (lines.pop() ?? "").slice(-1_000);
-        for (const line of lines) {
+        for (const line of lines.flatMap((line) => serverLogLine(line) ?? [])) {
           log.push(line);
           if (log.length > LOG_LINES) log.shift();
           if (READY.test(line)) resolve(true);
@@ -89,8 +98,12 @@ export class PostgresProcess implements RunningStandby {
     return running;
   }
 
-  query(sql: string, database = "postgres"): Promise<readonly Row[]> {
-    return this.#admin.query(sql, database);
+  query(sql: string): Promise<readonly Row[]> {
+    return this.#admin.query(sql);
+  }
+
+  inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T> {
+    return this.#admin.inDatabase(database, work);
   }
 
   runScript(sql: string, database: string, role: string): Promise<void> {
@@ -150,7 +163,10 @@ export async function exitOf(child: ChildProcess): Promise<string> {
     log = (log + text).slice(-10_000);
   });
   await new Promise((resolve) => child.once("close", resolve).once("error", resolve));
-  return log;
+  return log
+    .split("\n")
+    .flatMap((line) => serverLogLine(line) ?? [])
+    .join("\n");
 }
 
 export function lastLine(text: string): string {

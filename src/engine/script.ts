@@ -1,9 +1,9 @@
 import pg from "pg";
 import { ScriptError } from "./engine.ts";
-import { localSession } from "./local-session.ts";
+import { localSession, type SessionTarget } from "./session-settings.ts";
 
-/** Runs statements as one query, which is one transaction unless they say otherwise. */
-export async function runScript(target: Parameters<typeof localSession>[0], sql: string): Promise<void> {
+/** Runs statements with the rights of a role, as one query, which is one transaction unless they say otherwise. */
+export async function runScript(target: SessionTarget, sql: string): Promise<void> {
   const client = new pg.Client(localSession(target));
   client.on("error", () => undefined);
   await client.connect();

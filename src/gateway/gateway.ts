@@ -239,7 +239,6 @@ export class Gateway {
     this.#branchVolumes ??= new BranchVolumes(engine, volumes);
     return new ServedWorld(world, {
       engine,
-      volumes,
       branchVolumes: this.#branchVolumes,
       isTooLong: (volume, lsn) => this.#retention(engine).isTooLong(volume, lsn),
       shortenLogs: () => {

@@ -22,6 +22,7 @@ const NO_ENGINE: Engine = {
     throw new EngineError("there is no Postgres in this test");
   },
   logStart: () => 0,
+  dropLog: async () => undefined,
   trimLog: async () => undefined,
   start: async () => {
     throw new EngineError("there is no Postgres in this test");

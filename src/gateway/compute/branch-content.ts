@@ -1,4 +1,5 @@
 import type { Content, LearnedChanges } from "../../engine/content.ts";
+import { isOwnRole, OWN_DATABASES } from "../../engine/engine.ts";
 import type { FileCacheStatistics } from "../../engine/extension.ts";
 import type { Role } from "../../platform/branch/branch-content.ts";
 import { originalId } from "../../platform/branch/build-branch.ts";
@@ -20,6 +21,7 @@ export function verifierOfRole(
   branchId: string,
   roleName: string,
 ): Verifier | undefined {
+  if (isOwnRole(roleName)) return undefined;
   const branch = transaction.world.branches.get(branchId);
   const role = branch === undefined ? undefined : findRole(branch, roleName);
   if (role?.ok !== true) return undefined;
@@ -103,12 +105,15 @@ export function cacheStatisticsOf(compute: Compute | undefined): FileCacheStatis
 function contentOf(transaction: Transaction, branchId: string): Content {
   const branch = transaction.world.branches.get(branchId);
   if (branch === undefined) throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
+  // Earlier releases allowed names that the cluster itself uses.
+  const roles = branch.roles.filter(({ name }) => !isOwnRole(name));
+  const databases = branch.databases.filter(({ name }) => !OWN_DATABASES.some((own) => own === name));
   return {
-    roles: branch.roles.map((role) => ({
+    roles: roles.map((role) => ({
       name: role.name,
       verifier: role.noLogin === true ? undefined : (storedVerifier(transaction, role) ?? ""),
     })),
-    databases: branch.databases.map((database) => ({
+    databases: databases.map((database) => ({
       id: originalId(database),
       name: database.name,
       owner: database.ownerName,

@@ -1,13 +1,8 @@
-import type { Content, LearnedChanges } from "../../engine/content.ts";
-import {
-  applyContent,
-  hasChanges,
-  learnedChanges,
-  prepareCluster,
-  readAppliedContent,
-  readContent,
-  writeAppliedContent,
-} from "../../engine/content.ts";
+import { readAppliedContent, removeEarlierForm, writeAppliedContent } from "../../engine/applied-content.ts";
+import { applyContent, clientDatabases, readContent } from "../../engine/cluster-content.ts";
+import { ensureRights, type RevokedRights } from "../../engine/cluster-rights.ts";
+import type { AppliedContent, Content, LearnedChanges } from "../../engine/content.ts";
+import { asApplied, hasChanges, learnedChanges } from "../../engine/content.ts";
 import type { Engine, RunningEngine } from "../../engine/engine.ts";
 import type { FileCacheStatistics } from "../../engine/extension.ts";
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
@@ -36,6 +31,8 @@ export type PrimaryClusterOptions = {
   readonly plan: () => Promise<EnginePlan>;
   /** Reports what SQL changed to the world, and returns the content that the world then has. */
   readonly learn: (changes: LearnedChanges) => Promise<Content>;
+  /** Roles of a branch had rights that no client may have. They do not have them any more. */
+  readonly onRevoked: (rights: RevokedRights, branchId: string) => void;
 };
 
 /** The volume of a branch, which the clients of its primary compute write to. */
@@ -70,8 +67,8 @@ export class PrimaryCluster implements ComputeCluster {
   }
 
   async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {
-    await prepareCluster(engine);
     await this.#reconcile(engine, this.#plan.content);
+    await removeEarlierForm(engine, await clientDatabases(engine));
     await this.#options.data.began(this.branchId, this.#opened, engine, onWritten);
   }
 
@@ -98,17 +95,20 @@ export class PrimaryCluster implements ComputeCluster {
 
   /** First what SQL has changed goes to the world, then what the API has changed goes to the cluster. */
   async #reconcile(engine: RunningEngine, content: Content): Promise<void> {
+    const revoked = await ensureRights(engine);
+    if (revoked.length > 0) this.#options.onRevoked(revoked, this.branchId);
     const applied = await readAppliedContent(engine);
     const changes = learnedChanges(applied, await readContent(engine));
     const wanted = hasChanges(changes) ? await this.#options.learn(changes) : content;
-    const before = withLearned(withIdsOf(applied, wanted), wanted, changes);
+    const target = asApplied(wanted);
+    const before = withLearned(withIdsOf(applied, target), target, changes);
     await applyContent(engine, before, wanted);
-    if (JSON.stringify(applied) !== JSON.stringify(wanted)) await writeAppliedContent(engine, wanted);
+    if (JSON.stringify(applied) !== JSON.stringify(target)) await writeAppliedContent(engine, target);
   }
 }
 
 /** In clusters of earlier releases, databases have other ids than in the cluster that they were copied from. */
-function withIdsOf(applied: Content, wanted: Content): Content {
+function withIdsOf(applied: AppliedContent, wanted: AppliedContent): AppliedContent {
   const wantedIds = new Set(wanted.databases.map(({ id }) => id));
   const idOfName = new Map(wanted.databases.map(({ id, name }) => [name, id]));
   return {
@@ -120,7 +120,11 @@ function withIdsOf(applied: Content, wanted: Content): Content {
 }
 
 /** The content that the cluster has: what was applied, and what was learned since. */
-function withLearned(applied: Content, wanted: Content, changes: LearnedChanges): Content {
+function withLearned(
+  applied: AppliedContent,
+  wanted: AppliedContent,
+  changes: LearnedChanges,
+): AppliedContent {
   const learnedRoles = new Set(
     [...changes.createdRoles, ...changes.changedPasswords].map(({ name }) => name),
   );

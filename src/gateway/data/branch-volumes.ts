@@ -1,5 +1,6 @@
 import { existsSync, symlinkSync } from "node:fs";
-import { type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
+import { deleteRows } from "../../engine/delete-rows.ts";
+import { type CopyRequest, type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { parsePosition } from "../../engine/log-position.ts";
 import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
 import { makeSparse } from "../../volumes/sparse-log.ts";
@@ -149,18 +150,49 @@ export class BranchVolumes {
       const source = this.#volumes.volume(volumeId);
       const base = baseFor(source, origin);
       if (!existsSync(base.path)) throw new MissingVolume(`the data in ${base.path} is missing`);
+      const log = origin && {
+        archive: source.logDirectory,
+        dataDirectory: source.dataDirectory,
+        until: origin,
+      };
+      const copy = log ? { base: base.path, log } : { base: base.path };
+      if (reference.schemaOnly === true) return await this.#createWithoutRows(historyId, branchId, copy);
       return await this.#volumes.create(historyId, branchId, async ({ dataDirectory, logDirectory }) => {
-        const log = origin && {
-          archive: source.logDirectory,
-          dataDirectory: source.dataDirectory,
-          until: origin,
-        };
-        const copy = { base: base.path, to: dataDirectory, archive: logDirectory };
-        await this.#engine.copyCluster(log ? { ...copy, log } : copy);
+        await this.#engine.copyCluster({ ...copy, to: dataDirectory, archive: logDirectory });
         return { bases: [base], origin };
       });
     } finally {
       unpin();
+    }
+  }
+
+  /**
+   * The volume begins with a base of its own, whose rows are deleted: neither its files nor its log contain them, and
+   * no earlier state can be restored.
+   */
+  async #createWithoutRows(
+    historyId: string,
+    branchId: string,
+    copy: Pick<CopyRequest, "base" | "log">,
+  ): Promise<Pick<OpenedData, "volume" | "release">> {
+    const { path, release } = await this.#volumes.createBase(historyId, async (dataDirectory) => {
+      await this.#engine.copyCluster({ ...copy, to: dataDirectory });
+      const request = { dataDirectory, ...SINGLE_CONNECTION, isScratch: true };
+      const engine = await this.#engine.start(request);
+      try {
+        await deleteRows(engine);
+      } finally {
+        await engine.stop();
+      }
+      await this.#engine.dropLog(dataDirectory);
+    });
+    try {
+      return await this.#volumes.create(historyId, branchId, async ({ dataDirectory, logDirectory }) => {
+        await this.#engine.copyCluster({ base: path, to: dataDirectory, archive: logDirectory });
+        return { bases: [{ path }] };
+      });
+    } finally {
+      release();
     }
   }
 

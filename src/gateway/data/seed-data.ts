@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { applyContent, type Content, prepareCluster, writeAppliedContent } from "../../engine/content.ts";
+import { writeAppliedContent } from "../../engine/applied-content.ts";
+import { applyContent } from "../../engine/cluster-content.ts";
+import { ensureRights } from "../../engine/cluster-rights.ts";
+import { asApplied, type Content } from "../../engine/content.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { defaultBranchOf } from "../../platform/lookup.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
@@ -16,7 +19,7 @@ export type DatabaseSeed = {
 };
 
 /** Part of the hash, so that clusters of another form are created again. */
-const FORM = 1;
+const FORM = 2;
 const SEEDED = "seeded-";
 const HASH_CHARACTERS = 24;
 const DATA = "data";
@@ -110,9 +113,9 @@ async function seededCluster(engine: Engine, target: Target, sql: string): Promi
     await engine.copyCluster({ base: empty, to: dataDirectory, archive: join(unfinished, LOG) });
     const running = await engine.start({ dataDirectory, maxConnections: 1, logicalReplication: false });
     try {
-      await prepareCluster(running);
+      await ensureRights(running);
       await applyContent(running, { roles: [], databases: [] }, content);
-      await writeAppliedContent(running, content);
+      await writeAppliedContent(running, asApplied(content));
       await running.runScript(sql, database.name, database.owner);
     } finally {
       await running.stop();

@@ -1,10 +1,8 @@
-import { deleteRows } from "../../engine/content.ts";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { parsePosition } from "../../engine/log-position.ts";
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { Scratch, Volume } from "../../volumes/volume.ts";
-import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { EngineExited } from "../compute/engine-exit.ts";
 import type { BranchVolumes, OpenedData } from "./branch-volumes.ts";
@@ -17,7 +15,6 @@ export type BranchToOpen = {
 };
 
 export type WorldDataOptions = {
-  readonly volumes: Volumes;
   readonly branchVolumes: BranchVolumes;
   /** Whether the log of a volume, which ends at this position, has exceeded its limit. */
   readonly isTooLong: (volume: Volume, lsn: string) => boolean;
@@ -37,7 +34,6 @@ type RunningBranch = {
 /** Keeps what a world stores about the data of its branches in accordance with their volumes. */
 export class WorldData {
   readonly #world: WorldHandle;
-  readonly #volumes: Volumes;
   readonly #branchVolumes: BranchVolumes;
   readonly #isTooLong: WorldDataOptions["isTooLong"];
   readonly #shortenLogs: () => void;
@@ -47,9 +43,8 @@ export class WorldData {
   /** Volumes whose engine stops, and whose current state is marked. */
   readonly #clean = new Set<string>();
 
-  constructor(world: WorldHandle, { volumes, branchVolumes, isTooLong, shortenLogs }: WorldDataOptions) {
+  constructor(world: WorldHandle, { branchVolumes, isTooLong, shortenLogs }: WorldDataOptions) {
     this.#world = world;
-    this.#volumes = volumes;
     this.#branchVolumes = branchVolumes;
     this.#isTooLong = isTooLong;
     this.#shortenLogs = shortenLogs;
@@ -69,12 +64,10 @@ export class WorldData {
     engine: RunningEngine,
     onWritten: (bytes: number) => void,
   ): Promise<void> {
-    if (previous?.schemaOnly === true) await deleteRows(engine);
     // After a kill, the last mark may be older than references to what was the current state then.
     const markedAt = volume.marks.last?.at ?? 0;
     if (wasKilled) await this.#branchVolumes.markAtLast(volume, engine);
     const lsn = await this.#branchVolumes.mark(volume, engine, () => this.#world.now());
-    if (previous?.schemaOnly === true) this.#volumes.setOrigin(volume.id, lsn);
     const isCurrent = await this.#world.transact((transaction) => {
       const { world, now: at } = transaction;
       const row = world.branchData.get(branchId);

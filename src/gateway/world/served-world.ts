@@ -52,6 +52,7 @@ export class ServedWorld {
     this.#clusters = new WorldClusters(world, {
       engine: options.engine,
       data: this.#data,
+      onError,
       writer: (primaryId, { branchId, replicaId }) => {
         if (primaryId !== undefined) return this.#serve(primaryId).host;
         return this.#serveAs(branchId, replicaId, () => this.#clusters.openPrimary(replicaId)).host;

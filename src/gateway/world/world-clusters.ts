@@ -19,6 +19,7 @@ export type WorldClustersOptions = {
     primaryId: string | undefined,
     replica: { readonly branchId: string; readonly replicaId: string },
   ) => ComputeHost;
+  readonly onError: (error: unknown, message: string) => void;
 };
 
 /** Opens the data of the computes of a world. */
@@ -42,11 +43,16 @@ export class WorldClusters {
   }
 
   openPrimary(endpointId: string): Promise<ComputeCluster> {
-    const { engine, data } = this.#options;
+    const { engine, data, onError } = this.#options;
     return PrimaryCluster.open({
       engine,
       data,
       plan: () => this.#plan(endpointId),
+      onRevoked: (rights, branchId) =>
+        onError(
+          new Error(rights.join("; ")),
+          `clients of ${branchId} had rights that no client may have; they were taken back`,
+        ),
       learn: async (changes) => {
         const content = await this.#world.transact((transaction) =>
           learnContent(transaction, endpointId, changes),

@@ -32,6 +32,7 @@ async function servedWorld(options: DoubleOptions = {}) {
     },
     advanceCluster: async () => undefined,
     logStart: () => 0,
+    dropLog: async () => undefined,
     trimLog: async () => undefined,
     start: () => starting,
     startStandby: () => Promise.reject(new Error("not used")),
@@ -41,7 +42,6 @@ async function servedWorld(options: DoubleOptions = {}) {
   const volumes = new Volumes(join(path, "volumes"), path);
   const served = new ServedWorld(double.world, {
     engine,
-    volumes,
     branchVolumes: new BranchVolumes(engine, volumes),
     isTooLong: () => false,
     shortenLogs: () => undefined,

@@ -1,0 +1,142 @@
+import {
+  type AppliedContent,
+  type AppliedRole,
+  type ClusterContent,
+  type Content,
+  type ContentDatabase,
+  passwordId,
+} from "./content.ts";
+import { OWN_DATABASES, PLATFORM_GROUP, type RunningEngine, SPARE_DATABASE, SUPERUSER } from "./engine.ts";
+import { identifier, literal } from "./sql-text.ts";
+
+/** Clients may create a database with the name of the spare one after that was used. */
+const IS_OWN_DATABASE = `datname IN (${OWN_DATABASES.map(literal).join(", ")})
+  AND (datdba = 10 OR datname <> ${literal(SPARE_DATABASE)})`;
+
+/** The names of all databases of clients, whatever a client has set for them. */
+export async function clientDatabases(engine: RunningEngine): Promise<string[]> {
+  const databases = await engine.query(
+    `SELECT datname FROM pg_database WHERE NOT (${IS_OWN_DATABASE}) ORDER BY datname`,
+  );
+  return databases.map(({ datname }) => datname ?? "");
+}
+
+/** Lets sessions connect to databases whose owners have forbidden it, for the duration of `work`. */
+export async function withOpenDatabases<T>(engine: RunningEngine, work: () => Promise<T>): Promise<T> {
+  const closed = await engine.query(
+    "SELECT datname FROM pg_database WHERE NOT datallowconn AND datname <> 'template0'",
+  );
+  const allow = (value: boolean) =>
+    closed
+      .map(({ datname }) => `ALTER DATABASE ${identifier(datname ?? "")} ALLOW_CONNECTIONS ${value}`)
+      .join("; ");
+  if (closed.length > 0) await engine.query(allow(true));
+  try {
+    return await work();
+  } finally {
+    if (closed.length > 0) await engine.query(allow(false));
+  }
+}
+
+export async function readContent(engine: RunningEngine): Promise<ClusterContent> {
+  const roles = await engine.query(
+    `SELECT rolname, CASE WHEN rolcanlogin THEN coalesce(rolpassword, '') END AS verifier FROM pg_authid
+     WHERE rolname NOT LIKE 'pg\\_%' AND rolname NOT IN (${literal(SUPERUSER)}, ${literal(PLATFORM_GROUP)})
+     ORDER BY rolname`,
+  );
+  const databases = await engine.query(
+    `SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database
+     WHERE NOT (${IS_OWN_DATABASE}) ORDER BY datname`,
+  );
+  return {
+    roles: roles.map(({ rolname, verifier }) => ({ name: rolname ?? "", verifier: verifier ?? undefined })),
+    databases: databases.map(({ datname, owner }) => ({ name: datname ?? "", owner: owner ?? "" })),
+  };
+}
+
+/** Makes the roles and databases of the cluster those of `wanted`. `applied`: those that it has. */
+export async function applyContent(
+  engine: RunningEngine,
+  applied: AppliedContent,
+  wanted: Content,
+): Promise<void> {
+  const roleBefore = new Map(applied.roles.map((role) => [role.name, role]));
+  for (const role of wanted.roles) {
+    const before = roleBefore.get(role.name);
+    if (before === undefined) await engine.query(createRole(role));
+    else if (role.verifier !== undefined && before.password !== passwordId(role.verifier))
+      await engine.query(`ALTER ROLE ${identifier(role.name)} PASSWORD ${literal(role.verifier)}`);
+  }
+  const databaseBefore = new Map(applied.databases.map((database) => [database.id, database]));
+  const wantedIds = new Set(wanted.databases.map(({ id }) => id));
+  for (const { id, name } of applied.databases) if (!wantedIds.has(id)) await dropDatabase(engine, name);
+  for (const { id, name, owner } of wanted.databases) {
+    const before = databaseBefore.get(id);
+    if (before === undefined) await createDatabase(engine, name, owner);
+    else if (before.name !== name)
+      await engine.query(`ALTER DATABASE ${identifier(before.name)} RENAME TO ${identifier(name)}`);
+    if (before !== undefined && before.owner !== owner)
+      await engine.query(`ALTER DATABASE ${identifier(name)} OWNER TO ${identifier(owner)}`);
+  }
+  const wantedRoles = new Set(wanted.roles.map(({ name }) => name));
+  const dropped = applied.roles.filter(({ name }) => !wantedRoles.has(name));
+  if (dropped.length > 0) await withOpenDatabases(engine, () => dropRoles(engine, dropped, wanted.databases));
+}
+
+async function createDatabase(engine: RunningEngine, name: string, owner: string): Promise<void> {
+  // Clients may create a database of this name, too.
+  const [spare] = await engine.query(
+    `SELECT 1 FROM pg_database WHERE datname = ${literal(SPARE_DATABASE)} AND datdba = 10`,
+  );
+  if (spare === undefined) {
+    await engine.query(`CREATE DATABASE ${identifier(name)} OWNER ${identifier(owner)}`);
+    return;
+  }
+  await engine.query(
+    `ALTER DATABASE ${SPARE_DATABASE} RENAME TO ${identifier(name)};` +
+      `ALTER DATABASE ${identifier(name)} OWNER TO ${identifier(owner)}`,
+  );
+}
+
+function createRole({ name, verifier }: Content["roles"][number]): string {
+  const role = identifier(name);
+  if (verifier === undefined) return `CREATE ROLE ${role} NOLOGIN`;
+  return (
+    `CREATE ROLE ${role} LOGIN CREATEDB CREATEROLE BYPASSRLS REPLICATION PASSWORD ${literal(verifier)};` +
+    `GRANT ${PLATFORM_GROUP} TO ${role} WITH ADMIN OPTION`
+  );
+}
+
+/** How long a client of a replication slot may take to end. */
+const SLOT_TIMEOUT_MS = 5_000;
+
+/** Also one that its owner has protected, and with the replication slots of its clients. */
+async function dropDatabase(engine: RunningEngine, name: string): Promise<void> {
+  const [database] = await engine.query(
+    `SELECT datistemplate FROM pg_database WHERE datname = ${literal(name)}`,
+  );
+  if (database === undefined) return;
+  if (database["datistemplate"] === "t")
+    await engine.query(`ALTER DATABASE ${identifier(name)} IS_TEMPLATE false`);
+  // Postgres drops slots together with their database, but not while a client reads them.
+  await engine.query(
+    `SELECT pg_terminate_backend(active_pid, ${SLOT_TIMEOUT_MS}) FROM pg_replication_slots
+     WHERE database = ${literal(name)} AND active`,
+  );
+  await engine.query(`DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE)`);
+}
+
+/** A role can be dropped once it owns nothing in any database; what it owned goes to the database's owner. */
+async function dropRoles(
+  engine: RunningEngine,
+  dropped: readonly AppliedRole[],
+  databases: readonly ContentDatabase[],
+): Promise<void> {
+  const roles = dropped.map(({ name }) => identifier(name)).join(", ");
+  // Dropping an object calls no code of its owner.
+  for (const { name, owner } of databases)
+    await engine.inDatabase(name, (query) =>
+      query(`REASSIGN OWNED BY ${roles} TO ${identifier(owner)}; DROP OWNED BY ${roles}`),
+    );
+  await engine.query(`DROP OWNED BY ${roles}; DROP ROLE ${roles}`);
+}
