@@ -3,6 +3,8 @@ import { cruise } from "dependency-cruiser";
 
 /** Rooms of src/ and what each may import, beside itself and, at the edge, node's own modules. */
 const ROOMS = {
+  // The table of limits of input, and what counts against it: all that reads input may use it.
+  limits: { rooms: [], packages: [], node: false },
   platform: { rooms: [], packages: [], node: false },
   simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
   store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
@@ -29,9 +31,9 @@ const ROOMS = {
     packages: ["jstat", "@observablehq/plot", "linkedom"],
     node: false,
   },
-  http: { rooms: ["worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
+  http: { rooms: ["limits", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
   api: {
-    rooms: ["http", "worlds", "simulation", "platform"],
+    rooms: ["limits", "http", "worlds", "simulation", "platform"],
     packages: ["hono", "zod", "@neondatabase/api-client"],
     node: true,
   },
@@ -41,13 +43,17 @@ const ROOMS = {
   engine: { rooms: [], packages: ["pg"], node: true },
   volumes: { rooms: [], packages: [], node: true },
   gateway: {
-    rooms: ["engine", "volumes", "http", "worlds", "simulation", "platform"],
+    rooms: ["limits", "engine", "volumes", "http", "worlds", "simulation", "platform"],
     packages: ["selfsigned", "postgres-array"],
     node: true,
   },
   // Browser code: it knows the server by its answers only, whose types the document of the control API states.
   console: { rooms: ["control"], packages: ["preact", "@preact"], node: false },
-  control: { rooms: ["http", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
+  control: {
+    rooms: ["limits", "http", "worlds", "simulation", "platform"],
+    packages: ["hono", "zod"],
+    node: true,
+  },
 };
 /** Of a room that others may import only as an interface, the files that are it. */
 const INTERFACES = {

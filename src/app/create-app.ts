@@ -21,12 +21,14 @@ import {
   unwrap,
   type WorldResolver,
 } from "../http/request.ts";
+import { closeIfUnread } from "../http/unread-body.ts";
+import type { Places } from "../limits/places.ts";
 import type { FindWritten } from "../platform/branch-data/data-description.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
 import type { ConsoleMode } from "./console-mode.ts";
-import { type RunSql, sqlRoute } from "./sql-route.ts";
+import { placesForSqlBodies, type RunSql, sqlRoute } from "./sql-route.ts";
 import type { Tracing } from "./tracing/tracing.ts";
 
 export type AppOptions = {
@@ -73,7 +75,7 @@ export function createApp(options: AppOptions): Hono {
   // For all worlds together, or the limit would tell which worlds exist.
   const limiter = rateLimit ? new RateLimiter() : undefined;
   const countUnauthorized = (address: string) => limiter?.countAndCheck(address, steadyTime());
-  const shared = { defaultWorld, countUnauthorized };
+  const shared = { defaultWorld, countUnauthorized, sqlPlaces: placesForSqlBodies() };
   const app = createSurfaces(options, "", defaultWorld, shared);
   if (options.console !== undefined && options.console !== "off")
     app.route("/", consolePages(options.console));
@@ -118,7 +120,11 @@ function createSurfaces(
   }: AppOptions,
   base: string,
   worldOf: WorldResolver,
-  { defaultWorld, countUnauthorized }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized">,
+  {
+    defaultWorld,
+    countUnauthorized,
+    sqlPlaces,
+  }: Pick<ApiOptions, "defaultWorld" | "countUnauthorized"> & { readonly sqlPlaces: Places },
 ): Hono {
   const onError = (error: Error, context: Context) => {
     if (error instanceof ConnectionLost) return dropConnection(error, context);
@@ -135,13 +141,14 @@ function createSurfaces(
   });
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
   const app = new Hono().onError(onError);
+  if (base === "") app.use("*", closeIfUnread);
   if (cell !== undefined && base === "")
     app.use("*", async (context, next) => {
       await next();
       context.header("Standin-Cell", cell);
     });
   app.route(`${base}/api/v2`, api);
-  app.route(`${base}/`, sqlRoute(runSql));
+  app.route(`${base}/`, sqlRoute(runSql, sqlPlaces));
   app.use(`${base}/_sim/*`, guard({ hosts, token: controlToken }));
   app.all(`${base}/_sim/accounts/:account_id/api/v2/*`, (context) => {
     const { req, env } = context;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
 import { plainAddress } from "../gateway/login/network-rules.ts";
+import { SqlError } from "../gateway/serverless/sql-error.ts";
 import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
 import { REQUEST_HEADERS } from "../gateway/serverless/sql-request.ts";
-import { isNestedTooDeeply, MAX_JSON_DEPTH } from "../http/json-depth.ts";
 import { readBody } from "../http/request.ts";
+import { MAX } from "../limits/limits.ts";
+import { Places } from "../limits/places.ts";
 
-/** D: the limit of a request, and the text of its error, which public repositories quote. */
-const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 const LOOPBACK = "127.0.0.1";
 const ONE_DAY_S = 86_400;
 /** Pages of all origins may send requests, as on the real platform: the password decides. */
@@ -16,7 +16,7 @@ const ANY_ORIGIN = { "Access-Control-Allow-Origin": "*" };
 export type RunSql = (request: SqlRequest) => Promise<SqlResponse>;
 
 /** `POST /sql`, for the serverless driver. Without `runSql` the server accepts no Postgres clients. */
-export function sqlRoute(runSql: RunSql | undefined): Hono {
+export function sqlRoute(runSql: RunSql | undefined, places: Places): Hono {
   const app = new Hono();
   app.options("/sql", (context) =>
     context.body(null, 200, {
@@ -27,7 +27,7 @@ export function sqlRoute(runSql: RunSql | undefined): Hono {
     }),
   );
   app.post("/sql", async (context) => {
-    const { status, headers, body } = await answer(context, runSql);
+    const { status, headers, body } = await answer(context, runSql, places);
     return context.body(body, status as 200, {
       ...ANY_ORIGIN,
       "Content-Type": "application/json",
@@ -37,29 +37,60 @@ export function sqlRoute(runSql: RunSql | undefined): Hono {
   return app;
 }
 
-async function answer(context: Context, runSql: RunSql | undefined): Promise<SqlResponse> {
-  if (runSql === undefined)
-    return problem(400, "this server accepts no Postgres clients; start it without --pg-port none");
-  const { text, tooLarge, isMalformed } = await readBody(context, MAX_REQUEST_BYTES);
-  if (tooLarge)
-    return problem(413, `request is too large (max is ${MAX_REQUEST_BYTES} bytes)`, {
-      Connection: "close",
-    });
-  if (isMalformed === true) return problem(400, "request body: is not valid UTF-8");
-  if (isNestedTooDeeply(text))
-    return problem(400, `request body: must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
-  const { raw } = context.req;
-  const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
-  return runSql({
-    // Without a socket, the client is in this process.
-    address: plainAddress(incoming?.socket.remoteAddress ?? LOOPBACK),
-    headers: raw.headers,
-    body: text,
-    world: context.req.param("world"),
-    signal: raw.signal,
-  });
+/** Places for large bodies, of all worlds together. */
+export function placesForSqlBodies(): Places {
+  return new Places(MAX.sqlLargeBodies, MAX.sqlWaitingBodies);
 }
 
-function problem(status: number, message: string, headers: Record<string, string> = {}): SqlResponse {
-  return { status, headers, body: JSON.stringify({ message }) };
+async function answer(context: Context, runSql: RunSql | undefined, places: Places): Promise<SqlResponse> {
+  if (runSql === undefined)
+    return problem(400, "this server accepts no Postgres clients; start it without --pg-port none");
+  const { raw } = context.req;
+  const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
+  let leave: (() => void) | undefined;
+  try {
+    return await runSql({
+      // Without a socket, the client is in this process.
+      address: plainAddress(incoming?.socket.remoteAddress ?? LOOPBACK),
+      headers: raw.headers,
+      readBody: () =>
+        readSqlBody(context, async () => {
+          leave = await places.take();
+          return leave !== undefined;
+        }),
+      world: context.req.param("world"),
+      signal: raw.signal,
+    });
+  } finally {
+    leave?.();
+  }
+}
+
+/** The body, within its limits. A large one needs a place. Throws `SqlError`. */
+async function readSqlBody(context: Context, admit: () => Promise<boolean>): Promise<string> {
+  const { text, tooLarge, isMalformed, excess, isRefused } = await readBody(context, {
+    bytes: MAX.sqlBody,
+    smallBytes: MAX.sqlSmallBody,
+    values: MAX.sqlValues,
+    admit,
+  });
+  if (tooLarge) throw new SqlError(`request is too large (max is ${MAX.sqlBody} bytes)`, 413);
+  if (isRefused)
+    throw new SqlError(
+      `too many requests with bodies above ${MAX.sqlSmallBody} bytes are waiting; try again later`,
+      503,
+    );
+  if (excess === "values")
+    throw new SqlError(
+      `request is too large (max is ${MAX.sqlValues} values); divide it into several requests`,
+      413,
+    );
+  if (excess === "levels")
+    throw new SqlError(`request body: must not be nested more than ${MAX.jsonLevels} levels deep`);
+  if (isMalformed === true) throw new SqlError("request body: is not valid UTF-8");
+  return text;
+}
+
+function problem(status: number, message: string): SqlResponse {
+  return { status, headers: {}, body: JSON.stringify({ message }) };
 }

@@ -1,7 +1,7 @@
-import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
+import { MAX } from "../limits/limits.ts";
 import { findLoneSurrogate, findReservedName } from "../platform/core/text.ts";
 import type { Result } from "../platform/refusal-codes.ts";
 import {
@@ -10,11 +10,10 @@ import {
   StoreUnavailable,
   type WorldHandle,
 } from "../worlds/world-handle.ts";
+import { type BodyLimits, type RequestBody, readLimitedBody } from "./body.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
 import { issueText } from "./issue-text.ts";
-import { isNestedTooDeeply, MAX_JSON_DEPTH } from "./json-depth.ts";
 
-const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_REQUEST_ID_LENGTH = 128;
 
 /** An expected error response, thrown to end the handling of a request. */
@@ -39,47 +38,24 @@ export function unwrap<T>(result: Result<T>): T {
   return result.ok ? result.value : fail(errorResponseOf(result.refusal));
 }
 
-export type RequestBody = {
-  readonly text: string;
-  readonly contentType: string | undefined;
-  readonly tooLarge: boolean;
-  readonly isMalformed?: true;
-};
-
-/** Reads the body up to its limit. `parseJsonBody` reports a body that is too large, after authentication. */
-export async function readBody(context: Context, maxBytes = MAX_BODY_BYTES): Promise<RequestBody> {
+/**
+ * Reads the body up to its limits. `parseJsonBody` reports what exceeds them, after authentication. `admit` is
+ * asked before more is read than anyone may send; without it, the caller is known.
+ */
+export async function readBody(context: Context, limits: Partial<BodyLimits> = {}): Promise<RequestBody> {
   try {
-    return await readWholeBody(context, maxBytes);
+    return await readLimitedBody(context, {
+      bytes: MAX.httpBody,
+      smallBytes: MAX.httpBodyBeforeLogin,
+      levels: MAX.jsonLevels,
+      values: MAX.httpValues,
+      admit: async () => true,
+      ...limits,
+    });
   } catch {
     // The client has closed the connection, so this response rarely arrives.
     return fail(badRequest("the request body ended before it was complete"));
   }
-}
-
-async function readWholeBody(context: Context, maxBytes: number): Promise<RequestBody> {
-  const contentType = context.req.header("content-type");
-  const declared = context.req.header("content-length");
-  if (declared !== undefined) {
-    const tooLarge = Number(declared) > maxBytes;
-    return tooLarge
-      ? { text: "", contentType, tooLarge }
-      : decodeBody(Buffer.from(await context.req.arrayBuffer()), contentType);
-  }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of context.req.raw.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return { text: "", contentType, tooLarge: true };
-    chunks.push(chunk);
-  }
-  return decodeBody(Buffer.concat(chunks), contentType);
-}
-
-function decodeBody(bytes: Buffer, contentType: string | undefined): RequestBody {
-  const text = bytes.toString("utf8");
-  // The replacement character may come from invalid bytes, or may have been sent.
-  const isMalformed = text.includes("\ufffd") && !isUtf8(bytes);
-  return { text, contentType, tooLarge: false, ...(isMalformed ? { isMalformed } : {}) };
 }
 
 /** A NUL character, which Postgres cannot store in text. */
@@ -91,16 +67,30 @@ const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 /** A name that `findReservedName` may report, or an escape that may spell it. */
 const RESERVED_NAME = /__proto__|toString|\\u00[567]/;
 
+/** What is wrong with a body whose JSON exceeds a limit. */
+const EXCESSES = {
+  levels: `must not be nested more than ${MAX.jsonLevels} levels deep`,
+  values: `must not contain more than ${MAX.httpValues} values`,
+};
+
 /** The body as JSON; `undefined` for an empty body. */
-export function parseJsonBody({ text, contentType, tooLarge, isMalformed }: RequestBody): unknown {
+export function parseJsonBody({
+  text,
+  contentType,
+  tooLarge,
+  isMalformed,
+  excess,
+  isRefused,
+}: RequestBody): unknown {
   if (tooLarge) return fail(TOO_LARGE);
+  // Its key has become valid meanwhile.
+  if (isRefused) return fail(badRequest("the request body was not read, because the API key was not valid"));
   if (isMalformed === true) return fail(badRequest("the request body is not valid UTF-8"));
+  if (excess !== undefined) return fail(badRequest(`request body: ${EXCESSES[excess]}`));
   if (text === "") return undefined;
   if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType)) {
     return fail(badRequest(`Content-Type: expected application/json, got "${contentType}"`));
   }
-  if (isNestedTooDeeply(text))
-    return fail(badRequest(`request body: must not be nested more than ${MAX_JSON_DEPTH} levels deep`));
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -187,7 +177,7 @@ export function respondWithError(
 const TOO_LARGE: ErrorResponse = {
   status: 413,
   code: "PAYLOAD_TOO_LARGE",
-  message: `the request body must not exceed ${MAX_BODY_BYTES} bytes`,
+  message: `the request body must not exceed ${MAX.httpBody} bytes`,
   headers: { Connection: "close" },
 };
 

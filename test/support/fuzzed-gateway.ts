@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { createApp } from "../../src/app/create-app.ts";
 import { type Engine, EngineError } from "../../src/engine/engine.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { TlsIdentity } from "../../src/gateway/login/tls-identity.ts";
@@ -36,7 +37,7 @@ const NO_ENGINE: Engine = {
 export async function openFuzzedGateway() {
   const { path, remove } = temporaryDirectory();
   const double = await createDouble({ operations: "immediate" });
-  const { endpointId } = await createProject(double);
+  const { endpointId, created } = await createProject(double);
   const bugs: unknown[] = [];
   const gateway = new Gateway({
     worlds: double.worlds,
@@ -56,9 +57,22 @@ export async function openFuzzedGateway() {
   );
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+  const app = createApp({
+    worlds: double.worlds,
+    version: "test",
+    rateLimit: false,
+    hosts: [],
+    controlToken: undefined,
+    runSql: (request) => gateway.sqlOverHttp.respond(request),
+    onBug: (error) => bugs.push(error),
+  });
   return {
     endpointId,
     gateway,
+    /** The HTTP surfaces of the same world, with SQL over HTTP. */
+    app,
+    /** A login that is correct. */
+    connectionString: created.connection_uris[0].connection_uri as string,
     bugs,
     connect: () => connect(port, "127.0.0.1").on("error", () => undefined),
     async close() {

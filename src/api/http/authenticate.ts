@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { ErrorResponse } from "../../http/errors.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Principal } from "../../platform/account/access.ts";
+import type { ApiKey } from "../../platform/account/api-key.ts";
 import { findApiKeyByHash } from "../../platform/account/decide-api-key.ts";
 import { findAccount, findOrganization } from "../../platform/lookup.ts";
 import { hashSecret } from "../../worlds/secrets.ts";
@@ -17,22 +18,18 @@ export function authenticate(transaction: Transaction, context: Context): Authen
   const actingFor = actingAccountId(context);
   if (actingFor !== undefined)
     return { principal: { account: unwrap(findAccount(transaction.world, actingFor)) } };
-  const header = context.req.header("authorization");
-  const secret = /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
+  const secret = secretOf(context);
   if (secret === undefined) {
     return fail(
       unauthorized(
-        header === undefined
+        context.req.header("authorization") === undefined
           ? "missing header Authorization: Bearer <API_KEY>"
           : "the Authorization header must be: Bearer <API_KEY>",
       ),
     );
   }
-  const hash = hashSecret(secret);
-  const apiKey = findApiKeyByHash(transaction.world, hash);
-  if (apiKey === undefined || apiKey.revokedAt !== undefined) {
-    return fail(unauthorized("the API key is not valid or has been revoked"));
-  }
+  const apiKey = findValidKey(transaction, secret);
+  if (apiKey === undefined) return fail(unauthorized("the API key is not valid or has been revoked"));
   const { scope } = apiKey;
   // A key of an organization does not belong to its creator: it stays valid when the creator leaves.
   const account =
@@ -43,6 +40,22 @@ export function authenticate(transaction: Transaction, context: Context): Authen
     throw new Error(`account ${apiKey.accountId} of API key ${apiKey.id} does not exist`);
   transaction.recordKeyUse(apiKey.id, clientAddress(context));
   return { principal: scope === undefined ? { account } : { account, scope }, keyId: apiKey.id };
+}
+
+/** Whether `authenticate` will find a caller. Does not count as a use of the key. */
+export function hasValidKey(transaction: Transaction, context: Context): boolean {
+  if (actingAccountId(context) !== undefined) return true;
+  const secret = secretOf(context);
+  return secret !== undefined && findValidKey(transaction, secret) !== undefined;
+}
+
+function secretOf(context: Context): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(context.req.header("authorization") ?? "")?.[1];
+}
+
+function findValidKey(transaction: Transaction, secret: string): ApiKey | undefined {
+  const apiKey = findApiKeyByHash(transaction.world, hashSecret(secret));
+  return apiKey?.revokedAt === undefined ? apiKey : undefined;
 }
 
 function unauthorized(message: string): ErrorResponse {

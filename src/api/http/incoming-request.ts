@@ -1,6 +1,7 @@
 import type { Context } from "hono";
+import type { RequestBody } from "../../http/body.ts";
 import type { ErrorResponse } from "../../http/errors.ts";
-import { type RequestBody, RequestError } from "../../http/request.ts";
+import { RequestError } from "../../http/request.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import type { FaultTarget } from "../../platform/fault/fault.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";

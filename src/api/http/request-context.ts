@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type * as z from "zod";
+import type { RequestBody } from "../../http/body.ts";
 import { ConnectionLost } from "../../http/connection-lost.ts";
 import { type ErrorResponse, errorBody } from "../../http/errors.ts";
 import {
@@ -8,7 +9,6 @@ import {
   parseInput,
   parseJsonBody,
   queryParameters,
-  type RequestBody,
   RequestError,
   readBody,
   requestIdOf,
@@ -25,7 +25,7 @@ import type { RecordedEvent } from "../../platform/events.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
 import { ConnectionUris, type PostgresAddress } from "../render/connection-uri.ts";
-import { type AuthenticatedCaller, authenticate } from "./authenticate.ts";
+import { type AuthenticatedCaller, authenticate, hasValidKey } from "./authenticate.ts";
 import { clientAddress } from "./client-address.ts";
 import { matchRequestFaults } from "./fault-middleware.ts";
 import {
@@ -115,7 +115,10 @@ export class RouteHandlers {
     handle: (request: RequestContext<z.output<P>, z.output<Q>, z.output<B>>) => unknown,
   ): (context: Context) => Promise<Response> {
     return async (context) => {
-      const input = options.body === undefined ? undefined : await readBody(context);
+      const input =
+        options.body === undefined
+          ? undefined
+          : await readBody(context, { admit: () => this.#hasValidKey(context) });
       const permission =
         options.permission ??
         (context.req.method === "GET" || context.req.method === "HEAD" ? "read" : "write");
@@ -159,6 +162,18 @@ export class RouteHandlers {
   /** An error for an authenticated caller, independent of the world. */
   errorRoute(failureFor: (context: Context) => ErrorResponse): (context: Context) => Promise<Response> {
     return (context) => this.#handle(context, () => failureFor(context));
+  }
+
+  /** Whether the request may send a body above the limit for anyone. It is authenticated again to be handled. */
+  async #hasValidKey(context: Context): Promise<boolean> {
+    try {
+      return await this.#options
+        .worldOf(context)
+        .transact((transaction) => hasValidKey(transaction, context));
+    } catch {
+      // There is no such world, or it cannot be opened: the request is answered without its body.
+      return false;
+    }
   }
 
   async #handle(context: Context, handle: AuthenticatedHandler, input?: RequestBody): Promise<Response> {

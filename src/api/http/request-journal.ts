@@ -1,5 +1,4 @@
-import { isNestedTooDeeply } from "../../http/json-depth.ts";
-import type { RequestBody } from "../../http/request.ts";
+import type { RequestBody } from "../../http/body.ts";
 import { containsSecret } from "../../http/secret-text.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
@@ -60,12 +59,13 @@ function decodeText(text: string): string {
  * The body of a request, with secrets removed. If it cannot be parsed, only its size: it may hold secrets
  * anywhere.
  */
-export function redactedBody({ text, tooLarge }: RequestBody): unknown {
+export function redactedBody({ text, tooLarge, excess }: RequestBody): unknown {
   if (tooLarge) return { not_kept: "too large" };
+  if (excess !== undefined)
+    return { not_kept: excess === "levels" ? "nested too deeply" : "too many values" };
   if (text === "") return undefined;
   const characters = text.length;
   if (characters > MAX_STORED_BODY_CHARACTERS) return { not_kept: "too large", characters };
-  if (isNestedTooDeeply(text)) return { not_kept: "nested too deeply", characters };
   try {
     return redactValue(JSON.parse(text));
   } catch {

@@ -2,15 +2,14 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail, parseInput, parseJsonBody, readBody, unwrap } from "../../http/request.ts";
+import { MAX } from "../../limits/limits.ts";
 import type { WorldMoves } from "../../worlds/moves/world-move.ts";
 import { worldName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
 import { strict } from "../http/strict-fields.ts";
 
-/** A call carries at most this much of a file. */
-const MAX_CHUNK_BYTES = 8 * 1024 ** 2;
 /** A call may carry the passwords of all roles of a world. */
-const MAX_SECRETS_BYTES = 64 * 1024 ** 2;
+const SECRETS = { bytes: MAX.moveSecretsBody, values: MAX.moveSecretsValues };
 
 const TO_RULE = "must be the URL of another server, such as http://10.0.0.2:4620";
 const move = z.strictObject({
@@ -99,10 +98,8 @@ export function moveRoutes(options: ControlOptions): Hono {
     "/worlds/:name/arrival/:id/:part",
     handler(options, { query: offsetQuery }, async ({ params, query: { offset } }, context) => {
       const length = Number(context.req.header("content-length") ?? Number.NaN);
-      if (!(length <= MAX_CHUNK_BYTES))
-        return fail(
-          badRequest(`request body: must have a Content-Length of at most ${MAX_CHUNK_BYTES} bytes`),
-        );
+      if (!(length <= MAX.moveChunk))
+        return fail(badRequest(`request body: must have a Content-Length of at most ${MAX.moveChunk} bytes`));
       const bytes = new Uint8Array(await context.req.arrayBuffer());
       const name = parseInput(part, params["part"], "part");
       unwrap(
@@ -115,7 +112,7 @@ export function moveRoutes(options: ControlOptions): Hono {
   app.post(
     "/worlds/:name/arrival/:id/prepare",
     handler(options, { documentedBody: prepared }, async ({ params }, context) => {
-      const input = parseInput(prepared, parseJsonBody(await readBody(context, MAX_SECRETS_BYTES)));
+      const input = parseInput(prepared, parseJsonBody(await readBody(context, SECRETS)));
       const { arrivals } = requireMoves(options);
       const seq = unwrap(await arrivals.prepare(nameOf(params), params["id"] ?? "", input));
       return { name: nameOf(params), seq: seq ?? null };
@@ -125,7 +122,7 @@ export function moveRoutes(options: ControlOptions): Hono {
   app.post(
     "/worlds/:name/arrival/:id/complete",
     handler(options, { documentedBody: moved }, async ({ params }, context) => {
-      const input = parseInput(moved, parseJsonBody(await readBody(context, MAX_SECRETS_BYTES)));
+      const input = parseInput(moved, parseJsonBody(await readBody(context, SECRETS)));
       const { history_id, seq, secrets, parts } = input;
       unwrap(
         await requireMoves(options).arrivals.complete(nameOf(params), params["id"] ?? "", {

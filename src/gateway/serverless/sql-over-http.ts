@@ -19,7 +19,8 @@ const SERVER_CODES = new Set(["53000", "57P03"]);
 
 export type SqlRequest = {
   readonly headers: Headers;
-  readonly body: string;
+  /** Reads the body. Called only after the password was checked. Throws `SqlError`. */
+  readonly readBody: () => Promise<string>;
   /** The address of the client. */
   readonly address: string;
   /** The world of the path; `undefined`: the one that the connection string names, or the default one. */
@@ -101,14 +102,14 @@ export class SqlOverHttp {
     }
   }
 
-  async #respond({ headers, body, address, world, signal }: SqlRequest): Promise<SqlResponse> {
+  async #respond({ headers, readBody, address, world, signal }: SqlRequest): Promise<SqlResponse> {
     const login = parseLogin(headers);
-    const work = parseWork(headers, body);
     const { route, role, password } = login;
     const served = await this.#options.servedWorld(world ?? route.world);
     const verifier = await served.verifierOf(route.endpointId, role, address);
     if (!(await this.#options.passwords.matches(password, verifier)))
       throw new ConnectionRejected(authenticationFailed(role));
+    const work = parseWork(headers, await readBody());
     const result = await this.#sessions.execute(served, login, work, { signal });
     const echoed = work.begin === undefined ? [] : [READ_ONLY, DEFERRABLE, ISOLATION_LEVEL];
     const values = echoed.flatMap((name) => {

@@ -1,3 +1,4 @@
+import { MAX } from "../../limits/limits.ts";
 import { type Route, routeOf } from "../route.ts";
 import { SqlError } from "./sql-error.ts";
 import type { Json } from "./sql-values.ts";
@@ -29,9 +30,6 @@ const ISOLATION_LEVELS = new Map([
   ["RepeatableRead", "REPEATABLE READ"],
   ["Serializable", "SERIALIZABLE"],
 ]);
-
-/** Of the protocol. */
-const MAX_PARAMETERS = 65_535;
 
 export type Statement = {
   readonly text: string;
@@ -120,8 +118,8 @@ export function parseWork(headers: Headers, body: string): SqlWork {
 function parseStatement(input: JsonObject, path: string, defaultArrayMode: boolean): Statement {
   const { query, params = [], arrayMode = defaultArrayMode } = input;
   if (typeof query !== "string") throw new SqlError(`${path}query: expected a string`);
-  if (!Array.isArray(params) || params.length > MAX_PARAMETERS)
-    throw new SqlError(`${path}params: expected a list of at most ${MAX_PARAMETERS} values`);
+  if (!Array.isArray(params) || params.length > MAX.sqlParameters)
+    throw new SqlError(`${path}params: expected a list of at most ${MAX.sqlParameters} values`);
   if (arrayMode !== null && typeof arrayMode !== "boolean")
     throw new SqlError(`${path}arrayMode: expected true or false`);
   for (const [index, value] of [query, ...params].entries())

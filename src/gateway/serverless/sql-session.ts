@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { MAX } from "../../limits/limits.ts";
 import { CLIENT_ERRORS } from "../errors.ts";
 import { MessageSplitter } from "../message-splitter.ts";
 import { type ClientError, query, unnamedStatement } from "../messages.ts";
@@ -8,8 +9,6 @@ import type { SqlWork, Statement } from "./sql-request.ts";
 import { SqlResult } from "./sql-result.ts";
 import { type Json, parameterText } from "./sql-values.ts";
 
-/** D: the limit of a response, and the text of its error, which public repositories quote. */
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const INSUFFICIENT_STORAGE = 507;
 /** Clears everything that a request may have left in its session. */
 const RESET = query("DISCARD ALL");
@@ -137,9 +136,9 @@ export class SqlSession {
 
   #onData(chunk: Buffer): void {
     this.#receivedBytes += chunk.length;
-    if (this.#receivedBytes > MAX_RESPONSE_BYTES) {
+    if (this.#receivedBytes > MAX.sqlResponse) {
       this.#fail(
-        new SqlError(`response is too large (max is ${MAX_RESPONSE_BYTES} bytes)`, INSUFFICIENT_STORAGE),
+        new SqlError(`response is too large (max is ${MAX.sqlResponse} bytes)`, INSUFFICIENT_STORAGE),
       );
       return;
     }

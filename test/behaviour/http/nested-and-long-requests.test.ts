@@ -27,9 +27,10 @@ describe.each(STORAGE_KINDS)("%s", (kind) => {
     expect(responses.map(({ status }) => status)).toEqual([401, 200, 400, 201]);
     expect((await double.api("POST", "/api_keys", { key_name: "after" })).status).toBe(200);
     const { requests } = (await double.sim("GET", "/requests")).body;
-    expect(requests.map(({ status }: any) => status)).toEqual([401, 200, 400, 201, 200]);
-    expect(requests[0].body).toBe(undefined);
-    expect(requests[2].body).toEqual({ not_kept: expect.any(String), characters: 2 * depth });
+    // A body that is not read to its end is answered sooner than one that was sent before it.
+    expect(requests.map(({ status }: any) => status).sort()).toEqual([200, 200, 201, 400, 401]);
+    const bodyOf = (status: number) => requests.find((request: any) => request.status === status).body;
+    expect([bodyOf(401), bodyOf(400)]).toEqual([undefined, { not_kept: "nested too deeply" }]);
     await made.reopen();
     expect((await made.double().api("GET", "/projects")).body.projects).toHaveLength(1);
     expect((await made.double().sim("GET", "/requests?count=true")).body.count).toBe(6);
