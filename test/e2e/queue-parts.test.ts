@@ -28,8 +28,9 @@ function inDirectory(directory: string, args: readonly string[], environment = {
   return command;
 }
 
-async function startWorker({ url }: RedisServer, directory: string, environment = {}) {
-  const worker = inDirectory(directory, ["worker", "--queue", url, "--lock", "1s"], environment);
+async function startWorker(redis: RedisServer, directory: string, traces: string, environment = {}) {
+  const args = ["worker", "--queue", redis.url, "--lock", "1s", "--traces", traces];
+  const worker = inDirectory(directory, args, { ...redis.environment, ...environment });
   await worker.waitForOutput(/is ready/);
   return worker;
 }
@@ -45,14 +46,18 @@ describe.skipIf(!hasProgram("redis-server"))("parts of whatif on a queue", () =>
   test("compare and backtest: the bytes of one machine, also if a worker is killed", async () => {
     const redis = await startRedis();
     const directory = traces();
-    const victim = await startWorker(redis, directory);
+    const victim = await startWorker(redis, directory, directory);
     // Settings of a worker are not those of the question.
-    const other = await startWorker(redis, testDirectory(), {
+    const other = await startWorker(redis, testDirectory(), directory, {
       STANDIN_PRESENT: "never",
       STANDIN_WORKERS: "3",
     });
     const ask = (place: string, ...options: string[]) =>
-      inDirectory(directory, ["whatif", "compare", "calls.csv", ...POLICIES, "--out", place, ...options]);
+      inDirectory(
+        directory,
+        ["whatif", "compare", "calls.csv", ...POLICIES, "--out", place, ...options],
+        redis.environment,
+      );
     const asked = ask("queued", "--queue", redis.url, "--parts", "4");
     await victim.waitForOutput(/answered whatif compare/);
     await victim.kill("SIGKILL");
@@ -65,7 +70,11 @@ describe.skipIf(!hasProgram("redis-server"))("parts of whatif on a queue", () =>
         readFileSync(join(directory, "alone", file), "utf8"),
       );
     const backtest = ["whatif", "backtest", "calls.csv", "--json"];
-    const tested = inDirectory(directory, [...backtest, "--queue", redis.url, "--parts", "3"]);
+    const tested = inDirectory(
+      directory,
+      [...backtest, "--queue", redis.url, "--parts", "3"],
+      redis.environment,
+    );
     expect((await waitForExit(tested, LONGEST_MS)).stdout).toBe(
       (await waitForExit(inDirectory(directory, backtest), LONGEST_MS)).stdout,
     );
@@ -76,7 +85,7 @@ describe.skipIf(!hasProgram("redis-server"))("parts of whatif on a queue", () =>
     const redis = await startRedis();
     const directory = traces();
     const ask = ["whatif", "compare", "calls.csv", ...POLICIES, "--queue", redis.url, "--parts", "3"];
-    const asked = inDirectory(directory, ask);
+    const asked = inDirectory(directory, ask, redis.environment);
     while (!asked.stderr().includes("waiting for a worker")) await sleep(20);
     const jobs = async () =>
       (await redis.client.keys("standin:runs-*")).filter((key) => /-[0-9a-f]{16}$/.test(key)).length;
@@ -93,10 +102,10 @@ describe.skipIf(!hasProgram("redis-server"))("parts of whatif on a queue", () =>
     /** The answer if the file changes after the command has read it, before there is a worker. */
     const answerAfter = async (change: () => void) => {
       const ask = ["whatif", "compare", "calls.csv", ...POLICIES, "--queue", redis.url, "--parts", "1"];
-      const asked = inDirectory(directory, ask);
+      const asked = inDirectory(directory, ask, redis.environment);
       while (!asked.stderr().includes("waiting for a worker")) await sleep(20);
       change();
-      const worker = await startWorker(redis, directory);
+      const worker = await startWorker(redis, directory, directory);
       const { code, stdout, stderr } = await waitForExit(asked, LONGEST_MS);
       await worker.kill("SIGKILL");
       return { code, stdout, stderr };
@@ -109,7 +118,7 @@ describe.skipIf(!hasProgram("redis-server"))("parts of whatif on a queue", () =>
     const missing = await answerAfter(() => rmSync(file));
     expect(missing).toMatchObject({ code: 1, stdout: "" });
     expect(missing.stderr).toMatch(
-      /standin: --queue: a worker could not answer whatif compare 1\/1: .*calls\.csv does not exist on/,
+      /standin: --queue: a worker could not answer whatif compare 1\/1: .*calls\.csv does not exist on .* below /,
     );
   });
 });
@@ -147,6 +156,7 @@ test("whatif compare with a queue needs traces: a world or a divided trace is an
     ...POLICIES,
     "--queue",
     "redis://localhost:1",
+    "--insecure",
   ]);
   expect(ofPart).toMatchObject({ code: 2, stdout: "" });
   expect(ofPart.stderr).toContain("--queue: the trace contains only the computes of 1/2; give a whole trace");

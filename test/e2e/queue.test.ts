@@ -46,10 +46,11 @@ function written(name: string, lines: readonly string[]): string {
 type WorkerProcess = SpawnedCommand & { readonly directory: string };
 
 /** A worker whose directory has none of the files of a scenario. */
-async function startWorker({ url }: RedisServer, ...options: string[]): Promise<WorkerProcess> {
+async function startWorker({ url, environment }: RedisServer, ...options: string[]): Promise<WorkerProcess> {
   const directory = testDirectory();
   const cwd = ["env", "-C", directory, process.execPath, COMMAND];
   const worker = spawnCommand([...cwd, "worker", "--queue", url, "--lock", "1s", ...options], {
+    ...environment,
     TMPDIR: directory,
   });
   onTestFinished(async () => void (await worker.kill("SIGKILL")));
@@ -57,7 +58,8 @@ async function startWorker({ url }: RedisServer, ...options: string[]): Promise<
   return { ...worker, directory };
 }
 
-const runOn = ({ url }: RedisServer, ...args: string[]) => spawnStandin(["run", ...args, "--queue", url]);
+const runOn = ({ url, environment }: RedisServer, ...args: string[]) =>
+  spawnStandin(["run", ...args, "--queue", url], environment);
 
 async function waitFor(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await sleep(20);
@@ -218,7 +220,7 @@ describe.skipIf(!hasProgram("redis-server"))("with Redis", () => {
   test("a worker ends when it is idle", async () => {
     const redis = await startRedis();
     const args = ["worker", "--queue", redis.url, "--exit-when-idle", "300ms", "--json"];
-    const { code, stdout } = await waitForExit(spawnStandin(args));
+    const { code, stdout } = await waitForExit(spawnStandin(args, redis.environment));
     const lines = stdout
       .trimEnd()
       .split("\n")
@@ -239,7 +241,7 @@ test.each([
     /^standin: --queue: expected the URL of a Redis server/,
   ],
   [
-    ["worker", "--queue", "redis://:secret@127.0.0.1:1"],
+    ["worker", "--queue", "redis://:secret@127.0.0.1:1", "--insecure"],
     1,
     /cannot use Redis at 127\.0\.0\.1:1: connect ECONNREFUSED/,
   ],

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { Redis } from "ioredis";
@@ -8,6 +9,8 @@ import { testDirectory } from "./running-server.ts";
 /** A Redis server of one test, with all changes on disk. */
 export type RedisServer = {
   readonly url: string;
+  /** Environment of commands and workers that use it: they share a key. */
+  readonly environment: { readonly STANDIN_QUEUE_KEY: string };
   readonly client: Redis;
   /** Ends it as a crash does, and starts it again on the same port with its files. */
   restart(): Promise<void>;
@@ -37,6 +40,7 @@ export async function startRedis(): Promise<RedisServer> {
   await client.ping();
   return {
     url,
+    environment: { STANDIN_QUEUE_KEY: randomBytes(32).toString("hex") },
     client,
     async restart() {
       const ended = once(server, "exit");

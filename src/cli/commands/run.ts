@@ -1,6 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { Command, Option } from "commander";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
+import {
+  addQueueKeyOptions,
+  type QueueKeyOptions,
+  type QueuePlace,
+  queuePlaceFrom,
+} from "../queue/queue-key.ts";
 import { openQueuePool } from "../queue/queue-pool.ts";
 import { showQueueProgress } from "../queue/queue-progress.ts";
 import { queueOption } from "../queue/redis-link.ts";
@@ -29,13 +35,15 @@ import { controlTokenOption, envOption, RepeatableOption, runSeedOption } from "
 import { print, printError } from "../terminal/print.ts";
 import { formatTable } from "../terminal/text-table.ts";
 
-type RunCommandOptions = ReporterOptions & JobOptions & { readonly workers: number; readonly queue?: string };
+type RunCommandOptions = ReporterOptions &
+  JobOptions &
+  QueueKeyOptions & { readonly workers: number; readonly queue?: string };
 
 const MAX_WORKERS = 64;
 const OTHER_LISTENERS = 10;
 
 export function runCommand(): Command {
-  return new Command("run")
+  const command = new Command("run")
     .argument("<files...>", "scenario files in YAML or JSON; - for stdin")
     .addOption(
       new RepeatableOption(
@@ -75,7 +83,8 @@ export function runCommand(): Command {
         "ui",
         "workers",
       ]),
-    )
+    );
+  return addQueueKeyOptions(command)
     .addOption(runSeedOption("random seed (default: that of the file)"))
     .addOption(
       new Option(
@@ -112,10 +121,16 @@ Examples:
     .action(async (paths: string[], options: RunCommandOptions, command: Command) => {
       if (options.target === undefined && command.getOptionValueSource("controlToken") === "cli")
         throw new CliError("--control-token requires --target", true);
+      const queue = queuePlaceFrom(options, command);
       const reporters = reportersOf(options);
       for (const { path } of reporters) if (path !== undefined) checkWritable(path);
       const results = await interruptible(async (signal) =>
-        runJobs(await prepareJobs(paths, options, signal), options, reporters.some(isPrettyOnStdout), signal),
+        runJobs(
+          await prepareJobs(paths, options, signal),
+          { ...options, queue },
+          reporters.some(isPrettyOnStdout),
+          signal,
+        ),
       );
       await writeReports(reporters, results, options.shard);
     });
@@ -123,7 +138,7 @@ Examples:
 
 async function runJobs(
   jobs: readonly TitledJob[],
-  options: RunCommandOptions,
+  options: Omit<RunCommandOptions, "queue"> & { readonly queue: QueuePlace | undefined },
   isPretty: boolean,
   signal: AbortSignal,
 ): Promise<ScenarioJobResult[]> {

@@ -3,8 +3,11 @@ import { CliError } from "../terminal/cli-error.ts";
 /** The optional peers of `--queue`; loaded on demand. */
 export async function loadQueuePackages() {
   try {
-    const [{ Queue, Worker }, { Redis }] = await Promise.all([import("bullmq"), import("ioredis")]);
-    return { Queue, Worker, Redis };
+    const [{ Queue, Worker, UnrecoverableError }, { Redis }] = await Promise.all([
+      import("bullmq"),
+      import("ioredis"),
+    ]);
+    return { Queue, Worker, UnrecoverableError, Redis };
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")
       throw new CliError(

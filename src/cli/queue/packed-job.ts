@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { serialize } from "node:v8";
 import { deflateSync } from "node:zlib";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import type { TitledJob } from "../run/prepare-jobs.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { recordingBytes } from "./recording-bytes.ts";
 
 /** Largest file that travels with a run: a recording, as columns, or a world. Redis limits a value to 512 MiB. */
-const MAX_FILE_BYTES = 256 * 1024 ** 2;
+export const MAX_FILE_BYTES = 256 * 1024 ** 2;
 const MIB = 1024 ** 2;
 const FASTEST = { level: 1 };
 
@@ -28,7 +28,6 @@ export type PackedPart = JobIdentity & {
   readonly args: readonly string[];
   /** Names of traces are relative to it. Workers need the same files there. */
   readonly directory: string;
-  readonly traces: readonly string[];
   readonly title: string;
 };
 
@@ -80,7 +79,7 @@ export class JobPacker {
   }
 
   #recording(recorded: RecordedTraffic): string {
-    const known = this.#recordings.get(recorded) ?? this.#add(serialize(recorded), "a recording");
+    const known = this.#recordings.get(recorded) ?? this.#add(recordingBytes(recorded), "a recording");
     this.#recordings.set(recorded, known);
     return known;
   }

@@ -1,20 +1,17 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { hostname } from "node:os";
-import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PackedPart } from "./packed-job.ts";
+import { type CheckedPart, checkedPart, RejectedPart } from "./part-arguments.ts";
 
 /** What a worker answers for a part of `whatif compare` or `backtest`. */
 export type PartResult =
   | { readonly verdict: "answered"; readonly text: string }
   | { readonly verdict: "could_not_run"; readonly reason: string };
 
-/** Both commands of which a part can be answered. A job is input from elsewhere. */
-const COMMANDS = ["compare", "backtest"];
-
 /** Largest part that a worker returns. Redis limits a value to 512 MiB. */
-const MAX_PART_BYTES = 256 * 1024 ** 2;
+export const MAX_PART_BYTES = 256 * 1024 ** 2;
+/** What is kept of the messages of the process. */
+const MAX_ERROR_BYTES = 1024 ** 2;
 
 /** Loaded before the command of a part: ends the process if that of the worker was killed. */
 export const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
@@ -22,21 +19,22 @@ export const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
 )}`;
 
 /**
- * Answers for a part in a process of its own. Environment variables of the worker do not apply: the arguments
- * spell out everything. Rejects if the process was killed, so that another worker tries it.
+ * Answers for a part in a process of its own, which reads trace files below the directory `traces` only. Environment
+ * variables of the worker do not apply: the arguments spell out everything. Rejects if the process was killed, so
+ * that another worker tries it.
  */
-export async function answerPart({ args, directory, title, traces }: PackedPart): Promise<PartResult> {
-  if (args[0] !== "whatif" || !COMMANDS.includes(args[1] ?? ""))
-    return {
-      verdict: "could_not_run",
-      reason: `a worker answers parts of whatif ${COMMANDS.join(" and ")} only`,
-    };
-  const missing = [directory, ...traces].find((path) => !existsSync(resolve(directory, path)));
-  if (missing !== undefined)
-    return {
-      verdict: "could_not_run",
-      reason: `${resolve(directory, missing)} does not exist on ${hostname()}; give all workers the same files in ${directory}`,
-    };
+export async function answerPart(part: PackedPart, traces: string | undefined): Promise<PartResult> {
+  let checked: CheckedPart;
+  try {
+    checked = checkedPart(part, traces);
+  } catch (error) {
+    if (!(error instanceof RejectedPart)) throw error;
+    return { verdict: "could_not_run", reason: error.message };
+  }
+  return answerChecked(checked, part.title);
+}
+
+async function answerChecked({ args, directory }: CheckedPart, title: string): Promise<PartResult> {
   const command = fileURLToPath(new URL("./standin.js", import.meta.url));
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("STANDIN_")),
@@ -56,7 +54,11 @@ export async function answerPart({ args, directory, title, traces }: PackedPart)
     if (bytes > MAX_PART_BYTES) child.kill("SIGKILL");
     else texts.push(chunk);
   });
-  child.stderr?.on("data", (chunk: Buffer) => errors.push(chunk));
+  let errorBytes = 0;
+  child.stderr?.on("data", (chunk: Buffer) => {
+    errorBytes += chunk.length;
+    if (errorBytes <= MAX_ERROR_BYTES) errors.push(chunk);
+  });
   const code = await new Promise<number | null>((resolveCode, reject) => {
     child.once("error", reject);
     child.once("close", resolveCode);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../server/version.ts";
+import type { QueueKey } from "./queue-key.ts";
 
 /** The prefix of every key in Redis. */
 export const PREFIX = "standin";
@@ -16,12 +17,12 @@ export const WORKER_TTL_S = 10;
 export const SIGN_EVERY_MS = 3_000;
 
 /**
- * The version and a digest of the code that runs scenarios and answers questions. Different code could give
- * different results, so it has a queue of its own.
+ * The version and a digest of the code that runs scenarios and answers questions, and the id of the key. Different
+ * code could give different results, and jobs of another key would be rejected, so both have a queue of their own.
  */
-export function codeVersion(): string {
+export function codeVersion(key: QueueKey): string {
   const digest = createHash("sha256").update(readFileSync(fileURLToPath(import.meta.url)));
-  return `${VERSION}+${digest.digest("hex").slice(0, 8)}`;
+  return `${VERSION}+${digest.digest("hex").slice(0, 8)}.key-${key.id}`;
 }
 
 /** The name of the queue; BullMQ uses it as a part of its keys. */

@@ -4,11 +4,13 @@ import { runScenarioJob, type ScenarioJobResult } from "../run/run-job.ts";
 import type { RunPool } from "../run/run-pool.ts";
 import { loadQueuePackages } from "./load-packages.ts";
 import { JobPacker, type PackedJob } from "./packed-job.ts";
+import type { QueuePlace } from "./queue-key.ts";
 import { codeVersion, PREFIX, queueName, RUN_TTL_S } from "./queue-keys.ts";
 import type { QueueProgress } from "./queue-progress.ts";
 import { type NamedJob, QueuedJobs } from "./queued-jobs.ts";
 import { openRedisLink } from "./redis-link.ts";
 import type { JobResult } from "./run-results.ts";
+import type { SignedJob } from "./signed-job.ts";
 
 /** What a command wants from the workers. */
 type QueueWork<J extends NamedJob, R> = {
@@ -22,12 +24,12 @@ type QueueWork<J extends NamedJob, R> = {
 
 /** Gives jobs to the workers of a queue. Rejects with a `CliError` if Redis cannot be used. */
 export async function openQueue<J extends NamedJob, R extends JobResult>(
-  url: string,
+  { url, key }: QueuePlace,
   { jobs, pack, files, runHere }: QueueWork<J, R>,
   progress: QueueProgress,
   signal: AbortSignal,
 ): Promise<{ readonly results: ReadonlyMap<J, Promise<R>>; readonly close: () => Promise<void> }> {
-  const code = codeVersion();
+  const code = codeVersion(key);
   const run = randomBytes(8).toString("hex");
   // Before the connection, so that a file that is too large is reported first.
   const packed = jobs.map((job) => pack(job, code, run));
@@ -42,27 +44,27 @@ export async function openQueue<J extends NamedJob, R extends JobResult>(
     },
     signal,
   );
-  const queue = new QueueOfJobs<PackedJob>(queueName(code), {
+  const queue = new QueueOfJobs<SignedJob>(queueName(code), {
     connection: link.redis,
     prefix: PREFIX,
     defaultJobOptions: { removeOnComplete: true, removeOnFail: { age: RUN_TTL_S } },
   });
   // Errors of the connection are reported by the link.
   queue.on("error", () => undefined);
-  queued = new QueuedJobs<J, R>({ link, queue, code, run, files, progress, signal });
+  queued = new QueuedJobs<J, R>({ link, queue, key, code, run, files, progress, signal });
   return { results: queued.start(jobs, packed, runHere), close: () => queued.close() };
 }
 
 /** Runs scenarios on the workers of a queue. */
 export async function openQueuePool(
-  url: string,
+  place: QueuePlace,
   jobs: readonly TitledJob[],
   progress: QueueProgress,
   signal: AbortSignal,
 ): Promise<RunPool> {
   const packer = new JobPacker();
   const { results, close } = await openQueue<TitledJob, ScenarioJobResult>(
-    url,
+    place,
     {
       jobs,
       pack: (job, code, run) => packer.pack(job, code, run),

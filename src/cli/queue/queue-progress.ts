@@ -80,7 +80,7 @@ export function showQueueProgress(output: ProgressOutput = standardError()): Que
 
 function noWorkerNotice(others: readonly ListedWorker[], code: string): string {
   const connected = others.map((worker) => `${worker.name} (${worker.code})`).join(", ");
-  return `waiting for a worker: start one with standin worker of version ${code}${connected === "" ? "" : `; workers of other versions: ${connected}`}`;
+  return `waiting for a worker: start one with standin worker of version ${code} (build and key)${connected === "" ? "" : `; workers of other versions or keys: ${connected}`}`;
 }
 
 function byWorker(runs: ReadonlyMap<string, number>): string {

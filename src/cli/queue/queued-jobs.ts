@@ -2,10 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Queue } from "bullmq";
 import { CliError } from "../terminal/cli-error.ts";
 import type { PackedJob } from "./packed-job.ts";
+import type { QueueKey } from "./queue-key.ts";
 import { doneKey, fileKey, RUN_TTL_S, runKey, SIGN_EVERY_MS } from "./queue-keys.ts";
 import type { QueueProgress } from "./queue-progress.ts";
 import type { RedisLink } from "./redis-link.ts";
-import { type DoneMessage, haveResults, type JobResult, jobIdOf, readResults } from "./run-results.ts";
+import {
+  doneMessageIn,
+  haveResults,
+  type JobResult,
+  jobIdOf,
+  RejectedResult,
+  readResults,
+} from "./run-results.ts";
+import { signOfLife } from "./sign-of-life.ts";
+import { type SignedJob, signJob } from "./signed-job.ts";
 import { listWorkers } from "./worker-list.ts";
 
 /** Jobs that are added, looked up or removed with one call. */
@@ -31,7 +41,8 @@ type PendingJob<R> = {
 
 export type QueueParts = {
   readonly link: RedisLink;
-  readonly queue: Queue<PackedJob>;
+  readonly queue: Queue<SignedJob>;
+  readonly key: QueueKey;
   readonly code: string;
   readonly run: string;
   readonly files: ReadonlyMap<string, Buffer>;
@@ -155,7 +166,7 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
         const [, first] = (await blocking.blpop(doneKey(run), WAIT_FOR_DONE_S)) ?? [];
         if (first === undefined) continue;
         const more = (await link.redis.lpop(doneKey(run), BATCH)) ?? [];
-        await this.#take([first, ...more].map((text): DoneMessage => JSON.parse(text)));
+        await this.#take([first, ...more].flatMap((text) => doneMessageIn(text) ?? []));
       }
     } catch (error) {
       if (!this.#isOver) throw error;
@@ -177,6 +188,7 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
     if (known.length === 0) return;
     const results = await readResults<R>(
       this.#parts.link.redis,
+      this.#parts.key,
       known.map(({ pending }) => pending.packed),
     );
     const withoutResult: PendingJob<R>[] = [];
@@ -184,6 +196,13 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
       const result = results[index];
       if (result === undefined) {
         withoutResult.push(pending);
+      } else if (result instanceof RejectedResult) {
+        this.#pending.delete(id);
+        pending.reject(
+          new CliError(
+            `--queue: ${pending.job.title}: ${result.message}; somebody else writes to Redis at ${this.#parts.link.address}`,
+          ),
+        );
       } else if (this.#pending.delete(id)) {
         this.#parts.progress.done(worker, isReused);
         pending.resolve(result);
@@ -246,30 +265,32 @@ export class QueuedJobs<J extends NamedJob, R extends JobResult> {
   }
 
   async #add(jobs: readonly PendingJob<R>[]): Promise<void> {
-    const { link, queue } = this.#parts;
+    const { link, queue, key } = this.#parts;
     if (jobs.length === 0) return;
     // A job with this id is not added a second time.
     const bulk = jobs.map(({ job, packed }) => ({
       name: job.title,
-      data: packed,
+      data: signJob(key, packed),
       opts: { jobId: jobIdOf(packed) },
     }));
     await link.whenNotFull(() => queue.addBulk(bulk));
   }
 
   async #putFiles(): Promise<void> {
-    const { link, files, run } = this.#parts;
-    await link.redis.set(runKey(run), "", "EX", RUN_TTL_S);
+    const { link, files, run, key } = this.#parts;
+    await link.redis.set(runKey(run), signOfLife(key, run, Date.now()), "EX", RUN_TTL_S);
     for (const [digest, content] of files) await link.redis.set(fileKey(digest), content, "EX", RUN_TTL_S);
   }
 
   /** Extends the life of the run and its files, and looks which workers there are. */
   async #signInRegularly(): Promise<void> {
-    const { link, run, files, code, progress } = this.#parts;
+    const { link, run, files, code, key, progress } = this.#parts;
     while (!this.#isOver) {
       await sleep(SIGN_EVERY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined);
       if (this.#isOver) return;
-      const pipeline = link.redis.pipeline().expire(runKey(run), RUN_TTL_S);
+      const sign = signOfLife(key, run, Date.now());
+      // Not added again if it expired: the files are gone, too, and both are written together.
+      const pipeline = link.redis.pipeline().set(runKey(run), sign, "EX", RUN_TTL_S, "XX");
       for (const digest of files.keys()) pipeline.expire(fileKey(digest), RUN_TTL_S);
       await pipeline.exec();
       progress.workers(await listWorkers(link.redis), code);

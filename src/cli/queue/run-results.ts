@@ -1,18 +1,40 @@
 import { promisify } from "node:util";
 import { deflate, inflateSync } from "node:zlib";
 import type { Redis } from "ioredis";
+import * as z from "zod";
 import type { ScenarioJobResult } from "../run/run-job.ts";
 import type { PackedJob } from "./packed-job.ts";
-import type { PartResult } from "./part-result.ts";
+import { MAX_PART_BYTES, type PartResult } from "./part-result.ts";
+import { type QueueKey, SIGNATURE_BYTES } from "./queue-key.ts";
 import { doneKey, RESULT_TTL_S, RUN_TTL_S, resultKey } from "./queue-keys.ts";
 
 const FASTEST = { level: 1 };
+/** A part, as the text of a JSON object: quotes and line ends take twice as much. */
+const MAX_RESULT_BYTES = 2 * MAX_PART_BYTES;
 
 /** The result of a job of the queue, as plain values. */
 export type JobResult = ScenarioJobResult | PartResult;
 
 /** Sent to the command that waits for a result. */
-export type DoneMessage = { readonly job: string; readonly worker: string };
+type DoneMessage = z.output<typeof doneMessage>;
+
+const doneMessage = z.object({ job: z.string(), worker: z.string() });
+const MAX_MESSAGE_CHARACTERS = 1_024;
+
+/** What a worker has sent; `undefined` if it is something else. */
+export function doneMessageIn(text: string): DoneMessage | undefined {
+  const parsed = text.length > MAX_MESSAGE_CHARACTERS ? undefined : doneMessage.safeParse(jsonIn(text));
+  return parsed?.success === true ? parsed.data : undefined;
+}
+
+/** `undefined` for a text that is not JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The id of a job in the queue: unique per command, so that one command can cancel its jobs. */
 export const jobIdOf = ({ id, run }: PackedJob) => `${id}-${run}`;
@@ -33,36 +55,55 @@ export async function haveResults(redis: Redis, jobs: readonly PackedJob[]): Pro
   return jobs.map((_, index) => Number(answers[index]?.[1] ?? 0) > 0);
 }
 
-/** The results of the jobs that have one. */
+/** A result in Redis was not written by a worker with the key, or not for this job. */
+export class RejectedResult extends Error {
+  override readonly name = "RejectedResult";
+}
+
+/** The results of the jobs that have one: a `RejectedResult` if the key has not signed it for the job. */
 export async function readResults<R extends JobResult>(
   redis: Redis,
+  key: QueueKey,
   jobs: readonly PackedJob[],
-): Promise<readonly (R | undefined)[]> {
+): Promise<readonly (R | RejectedResult | undefined)[]> {
   const pipeline = redis.pipeline();
   for (const job of jobs) pipeline.mgetBuffer(...resultKeys(job));
   const answers = (await pipeline.exec()) ?? [];
-  return jobs.map((_, index) => {
+  return jobs.map((job, index) => {
     const stored = (answers[index]?.[1] ?? []) as readonly (Buffer | null)[];
-    const found = stored.find((bytes) => bytes !== null);
-    return found === undefined || found === null
-      ? undefined
-      : JSON.parse(inflateSync(found).toString("utf8"));
+    const found = stored.findIndex((bytes) => bytes !== null);
+    const bytes = stored[found] ?? undefined;
+    return bytes === undefined ? undefined : openResult<R>(key, resultKeys(job)[found] ?? "", bytes);
   });
+}
+
+/** The key of the result in Redis is signed with it, so that the result of another job is not taken for it. */
+function openResult<R extends JobResult>(key: QueueKey, name: string, bytes: Buffer): R | RejectedResult {
+  const content = bytes.subarray(SIGNATURE_BYTES);
+  if (!key.isSigned("result", name, content, bytes.subarray(0, SIGNATURE_BYTES)))
+    return new RejectedResult("a result in Redis is not signed with the key of this command");
+  try {
+    return JSON.parse(inflateSync(content, { maxOutputLength: MAX_RESULT_BYTES }).toString("utf8"));
+  } catch {
+    return new RejectedResult("a result in Redis is damaged or too long");
+  }
 }
 
 /** Stores a result and reports it in one transaction. */
 export async function writeResult(
   redis: Redis,
+  key: QueueKey,
   job: PackedJob,
   result: JobResult,
   worker: string,
 ): Promise<void> {
   const isShared = job.isReusable && result.verdict !== "could_not_run";
   const bytes = await promisify(deflate)(JSON.stringify(result), FASTEST);
-  const key = isShared ? resultKey(job.id) : resultKey(jobIdOf(job));
+  const name = isShared ? resultKey(job.id) : resultKey(jobIdOf(job));
+  const signed = Buffer.concat([key.sign("result", name, bytes), bytes]);
   await redis
     .multi()
-    .set(key, bytes, "EX", RESULT_TTL_S)
+    .set(name, signed, "EX", RESULT_TTL_S)
     .rpush(doneKey(job.run), doneText(job, worker))
     .expire(doneKey(job.run), RUN_TTL_S)
     .exec();

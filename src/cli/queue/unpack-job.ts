@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { deserialize } from "node:v8";
 import { inflate } from "node:zlib";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import type { ScenarioJob } from "../run/run-job.ts";
-import { digestOf, type PackedRun } from "./packed-job.ts";
+import { digestOf, MAX_FILE_BYTES, type PackedRun } from "./packed-job.ts";
+import { recordingFrom } from "./recording-bytes.ts";
 
 /** The files that a worker keeps for its next jobs: texts and recordings in memory, worlds on disk. */
 const MAX_RETAINED_BYTES = 512 * 1024 ** 2;
@@ -70,12 +70,15 @@ export class JobUnpacker {
     const text = await this.#file("text", packed.text, (content) => content.toString("utf8"));
     const recordings = new Map<string, RecordedTraffic>();
     for (const [source, digest] of packed.recordings)
-      recordings.set(source, await this.#file("recording", digest, deserialize));
+      recordings.set(source, await this.#file("recording", digest, recordingFrom));
     const worldCopy =
       packed.world === undefined
         ? undefined
         : await this.#file("world", packed.world.file, (content, digest) => this.#write(content, digest));
-    return { file, text, variant, recordings, seed, bail, worldCopy, temporaryRoot: this.#directory };
+    return {
+      ...{ file, text, variant, recordings, seed, bail, worldCopy },
+      ...{ temporaryRoot: this.#directory, isWithoutFiles: true },
+    };
   }
 
   async #file<T>(kind: string, digest: string, read: (content: Buffer, digest: string) => T): Promise<T> {
@@ -98,7 +101,7 @@ export class JobUnpacker {
   async #read(digest: string): Promise<Buffer> {
     const compressed = await this.#fetch(digest);
     if (compressed === null) throw new MissingFile(digest);
-    const content = await promisify(inflate)(compressed);
+    const content = await promisify(inflate)(compressed, { maxOutputLength: MAX_FILE_BYTES });
     if (digestOf(content) !== digest) throw new MissingFile(digest);
     return content;
   }

@@ -2,11 +2,14 @@ import { runTitle } from "../../scenario/report/pretty.ts";
 import type { ScenarioJobResult } from "../run/run-job.ts";
 import { openRunPool, type RunPool } from "../run/run-pool.ts";
 import { loadQueuePackages } from "./load-packages.ts";
-import type { PackedJob, PackedRun } from "./packed-job.ts";
+import { MAX_FILE_BYTES, type PackedRun } from "./packed-job.ts";
 import { answerPart } from "./part-result.ts";
-import { codeVersion, fileKey, PREFIX, queueName, runKey, SIGN_EVERY_MS, workerName } from "./queue-keys.ts";
+import type { QueueKey } from "./queue-key.ts";
+import { codeVersion, fileKey, PREFIX, queueName, SIGN_EVERY_MS, workerName } from "./queue-keys.ts";
 import { openRedisLink, type RedisLink } from "./redis-link.ts";
 import { haveResults, type JobResult, reportDone, writeResult } from "./run-results.ts";
+import { runState } from "./sign-of-life.ts";
+import { openJob, RejectedJob, type SignedJob } from "./signed-job.ts";
 import { JobUnpacker, MissingFile, type UnpackedJob } from "./unpack-job.ts";
 import { openWorkerDirectory } from "./worker-directory.ts";
 import { signIn, signOut } from "./worker-list.ts";
@@ -15,9 +18,16 @@ import { signIn, signOut } from "./worker-list.ts";
 const MAX_DEATHS = 5;
 /** The pause after an error of the queue. */
 const RETRY_MS = 1_000;
+/** Later rejections are not printed. */
+const MAX_REJECTIONS_SHOWN = 10;
+/** Compression adds less than a thousandth to what it cannot make smaller. */
+const MAX_PACKED_BYTES = 1.01 * MAX_FILE_BYTES;
 
 export type WorkOptions = {
   readonly queue: string;
+  readonly key: QueueKey;
+  /** Directory below which parts of `whatif` may read trace files. */
+  readonly traces?: string | undefined;
   /** Number of parallel runs. */
   readonly concurrency: number;
   /** After a worker has shown no sign of life for this long, its jobs are given to others. */
@@ -35,28 +45,35 @@ export type WorkOptions = {
 
 /** Works off the queue until `stop` is aborted, and then completes the runs that have begun. */
 export async function work(options: WorkOptions, stop: AbortSignal): Promise<void> {
-  const { message } = options;
+  const { key, message } = options;
   const link = await openRedisLink(options.queue, {
     message,
     onBack: () => undefined,
     onAway: () => undefined,
   });
-  const { Worker } = await loadQueuePackages();
-  const code = codeVersion();
+  const { Worker, UnrecoverableError } = await loadQueuePackages();
+  const code = codeVersion(key);
   const name = workerName();
   const directory = openWorkerDirectory();
-  const unpacker = new JobUnpacker((digest) => link.redis.getBuffer(fileKey(digest)), {
+  const unpacker = new JobUnpacker((digest) => readFileOf(link, digest), {
     directory: directory.path,
   });
   const pool = await openRunPool(options.concurrency, new AbortController().signal);
   let idleSince = performance.now();
   let running = 0;
-  const worker = new Worker<PackedJob>(
+  let rejected = 0;
+  const worker = new Worker<SignedJob>(
     queueName(code),
-    async ({ data }) => {
+    async ({ id, data }) => {
       running += 1;
       try {
-        await workOff(data, { link, pool, unpacker, name, onRun: options.onRun });
+        await workOff(id, data, { ...options, link, pool, unpacker, name });
+      } catch (error) {
+        if (!(error instanceof RejectedJob)) throw error;
+        rejected += 1;
+        // Somebody who can write to Redis can send any number of them.
+        if (rejected <= MAX_REJECTIONS_SHOWN) message(`rejected a job: ${error.message}`);
+        throw new UnrecoverableError(error.message);
       } finally {
         running -= 1;
         idleSince = performance.now();
@@ -78,7 +95,8 @@ export async function work(options: WorkOptions, stop: AbortSignal): Promise<voi
   worker.on("error", () => undefined);
   // The command that waits looks why.
   worker.on("failed", (job) => {
-    if (job !== undefined) reportDone(link.redis, job.data, name).catch(() => undefined);
+    const run = jobOrNone(key, job);
+    if (run !== undefined) reportDone(link.redis, run, name).catch(() => undefined);
   });
   const sign = () => signIn(link.redis, { name, code }).catch(() => undefined);
   await link.whenNotFull(() => signIn(link.redis, { name, code }));
@@ -115,33 +133,63 @@ function untilStopped(stop: AbortSignal, idleMs: number | undefined, idleForMs: 
   });
 }
 
+/** A job of this key; `undefined` for anything else that is in the queue. */
+function jobOrNone(
+  key: QueueKey,
+  job: { readonly id?: string | undefined; readonly data: unknown } | undefined,
+) {
+  try {
+    return openJob(key, job?.id, job?.data);
+  } catch (error) {
+    if (error instanceof RejectedJob) return undefined;
+    throw error;
+  }
+}
+
+/** `null` also for a value that is too long to be a file of a run. */
+async function readFileOf({ redis }: RedisLink, digest: string): Promise<Buffer | null> {
+  if ((await redis.strlen(fileKey(digest))) > MAX_PACKED_BYTES) return null;
+  return redis.getBuffer(fileKey(digest));
+}
+
 type Parts = {
   readonly link: RedisLink;
   readonly pool: RunPool;
   readonly unpacker: JobUnpacker;
   readonly name: string;
+  readonly key: QueueKey;
+  readonly traces?: string | undefined;
   readonly onRun: WorkOptions["onRun"];
 };
 
-/** Runs a job unless its result exists, or nobody waits for it. */
-async function workOff(job: PackedJob, { link, pool, unpacker, name, onRun }: Parts): Promise<void> {
+/** Runs a job unless its result exists, or nobody waits for it. Throws a `RejectedJob`. */
+async function workOff(
+  id: string | undefined,
+  data: SignedJob,
+  { link, pool, unpacker, name, key, traces, onRun }: Parts,
+): Promise<void> {
   const { redis } = link;
-  const [isRunAlive, [isDone]] = await Promise.all([
-    redis.exists(runKey(job.run)),
+  const job = openJob(key, id, data);
+  const [state, [isDone]] = await Promise.all([
+    runState(redis, key, job.run, Date.now()),
     haveResults(redis, [job]),
   ]);
-  if (isRunAlive === 0) return;
+  if (state === "ended") return;
+  if (state === "unknown")
+    throw new RejectedJob(
+      "its command shows no signed sign of life of the last 10 minutes; if it still runs, compare the clocks of both machines",
+    );
   if (isDone === true) {
     await link.whenNotFull(() => reportDone(redis, job, name));
     return;
   }
   const startedAt = performance.now();
   const store = async (title: string, result: JobResult) => {
-    await link.whenNotFull(() => writeResult(redis, job, result, name));
+    await link.whenNotFull(() => writeResult(redis, key, job, result, name));
     onRun({ title, verdict: result.verdict, ms: performance.now() - startedAt });
   };
   if ("args" in job) {
-    await store(job.title, await answerPart(job));
+    await store(job.title, await answerPart(job, traces));
     return;
   }
   const result = await resultOf(job, unpacker, pool);

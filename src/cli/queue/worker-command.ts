@@ -1,8 +1,10 @@
+import { statSync } from "node:fs";
 import { Command, Option } from "commander";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseDurationOption } from "../terminal/option-parsers.ts";
 import { envOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
+import { addQueueKeyOptions, type QueueKeyOptions, queueKeyFrom } from "./queue-key.ts";
 import { queueOption } from "./redis-link.ts";
 import { work } from "./work.ts";
 
@@ -10,17 +12,24 @@ const MAX_CONCURRENCY = 64;
 const MIN_LOCK_MS = 1_000;
 const MAX_LOCK_MS = 600_000;
 
-type WorkerOptions = {
+type WorkerOptions = QueueKeyOptions & {
   readonly queue?: string;
   readonly concurrency: number;
   readonly lock: number;
+  readonly traces?: string;
   readonly exitWhenIdle?: number;
   readonly json?: boolean;
 };
 
 export function workerCommand(): Command {
-  return new Command("worker")
-    .addOption(queueOption("URL of the Redis server with the queue"))
+  const command = new Command("worker").addOption(queueOption("URL of the Redis server with the queue"));
+  return addQueueKeyOptions(command)
+    .addOption(
+      envOption(
+        "--traces <dir>",
+        "directory with the trace files that parts of whatif may read (default: such parts are rejected)",
+      ),
+    )
     .addOption(
       envOption("--concurrency <n>", "number of parallel runs")
         .argParser(integerParser(1, MAX_CONCURRENCY))
@@ -46,24 +55,32 @@ export function workerCommand(): Command {
       `
 Runs the jobs of standin run --queue, whatif compare --queue and whatif backtest
 --queue. Only workers of the same version of standin run them. A job of a worker
-that was killed is run by another one. On Ctrl-C or SIGTERM the worker completes
+that was killed is run by another one. Jobs and results are signed with the key of
+the queue; others are rejected. A job reads no file of the worker, except trace files
+below --traces, and writes none. On Ctrl-C or SIGTERM the worker completes
 the runs that have begun; a second signal ends it.
 
 Exit status: 0 stopped or idle, 1 failed, 2 usage error.
 
 Examples:
-  $ standin worker --queue redis://localhost:6379 --concurrency 4
+  $ openssl rand -hex 32 > queue.key
+  $ standin worker --queue redis://localhost:6379 --queue-key-file queue.key --concurrency 4
+  $ standin worker --queue redis://localhost:6379 --queue-key-file queue.key --traces /shared/traces
   $ STANDIN_QUEUE=rediss://user:password@redis.internal:6380 standin worker --exit-when-idle 1m`,
     )
     .action(runWorker);
 }
 
-async function runWorker({ queue, concurrency, lock, exitWhenIdle, json }: WorkerOptions): Promise<void> {
+async function runWorker(options: WorkerOptions): Promise<void> {
+  const { queue, traces, concurrency, lock, exitWhenIdle, json } = options;
   if (queue === undefined)
     throw new CliError(
       "--queue is required: the URL of a Redis server, such as redis://localhost:6379",
       true,
     );
+  if (traces !== undefined && statSync(traces, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new CliError(`--traces: ${traces} is not a directory`, true);
+  const key = queueKeyFrom(options);
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
@@ -73,7 +90,7 @@ async function runWorker({ queue, concurrency, lock, exitWhenIdle, json }: Worke
   try {
     await work(
       {
-        ...{ queue, concurrency, lockMs: lock, idleMs: exitWhenIdle },
+        ...{ queue, key, traces, concurrency, lockMs: lock, idleMs: exitWhenIdle },
         onReady: ({ name, code, address }) =>
           json === true
             ? line("ready", { worker: name, version: code, concurrency })

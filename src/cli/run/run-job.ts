@@ -39,6 +39,8 @@ export type ScenarioJob = {
   readonly keep?: string | undefined;
   /** A copy of the file that `world.file` names, to use instead of it. */
   readonly worldCopy?: string | undefined;
+  /** Whether the run may read no file that the scenario names, such as on a worker. */
+  readonly isWithoutFiles?: boolean | undefined;
   /** Where the temporary files of the run are created (default: the directory of the system). */
   readonly temporaryRoot?: string | undefined;
   /** A running server to use instead of a fresh world. */
@@ -167,7 +169,7 @@ export function scenarioReader(): typeof readScenario {
 
 async function openTarget(
   scenario: Scenario,
-  { file, target, keep, worldCopy, temporaryRoot }: ScenarioJob,
+  { file, target, keep, worldCopy, isWithoutFiles, temporaryRoot }: ScenarioJob,
   temporary: string | undefined,
   view: RunView | undefined,
 ): Promise<ScenarioTarget> {
@@ -178,7 +180,7 @@ async function openTarget(
   }
   const world =
     worldCopy === undefined
-      ? initialWorldFile(scenario, file, temporaryRoot)
+      ? initialWorldFile(scenario, isWithoutFiles === true ? undefined : file, temporaryRoot)
       : { path: worldCopy, remove: () => undefined };
   try {
     const opened = await openInProcessTarget(scenario, keep ?? temporary, world?.path, view);
@@ -189,10 +191,19 @@ async function openTarget(
   }
 }
 
-/** The file of the world to start from, if there is one; a world in the scenario becomes a temporary file. */
-function initialWorldFile({ world }: Scenario, scenarioFile: string, temporaryRoot: string | undefined) {
+/**
+ * The file of the world to start from, if there is one; a world in the scenario becomes a temporary file. Without
+ * `scenarioFile`, no other file is read.
+ */
+function initialWorldFile(
+  { world }: Scenario,
+  scenarioFile: string | undefined,
+  temporaryRoot: string | undefined,
+) {
   if (world.file === undefined) return undefined;
   if (!isEmbeddedWorld(world.file)) {
+    if (scenarioFile === undefined)
+      throw new CannotRunError("world.file: the file did not come with the run, and workers read no others");
     const path = resolve(dirname(scenarioFile), world.file);
     if (!existsSync(path)) throw new CannotRunError(`world.file: ${path} does not exist`);
     return { path, remove: () => undefined };

@@ -28,7 +28,7 @@ import {
 } from "../whatif/question-options.ts";
 import { readGaps } from "../whatif/replay-workers.ts";
 import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
-import { addQueueOptions, checkQueueOptions, type QueueOptions } from "../whatif-parts/queued-answer.ts";
+import { addQueueOptions, checkedQueue, type QueueOptions } from "../whatif-parts/queued-answer.ts";
 import { runAnswer } from "../whatif-parts/run-answer.ts";
 
 type BacktestOptions = QuestionOptions &
@@ -93,7 +93,7 @@ async function runBacktest(
   command: Command,
   signal: AbortSignal,
 ): Promise<void> {
-  checkQueueOptions(options, command);
+  const queue = checkedQueue(options, command);
   const opened = await openTraces(paths, options, command, signal);
   try {
     const { question, profile } = await questionFromOptions(options, opened.world);
@@ -116,7 +116,7 @@ async function runBacktest(
         inputs: input.files,
         question: questionSummary(question),
       },
-      options,
+      { ...options, queue },
       signal,
     );
   } finally {

@@ -18,7 +18,7 @@ import {
   workersOption,
 } from "../whatif/question-options.ts";
 import { addTraceOptions, type TraceOptions } from "../whatif/trace-options.ts";
-import { addQueueOptions, checkQueueOptions, type QueueOptions } from "../whatif-parts/queued-answer.ts";
+import { addQueueOptions, checkedQueue, type QueueOptions } from "../whatif-parts/queued-answer.ts";
 import { runAnswer } from "../whatif-parts/run-answer.ts";
 
 type CompareOptions = QuestionOptions &
@@ -85,7 +85,7 @@ async function runCompare(
   command: Command,
   signal: AbortSignal,
 ): Promise<void> {
-  checkQueueOptions(options, command);
+  const queue = checkedQueue(options, command);
   const opened = await openTraces(paths, options, command, signal, true);
   try {
     const { question } = await questionFromOptions(options, opened.world);
@@ -103,7 +103,7 @@ async function runCompare(
         inputs: input.files,
         question: questionSummary(question),
       },
-      options,
+      { ...options, queue },
       signal,
     );
   } finally {

@@ -2,6 +2,12 @@ import { type Command, Option } from "commander";
 import { MAX_SHARDS, type Shard } from "../../platform/core/shard.ts";
 import { digestOf } from "../queue/packed-job.ts";
 import type { PartResult } from "../queue/part-result.ts";
+import {
+  addQueueKeyOptions,
+  type QueueKeyOptions,
+  type QueuePlace,
+  queuePlaceFrom,
+} from "../queue/queue-key.ts";
 import { openQueue } from "../queue/queue-pool.ts";
 import { showQueueProgress } from "../queue/queue-progress.ts";
 import { queueOption } from "../queue/redis-link.ts";
@@ -16,25 +22,26 @@ import { type AnswerPart, parsePart } from "./part-file.ts";
 const DEFAULT_PARTS = 8;
 const STANDARD_INPUT = "-";
 
-export type QueueOptions = { readonly queue?: string; readonly parts: number };
+export type QueueOptions = QueueKeyOptions & { readonly queue?: string; readonly parts: number };
 
 export function addQueueOptions(command: Command): Command {
-  return command
-    .addOption(
+  return addQueueKeyOptions(
+    command.addOption(
       queueOption("answer on the workers of this Redis server; see standin worker").conflicts("shard"),
-    )
-    .addOption(
-      new Option("--parts <n>", "with --queue: number of parts that the computes are divided into")
-        .argParser(integerParser(1, MAX_SHARDS))
-        .default(DEFAULT_PARTS),
-    );
+    ),
+  ).addOption(
+    new Option("--parts <n>", "with --queue: number of parts that the computes are divided into")
+      .argParser(integerParser(1, MAX_SHARDS))
+      .default(DEFAULT_PARTS),
+  );
 }
 
-/** Throws a `CliError` for options that have no effect, and for input that workers cannot read. */
-export function checkQueueOptions({ queue }: QueueOptions, command: Command): void {
+/** Throws a `CliError` without a key, for options that have no effect, and for input that workers cannot read. */
+export function checkedQueue(options: QueueOptions, command: Command): QueuePlace | undefined {
+  const { queue } = options;
   if (queue === undefined && command.getOptionValueSource("parts") === "cli")
     throw new CliError("--parts requires --queue", true);
-  if (queue === undefined) return;
+  if (queue === undefined) return queuePlaceFrom(options, command);
   if (command.name() === "compare" && command.getOptionValueSource("workers") === "cli")
     throw new CliError(
       "--workers has no effect with --queue: start more workers, or raise --concurrency of standin worker",
@@ -47,6 +54,7 @@ export function checkQueueOptions({ queue }: QueueOptions, command: Command): vo
     );
   if (command.args.includes(STANDARD_INPUT))
     throw new CliError("--queue: workers cannot read the standard input; give a file", true);
+  return queuePlaceFrom(options, command);
 }
 
 type PartJob = { readonly title: string; readonly shard: Shard };
@@ -56,7 +64,7 @@ type PartJob = { readonly title: string; readonly shard: Shard };
  * files, by the same names.
  */
 export async function answerByQueue(
-  url: string,
+  place: QueuePlace,
   parts: number,
   opened: OpenedTraces,
   setup: AnswerPart["setup"],
@@ -72,7 +80,7 @@ export async function answerByQueue(
   const args = repeatArgs(process.argv.slice(2), manifest.command, manifest.resolvedFlags);
   const directory = process.cwd();
   const { results, close } = await openQueue<PartJob, PartResult>(
-    url,
+    place,
     {
       jobs,
       files: new Map(),
@@ -80,7 +88,7 @@ export async function answerByQueue(
         const ofPart = [...args, "--shard", `${shard.index}/${shard.of}`];
         const id = digestOf(JSON.stringify([code, ofPart, directory, setup.input.files]));
         // The files of a worker may differ, so a result counts for this command only, which compares them.
-        return { id, run, isReusable: false, title, args: ofPart, directory, traces: manifest.command.args };
+        return { id, run, isReusable: false, title, args: ofPart, directory };
       },
       runHere: async ({ title }) => {
         throw new Error(`${title} is not for this machine`);

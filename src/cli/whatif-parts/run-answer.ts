@@ -3,6 +3,7 @@ import type { Shard } from "../../platform/core/shard.ts";
 import { needsFleetGaps } from "../../whatif/replay/replay-jobs.ts";
 import { plainOutcome, type ReplayOutcome } from "../../whatif/replay/replay-outcome.ts";
 import { trafficWithin } from "../../whatif/trace/known-traffic.ts";
+import type { QueuePlace } from "../queue/queue-key.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { print } from "../terminal/print.ts";
@@ -12,9 +13,14 @@ import { replayAll } from "../whatif/replay-workers.ts";
 import { type ManifestInput, manifestOf, outputResult } from "../whatif/report-output.ts";
 import { answerOf } from "./merge-parts.ts";
 import { type AnswerPart, partText } from "./part-file.ts";
-import { answerByQueue, type QueueOptions } from "./queued-answer.ts";
+import { answerByQueue } from "./queued-answer.ts";
 
-type RunOptions = OutputOptions & QueueOptions & { readonly workers: number; readonly shard?: Shard };
+type RunOptions = OutputOptions & {
+  readonly queue?: QueuePlace | undefined;
+  readonly parts: number;
+  readonly workers: number;
+  readonly shard?: Shard;
+};
 
 /** Replays the traffic, and prints the report; of a shard, prints the part. */
 export async function runAnswer(
@@ -24,8 +30,8 @@ export async function runAnswer(
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  if (options.queue !== undefined) {
-    const { queue, parts } = options;
+  const { queue, parts } = options;
+  if (queue !== undefined) {
     await outputResult(await answerByQueue(queue, parts, opened, setup, manifest, signal), manifest, options);
     return;
   }

@@ -48,8 +48,12 @@ const OMITTED_FLAGS: readonly string[] = [
   "--workers",
   "--shard",
   "--queue",
+  "--queue-key-file",
+  "--insecure",
   "--parts",
 ];
+/** Those of them without a value. */
+const OMITTED_SWITCHES: readonly string[] = ["--insecure"];
 
 /** A command line that repeats the question with every default and environment variable spelled out. */
 export function repeatCommand(
@@ -69,7 +73,9 @@ export function repeatArgs(
   const isOmitted = (index: number) =>
     OMITTED_FLAGS.some(
       (flag) =>
-        args[index] === flag || args[index]?.startsWith(`${flag}=`) === true || args[index - 1] === flag,
+        args[index] === flag ||
+        args[index]?.startsWith(`${flag}=`) === true ||
+        (args[index - 1] === flag && !OMITTED_SWITCHES.includes(flag)),
     );
   const typed = args.filter((_, index) => !isOmitted(index));
   const rest = command.options.flatMap((option) =>

@@ -51,7 +51,8 @@ test("a job is unpacked as it was packed, and its runs share the files", async (
   for (const [index, each] of packed.entries()) {
     if (each === undefined) throw new Error("not packed");
     const { job, release } = await unpacker.unpack(JSON.parse(JSON.stringify(each)));
-    const { worldCopy, temporaryRoot, ...rest } = job;
+    const { worldCopy, temporaryRoot, isWithoutFiles, ...rest } = job;
+    expect(isWithoutFiles).toBe(true);
     expect(temporaryRoot).toBe(directory);
     release();
     const { title: _, needs: __, target: ___, ...expected } = jobs[index] as TitledJob;

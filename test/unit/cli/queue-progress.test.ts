@@ -39,6 +39,6 @@ test("workers of other versions are named once, and the line is removed before a
   progress.workers([{ name: "host/1", code: "0" }], "1");
   expect(text().match(/waiting for a worker/g)).toHaveLength(1);
   expect(text()).toContain(
-    "\r\u001b[2Kstandin: waiting for a worker: start one with standin worker of version 1; workers of other versions: host/1 (0)\n",
+    "\r\u001b[2Kstandin: waiting for a worker: start one with standin worker of version 1 (build and key); workers of other versions or keys: host/1 (0)\n",
   );
 });
