@@ -46,6 +46,9 @@ export type AppOptions = {
   /** Runs SQL over HTTP; absent if the server accepts no Postgres clients. */
   readonly runSql?: RunSql | undefined;
   readonly postgresFigures?: ControlOptions["postgresFigures"];
+  /** Why no data may be added to this server; `undefined` if it may. */
+  readonly dataProblem?: ApiOptions["dataProblem"];
+  readonly dataUsage?: ControlOptions["dataUsage"];
   readonly describeBranchData?: ControlOptions["describeBranchData"];
   readonly findWritten?: FindWritten | undefined;
   readonly runStatement?: ControlOptions["runStatement"];
@@ -110,6 +113,8 @@ function createSurfaces(
     postgres,
     runSql,
     postgresFigures,
+    dataUsage,
+    dataProblem,
     describeBranchData,
     findWritten,
     runStatement,
@@ -137,6 +142,7 @@ function createSurfaces(
     countUnauthorized,
     postgres,
     findWritten,
+    dataProblem,
     onBug,
   });
   const platform = new Hono().onError(onError).route(`${base}/api/v2`, api).all("*", unknownPath(worldOf));
@@ -168,6 +174,7 @@ function createSurfaces(
       askWhatIf: lazyWhatIf,
       controlToken,
       postgresFigures,
+      dataUsage,
       describeBranchData,
       runStatement,
       recordScenario,

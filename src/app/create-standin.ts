@@ -69,12 +69,12 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
   const bugs: unknown[] = [];
   const cleanups: (() => unknown)[] = directory === undefined ? [] : [() => directory.release()];
   let postgres: InProcessPostgres | undefined;
-  const onHistoryEnded = () => void postgres?.removeLeftovers();
+  const onDataReleased = () => postgres?.dataReleased();
   const beforeCopy = async (world: string) => postgres?.prepareCopy(world);
   try {
     const opened = await openWorlds(
       directory ?? memoryStorage(),
-      { ...(isNew ? NEW_WORLD_DEFAULTS : {}), ...worldOptions, onHistoryEnded, beforeCopy },
+      { ...(isNew ? NEW_WORLD_DEFAULTS : {}), ...worldOptions, onDataReleased, beforeCopy },
       (error) => bugs.push(error),
     );
     cleanups.unshift(() => opened.worlds.close());
@@ -92,6 +92,8 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
       postgres: await postgres?.listen(),
       runSql: postgres?.runSql,
       runStatement: postgres?.runStatement,
+      dataUsage: postgres?.dataUsage,
+      dataProblem: postgres?.dataProblem,
       describeBranchData: postgres?.describeBranchData,
       findWritten: postgres?.findWritten,
       onBug: (error) => bugs.push(error),

@@ -114,7 +114,7 @@ class InProcessTarget implements ServedTarget {
     this.#directory = this.#data === undefined ? undefined : new DataDirectory(this.#data, MIGRATIONS_FOLDER);
     const file = seedFileOf(this.#description);
     const hooks = {
-      onHistoryEnded: () => void this.#postgres?.removeLeftovers(),
+      onDataReleased: () => this.#postgres?.dataReleased(),
       beforeCopy: async (copied: string) => this.#postgres?.prepareCopy(copied),
     };
     this.#opened = await openWorlds(

@@ -9,9 +9,11 @@ import { promisify } from "node:util";
 import type { Engine } from "../engine/engine.ts";
 import type { OsUser } from "../engine/os-user.ts";
 import type { ClientOrigin } from "../gateway/client-session.ts";
+import { DataLimit, type DataUsage, type MaxData } from "../gateway/data/data-limit.ts";
 import { findWritten } from "../gateway/data/find-written.ts";
+import { RemovalSchedule } from "../gateway/data/removal-schedule.ts";
 import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
-import type { Gateway, GatewayFigures } from "../gateway/gateway.ts";
+import type { Gateway, GatewayFigures, GatewayOptions } from "../gateway/gateway.ts";
 import { plainAddress } from "../gateway/login/network-rules.ts";
 import type {
   SqlRequest,
@@ -39,6 +41,8 @@ export type PostgresOptions = {
   readonly maxEngines: number;
   /** Log that each branch retains, in bytes. */
   readonly maxBranchHistory: number;
+  /** What the data of all branches may take on disk. */
+  readonly maxData: MaxData;
   readonly requireTls: boolean;
   /** Whether each connection of the port begins with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
@@ -72,6 +76,8 @@ export class PostgresPort {
   readonly #load: () => Promise<Gateway>;
   readonly #volumes: Volumes;
   readonly #log: PostgresLog;
+  readonly #limit: DataLimit;
+  readonly #removals = new RemovalSchedule(() => this.removeLeftovers());
   readonly #options: PostgresOptions;
   #gateway: Promise<Gateway> | undefined;
   #opened: Gateway | undefined;
@@ -79,8 +85,13 @@ export class PostgresPort {
 
   constructor(worlds: WorldsHandle, options: PostgresOptions, log: PostgresLog) {
     this.#volumes = new Volumes(options.volumes, options.dataDirectory);
+    this.#limit = new DataLimit(this.#volumes, options.maxData);
     this.#load = async () => {
-      this.#opened = await loadGateway(worlds, this.#volumes, options, log);
+      this.#opened = await loadGateway(worlds, options, log, {
+        volumes: this.#volumes,
+        dataLimit: this.#limit,
+        requestRemoval: () => this.dataReleased(),
+      });
       return this.#opened;
     };
     this.#log = log;
@@ -125,6 +136,19 @@ export class PostgresPort {
     return this.#opened?.figures() ?? NO_FIGURES;
   }
 
+  /** What the data of branches takes, and may take. */
+  dataUsage(): DataUsage {
+    return {
+      volumes: this.#volumes.usage.count,
+      bytes: this.#volumes.usage.bytes,
+      waitingBytes: this.#opened?.waitingBytes() ?? 0,
+      limitBytes: this.#limit.bytes,
+    };
+  }
+
+  /** Why no data may be added to this server; `undefined` if it may. */
+  readonly dataProblem = (): string | undefined => this.#limit.problem;
+
   readonly findWritten: FindWritten = (row, lsn, now) => findWritten(this.#volumes, row, lsn, now);
 
   /** What is stored of a branch's data; `undefined` if nothing is. */
@@ -161,6 +185,11 @@ export class PostgresPort {
     }
   }
 
+  /** The data of branches may be needed no more. It is removed soon. */
+  dataReleased(): void {
+    if (!this.#isClosed && this.runsEngines) this.#removals.request();
+  }
+
   /** Called before a world is copied whose data may have changed since its position was stored. */
   async prepareCopy(world: string): Promise<void> {
     if (!this.#isClosed && this.runsEngines) await (await this.#loaded()).prepareCopy(world);
@@ -190,6 +219,7 @@ export class PostgresPort {
   /** Ends all sessions and stops all Postgres processes. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#removals.close();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const gateway = await this.#gateway?.catch(() => undefined);
     await gateway?.close();
@@ -211,9 +241,9 @@ export async function hostNamesResolve(hostDomain = HOST_DOMAIN): Promise<boolea
 
 async function loadGateway(
   worlds: WorldsHandle,
-  volumes: Volumes,
   options: PostgresOptions,
   log: PostgresLog,
+  data: Pick<GatewayOptions, "volumes" | "dataLimit" | "requestRemoval">,
 ): Promise<Gateway> {
   const { Gateway } = await import("../gateway/gateway.ts");
   const { TlsIdentity } = await import("../gateway/login/tls-identity.ts");
@@ -222,14 +252,14 @@ async function loadGateway(
     worlds,
     defaultWorld: DEFAULT_WORLD,
     openEngine: () => {
-      opened ??= openEngine(options, volumes, log);
+      opened ??= openEngine(options, data.volumes, log);
       // What was missing may be installed meanwhile.
       opened.catch(() => {
         opened = undefined;
       });
       return opened;
     },
-    volumes,
+    ...data,
     tls: new TlsIdentity(options.tlsDirectory, options.tlsFiles),
     requireTls: options.requireTls,
     proxyProtocol: options.proxyProtocol,

@@ -67,7 +67,7 @@ export type ServerOptions = WorldOptions & {
   /** Called with the name of each world that was deleted because it expired. */
   readonly onExpired?: ((world: string) => void) | undefined;
   /** Called when a history cannot be used any more: its world was deleted, or a restore has replaced it. */
-  readonly onHistoryEnded?: (() => void) | undefined;
+  readonly onDataReleased?: (() => void) | undefined;
   /** Called before a world is copied in which the position of some data is not stored: a server was killed. */
   readonly beforeCopy?: ((world: string) => Promise<void>) | undefined;
   /** Ends what reads the files of worlds in the background. */
@@ -117,7 +117,7 @@ export async function openWorlds(
     initialClock: { ...clock, simAnchor: options.startAt ?? wallNow, wallAnchor: wallNow },
     onFailure,
     onExpired: options.onExpired,
-    onHistoryEnded: options.onHistoryEnded,
+    onDataReleased: options.onDataReleased,
     beforeCopy: options.beforeCopy,
     beforeRestore: options.beforeRestore,
   });

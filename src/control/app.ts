@@ -201,6 +201,7 @@ export function createControl(options: ControlOptions): Hono {
         clockSteps: own.clockSteps,
         delay: loopMeter.read(),
         postgres: options.postgresFigures?.(),
+        data: options.dataUsage?.(),
       });
       return context.text(text, 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" });
     }),

@@ -109,6 +109,11 @@ export function engineUnavailable(message: string): ClientError {
   return { severity: FATAL, code: "53000", message };
 }
 
+/** Data may not be added to this server. */
+export function dataLimitExceeded(message: string): ClientError {
+  return { severity: FATAL, code: "53100", message };
+}
+
 /** The connection cannot be stored in the world, for example because the disk is full. */
 export function worldUnavailable(message: string): ClientError {
   return { severity: FATAL, code: "53000", message };

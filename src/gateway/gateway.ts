@@ -4,10 +4,18 @@ import type { Volumes } from "../volumes/volumes.ts";
 import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
 import { type ClientOrigin, serveClient } from "./client-session.ts";
 import { BranchVolumes } from "./data/branch-volumes.ts";
-import { LogRetention } from "./data/log-retention.ts";
+import type { DataLimit } from "./data/data-limit.ts";
+import { forgetPastData, hasExpiredData, LogRetention } from "./data/log-retention.ts";
 import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
 import { findUnusedVolumes } from "./data/unused-volumes.ts";
-import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable, unknownWorld } from "./errors.ts";
+import { UsageMeter } from "./data/usage-meter.ts";
+import {
+  CLIENT_ERRORS,
+  ConnectionRejected,
+  dataLimitExceeded,
+  engineUnavailable,
+  unknownWorld,
+} from "./errors.ts";
 import { KnownPasswords } from "./login/known-passwords.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
@@ -36,8 +44,14 @@ export type GatewayOptions = {
   readonly maxEngines: number;
   /** Log that each branch retains, in bytes. */
   readonly maxBranchHistory: number;
+  readonly dataLimit: DataLimit;
+  /** Data may have become unneeded. `removeUnusedVolumes` is called soon. */
+  readonly requestRemoval: () => void;
   readonly onError: (error: unknown, message: string) => void;
 };
+
+/** How often data is looked for that a restored branch had before the retention, in milliseconds of wall-clock time. */
+const EXPIRATION_INTERVAL_MS = 30_000;
 
 export type GatewayFigures = {
   readonly connections: number;
@@ -61,6 +75,8 @@ export class Gateway {
   readonly #logins = new EngineLogins(this.#cancelKeys);
   readonly #pooler = new Pooler(this.#cancelKeys, this.#logins);
   readonly #worlds = new Map<string, OpenedWorld>();
+  readonly #meter: UsageMeter;
+  readonly #expirations: NodeJS.Timeout;
   readonly sqlOverHttp: SqlOverHttp;
   #engine: Engine | undefined;
   readonly #errors = new Map<string, number>();
@@ -72,9 +88,19 @@ export class Gateway {
   #logRetention: LogRetention | undefined;
   #isClosing = false;
   #removal: Promise<void> = Promise.resolve();
+  /** Volumes that no world needs any more. */
+  #waiting: readonly string[] = [];
 
   constructor(options: GatewayOptions) {
+    const { volumes, dataLimit, onError } = options;
     this.#options = options;
+    this.#meter = new UsageMeter({
+      volumes,
+      limit: dataLimit,
+      stopEngineOn: (volumeId) => this.#endSessionsOn(volumeId),
+      onError: (error) => onError(error, "the data of branches could not be measured; it is tried again"),
+    });
+    this.#expirations = setInterval(() => this.#requestExpired(), EXPIRATION_INTERVAL_MS).unref();
     this.sqlOverHttp = new SqlOverHttp(this.#clientOptions());
   }
 
@@ -113,6 +139,8 @@ export class Gateway {
   /** Ends all sessions and stops all engines. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    this.#meter.close();
+    clearInterval(this.#expirations);
     await this.#removal;
     await Promise.all(
       (await this.#servedWorlds()).map((served) => served.close(CLIENT_ERRORS.serverStopping)),
@@ -129,6 +157,12 @@ export class Gateway {
       engineStarts: this.#engineStarts,
       engineStartMs: this.#engineStartMs,
     };
+  }
+
+  /** What volumes take that no world needs any more. */
+  waitingBytes(): number {
+    const { usage } = this.#options.volumes;
+    return this.#waiting.reduce((sum, id) => sum + usage.bytesOf(id), 0);
   }
 
   /** Serves the connection of a client until its end. */
@@ -177,16 +211,28 @@ export class Gateway {
     await this.#shortenLogs();
   }
 
+  async #endSessionsOn(volumeId: string): Promise<void> {
+    const { problem = "data limit exceeded" } = this.#options.dataLimit;
+    for (const served of await this.#servedWorlds())
+      await served.endSessionsOn(volumeId, dataLimitExceeded(problem));
+  }
+
+  /** Nothing notifies of time that passes. */
+  #requestExpired(): void {
+    const { worlds, requestRemoval } = this.#options;
+    if (worlds.openWorlds().some(hasExpiredData)) requestRemoval();
+  }
+
   #removeWhenReleased(pinned: readonly string[]): void {
-    const { volumes, onError } = this.#options;
-    Promise.all(pinned.map((id) => volumes.whenReleased(id)))
-      .then(() => (this.#isClosing ? undefined : this.removeUnusedVolumes()))
-      .catch((error: unknown) => onError(error, "data that no world needs could not be deleted"));
+    const { volumes, requestRemoval } = this.#options;
+    void Promise.all(pinned.map((id) => volumes.whenReleased(id))).then(() => requestRemoval());
   }
 
   /** Deletes the log that no world needs any more, and then the volumes and bases. */
   async #shortenLogs(): Promise<void> {
     const engine = this.#engine;
+    for (const world of this.#options.worlds.openWorlds())
+      if (hasExpiredData(world)) await world.transact(forgetPastData);
     if (engine !== undefined && !this.#isClosing) {
       const retention = this.#retention(engine);
       for (const { world } of await this.#servedWorlds()) await retention.advanceBases(world);
@@ -199,6 +245,7 @@ export class Gateway {
   async #deleteUnusedVolumes(): Promise<void> {
     const { volumes, worlds } = this.#options;
     const { removable, pinned } = await findUnusedVolumes(volumes, worlds);
+    this.#waiting = [...removable, ...pinned];
     if (pinned.length > 0) this.#removeWhenReleased(pinned);
     for (const unused of removable) {
       if (this.#isClosing) return;
@@ -206,6 +253,7 @@ export class Gateway {
       // What a stopped engine leaves is processed in the background.
       await volumes.whenReleased(unused);
       await volumes.remove(unused);
+      this.#waiting = this.#waiting.filter((id) => id !== unused);
     }
   }
 
@@ -248,6 +296,7 @@ export class Gateway {
       },
       ignoresLoad,
       onError,
+      dataProblem: () => this.#options.dataLimit.problem,
       reserveEngine: () => this.#reserveEngine(),
       onEngineStarted: ({ startMs }) => {
         this.#engineStarts += 1;
@@ -264,7 +313,9 @@ export class Gateway {
 
   /** Stops engines without sessions if all places are taken. */
   async #reserveEngine(): Promise<() => void> {
-    const { maxEngines } = this.#options;
+    const { maxEngines, dataLimit } = this.#options;
+    const { problem } = dataLimit;
+    if (problem !== undefined) throw new ConnectionRejected(dataLimitExceeded(problem));
     while (this.#runningEngines >= maxEngines) {
       const stopped = await this.#stopUnusedEngine();
       if (!stopped)

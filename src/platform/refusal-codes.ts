@@ -91,6 +91,7 @@ export type RefusalCode =
   | "POINT_NOT_REACHED"
   | "HISTORY_FORGOTTEN"
   | "DATA_DELETED"
+  | "DATA_LIMIT_EXCEEDED"
   | "FAULT_NOT_FOUND"
   // the clock
   | "NOT_DUE"

@@ -4,6 +4,7 @@ import { rm, rmdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { Marks } from "./marks.ts";
 import type { NewVolume, Scratch, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
+import { VolumeUsage } from "./volume-usage.ts";
 
 const DATA = "data";
 const LOG = "wal";
@@ -18,6 +19,7 @@ const OWNER = "owner";
 /** Directories with the data of branches: `<root>/<history id>/<name>/`. */
 export class Volumes {
   readonly root: string;
+  readonly usage: VolumeUsage;
   readonly #owner: string;
   readonly #open = new Map<string, Volume>();
   readonly #origins = new Map<string, VolumeOrigin>();
@@ -28,6 +30,7 @@ export class Volumes {
   /** `dataDirectory` holds the worlds. Servers of several data directories may share the root. */
   constructor(root: string, dataDirectory: string) {
     this.root = resolve(root);
+    this.usage = new VolumeUsage(this.root);
     // Relative, so that a data directory can be moved together with its volumes.
     this.#owner = relative(this.root, resolve(dataDirectory));
   }
@@ -83,6 +86,7 @@ export class Volumes {
     const { created, release } = await this.#createDirectory(historyId, prefix, async (id) => {
       const scratch = { dataDirectory: this.dataDirectory(id), logDirectory: join(this.root, id, LOG) };
       await fill(scratch);
+      this.usage.begin(id);
       return { id, ...scratch };
     });
     return {
@@ -192,6 +196,7 @@ export class Volumes {
     const directory = join(this.root, id);
     const history = join(directory, "..");
     await rm(directory, { recursive: true, force: true });
+    this.usage.forget(id);
     if (subdirectories(history).length > 0) return;
     await rm(join(history, OWNER), { force: true });
     // It stays if a volume was created meanwhile, whose owner is written again with its next use.

@@ -52,7 +52,7 @@ export class HostedWorld implements WorldHandle {
       this.#dueTimer.disarm();
       this.#commits.stopTimers();
     });
-    this.#commits = new GroupCommit(this.#lifecycle, options.retention);
+    this.#commits = new GroupCommit(this.#lifecycle, options);
     this.#advancer = new Advancer(this.#lifecycle, this.#commits, this.#gate, this.#reports);
   }
 

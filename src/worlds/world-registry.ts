@@ -30,11 +30,6 @@ export type WorldRegistryOptions = Omit<HostedWorldOptions, "name" | "open"> &
     readonly limits: WorldLimits;
     /** Returns a new unique id. */
     readonly newId: () => string;
-    /**
-     * Called when a history cannot be used any more: its world or its snapshot was deleted, or a restore has
-     * replaced it.
-     */
-    readonly onHistoryEnded?: (() => void) | undefined;
     /** Called before a world is copied in which the position of some data is not stored: a server was killed. */
     readonly beforeCopy?: ((world: string) => Promise<void>) | undefined;
     /** Ends what reads the files of worlds in the background: a restore replaces one of them. */
@@ -167,7 +162,7 @@ export class WorldRegistry implements WorldsHandle {
       await this.#orUnavailable(`world "${name}" could not be deleted`, async () =>
         this.#options.storage.removeWorld(name),
       );
-      this.#options.onHistoryEnded?.();
+      this.#options.onDataReleased?.();
       return accept(true);
     });
   }
@@ -189,18 +184,23 @@ export class WorldRegistry implements WorldsHandle {
       this.#snapshots.restore(world, name, this.#newFork({})),
     );
     if (!restored.ok) return restored;
-    this.#options.onHistoryEnded?.();
+    this.#options.onDataReleased?.();
     return accept({ previousName: restored.value, info: this.#info(world) });
   }
 
   async removeSnapshot(world: string, name: string): Promise<Result<true>> {
     const removed = await this.#snapshots.remove(world, name);
-    if (removed.ok) this.#options.onHistoryEnded?.();
+    if (removed.ok) this.#options.onDataReleased?.();
     return removed;
   }
 
   backUp(world: string, maxBackups: number): Promise<Result<SnapshotInfo | undefined>> {
-    return this.#whileCopied(world, () => this.#snapshots.backUp(world, maxBackups));
+    return this.#whileCopied(world, async () => {
+      const backup = await this.#snapshots.backUp(world, maxBackups);
+      // Older ones may have been deleted.
+      this.#options.onDataReleased?.();
+      return backup;
+    });
   }
 
   use(name: string): () => void {
@@ -237,7 +237,7 @@ export class WorldRegistry implements WorldsHandle {
   }
 
   #worldsToMove(): WorldsToMove {
-    const { storage, hostClock, newId, onFailure, onHistoryEnded } = this.#options;
+    const { storage, hostClock, newId, onFailure, onDataReleased } = this.#options;
     return {
       world: (name) => this.world(name),
       stored: (name) => (storage.worlds().includes(name) ? storage.info(name) : undefined),
@@ -251,7 +251,7 @@ export class WorldRegistry implements WorldsHandle {
       removeFiles: (name) => {
         storage.removeWorld(name);
         this.#uses.forget(name);
-        onHistoryEnded?.();
+        onDataReleased?.();
       },
       hostClock,
       newId,

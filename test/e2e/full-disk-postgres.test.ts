@@ -9,7 +9,7 @@ const DISK_MIB = 256;
 
 test("on a full disk clients get an error, branches are not half made, and all rows are there afterwards", async (context) => {
   const disk = mountSmallDisk(context, DISK_MIB);
-  const server = await startPostgresServer(["--operations", "immediate"], disk.path);
+  const server = await startPostgresServer(["--operations", "immediate", "--max-data", "none"], disk.path);
   onTestFinished(() => server.end());
   const branch = await createBranch(server);
   const client = await connect(branch.uri);

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createApp } from "../../src/app/create-app.ts";
 import { type Engine, EngineError } from "../../src/engine/engine.ts";
+import { DataLimit } from "../../src/gateway/data/data-limit.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { TlsIdentity } from "../../src/gateway/login/tls-identity.ts";
 import { Volumes } from "../../src/volumes/volumes.ts";
@@ -39,11 +40,14 @@ export async function openFuzzedGateway() {
   const double = await createDouble({ operations: "immediate" });
   const { endpointId, created } = await createProject(double);
   const bugs: unknown[] = [];
+  const volumes = new Volumes(join(path, "volumes"), path);
   const gateway = new Gateway({
     worlds: double.worlds,
     defaultWorld: "default",
     openEngine: async () => NO_ENGINE,
-    volumes: new Volumes(join(path, "volumes"), path),
+    volumes,
+    dataLimit: new DataLimit(volumes, "none"),
+    requestRemoval: () => undefined,
     tls: new TlsIdentity(join(path, "tls")),
     requireTls: false,
     proxyProtocol: false,

@@ -45,6 +45,17 @@ import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
 import { RateLimiter } from "./rate-limit.ts";
 import { writtenIn } from "./written-positions.ts";
 
+/** Commands after which the data of branches may take more space. */
+const ADDS_DATA = new Set<Command["type"]>([
+  "CreateProject",
+  "CreateBranch",
+  "CreateCompute",
+  "StartCompute",
+  "RestartCompute",
+  "RestoreBranch",
+  "RestoreSnapshot",
+]);
+
 /** One request, authenticated and parsed, in its transaction. */
 export type RequestContext<P, Q, B> = {
   readonly transaction: Transaction;
@@ -88,6 +99,8 @@ export type ApiOptions = {
   readonly postgres?: PostgresAddress | undefined;
   /** Counts a request without a valid key; returns the error if it exceeds a limit. */
   readonly findWritten?: FindWritten | undefined;
+  /** Why no data may be added to this server; `undefined` if it may. */
+  readonly dataProblem?: (() => string | undefined) | undefined;
   readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
   readonly onBug: (error: unknown) => void;
 };
@@ -137,7 +150,10 @@ export class RouteHandlers {
           organizationId: organizationIn(context, query) ?? options.organizationIn?.(body),
         };
         const account = unwrap(authorize(transaction.world, principal, permission, resource));
-        const execute = (command: Command) => unwrap(transaction.execute(command));
+        const execute = (command: Command) => {
+          this.#checkDataLimit(command);
+          return unwrap(transaction.execute(command));
+        };
         const writtenAt = writtenIn(transaction, this.#options.findWritten);
         const connectionUris = new ConnectionUris(this.#options.postgres, context.req.param("world"));
         return {
@@ -157,6 +173,12 @@ export class RouteHandlers {
       };
       return this.#handle(context, describeNotFound(options.notFound, authorizeAndHandle), input);
     };
+  }
+
+  /** The limit is one of the server, so worlds know nothing of it. */
+  #checkDataLimit({ type }: Command): void {
+    const problem = ADDS_DATA.has(type) ? this.#options.dataProblem?.() : undefined;
+    if (problem !== undefined) fail({ status: 422, code: "DATA_LIMIT_EXCEEDED", message: problem });
   }
 
   /** An error for an authenticated caller, independent of the world. */

@@ -6,6 +6,7 @@ import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import type { RunStatement } from "../../control/http/sql-fields.ts";
 import { EngineError } from "../../engine/engine.ts";
 import type { ClientOrigin } from "../../gateway/client-session.ts";
+import { type DataUsage, DEFAULT_MAX_DATA } from "../../gateway/data/data-limit.ts";
 import type { DescribeBranchData, FindWritten } from "../../platform/branch-data/data-description.ts";
 import { CannotRunError } from "../../scenario/run/target.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
@@ -29,8 +30,10 @@ export type InProcessPostgres = {
   readonly findWritten: FindWritten;
   /** Serves a connection that is within a WebSocket. */
   readonly acceptStream: (stream: Duplex, origin: ClientOrigin) => void;
-  /** Deletes the data of worlds and branches that do not exist any more. */
-  removeLeftovers(): Promise<void>;
+  /** The data of branches may be needed no more. It is removed soon. */
+  dataReleased(): void;
+  readonly dataUsage: () => DataUsage;
+  readonly dataProblem: () => string | undefined;
   /** Called before a world is copied whose data may have changed since its position was stored. */
   prepareCopy(world: string): Promise<void>;
   readonly close: () => Promise<void>;
@@ -54,6 +57,7 @@ export async function openInProcessPostgres(
     engineBin,
     maxEngines: MAX_ENGINES,
     maxBranchHistory: DEFAULT_MAX_BRANCH_HISTORY,
+    maxData: DEFAULT_MAX_DATA,
     requireTls: false,
     proxyProtocol: false,
     extensionName: EXTENSION_NAME,
@@ -85,7 +89,9 @@ export async function openInProcessPostgres(
     describeBranchData: (row) => port.describeData(row),
     findWritten: port.findWritten,
     acceptStream: (stream, origin) => port.accept(stream, origin),
-    removeLeftovers: () => port.removeLeftovers(),
+    dataReleased: () => port.dataReleased(),
+    dataUsage: () => port.dataUsage(),
+    dataProblem: port.dataProblem,
     prepareCopy: (world) => port.prepareCopy(world),
     close,
   };

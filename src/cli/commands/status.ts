@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
 import type { ControlAnswer } from "../../control/document/answers.ts";
 import { formatDuration } from "../../scenario/file/expectation.ts";
+import { formatBytes } from "../../volumes/format-bytes.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
@@ -35,8 +36,14 @@ export function statusCommand(): Command {
     });
 }
 
-function readStatus(server: ControlClient): Promise<ControlAnswer<"GET /endpoints">> {
-  return callRoute(server.control, "GET /endpoints");
+type Status = ControlAnswer<"GET /endpoints"> & { readonly data: ControlAnswer<"GET /data"> };
+
+async function readStatus({ control }: ControlClient): Promise<Status> {
+  const [endpoints, data] = await Promise.all([
+    callRoute(control, "GET /endpoints"),
+    callRoute(control, "GET /data"),
+  ]);
+  return { ...endpoints, data };
 }
 
 async function watchStatus(server: ControlClient, signal: AbortSignal): Promise<void> {
@@ -51,7 +58,7 @@ async function watchStatus(server: ControlClient, signal: AbortSignal): Promise<
   }
 }
 
-function describeStatus({ now, endpoints }: ControlAnswer<"GET /endpoints">): string {
+function describeStatus({ now, endpoints, data }: Status): string {
   const rows = endpoints.map((endpoint) => [
     endpoint.endpoint_id,
     endpoint.project_name ?? endpoint.project_id,
@@ -65,7 +72,13 @@ function describeStatus({ now, endpoints }: ControlAnswer<"GET /endpoints">): st
     rows.length === 0
       ? "no computes; create a project to get one"
       : formatTable(["ENDPOINT", "PROJECT", "BRANCH", "STATUS", "SIZE", "CONNECTIONS", "SUSPENDS IN"], rows);
-  return `${now}\n${table}`;
+  return `${now}\n${table}${data.volumes === 0 ? "" : `\n${describeData(data)}`}`;
+}
+
+function describeData({ volumes, size_bytes, waiting_bytes, limit_bytes }: Status["data"]): string {
+  const limit = limit_bytes === null ? "no limit" : `limit ${formatBytes(limit_bytes)}`;
+  const waiting = waiting_bytes === 0 ? "" : `; ${formatBytes(waiting_bytes)} of it are being deleted`;
+  return `data: ${formatBytes(size_bytes)} in ${volumes} ${volumes === 1 ? "volume" : "volumes"}, ${limit}${waiting}`;
 }
 
 /** Rounded up to whole seconds. */

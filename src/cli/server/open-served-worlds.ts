@@ -22,7 +22,7 @@ export async function openServedWorlds(
   options: ServeOptions,
   applySeedFile: Populate | undefined,
   scrubber: Scrubber,
-  dataHooks: Pick<ServerOptions, "onHistoryEnded" | "beforeCopy">,
+  dataHooks: Pick<ServerOptions, "onDataReleased" | "beforeCopy">,
   log: Log,
 ): Promise<OpenedWorlds> {
   try {

@@ -6,6 +6,7 @@ import { InvalidArgumentError } from "commander";
 import type { PostgresAddress } from "../../api/render/connection-uri.ts";
 import { DEFAULT_MAX_BRANCH_HISTORY, hostNamesResolve, PostgresPort } from "../../app/open-gateway.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
+import { DEFAULT_MAX_DATA, type MaxData } from "../../gateway/data/data-limit.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import { integerParser, parseBytesOption } from "../terminal/option-parsers.ts";
@@ -25,6 +26,7 @@ export type PostgresServeOptions = {
   volumes?: string;
   maxEngines: number;
   maxBranchHistory: number;
+  maxData: MaxData;
   requireTls?: boolean;
   proxyProtocol?: boolean;
   tlsCert?: string;
@@ -69,6 +71,14 @@ export function addPostgresOptions(command: Command): Command {
       )
         .argParser(parseBranchHistory)
         .default(DEFAULT_MAX_BRANCH_HISTORY, "256MiB"),
+    )
+    .addOption(
+      envOption(
+        "--max-data <size>",
+        "what the data of all branches may take on disk, such as 20GiB, or none for no limit (default: 80 % of what it takes and of the free space together)",
+      )
+        .argParser((text): MaxData => (text === "none" ? "none" : parseBytesOption(text)))
+        .default(DEFAULT_MAX_DATA, "80 % of the disk"),
     )
     .addOption(envOption("--require-tls", "reject Postgres connections without TLS"))
     .addOption(
@@ -129,7 +139,7 @@ export async function openPostgresPort(
     throw new CliError("--engine-bin cannot be combined with --engine none", true);
   if (options.pgPort === "none") return undefined;
   const { data, volumes = join(data, "volumes"), requireTls = false, proxyProtocol = false } = options;
-  const { maxEngines, maxBranchHistory } = options;
+  const { maxEngines, maxBranchHistory, maxData } = options;
   const tlsDirectory = resolve(data, "tls");
   const tlsFiles = readTlsFiles(options);
   const port = new PostgresPort(
@@ -142,6 +152,7 @@ export async function openPostgresPort(
       engineBin,
       maxEngines,
       maxBranchHistory,
+      maxData,
       requireTls,
       proxyProtocol,
       tlsFiles,

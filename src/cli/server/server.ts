@@ -61,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       if (worlds !== undefined) reportScrub(result, worlds, log);
     });
     const dataHooks = {
-      onHistoryEnded: () => void postgres?.port.removeLeftovers(),
+      onDataReleased: () => postgres?.port.dataReleased(),
       beforeCopy: async (world: string) => postgres?.port.prepareCopy(world),
     };
     const opened = await openServedWorlds(directory, options, seed?.populate, scrubber, dataHooks, log);
@@ -173,6 +173,8 @@ function createServedApp(
     postgres: postgres?.address,
     runSql: postgres === undefined ? undefined : (request) => postgres.port.sql(request),
     postgresFigures: postgres === undefined ? undefined : () => postgres.port.figures(),
+    dataUsage: postgres === undefined ? undefined : () => postgres.port.dataUsage(),
+    dataProblem: postgres?.port.dataProblem,
     describeBranchData: postgres === undefined ? undefined : (row) => postgres.port.describeData(row),
     findWritten: postgres?.port.findWritten,
     runStatement:

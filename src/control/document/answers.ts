@@ -207,6 +207,15 @@ export const CONTROL_ANSWERS = {
   "POST /reset": answer("Deletes everything in the world", z.strictObject({ now: instant, seq })),
   "GET /endpoints": answer("Lists computes", z.strictObject({ now: instant, endpoints: z.array(endpoint) })),
   "GET /endpoints/:endpoint_id/stats": answer("Statistics of a compute", endpoint),
+  "GET /data": answer(
+    "What the data of all branches takes on disk",
+    z.strictObject({
+      volumes: z.int(),
+      size_bytes: bytes,
+      waiting_bytes: bytes,
+      limit_bytes: bytes.nullable(),
+    }),
+  ),
   "GET /branches/:branch_id/data": answer(
     "What is stored of a branch's data",
     z.strictObject({

@@ -13,7 +13,7 @@ import {
 import type { DescribeBranchData } from "../../platform/branch-data/data-description.ts";
 import type { MoveDestination } from "../../worlds/moves/world-move.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
-import type { PostgresFigures } from "../routes/metrics.ts";
+import type { DataUsage, PostgresFigures } from "../routes/metrics.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
 import type { RunStatement } from "./sql-fields.ts";
 import { strict } from "./strict-fields.ts";
@@ -49,6 +49,8 @@ export type ControlOptions = {
   readonly controlToken: string | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly postgresFigures?: (() => PostgresFigures) | undefined;
+  /** Absent if the server accepts no Postgres clients. */
+  readonly dataUsage?: (() => DataUsage) | undefined;
   /** Absent if the server accepts no Postgres clients. */
   readonly describeBranchData?: DescribeBranchData | undefined;
   /** Absent if the server accepts no Postgres clients. */

@@ -2,8 +2,11 @@ import { Hono } from "hono";
 import { fail } from "../../http/request.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
+import type { DataUsage } from "./metrics.ts";
 
 const NO_DATA = { engine: null, as_of: null, exact: true, size_bytes: 0, points: 0, available_since: null };
+
+const NO_USAGE: DataUsage = { volumes: 0, bytes: 0, waitingBytes: 0, limitBytes: undefined };
 
 /** The data of branches, which history does not contain. */
 export function branchDataRoutes(options: ControlOptions): Hono {
@@ -28,6 +31,13 @@ export function branchDataRoutes(options: ControlOptions): Hono {
         points,
         available_since: since === undefined ? null : formatInstant(since),
       };
+    }),
+  );
+  app.get(
+    "/data",
+    handler(options, {}, () => {
+      const { volumes, bytes, waitingBytes, limitBytes } = options.dataUsage?.() ?? NO_USAGE;
+      return { volumes, size_bytes: bytes, waiting_bytes: waitingBytes, limit_bytes: limitBytes ?? null };
     }),
   );
   return app;

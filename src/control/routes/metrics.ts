@@ -33,6 +33,18 @@ export type ServiceFigures = {
   readonly delay: LoopDelay;
   /** `undefined` if the server accepts no Postgres clients. */
   readonly postgres: PostgresFigures | undefined;
+  /** `undefined` if the server accepts no Postgres clients. */
+  readonly data: DataUsage | undefined;
+};
+
+/** What the data of branches takes on disk, for all worlds of the server, in bytes. */
+export type DataUsage = {
+  readonly volumes: number;
+  readonly bytes: number;
+  /** Of volumes that no world needs any more. */
+  readonly waitingBytes: number;
+  /** `undefined`: there is no limit. */
+  readonly limitBytes: number | undefined;
 };
 
 /** Figures of the port for Postgres clients, for all worlds of the server. */
@@ -80,7 +92,7 @@ type Samples = Readonly<Record<string, number>>;
  */
 export function renderMetrics(
   worlds: readonly WorldFigures[],
-  { cell, worlds: counts, omittedWorlds, clockSteps, delay, postgres }: ServiceFigures,
+  { cell, worlds: counts, omittedWorlds, clockSteps, delay, postgres, data }: ServiceFigures,
 ): string {
   const lines: string[] = [];
   const cellLabel = cell === undefined ? "" : `,cell="${cell}"`;
@@ -229,6 +241,18 @@ export function renderMetrics(
       "Time until the started Postgres processes accepted connections.",
       postgres.engineStartMs / 1_000,
     );
+  }
+  if (data !== undefined) {
+    ofProcess("volumes", "gauge", "Volumes, each with the data of a branch.", data.volumes);
+    ofProcess("volume_bytes", "gauge", "What the volumes take on disk.", data.bytes);
+    ofProcess(
+      "volume_waiting_bytes",
+      "gauge",
+      "What volumes take that no world needs any more, and that wait for their removal.",
+      data.waitingBytes,
+    );
+    if (data.limitBytes !== undefined)
+      ofProcess("volume_limit_bytes", "gauge", "What the volumes may take (--max-data).", data.limitBytes);
   }
   ofProcess("resident_memory_bytes", "gauge", "Memory of the process.", process.memoryUsage.rss());
   return `${lines.join("\n")}\n`;

@@ -59,6 +59,8 @@ export class BranchVolumes {
           : await this.#create(historyId, branchId, pgVersion, previous);
       await this.#settling.get(volume.id);
       this.#running.add(volume.id);
+      this.#volumes.usage.begin(volume.id);
+      await this.#volumes.usage.measureNew(volume.id);
       await this.#engine.stopLeftover(volume.dataDirectory);
       const wasKilled = volume.isOpen();
       volume.setOpen(true);
@@ -72,13 +74,20 @@ export class BranchVolumes {
   /** The engine has ended. `isClean`: after its last mark, nothing has changed. */
   close(volume: Volume, isClean: boolean): void {
     this.#running.delete(volume.id);
-    if (!isClean) return;
+    if (!isClean) {
+      this.#volumes.usage.end(volume.id);
+      return;
+    }
     volume.setOpen(false);
     const unpin = this.#volumes.pin(volume.id);
     // What is not shortened now is shortened after the next end.
     void makeSparse(volume.logDirectory)
       .catch(() => undefined)
-      .finally(unpin);
+      .finally(() => {
+        // It may be in use again.
+        if (!this.#running.has(volume.id)) this.#volumes.usage.end(volume.id);
+        unpin();
+      });
   }
 
   /** Marks the current state of a volume, and returns its position. Throws `EngineExited` if Postgres was killed. */
@@ -216,5 +225,6 @@ export class BranchVolumes {
       await engine.stop();
     }
     volume.setOpen(false);
+    this.#volumes.usage.changed(volume.id);
   }
 }

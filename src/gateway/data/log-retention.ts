@@ -171,18 +171,31 @@ function needOf({ marks, origin }: Volume, reference: DataReference & { readonly
 }
 
 /** History before is not available. */
-function oldestInstant({ world, now }: Transaction, branchId: string): SimTime {
+function oldestInstant({ world, now }: Pick<Transaction, "world" | "now">, branchId: string): SimTime {
   const project = world.projects.get(world.branches.get(branchId)?.projectId ?? "");
   return now - (project?.historyRetentionSeconds ?? 0) * SECOND;
 }
 
-/** What restored branches had before the retention of their projects. */
-function forgetPastData(transaction: Transaction): void {
+/** Forgets what restored branches had before the retention of their projects. */
+export function forgetPastData(transaction: Transaction): void {
   for (const row of transaction.world.branchData.toArray()) {
     const { past = [], ...current } = row;
+    if (past.length === 0) continue;
     const oldest = oldestInstant(transaction, row.id);
     const retained = past.filter(({ until }) => until > oldest);
     if (retained.length === past.length) continue;
     transaction.storeBranchData({ ...current, ...(retained.length === 0 ? {} : { past: retained }) });
+  }
+}
+
+/** Whether `forgetPastData` would forget any. A world that cannot be read has none. */
+export function hasExpiredData(handle: WorldHandle): boolean {
+  try {
+    const view = handle.peek();
+    return view.world.branchData
+      .toArray()
+      .some(({ id, past = [] }) => past.some(({ until }) => until <= oldestInstant(view, id)));
+  } catch {
+    return false;
   }
 }

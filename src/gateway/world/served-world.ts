@@ -9,7 +9,7 @@ import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
 import { verifierOfRole } from "../compute/branch-content.ts";
 import type { ComputeCluster } from "../compute/compute-cluster.ts";
 import { WorldData, type WorldDataOptions } from "../data/world-data.ts";
-import { CLIENT_ERRORS, ConnectionRejected, refusedConnection } from "../errors.ts";
+import { CLIENT_ERRORS, ConnectionRejected, dataLimitExceeded, refusedConnection } from "../errors.ts";
 import { networkRejection } from "../login/network-rules.ts";
 import { mockVerifier } from "../login/scram.ts";
 import type { ClientError } from "../messages.ts";
@@ -25,6 +25,8 @@ export type ServedWorldOptions = WorldDataOptions & {
   readonly engine: Engine;
   readonly ignoresLoad?: boolean | undefined;
   readonly reserveEngine: () => Promise<() => void>;
+  /** Why no data may be added to this server; `undefined` if it may. */
+  readonly dataProblem: () => string | undefined;
   readonly onEngineStarted: (engine: RunningEngine) => void;
   readonly onError: (error: unknown, message: string) => void;
 };
@@ -92,6 +94,7 @@ export class ServedWorld {
    * the compute is active.
    */
   async admit(endpointId: string, database: string, pooled: boolean, source: string): Promise<Admitted> {
+    this.#checkDataLimit(endpointId);
     this.#lastConnection += 1;
     const connectionId = `${CLIENT_CONNECTION_PREFIX}${this.#lastConnection}`;
     const admitted: Admitted = { endpointId, connectionId };
@@ -113,6 +116,13 @@ export class ServedWorld {
       throw error;
     }
     return admitted;
+  }
+
+  /** Before the world starts the compute, which could not run. */
+  #checkDataLimit(endpointId: string): void {
+    if (this.#computes.get(endpointId)?.host.isRunning === true) return;
+    const problem = this.#options.dataProblem();
+    if (problem !== undefined) throw new ConnectionRejected(dataLimitExceeded(problem));
   }
 
   /** The client has closed its connection. */
@@ -177,6 +187,15 @@ export class ServedWorld {
   /** Stops the engine that uses a volume, if there is one. Its compute was deleted. */
   async stopEngineOn(volumeId: string): Promise<void> {
     for (const { host } of this.#computes.values()) if (host.volumeId === volumeId) await host.stop();
+  }
+
+  /** Ends the sessions of the engine that uses a volume, and stops it. */
+  async endSessionsOn(volumeId: string, error: ClientError): Promise<void> {
+    for (const compute of this.#computes.values()) {
+      if (compute.host.volumeId !== volumeId || !compute.host.isRunning) continue;
+      compute.endSessions(error);
+      await compute.host.stop();
+    }
   }
 
   /** Ends all sessions and stops all engines. */

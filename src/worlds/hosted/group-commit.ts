@@ -10,7 +10,8 @@ import {
   type Retention,
 } from "../retention.ts";
 import { type EventListener, StoreUnavailable } from "../world-handle.ts";
-import type { LiveWorld } from "./live-world.ts";
+import type { HostedWorldOptions, LiveWorld } from "./live-world.ts";
+import { releasesData } from "./released-data.ts";
 import { runInBackground } from "./store-failure.ts";
 import { deleteUnneededSecrets } from "./unneeded-secrets.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";
@@ -45,15 +46,20 @@ type CommitInProgress = {
 export class GroupCommit {
   readonly #lifecycle: WorldLifecycle;
   readonly #retention: Retention;
+  readonly #onDataReleased: () => void;
   readonly #listeners = new Set<EventListener>();
   readonly #requestListeners = new Set<() => void>();
   #next: Deferred | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(lifecycle: WorldLifecycle, retention: Retention) {
+  constructor(
+    lifecycle: WorldLifecycle,
+    { retention, onDataReleased }: Pick<HostedWorldOptions, "retention" | "onDataReleased">,
+  ) {
     this.#lifecycle = lifecycle;
     this.#retention = retention;
+    this.#onDataReleased = onDataReleased ?? (() => undefined);
   }
 
   /** Resolves when everything that has happened so far is durable. */
@@ -139,6 +145,7 @@ export class GroupCommit {
   #finish({ live, waiting, hasRequests, write: { events } }: CommitInProgress): void {
     this.#checkpointWhenIdle();
     this.#retainHistory(live);
+    if (events.some(releasesData)) this.#onDataReleased();
     if (hasRequests) for (const listener of this.#requestListeners) listener();
     const followers = events.length === 0 ? [] : [...this.#listeners].map((listener) => listener(events));
     const pending = followers.filter((follower) => follower !== undefined);

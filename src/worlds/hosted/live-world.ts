@@ -22,6 +22,11 @@ export type HostedWorldOptions = {
   /** Number of requests that the request log retains; 0 turns it off. */
   readonly requestsLimit: number;
   readonly onFailure: (error: unknown) => void;
+  /**
+   * Called when the data of branches may be needed no more: a world, a snapshot of a world, a branch or a snapshot of
+   * a branch was removed, or a restore has replaced it.
+   */
+  readonly onDataReleased?: (() => void) | undefined;
 };
 
 /** A world in memory, with its history open. */

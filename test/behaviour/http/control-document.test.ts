@@ -62,6 +62,7 @@ test("every route is in the document, and answers as the document says", async (
     await call("POST /activity", [], [{ endpoint_id: endpointId, at: "2026-01-02T00:00:00Z" }]);
     await call("POST /wait", [], { until: { project_id: projectId }, advance: true });
     await call("GET /branches/:branch_id/data", [created.branch.id]);
+    await call("GET /data");
     await call("GET /endpoints");
     await call("GET /endpoints/:endpoint_id/stats", [endpointId]);
     await call("GET /explain/endpoints/:endpoint_id", [endpointId]);

@@ -90,6 +90,7 @@ test.each([undefined, "eu-1"])(
       clockSteps: 0,
       delay: DELAY,
       postgres: POSTGRES,
+      data: { volumes: 2, bytes: 24_000_000, waitingBytes: 0, limitBytes: 1_000_000_000 },
     });
     const names = new Set<string>();
     let current = "";

@@ -46,6 +46,7 @@ export async function openInProcessScene(
       engine: "auto",
       maxEngines: 32,
       maxBranchHistory,
+      maxData: "none",
       requireTls: false,
       proxyProtocol: false,
       extensionName: "platform",

@@ -46,6 +46,7 @@ async function servedWorld(options: DoubleOptions = {}) {
     isTooLong: () => false,
     shortenLogs: () => undefined,
     reserveEngine: async () => () => undefined,
+    dataProblem: () => undefined,
     onEngineStarted: () => undefined,
     onError: (error) => {
       throw error;

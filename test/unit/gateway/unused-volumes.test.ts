@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { forgetPastData, hasExpiredData } from "../../../src/gateway/data/log-retention.ts";
 import { findUnusedVolumes } from "../../../src/gateway/data/unused-volumes.ts";
 import { Volumes } from "../../../src/volumes/volumes.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
@@ -69,4 +70,38 @@ test("a volume is used until its branch is removed, and while it is pinned", asy
   expect((await findUnusedVolumes(volumes, double.worlds)).removable).toEqual([]);
   await removeBranch(double, projectId, sideId);
   expect((await findUnusedVolumes(volumes, double.worlds)).removable).toEqual([volume.id]);
+});
+
+test("what a restored branch had before is forgotten once the retention of its project has passed", async () => {
+  const { double, projectId, branchId, volumes, volumeId } = await projectWithData();
+  await double.api("PATCH", `/projects/${projectId}`, { project: { history_retention_seconds: 3_600 } });
+  const child = await double.api("POST", `/projects/${projectId}/branches`, {});
+  const childId: string = child.body.branch.id;
+  const { volume, release } = await volumes.create(double.world.history().id, childId, async () => ({
+    bases: [{ path: join(volumes.root, "templates", "18") }],
+  }));
+  await double.world.transact((transaction) =>
+    transaction.storeBranchData({
+      id: childId,
+      volumeId: volume.id,
+      at: transaction.now,
+      lsn: "0/100",
+      writes: true,
+    }),
+  );
+  release();
+  const restore = `/projects/${projectId}/branches/${childId}/restore`;
+  expect((await double.api("POST", restore, { source_branch_id: branchId })).status).toBe(200);
+  const forget = async () => {
+    const isExpired = hasExpiredData(double.world);
+    await double.world.transact(forgetPastData);
+    return isExpired;
+  };
+  const unused = async () => (await findUnusedVolumes(volumes, double.worlds)).removable;
+  await double.advance("59m");
+  expect([await forget(), await unused()]).toEqual([false, []]);
+  await double.advance("1m");
+  expect([await forget(), await unused()]).toEqual([true, [volume.id]]);
+  expect(hasExpiredData(double.world)).toBe(false);
+  expect(volumeId).not.toBe(volume.id);
 });
