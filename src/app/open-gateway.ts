@@ -295,6 +295,7 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
     extension: writeExtension(extensionDirectory, options.extensionName),
     user,
     maxLogBytes: options.maxBranchHistory / CHECKPOINTS_PER_HISTORY,
+    maxSlotLogBytes: options.maxBranchHistory,
     onSubstitute: (wanted, chosen) =>
       log.warn(
         `Postgres ${wanted} is not installed, so computes of projects with pg_version ${wanted} run Postgres ${chosen}`,

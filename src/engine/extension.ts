@@ -8,14 +8,21 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import { writeClusterFile } from "./cluster-files.ts";
 import { EngineError } from "./engine.ts";
 import type { Installation } from "./installation.ts";
+
+/** Gives the view of the extension its values. Nothing if the cluster does not exist yet. */
+export function writeCacheStatistics(dataDirectory: string, statistics: FileCacheStatistics): void {
+  if (existsSync(dataDirectory))
+    writeClusterFile(join(dataDirectory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
+}
 
 /** Where the files of the platform's extension are, and its name. */
 export type ExtensionFiles = { readonly name: string; readonly directory: string };
 
 /** The file in the data directory that the view reads. The server writes it while the compute runs. */
-export const CACHE_STATISTICS_FILE = "standin_file_cache.json";
+const CACHE_STATISTICS_FILE = "standin_file_cache.json";
 
 const VERSION = "1.0";
 /** The first version of Postgres that finds extensions outside of its own directory. */

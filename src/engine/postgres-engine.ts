@@ -1,19 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
+import { readClusterFile } from "./cluster-files.ts";
 import { createEmptyCluster, type EmptyClusterOptions } from "./empty-cluster.ts";
 import {
   type AdvanceRequest,
@@ -33,10 +25,11 @@ import { chooseInstallation } from "./installation.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
 import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
-import { spawnOptions } from "./os-user.ts";
+import { type OsUser, spawnOptions } from "./os-user.ts";
 import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
+import { Watchdog } from "./watchdog.ts";
 
 const run = promisify(execFile);
 
@@ -45,6 +38,8 @@ export type PostgresEngineOptions = EmptyClusterOptions & {
   readonly extension: ExtensionFiles;
   /** Postgres writes a checkpoint at the latest after this amount of log. */
   readonly maxLogBytes: number;
+  /** The log that replication slots of clients retain. */
+  readonly maxSlotLogBytes: number;
   /** Called once per version that is not installed. */
   readonly onSubstitute?: (wanted: number, chosen: number) => void;
 };
@@ -88,7 +83,8 @@ export class PostgresEngine implements Engine {
   readonly #options: PostgresEngineOptions;
   readonly #templates = new Map<number, Promise<string>>();
   readonly #processes = new Set<ChildProcess>();
-  /** A process that ends without `close` leaves no Postgres, unless it is killed. */
+  readonly #watchdog = new Watchdog();
+  /** A process that ends without `close` leaves no Postgres. The watchdog is for one that is killed. */
   readonly #onExit = () => {
     for (const child of this.#processes) child.kill("SIGQUIT");
     this.close();
@@ -173,6 +169,7 @@ export class PostgresEngine implements Engine {
       // Two segments at least.
       max_wal_size: `${Math.max(2, Math.floor(this.#options.maxLogBytes / SEGMENT_BYTES))}MB`,
       min_wal_size: "2MB",
+      max_slot_wal_keep_size: `${Math.ceil(this.#options.maxSlotLogBytes / SEGMENT_BYTES)}MB`,
     });
     return PostgresProcess.ready(child, { socketDirectory, version: installation.version, startedAt });
   }
@@ -204,21 +201,25 @@ export class PostgresEngine implements Engine {
 
   async stopLeftover(dataDirectory: string): Promise<boolean> {
     const pidFile = join(dataDirectory, "postmaster.pid");
-    if (!existsSync(pidFile)) return false;
-    const [pid, , , , socketDirectory = ""] = readFileSync(pidFile, "utf8").split("\n");
+    const lines = readClusterFile(pidFile)?.split("\n");
+    if (lines === undefined) return false;
+    const [pid, , , , socketDirectory = ""] = lines;
     const wasRunning = await stopProcessesOn(dataDirectory, Number(pid));
+    // Its process may be a zombie, or have the number of another one: Postgres would take either for alive.
+    rmSync(pidFile, { force: true });
     this.#removeSocketDirectory(socketDirectory);
     return wasRunning;
   }
 
   close(): void {
     process.off("exit", this.#onExit);
+    this.#watchdog.close();
     if (this.#socketRoot !== undefined) rmSync(this.#socketRoot, { recursive: true, force: true });
     this.#socketRoot = undefined;
   }
 
   #spawn(dataDirectory: string, values: Readonly<Record<string, string | number>>) {
-    const version = Number(readFileSync(join(dataDirectory, "PG_VERSION"), "utf8"));
+    const version = Number(readClusterFile(join(dataDirectory, "PG_VERSION")));
     const installation = this.#options.installations.find((candidate) => candidate.version === version);
     if (installation === undefined)
       throw new EngineError(
@@ -232,7 +233,12 @@ export class PostgresEngine implements Engine {
       cwd: dataDirectory,
       stdio: ["ignore", "ignore", "pipe"],
     });
+    const { pid } = child;
     this.#processes.add(child);
+    if (pid !== undefined) this.#watchdog.watch(pid);
+    child.once("exit", () => {
+      if (pid !== undefined) this.#watchdog.forget(pid);
+    });
     child.once("close", () => this.#processes.delete(child));
     return { installation, child };
   }
@@ -271,7 +277,7 @@ export class PostgresEngine implements Engine {
   /** Also removes the root of a killed server with the last of its directories. */
   #removeSocketDirectory(directory: string): void {
     const root = dirname(directory);
-    if (!root.startsWith(join(tmpdir(), SOCKET_ROOT))) return;
+    if (!isSocketDirectory(directory, this.#options.user)) return;
     rmSync(directory, { recursive: true, force: true });
     if (root === this.#socketRoot) return;
     try {
@@ -280,6 +286,16 @@ export class PostgresEngine implements Engine {
       // It has others, or was removed with another one.
     }
   }
+}
+
+/** Whether a path, which a client of Postgres may have written, is that of a directory for sockets. */
+function isSocketDirectory(path: string, user: OsUser | undefined): boolean {
+  const root = dirname(path);
+  if (dirname(root) !== tmpdir() || !basename(root).startsWith(SOCKET_ROOT)) return false;
+  if (!/^\d+$/.test(basename(path))) return false;
+  const [directory, parent] = [path, root].map((name) => lstatSync(name, { throwIfNoEntry: false }));
+  const uid = process.getuid?.();
+  return directory?.isDirectory() === true && parent?.uid === uid && directory.uid === (user?.uid ?? uid);
 }
 
 function settings(values: Readonly<Record<string, string | number>>): string[] {

@@ -1,5 +1,6 @@
-import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeClusterFile } from "./cluster-files.ts";
 import type { EngineAddress } from "./engine.ts";
 
 /** Makes Postgres replay the log of another cluster until it is stopped. */
@@ -16,7 +17,7 @@ export const STANDBY_SETTINGS = {
 };
 
 export function writeStandbySignal(dataDirectory: string): void {
-  writeFileSync(join(dataDirectory, STANDBY_SIGNAL), "");
+  writeClusterFile(join(dataDirectory, STANDBY_SIGNAL), "");
 }
 
 /**

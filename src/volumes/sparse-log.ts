@@ -1,4 +1,5 @@
-import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 const BLOCK_BYTES = 4_096;
@@ -6,6 +7,9 @@ const BLOCK_BYTES = 4_096;
 const STAT_BLOCK_BYTES = 512;
 const SEGMENT = /^[0-9A-F]{24}$/;
 const UNFINISHED = ".sparse";
+/** The user of Postgres can write the directory: a server that runs as root must not follow its links. */
+const SAFE_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const SAFE_CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
  * Gives back the disk space of zeros at the end of complete segments. Postgres ends a segment when it stops, so
@@ -21,19 +25,20 @@ export async function makeSparse(logDirectory: string): Promise<void> {
 }
 
 async function makeSegmentSparse(path: string): Promise<void> {
-  const { size, blocks } = await stat(path);
-  if (blocks * STAT_BLOCK_BYTES < size || size < BLOCK_BYTES) return;
-  const source = await open(path);
+  const source = await open(path, SAFE_READ).catch(() => undefined);
+  if (source === undefined) return;
   try {
+    const file = await source.stat();
+    const { size, blocks, uid, gid } = file;
+    if (!file.isFile() || blocks * STAT_BLOCK_BYTES < size || size < BLOCK_BYTES) return;
     const last = await read(source, size - BLOCK_BYTES, BLOCK_BYTES);
     if (last.some((byte) => byte !== 0)) return;
     const content = await read(source, 0, size);
     const used = content.findLastIndex((byte) => byte !== 0) + 1;
-    const copy = await open(`${path}${UNFINISHED}`, "w", 0o600);
+    const copy = await open(`${path}${UNFINISHED}`, SAFE_CREATE, 0o600);
     try {
       await copy.truncate(size);
       await copy.write(content, 0, used, 0);
-      const { uid, gid } = await source.stat();
       await copy.chown(uid, gid);
       await copy.sync();
     } finally {

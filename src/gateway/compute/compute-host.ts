@@ -1,7 +1,5 @@
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
-import { CACHE_STATISTICS_FILE, type FileCacheStatistics } from "../../engine/extension.ts";
+import { type FileCacheStatistics, writeCacheStatistics } from "../../engine/extension.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../errors.ts";
 import { BlockStatistics, type DataSample } from "./block-statistics.ts";
@@ -55,8 +53,7 @@ export class ComputeHost {
   /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
   publishCacheStatistics(statistics: FileCacheStatistics): void {
     const directory = this.#cluster?.dataDirectory;
-    if (directory !== undefined && existsSync(directory))
-      writeFileSync(join(directory, CACHE_STATISTICS_FILE), JSON.stringify(statistics));
+    if (directory !== undefined) writeCacheStatistics(directory, statistics);
   }
 
   /** The branch of the engine that was started last. */

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from "node:child_process";
+
+/**
+ * Reads which processes run, one line for each change, and ends those that are left when the server has ended: by
+ * whatever signal that was, its end of the pipe is closed. An immediate shutdown loses nothing that was committed.
+ */
+const SCRIPT = `trap '' HUP INT TERM
+pids=
+while read -r action pid; do
+  others=
+  for other in $pids; do [ "$other" = "$pid" ] || others="$others $other"; done
+  pids=$others
+  [ "$action" = watch ] && pids="$pids $pid"
+done
+for pid in $pids; do kill -QUIT "$pid" 2> /dev/null; done`;
+
+/** A process that ends the Postgres processes of this one when this one has ended, also by SIGKILL. */
+export class Watchdog {
+  #shell: ChildProcess | undefined;
+  readonly #pids = new Set<number>();
+
+  watch(pid: number): void {
+    this.#pids.add(pid);
+    if (this.#shell === undefined) this.#start();
+    else this.#send(`watch ${pid}`);
+  }
+
+  forget(pid: number): void {
+    if (this.#pids.delete(pid)) this.#send(`forget ${pid}`);
+  }
+
+  close(): void {
+    this.#pids.clear();
+    this.#shell?.stdin?.end();
+    this.#shell = undefined;
+  }
+
+  #start(): void {
+    // In a session of its own, so that Ctrl-C in a terminal does not reach it.
+    const shell = spawn("sh", ["-c", SCRIPT], {
+      cwd: "/",
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    this.#shell = shell;
+    const forget = () => {
+      if (this.#shell === shell) this.#shell = undefined;
+    };
+    // Without a shell, the next start on each directory ends what is left. One that was killed is started again.
+    shell.once("error", forget).once("exit", forget);
+    shell.stdin.on("error", () => undefined);
+    shell.unref();
+    (shell.stdin as unknown as { unref(): void }).unref();
+    for (const pid of this.#pids) this.#send(`watch ${pid}`);
+  }
+
+  #send(line: string): void {
+    this.#shell?.stdin?.write(`${line}\n`);
+  }
+}

@@ -1,0 +1,153 @@
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { engineUser, spawnAs } from "../../../src/engine/os-user.ts";
+import { connect, createBranch, runningPostgres, startPostgresServer } from "../../support/postgres.ts";
+import { temporaryDirectory } from "../../support/process.ts";
+
+const IMMEDIATE = ["--operations", "immediate"];
+
+/** A server whose files remain when it is killed, with one branch that has a row. */
+async function serverWithRow() {
+  const { path: data, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const server = await startPostgresServer(IMMEDIATE, data);
+  onTestFinished(() => server.end());
+  const branch = await createBranch(server);
+  const client = await connect(branch.uri);
+  await client.query("create table kept (x int); insert into kept values (1)");
+  return { server, data, branch, client };
+}
+
+/** Starts a server on the files of another one, and returns the rows of the branch. */
+async function rowsAfterStart(data: string, uri: string) {
+  const server = await startPostgresServer(IMMEDIATE, data, Number(new URL(uri).port));
+  onTestFinished(() => server.end());
+  return (await (await connect(uri)).query("select x from kept")).rows;
+}
+
+/** The data directory of the only branch that an engine has run on. */
+function dataDirectoryOf(data: string): string {
+  const volumes = join(data, "volumes");
+  const [file = ""] = readdirSync(volumes, { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith("data/PG_VERSION") && name.includes("/br-"),
+  );
+  return dirname(join(volumes, file));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.each(["SIGKILL", "SIGABRT"] as const)(
+  "Postgres ends by itself after %s of the server, and nothing is lost",
+  async (signal) => {
+    const { server, data, branch, client } = await serverWithRow();
+    const { pid } = runningPostgres(data);
+    client.query("select pg_sleep(600)").catch(() => undefined);
+    await server.kill(signal);
+    await expect.poll(() => isAlive(pid)).toBe(false);
+    expect(await rowsAfterStart(data, branch.uri)).toEqual([{ x: 1 }]);
+  },
+);
+
+test("Postgres ends by itself if the server is killed while it starts", async () => {
+  const { server, data, branch } = await serverWithRow();
+  await server.api("POST", `${branch.path}/restart`);
+  const file = join(dataDirectoryOf(data), "postmaster.pid");
+  await expect.poll(() => existsSync(file)).toBe(false);
+  connect(branch.uri).catch(() => undefined);
+  await expect.poll(() => existsSync(file) && readFileSync(file, "utf8").includes("\n")).toBe(true);
+  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
+  await server.kill("SIGKILL");
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
+test.runIf(existsSync("/proc/self/stat"))(
+  "a zombie with the number of Postgres does not prevent a start",
+  async () => {
+    const { server, data, branch } = await serverWithRow();
+    const running = runningPostgres(data);
+    await server.kill("SIGKILL");
+    const file = join(dataDirectoryOf(data), "postmaster.pid");
+    await expect.poll(() => isAlive(running.pid)).toBe(false);
+    // The shell becomes a program that waits for none of its children.
+    const parent = spawn("sh", ["-c", "sh -c 'echo $$; exit 0' & exec sleep 600"], spawnAs(engineUser()));
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const pid = Number(await new Promise<Buffer>((resolve) => parent.stdout.once("data", resolve)));
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
+    const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+    rmSync(file, { force: true });
+    writeFileSync(file, [pid, ...lines.slice(1)].join("\n"));
+    expect(await rowsAfterStart(data, branch.uri)).toEqual([{ x: 1 }]);
+  },
+);
+
+test("sockets are in directories that other users cannot enter", async () => {
+  const { data } = await serverWithRow();
+  const { socketDirectory } = runningPostgres(data);
+  expect(lstatSync(socketDirectory).mode & 0o777).toBe(0o700);
+  expect(lstatSync(socketDirectory).uid).toBe(engineUser()?.uid ?? process.getuid?.());
+});
+
+test("a start removes no directory because a file of Postgres names it", async () => {
+  const { server, data, branch } = await serverWithRow();
+  await server.kill("SIGKILL");
+  const { path: canary, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  mkdirSync(join(canary, "1"));
+  writeFileSync(join(canary, "1", "kept"), "");
+  const file = join(dataDirectoryOf(data), "postmaster.pid");
+  const [pid, directory, started, port] = existsSync(file) ? readFileSync(file, "utf8").split("\n") : ["1"];
+  for (const socket of [
+    join(canary, "1"),
+    `/tmp/standin-x/../..${join(canary, "1")}`,
+    `${canary}/../${canary}/1`,
+  ])
+    writeFileSync(file, [pid, directory, started, port, socket, ""].join("\n"));
+  expect(await rowsAfterStart(data, branch.uri)).toEqual([{ x: 1 }]);
+  expect(existsSync(join(canary, "1", "kept"))).toBe(true);
+});
+
+test("the server writes through no link in the directory of a cluster", async () => {
+  const { server, data, branch, client } = await serverWithRow();
+  const { path: canary, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const target = join(canary, "target");
+  writeFileSync(target, "untouched");
+  const statistics = join(dataDirectoryOf(data), "standin_file_cache.json");
+  const replaced = () => lstatSync(statistics).isSymbolicLink();
+  rmSync(statistics, { force: true });
+  symlinkSync(target, statistics);
+  const log = join(dirname(dataDirectoryOf(data)), "wal");
+  await client.query("insert into kept select generate_series(1, 50000)");
+  const { pid } = runningPostgres(data);
+  await server.api("POST", `${branch.path}/restart`);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+  await expect.poll(() => readdirSync(log).length).toBeGreaterThan(0);
+  for (const name of readdirSync(log)) symlinkSync(target, join(log, `${name}.sparse`));
+  await expect
+    .poll(async () => {
+      await client.query("select count(*) from kept").catch(() => undefined);
+      await server.api("POST", `${branch.path}/restart`);
+      await (await connect(branch.uri)).query("select count(*) from kept");
+      return replaced();
+    })
+    .toBe(false);
+  expect(readFileSync(target, "utf8")).toBe("untouched");
+});
