@@ -13,6 +13,11 @@ import { identifier, literal } from "./sql-text.ts";
 const IS_OWN_DATABASE = `datname IN (${OWN_DATABASES.map(literal).join(", ")})
   AND (datdba = 10 OR datname <> ${literal(SPARE_DATABASE)})`;
 
+/** How long a session of a client may take to end. */
+const SESSION_TIMEOUT_MS = 5_000;
+/** The names of databases within the transaction that renames them. */
+const RENAMED = "standin_renamed_";
+
 /** The names of all databases of clients, whatever a client has set for them. */
 export async function clientDatabases(engine: RunningEngine): Promise<string[]> {
   const databases = await engine.query(
@@ -38,6 +43,11 @@ export async function withOpenDatabases<T>(engine: RunningEngine, work: () => Pr
   }
 }
 
+/** A database of another encoding may create names that are no UTF-8. The API cannot show them. */
+function isText(name: string): boolean {
+  return !name.includes("\uFFFD");
+}
+
 export async function readContent(engine: RunningEngine): Promise<ClusterContent> {
   const roles = await engine.query(
     `SELECT rolname, CASE WHEN rolcanlogin THEN coalesce(rolpassword, '') END AS verifier FROM pg_authid
@@ -49,8 +59,12 @@ export async function readContent(engine: RunningEngine): Promise<ClusterContent
      WHERE NOT (${IS_OWN_DATABASE}) ORDER BY datname`,
   );
   return {
-    roles: roles.map(({ rolname, verifier }) => ({ name: rolname ?? "", verifier: verifier ?? undefined })),
-    databases: databases.map(({ datname, owner }) => ({ name: datname ?? "", owner: owner ?? "" })),
+    roles: roles
+      .map(({ rolname, verifier }) => ({ name: rolname ?? "", verifier: verifier ?? undefined }))
+      .filter(({ name }) => isText(name)),
+    databases: databases
+      .map(({ datname, owner }) => ({ name: datname ?? "", owner: owner ?? "" }))
+      .filter(({ name, owner }) => isText(name) && isText(owner)),
   };
 }
 
@@ -70,12 +84,17 @@ export async function applyContent(
   const databaseBefore = new Map(applied.databases.map((database) => [database.id, database]));
   const wantedIds = new Set(wanted.databases.map(({ id }) => id));
   for (const { id, name } of applied.databases) if (!wantedIds.has(id)) await dropDatabase(engine, name);
+  await renameDatabases(
+    engine,
+    wanted.databases.flatMap(({ id, name }) => {
+      const before = databaseBefore.get(id);
+      return before === undefined || before.name === name ? [] : [{ from: before.name, to: name }];
+    }),
+  );
   for (const { id, name, owner } of wanted.databases) {
     const before = databaseBefore.get(id);
     if (before === undefined) await createDatabase(engine, name, owner);
-    else if (before.name !== name)
-      await engine.query(`ALTER DATABASE ${identifier(before.name)} RENAME TO ${identifier(name)}`);
-    if (before !== undefined && before.owner !== owner)
+    else if (before.owner !== owner)
       await engine.query(`ALTER DATABASE ${identifier(name)} OWNER TO ${identifier(owner)}`);
   }
   const wantedRoles = new Set(wanted.roles.map(({ name }) => name));
@@ -107,8 +126,25 @@ function createRole({ name, verifier }: Content["roles"][number]): string {
   );
 }
 
-/** How long a client of a replication slot may take to end. */
-const SLOT_TIMEOUT_MS = 5_000;
+type Renaming = { readonly from: string; readonly to: string };
+
+/** They may have exchanged their names. Sessions end, because Postgres renames no database that is in use. */
+async function renameDatabases(engine: RunningEngine, renamings: readonly Renaming[]): Promise<void> {
+  if (renamings.length === 0) return;
+  await engine.query(
+    `SELECT pg_terminate_backend(pid, ${SESSION_TIMEOUT_MS}) FROM pg_stat_activity
+     WHERE datname IN (${renamings.map(({ from }) => literal(from)).join(", ")})`,
+  );
+  const rename = (from: string, to: string) =>
+    `ALTER DATABASE ${identifier(from)} RENAME TO ${identifier(to)}`;
+  const between = renamings.map((_, index) => `${RENAMED}${index}`);
+  await engine.query(
+    [
+      ...renamings.map(({ from }, index) => rename(from, between[index] ?? "")),
+      ...renamings.map(({ to }, index) => rename(between[index] ?? "", to)),
+    ].join("; "),
+  );
+}
 
 /** Also one that its owner has protected, and with the replication slots of its clients. */
 async function dropDatabase(engine: RunningEngine, name: string): Promise<void> {
@@ -120,7 +156,7 @@ async function dropDatabase(engine: RunningEngine, name: string): Promise<void> 
     await engine.query(`ALTER DATABASE ${identifier(name)} IS_TEMPLATE false`);
   // Postgres drops slots together with their database, but not while a client reads them.
   await engine.query(
-    `SELECT pg_terminate_backend(active_pid, ${SLOT_TIMEOUT_MS}) FROM pg_replication_slots
+    `SELECT pg_terminate_backend(active_pid, ${SESSION_TIMEOUT_MS}) FROM pg_replication_slots
      WHERE database = ${literal(name)} AND active`,
   );
   await engine.query(`DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE)`);

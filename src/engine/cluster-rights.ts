@@ -45,7 +45,7 @@ export async function ensureRights(engine: RunningEngine): Promise<RevokedRights
     statements.push(
       `UPDATE pg_authid SET rolsuper = true WHERE rolname IN (${HOST_ROLES.map(literal).join(", ")})`,
     );
-  if (statements.length > 0) await engine.query(`BEGIN; ${statements.join("; ")}; COMMIT`);
+  if (statements.length > 0) await engine.query(statements.join("; "));
   return [
     ...superusers.map((role) => `role ${identifier(role)}: SUPERUSER`),
     ...members.map(([role, member]) => `role ${identifier(member)}: member of ${role}`),

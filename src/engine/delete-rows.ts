@@ -2,7 +2,10 @@ import { clientDatabases, withOpenDatabases } from "./cluster-content.ts";
 import type { AdminQuery, RunningEngine } from "./engine.ts";
 
 /** Statistics about rows contain values of them, and deleted rows stay in the pages of catalogs until a rewrite. */
-const REWRITTEN_CATALOGS = ["pg_statistic", "pg_statistic_ext_data", "pg_largeobject"];
+const REWRITTEN_CATALOGS = ["pg_statistic", "pg_statistic_ext_data", "pg_largeobject", "pg_attribute"];
+
+/** The first number that Postgres gives to objects of clients. */
+const FIRST_OWN_OID = 16_384;
 
 const TABLES = `SELECT format('%I.%I', nspname, relname) AS name FROM pg_class
     JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -25,8 +28,8 @@ const SEQUENCES = `SELECT format('%I.%I', nspname, relname) AS name FROM pg_clas
   WHERE relkind = 'S' AND nspname !~ '^pg_t' ORDER BY 1`;
 
 /**
- * Deletes all rows of all databases, and what tells about them: statistics, large objects, the values of sequences,
- * the content of materialized views. The schema stays. No code of clients runs: no trigger is enabled meanwhile, and
+ * Deletes all rows of all databases, and what tells about them: statistics, values of added columns, large objects, the
+ * values of sequences, the content of materialized views. The schema stays. No code of clients runs: no trigger is enabled meanwhile, and
  * what an index calls, Postgres calls with the rights of the table's owner only.
  */
 export async function deleteRows(engine: RunningEngine): Promise<void> {
@@ -46,7 +49,6 @@ async function deleteRowsOf(query: AdminQuery): Promise<void> {
     triggers.map(({ alter, name, mode }) => `${alter} ${action(mode ?? "")} TRIGGER ${name}`);
   await query(
     [
-      "BEGIN",
       ...setTriggers(() => "DISABLE"),
       // All at once, so that foreign keys do not matter.
       ...(tables.length === 0 ? [] : [`TRUNCATE ${tables.join(", ")} CASCADE`]),
@@ -55,8 +57,10 @@ async function deleteRowsOf(query: AdminQuery): Promise<void> {
       ...(await namesOf(query, VIEWS)).map((name) => `REFRESH MATERIALIZED VIEW ${name} WITH NO DATA`),
       "SELECT count(lo_unlink(oid)) FROM pg_largeobject_metadata",
       "DELETE FROM pg_statistic",
+      // What the rows had in a column that was added later.
+      `UPDATE pg_attribute SET atthasmissing = false, attmissingval = NULL
+         WHERE atthasmissing AND attrelid >= ${FIRST_OWN_OID}`,
       "DELETE FROM pg_statistic_ext_data",
-      "COMMIT",
     ].join("; "),
   );
   for (const catalog of REWRITTEN_CATALOGS) await query(`VACUUM FULL ${catalog}`);

@@ -115,7 +115,7 @@ export interface RunningStandby extends RunningEngine {
 
 export type Row = Readonly<Record<string, string | null>>;
 
-/** Runs statements as the superuser, and returns the rows of the last one. */
+/** Runs statements as the superuser, in one transaction, and returns the rows of the last one. */
 export type AdminQuery = (sql: string) => Promise<readonly Row[]>;
 
 export type EngineAddress = { readonly path: string };

@@ -30,7 +30,8 @@ const SAFE_SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: "on",
   password_encryption: "scram-sha-256",
   check_function_bodies: "off",
-  lock_timeout: "10s",
+  // Longer than `deadlock_timeout`, after which Postgres interrupts its own maintenance of tables.
+  lock_timeout: "3s",
   statement_timeout: "5min",
   idle_in_transaction_session_timeout: "0",
   idle_session_timeout: "0",

@@ -136,9 +136,21 @@ class ClientSession {
     const engineParameters = new Map(parameters).set("database", database);
     if (route.options === undefined) engineParameters.delete("options");
     else engineParameters.set("options", route.options);
-    await this.#serve(served, admitted, (compute, isEnded) =>
-      this.#openSession(served, admitted, engineParameters, compute, isEnded),
-    );
+    const isReplication = parameters.has("replication");
+    await this.#serve(served, admitted, async (compute, isEnded) => {
+      const endReplication = isReplication ? compute.beginReplication() : undefined;
+      try {
+        const opened = await this.#openSession(served, admitted, engineParameters, compute, isEnded);
+        const release = () => {
+          opened.release();
+          endReplication?.();
+        };
+        return { ...opened, release };
+      } catch (error) {
+        endReplication?.();
+        throw error;
+      }
+    });
   }
 
   /** Ends the connection with the error that the client is to see, if any. */

@@ -63,6 +63,11 @@ export const CLIENT_ERRORS = {
     code: "08P01",
     message: "no more connections allowed (max_client_conn)",
   },
+  tooManyReplications: {
+    severity: FATAL,
+    code: "53300",
+    message: 'number of requested standby connections exceeds "max_wal_senders" (currently 10)',
+  },
   queryWaitTimeout: { severity: FATAL, code: "08P01", message: "query_wait_timeout" },
   serverCrashed: { severity: FATAL, code: "08P01", message: "server conn crashed?" },
   dropped: { severity: FATAL, code: "08006", message: "the connection was lost" },

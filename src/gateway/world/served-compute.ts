@@ -4,12 +4,17 @@ import { cacheStatisticsOf } from "../compute/branch-content.ts";
 import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";
 import { CpuLoad } from "../compute/cpu-load.ts";
 import { MarkSchedule } from "../data/mark-schedule.ts";
-import { CLIENT_ERRORS } from "../errors.ts";
+import { CLIENT_ERRORS, ConnectionRejected } from "../errors.ts";
 import type { ClientError } from "../messages.ts";
 import { ComputeSpans } from "./spans.ts";
 
 /** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
 const STATISTICS_DELAY_MS = 250;
+
+/** Until roles and databases that could not be applied are applied again, in wall-clock time. */
+const APPLY_AGAIN_MS = 2_000;
+/** A: as `max_wal_senders` of a stock Postgres. The others are those of standin and of read replicas. */
+const MAX_REPLICATIONS = 10;
 
 export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit" | "onWritten"> & {
   readonly ignoresLoad?: boolean | undefined;
@@ -36,6 +41,8 @@ export class ServedCompute {
   /** By their connections. */
   readonly #sessions = new Map<string, ServedSession>();
   #sampling: NodeJS.Timeout | undefined;
+  #applying: NodeJS.Timeout | undefined;
+  #replications = 0;
 
   constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {
     this.#world = world;
@@ -127,7 +134,28 @@ export class ServedCompute {
       this.#world.transact(({ world }) => world.computes.get(this.#endpointId)?.branchId === branchId),
     )
       .then((isOfBranch) => (isOfBranch ? this.host.syncContent() : undefined))
-      .catch((error) => this.#onError(error, `roles or databases of ${branchId} could not be applied`));
+      .catch((error) => {
+        this.#onError(error, `roles or databases of ${branchId} could not be applied; it is tried again`);
+        this.#applyLater();
+      });
+  }
+
+  /** A client has held a lock for too long. The next start of the engine applies them, too. */
+  #applyLater(): void {
+    clearTimeout(this.#applying);
+    this.#applying = setTimeout(() => {
+      if (this.host.isRunning) this.host.syncContent().catch(() => this.#applyLater());
+    }, APPLY_AGAIN_MS).unref();
+  }
+
+  /** A session of the replication protocol begins. Throws `ConnectionRejected` if there are too many. */
+  beginReplication(): () => void {
+    if (this.#replications >= MAX_REPLICATIONS)
+      throw new ConnectionRejected(CLIENT_ERRORS.tooManyReplications);
+    this.#replications += 1;
+    return () => {
+      this.#replications -= 1;
+    };
   }
 
   /** Resolves when the world has the roles and databases that SQL has changed so far. Never rejects. */

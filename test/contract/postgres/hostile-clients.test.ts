@@ -123,6 +123,8 @@ describe.each(installations)("Postgres $version", ({ binDirectory }) => {
       `create table t as select '${secret}'::text as x from generate_series(1, 100)`,
       "analyze t",
       "create materialized view m as select * from t",
+      `alter table t add y text default '${secret}'`,
+      "alter table t alter y drop default",
       "create sequence s",
       `select nextval('s'), lo_from_bytea(0, '${secret}')`,
       // The rows of a template would stay if it was not found.
@@ -133,6 +135,9 @@ describe.each(installations)("Postgres $version", ({ binDirectory }) => {
     const copy = await connect((await createSchemaOnly(parent)).uri);
     expect((await copy.query("select * from t")).rows).toEqual([]);
     expect((await copy.query(statistics)).rows).toEqual([]);
+    const added = "select attmissingval from pg_attribute where attmissingval is not null";
+    expect((await client.query(added)).rows).toHaveLength(1);
+    expect((await copy.query(added)).rows).toEqual([]);
     expect((await copy.query("select * from pg_largeobject_metadata")).rows).toEqual([]);
     expect((await copy.query("select is_called from s")).rows).toEqual([{ is_called: false }]);
     await expect(copy.query("select * from m")).rejects.toMatchObject({ code: "55000" });
@@ -229,6 +234,81 @@ describe.each(installations)("Postgres $version", ({ binDirectory }) => {
     expect(
       (await again.query("select 1 from pg_roles where rolname = 'platform_superuser'")).rows,
     ).toHaveLength(1);
+  });
+
+  test("a lock that a client holds blocks neither other clients nor the world, and the change follows", async () => {
+    const branch = await newBranch();
+    const client = await connect(branch.uri);
+    await runAll(client, "begin", "create role locked");
+    const path = `/projects/${branch.projectId}/branches/${branch.branchId}`;
+    expect((await server.api("POST", `${path}/roles`, { role: { name: "locked" } })).status).toBe(201);
+    expect((await server.api("POST", `${path}/roles`, { role: { name: "later" } })).status).toBe(201);
+    const other = await connect(branch.uri);
+    expect((await other.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    await client.query("rollback");
+    const roles = "select rolname from pg_roles where rolname in ('locked', 'later') order by 1";
+    await expect
+      .poll(async () => (await other.query(roles)).rows)
+      .toEqual([{ rolname: "later" }, { rolname: "locked" }]);
+  });
+
+  test("databases may exchange their names, also while clients are connected", async () => {
+    const branch = await newBranch();
+    const client = await connect(branch.uri);
+    await runAll(client, "create database second", "create table first_table (x int)");
+    const path = `/projects/${branch.projectId}/branches/${branch.branchId}/databases`;
+    await expect.poll(async () => (await server.api("GET", `${path}/second`)).status).toBe(200);
+    await client.end();
+    expect((await server.api("POST", `${branch.path}/suspend`)).status).toBe(200);
+    for (const [from, to] of [
+      ["neondb", "between"],
+      ["second", "neondb"],
+      ["between", "second"],
+    ])
+      expect((await server.api("PATCH", `${path}/${from}`, { database: { name: to } })).status).toBe(200);
+    const again = await connect(branch.uri.replace("/neondb?", "/second?"));
+    expect((await again.query("select count(*)::int as rows from first_table")).rows).toEqual([{ rows: 0 }]);
+    expect((await server.api("PATCH", `${path}/second`, { database: { name: "third" } })).status).toBe(200);
+    const renamed = branch.uri.replace("/neondb?", "/third?");
+    await expect
+      .poll(async () => {
+        const last = await connect(renamed).catch(() => undefined);
+        return (await last?.query("select count(*)::int as rows from first_table"))?.rows;
+      })
+      .toEqual([{ rows: 0 }]);
+  });
+
+  test("a role whose name is no UTF-8 does not prevent the start", async () => {
+    const branch = await newBranch();
+    const client = await connect(branch.uri);
+    await client.query("create database ascii encoding 'SQL_ASCII' locale 'C' template template0");
+    const other = await connect(branch.uri.replace("/neondb?", "/ascii?"));
+    await other.query(`do $$ begin execute E'create role "r\\xff" login'; end $$`);
+    await restart(branch.path);
+    expect((await (await connect(branch.uri)).query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    const { body } = await server.api(
+      "GET",
+      `/projects/${branch.projectId}/branches/${branch.branchId}/roles`,
+    );
+    expect(body.roles.map(({ name }: { name: string }) => name)).toEqual(["neondb_owner"]);
+  });
+
+  test("replication connections of clients leave those that standin needs", async () => {
+    const branch = await newBranch();
+    await connect(branch.uri);
+    for (let count = 0; count < 10; count += 1) await connect(branch.uri, { replication: "true" });
+    await expect(connect(branch.uri, { replication: "true" })).rejects.toMatchObject({ code: "53300" });
+    const client = await connect(branch.uri);
+    expect((await client.query("show max_slot_wal_keep_size")).rows).toEqual([
+      { max_slot_wal_keep_size: "256MB" },
+    ]);
+    const path = `/projects/${branch.projectId}/branches/${branch.branchId}/roles`;
+    await server.api("POST", path, { role: { name: "afterwards" } });
+    await expect
+      .poll(
+        async () => (await client.query("select 1 from pg_roles where rolname = 'afterwards'")).rows.length,
+      )
+      .toBe(1);
   });
 
   test.runIf(existsSync("/proc/self"))("a crash does not write statements to the log", async () => {
