@@ -60,6 +60,7 @@ export const DEFAULT_MAX_BRANCH_HISTORY = 256 * 1024 ** 2;
 export type PostgresLog = {
   error(error: unknown, message: string): void;
   warn(message: string): void;
+  info(message: string): void;
 };
 
 const NO_FIGURES: GatewayFigures = {
@@ -284,6 +285,11 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
   const { PostgresEngine } = await import("../engine/postgres-engine.ts");
   const user = engineUser();
   const installations = await findInstallations(options.engineBin, user);
+  log.info(
+    user === undefined
+      ? "Postgres runs as the user of this server: what escapes from Postgres can do what the server can (SECURITY.md)"
+      : `Postgres runs as the user ${user.name}, which cannot read the worlds and keys of this server`,
+  );
   const { root } = volumes;
   mkdirSync(root, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
   if (user !== undefined) await makeReachable(root, options.dataDirectory, user);

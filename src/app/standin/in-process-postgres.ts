@@ -67,6 +67,7 @@ export async function openInProcessPostgres(
   const port = new PostgresPort(worlds, options, {
     error: (error, message) => warn(`${message}: ${error instanceof Error ? error.message : String(error)}`),
     warn,
+    info: () => undefined,
   });
   const close = async () => {
     await port.close();

@@ -56,6 +56,7 @@ export async function openInProcessScene(
         if (!message.endsWith("has exited")) errors.push(new Error(message, { cause: error }));
       },
       warn: () => undefined,
+      info: () => undefined,
     },
   );
   const engines = new Map<string, RunningEngine>();
