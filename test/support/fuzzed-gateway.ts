@@ -35,10 +35,10 @@ const NO_ENGINE: Engine = {
 };
 
 /** A gateway with one compute and without Postgres, on a port of its own. */
-export async function openFuzzedGateway() {
+export async function openFuzzedGateway({ requireTls = false, proxyProtocol = false } = {}) {
   const { path, remove } = temporaryDirectory();
   const double = await createDouble({ operations: "immediate" });
-  const { endpointId, created } = await createProject(double);
+  const { projectId, endpointId, created } = await createProject(double);
   const bugs: unknown[] = [];
   const volumes = new Volumes(join(path, "volumes"), path);
   const gateway = new Gateway({
@@ -49,8 +49,8 @@ export async function openFuzzedGateway() {
     dataLimit: new DataLimit(volumes, "none"),
     requestRemoval: () => undefined,
     tls: new TlsIdentity(join(path, "tls")),
-    requireTls: false,
-    proxyProtocol: false,
+    requireTls,
+    proxyProtocol,
     maxEngines: 1,
     maxBranchHistory: 2 ** 28,
     onError: (error) => bugs.push(error),
@@ -71,6 +71,8 @@ export async function openFuzzedGateway() {
     onBug: (error) => bugs.push(error),
   });
   return {
+    double,
+    projectId,
     endpointId,
     gateway,
     /** The HTTP surfaces of the same world, with SQL over HTTP. */

@@ -55,6 +55,18 @@ test("a creation that fails leaves nothing", async () => {
   expect(volumes.stored()).toEqual([]);
 });
 
+test("a volume does not exist before its data is complete", async () => {
+  const volumes = new Volumes(join(newDirectory(), "volumes"), newDirectory());
+  const { volume, release } = await volumes.create("history", "br-1", async () => {
+    const [id = ""] = volumes.stored();
+    expect([id.startsWith("history/br-1-"), volumes.has(id)]).toEqual([true, false]);
+    expect(() => volumes.volume(id)).toThrow(MissingVolume);
+    return { bases: [] };
+  });
+  release();
+  expect(volumes.has(volume.id)).toBe(true);
+});
+
 test("a volume is pinned until all pins are released", async () => {
   const volumes = new Volumes(join(newDirectory(), "volumes"), newDirectory());
   const [first, second] = [volumes.pin("history/br-1"), volumes.pin("history/br-1")];

@@ -232,7 +232,9 @@ test("with a control token set, the control API requires it and the imitated API
     (await app.fetch(new Request(`http://localhost${path}`, { headers }))).status;
   expect(await request("/_sim/clock", {})).toBe(401);
   expect(await request("/_sim/clock", { Authorization: `Bearer ${API_KEY}` })).toBe(401);
-  expect(await request("/_sim/clock", { Authorization: `Bearer ${controlToken}x` })).toBe(401);
+  expect(await request("/_sim/clock", { Host: "evil.example" })).toBe(401);
+  for (const wrong of [`${controlToken}x`, controlToken.slice(0, -1), controlToken.slice(1), "a"])
+    expect(await request("/_sim/clock", { Authorization: `Bearer ${wrong}` })).toBe(401);
   expect(await request("/_sim/clock", { Authorization: `Bearer ${controlToken}` })).toBe(200);
   expect(await request("/api/v2/projects", { Authorization: `Bearer ${controlToken}` })).toBe(401);
 });

@@ -52,6 +52,23 @@ test("SET, PREPARE, LISTEN and temporary tables stay in the session, which the n
   await two.query("discard all");
 });
 
+test("each role has sessions of its own", async () => {
+  const path = `/projects/${branch.projectId}`;
+  await server.api("POST", `${path}/branches/${branch.branchId}/roles`, { role: { name: "second" } });
+  const other = await server.api(
+    "GET",
+    `${path}/connection_uri?${query.replace("role_name=neondb_owner", "role_name=second")}`,
+  );
+  const [one, two] = [await connect(pooled), await connect(other.body.uri)];
+  // One after another, so that each could get the session that the other has just left.
+  for (const [client, role] of [
+    [one, "neondb_owner"],
+    [two, "second"],
+    [one, "neondb_owner"],
+  ] as const)
+    expect((await client.query("select current_user as role")).rows).toEqual([{ role }]);
+});
+
 test("each client has its own application_name, TimeZone and DateStyle", async () => {
   const one = await connect(pooled, { application_name: "one" });
   const two = await connect(pooled, { application_name: "two" });

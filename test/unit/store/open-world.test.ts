@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { NO_NUMBERS } from "../../../src/platform/core/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
-import { readHeadMark } from "../../../src/store/file/head-mark.ts";
+import { HeadMark, readHeadMark } from "../../../src/store/file/head-mark.ts";
 import { openStore, type Store } from "../../../src/store/file/open-world.ts";
 import { readWorldRow } from "../../../src/store/file/read-world.ts";
 import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
@@ -209,6 +209,17 @@ describe("the mark of the acknowledged head", () => {
     expect(readHeadMark(path)).toBeUndefined();
     simulated.run({ type: "CreateWorld", settings: files.simulated.world.settings });
     expect(readHeadMark(path)).toMatchObject({ seq: 1 });
+  });
+
+  test("is durable when the log that it is compared with is gone", () => {
+    const { store, rename } = worldAtWork(copyOf(files.complete), { marksHead: true });
+    const synced = vi.spyOn(HeadMark.prototype, "sync");
+    onTestFinished(() => synced.mockRestore());
+    rename();
+    expect(synced).not.toHaveBeenCalled();
+    store.checkpoint();
+    expect(store.walBytes()).toBe(0);
+    expect(synced).toHaveBeenCalledTimes(1);
   });
 });
 
