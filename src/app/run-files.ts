@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkSchema } from "../store/file/check-schema.ts";
 import { vacuumCopy } from "../store/file/open-read-only.ts";
 import { redactSecrets } from "../store/file/redact-secrets.ts";
 import { DataDirectory } from "../worlds/data-directory.ts";
@@ -25,6 +26,8 @@ export function temporaryDirectory(parent = tmpdir()): {
 
 /** Begins with a copy of a world's file, whose keys are others there: `recorded-key-` and their number. */
 export function importRecordedWorld(data: string, file: string): void {
+  // The file may come with a scenario of somebody else.
+  checkSchema(file, MIGRATIONS_FOLDER);
   const directory = new DataDirectory(data, MIGRATIONS_FOLDER);
   try {
     directory.importWorld(DEFAULT_WORLD, (copy) => {

@@ -5,6 +5,8 @@ import { probeServer } from "../server-probe.ts";
 
 /** No call of a move takes longer. */
 const CALL_TIMEOUT_MS = 60_000;
+/** Of one call. */
+const MAX_ANSWER_BYTES = 1024 ** 2;
 
 /**
  * The control API of another server, as the destination of a world. Rejects with `StoreUnavailable` if nothing
@@ -29,9 +31,11 @@ export async function httpDestination({ world, url, token }: DestinationPlace): 
       ...(body === undefined
         ? {}
         : { body: isBytes ? new Blob([body as Uint8Array<ArrayBuffer>]) : JSON.stringify(body) }),
+      // A server that redirects would get a world with its passwords sent elsewhere.
+      redirect: "error",
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
     });
-    const answer = (await response.json()) as T & { message?: string };
+    const answer = JSON.parse(await textOf(response)) as T & { message?: string };
     if (!response.ok) throw new Error(answer.message ?? `${url} responded with status ${response.status}`);
     return answer;
   };
@@ -64,6 +68,18 @@ export async function httpDestination({ world, url, token }: DestinationPlace): 
       return arrived;
     },
   };
+}
+
+/** The other server may be anything that responds: an answer has a few hundred bytes. */
+async function textOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error("the answer of the other server is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 function bodyOfPart({ takenAt, ...sum }: PartSum): object {

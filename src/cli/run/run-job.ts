@@ -22,6 +22,7 @@ import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts
 import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { NotAWorldFile } from "../../store/tables/format-version.ts";
 import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 
 /**
@@ -121,7 +122,8 @@ export async function runScenarioJob(
       if (error instanceof CannotRunError) return couldNotRun(error.message);
       if (error instanceof SeedFileError)
         return couldNotRun(`the world of ${job.file} is invalid: ${error.message}`);
-      if (error instanceof CorruptFile) return couldNotRun(`world.file: ${error.message}`);
+      if (error instanceof CorruptFile || error instanceof NotAWorldFile)
+        return couldNotRun(`world.file: ${error.message}`);
       if (hooks.signal?.aborted === true) throw error;
       // Reported as a result, so that the other runs continue.
       return couldNotRun(

@@ -1,6 +1,7 @@
 import BetterSqlite3 from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
+import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { NotAWorldFile } from "../tables/format-version.ts";
 import { openForReading } from "./open-read-only.ts";
 import { connectReadOnly, retainStatements } from "./sqlite-connection.ts";
@@ -12,6 +13,14 @@ type SchemaObject = { readonly type: string; readonly name: string; readonly sql
  * trigger would change what is written later, and a view could stand for a table.
  */
 export function checkSchema(path: string, migrationsFolder: string): void {
+  try {
+    compareSchema(path, migrationsFolder);
+  } catch (error) {
+    throw asCorruptFile(error);
+  }
+}
+
+function compareSchema(path: string, migrationsFolder: string): void {
   // Before an upgrade could fire a trigger.
   const original = connectReadOnly(path);
   try {

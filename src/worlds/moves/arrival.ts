@@ -4,6 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeDirectory, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
+import { checkSchema } from "../../store/file/check-schema.ts";
 import { type LoadedWorld, readLoadedWorld } from "../../store/file/loaded-world.ts";
 import { type OpenOptions, openStore } from "../../store/file/open-world.ts";
 import { WalScan, walPath } from "../../store/file/wal-file.ts";
@@ -12,11 +13,17 @@ import { ArrivingSecrets } from "./moving-secrets.ts";
 import {
   LOG_PART,
   type MovedWorld,
+  type MovingWorld,
   type PartName,
   type PartSum,
   type PreparedWorld,
   SNAPSHOT_PART,
 } from "./world-move.ts";
+
+/** Snapshots of one world, beside its file and its log. */
+const MAX_PARTS = 1_000;
+/** What a world may grow while it is sent, because it is in service meanwhile. */
+const MAX_GROWTH_BYTES = 1024 ** 3;
 
 /** Paths in the data directory where a world arrives. */
 export type ArrivalPlaces = {
@@ -47,12 +54,24 @@ export class Arrival {
   readonly #parts = new Map<PartName, ReceivedPart>();
   readonly #secrets: ArrivingSecrets;
   readonly #logScan = new WalScan();
+  readonly #migrationsFolder: string;
+  /** The snapshots whose schema is that of a world. */
+  readonly #checked = new Set<PartName>();
+  readonly #maxBytes: number;
+  #bytes = 0;
   #preparation: Promise<LoadedWorld | undefined> | undefined;
   /** Whether a part could not be written. */
   #isBroken = false;
 
-  constructor(historyId: string, places: ArrivalPlaces, box: SecretBox) {
+  constructor(
+    { historyId, sizeBytes }: MovingWorld,
+    places: ArrivalPlaces,
+    box: SecretBox,
+    migrationsFolder: string,
+  ) {
     this.historyId = historyId;
+    this.#maxBytes = sizeBytes + MAX_GROWTH_BYTES;
+    this.#migrationsFolder = migrationsFolder;
     this.#places = places;
     this.#secrets = new ArrivingSecrets(box);
     removeDatabase(temporaryPath(places.world));
@@ -60,11 +79,14 @@ export class Arrival {
 
   /** Parts arrive from their beginning on, without gaps. */
   async write(name: PartName, offset: number, bytes: Uint8Array): Promise<void> {
+    if (this.#bytes + bytes.length > this.#maxBytes)
+      throw new ArrivalRefused("size_bytes: more arrives than was announced");
     const part = this.#parts.get(name) ?? (await this.#open(name));
     if (offset !== part.bytes)
       throw new ArrivalRefused(`offset: ${name} continues at byte ${part.bytes}, not at ${offset}`);
     if (part.file === undefined) throw new ArrivalRefused(`part: ${name} is complete already`);
     part.bytes += bytes.length;
+    this.#bytes += bytes.length;
     part.hash.update(bytes);
     if (name === LOG_PART) this.#logScan.add(bytes);
     try {
@@ -84,6 +106,10 @@ export class Arrival {
    */
   async prepare({ parts, secrets }: PreparedWorld): Promise<number | undefined> {
     for (const part of parts) await this.#finishPart(part);
+    for (const { name } of parts) {
+      this.#checkSnapshot(name);
+      await nextTurn();
+    }
     await this.#secrets.seal(secrets);
     this.#preparation ??= readLoadedWorld(temporaryPath(this.#places.world), nextTurn);
     const loaded = await this.#preparation;
@@ -95,7 +121,7 @@ export class Arrival {
    * Checks what arrived, and puts it in place: the snapshots first, because the world refers to none of them. Returns
    * the world, for opening its file.
    */
-  async complete(moved: MovedWorld, migrationsFolder: string): Promise<LoadedWorld> {
+  async complete(moved: MovedWorld): Promise<LoadedWorld> {
     const prepared = await this.#preparation?.catch(() => undefined);
     for (const part of moved.parts) await this.#finishPart(part);
     for (const part of this.#parts.values()) await closePart(part);
@@ -103,7 +129,10 @@ export class Arrival {
     const { damage } = this.#logScan;
     if (damage !== undefined)
       throw new ArrivalRefused(`the write-ahead log is damaged at byte ${damage.atByte}`);
-    const options = { migrationsFolder, loaded: prepared, isLogChecked: true };
+    for (const { name } of moved.parts) this.#checkSnapshot(name);
+    // With its log, which may change the schema.
+    checkSchema(temporary, this.#migrationsFolder);
+    const options = { migrationsFolder: this.#migrationsFolder, loaded: prepared, isLogChecked: true };
     const loaded = this.#openAndSeal(temporary, options, moved);
     for (const { name, takenAt } of moved.parts) {
       if (!name.startsWith(SNAPSHOT_PART)) continue;
@@ -153,6 +182,14 @@ export class Arrival {
     }
   }
 
+  /** A snapshot is in place from now on, and a later restore opens it. */
+  #checkSnapshot(name: PartName): void {
+    const isKnown = !name.startsWith(SNAPSHOT_PART) || this.#checked.has(name) || !this.#parts.has(name);
+    if (isKnown) return;
+    checkSchema(this.#pathOf(name), this.#migrationsFolder);
+    this.#checked.add(name);
+  }
+
   #checkHistory(historyId: string, expected: string): void {
     if (historyId !== expected)
       throw new ArrivalRefused(`the file has history ${historyId}, not history ${expected}`);
@@ -170,6 +207,7 @@ export class Arrival {
   }
 
   async #open(name: PartName): Promise<ReceivedPart> {
+    if (this.#parts.size >= MAX_PARTS) throw new ArrivalRefused(`parts: there are more than ${MAX_PARTS}`);
     const path = this.#pathOf(name);
     makeDirectory(dirname(path));
     const part: ReceivedPart = {

@@ -1,6 +1,7 @@
 import { accept, type Result, refuse } from "../../platform/refusal-codes.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { NotAWorldFile } from "../../store/tables/format-version.ts";
 import { runInBackground, storeUnavailable } from "../hosted/store-failure.ts";
 import type { HostedWorld } from "../hosted-world.ts";
 import type { StoredWorldInfo } from "../world-handle.ts";
@@ -48,18 +49,18 @@ export class HostedArrivals implements WorldArrivals {
     this.#files = files;
   }
 
-  async begin(name: string, { historyId, sizeBytes }: MovingWorld): Promise<Result<string>> {
+  async begin(name: string, moving: MovingWorld): Promise<Result<string>> {
     for (const [other, pending] of [...this.#arrivals])
-      if (this.#isIdle(pending) || (other === name && this.#isRepeated(pending, historyId)))
+      if (this.#isIdle(pending) || (other === name && this.#isRepeated(pending, moving.historyId)))
         await this.#discard(other);
-    const room = this.#worlds.checkRoom(name, sizeBytes);
+    const room = this.#worlds.checkRoom(name, moving.sizeBytes);
     if (!room.ok) return room;
     const id = this.#worlds.newId();
     const release = this.#worlds.reserve(name);
     this.#arrivals.set(name, {
       id,
       release,
-      arrival: this.#files.receive(name, historyId),
+      arrival: this.#files.receive(name, moving),
       lastAt: this.#worlds.hostClock.steady(),
     });
     return accept(id);
@@ -128,7 +129,7 @@ export class HostedArrivals implements WorldArrivals {
     try {
       return accept(await work(pending));
     } catch (error) {
-      if (error instanceof ArrivalRefused || error instanceof CorruptFile)
+      if (error instanceof ArrivalRefused || error instanceof CorruptFile || error instanceof NotAWorldFile)
         return refuse("ARRIVAL_REFUSED", error.message);
       throw storeUnavailable(`world "${name}" could not be received`, error);
     }

@@ -9,7 +9,7 @@ import { Arrival } from "./arrival.ts";
 import { Departure } from "./departure.ts";
 import { MoveMarks } from "./move-marks.ts";
 import { DepartingSecrets } from "./moving-secrets.ts";
-import { type MoveDestination, type MovedWorld, SNAPSHOT_PART } from "./world-move.ts";
+import { type MoveDestination, type MovedWorld, type MovingWorld, SNAPSHOT_PART } from "./world-move.ts";
 
 type MoveFilesOptions = {
   readonly migrationsFolder: string;
@@ -75,16 +75,16 @@ export class MoveFiles {
     return new DepartingSecrets(world, this.#options.secretBox);
   }
 
-  receive(world: string, historyId: string): Arrival {
+  receive(world: string, moving: MovingWorld): Arrival {
     const places = {
       world: worldFilePath(this.#directory, world),
       snapshot: (name: string) => snapshotFilePath(this.#directory, world, name),
     };
-    return new Arrival(historyId, places, this.#options.secretBox);
+    return new Arrival(moving, places, this.#options.secretBox, this.#options.migrationsFolder);
   }
 
   async complete(world: string, arrival: Arrival, moved: MovedWorld): Promise<void> {
-    this.#arrived.set(world, await arrival.complete(moved, this.#options.migrationsFolder));
+    this.#arrived.set(world, await arrival.complete(moved));
     this.marks.delete(world);
   }
 
