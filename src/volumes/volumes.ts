@@ -11,10 +11,14 @@ const LOG = "wal";
 const MARKS = "marks";
 const OPEN = "open";
 const ORIGIN = "origin.json";
-const BASE = "base";
+/** How the names of directories begin that volumes begin with. */
+export const BASE = "base";
 const UNFINISHED = ".unfinished";
 /** In the directory of a history: the relative path of the data directory whose worlds it belongs to. */
 const OWNER = "owner";
+
+/** `<history id>/<name>`. The world that refers to a volume may be a file from elsewhere. */
+export const VOLUME_ID = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}\/[A-Za-z0-9][A-Za-z0-9-]{0,127}$/;
 
 /** Directories with the data of branches: `<root>/<history id>/<name>/`. */
 export class Volumes {
@@ -46,7 +50,7 @@ export class Volumes {
   }
 
   has(id: string): boolean {
-    return existsSync(join(this.root, id, ORIGIN));
+    return VOLUME_ID.test(id) && existsSync(join(this.root, id, ORIGIN));
   }
 
   /** The volume exists when this resolves, or not at all. It is pinned until `release` is called. */
@@ -224,6 +228,7 @@ export class Volumes {
   }
 
   #readOrigin(id: string): VolumeOrigin {
+    if (!VOLUME_ID.test(id)) throw new MissingVolume(`"${id}" is not the name of a volume`);
     const directory = join(this.root, id);
     const text = readText(join(directory, ORIGIN));
     if (text === undefined) throw new MissingVolume(`the data in ${directory} is missing`);

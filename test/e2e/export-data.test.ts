@@ -46,12 +46,12 @@ test("an export with data has the rows of all branches, and an import brings the
   cpSync(out, elsewhere);
   const without = await runStandin(["import", elsewhere, "--data", testDirectory()]);
   expect([without.code, without.stderr]).toEqual([0, expect.stringContaining("have no data")]);
-  expect((await runStandin(["import", out, "--data", server.data, "--world", "copy"])).stderr).toContain(
-    "another world uses it",
-  );
+  expect(
+    (await runStandin(["import", out, "--with-data", "--data", server.data, "--world", "copy"])).stderr,
+  ).toContain("another world uses it");
 
   const data = testDirectory();
-  const imported = await runStandin(["import", out, "--data", data, "--json"]);
+  const imported = await runStandin(["import", out, "--with-data", "--data", data, "--json"]);
   expect(JSON.parse(imported.stdout)).toMatchObject({ world: "default", data: "imported" });
   expect((await runStandin(["verify", data])).code).toBe(0);
   // What was imported does not need the exported files any more.

@@ -31,6 +31,19 @@ test("a volume is found again by its id", async () => {
   });
 });
 
+test.each(["../x", "a/../..", "/etc", "a/b/c", "a/..", "./a", "a", "", "a\0/b"])(
+  "a world that refers to %j refers to no volume, whatever is there",
+  (id) => {
+    const root = join(newDirectory(), "volumes");
+    mkdirSync(join(root, "a", "b", "c"), { recursive: true });
+    for (const place of [root, join(root, ".."), join(root, "a"), join(root, "a", "b", "c")])
+      writeFileSync(join(place, "origin.json"), JSON.stringify({ bases: [] }));
+    const volumes = new Volumes(root, newDirectory());
+    expect(volumes.has(id)).toBe(false);
+    expect(() => volumes.volume(id)).toThrow(MissingVolume);
+  },
+);
+
 test("a volume that was deleted is missing", async () => {
   const root = join(newDirectory(), "volumes");
   const volumes = new Volumes(root, newDirectory());

@@ -1,16 +1,24 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { constants, existsSync, mkdirSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { engineUser } from "../../engine/os-user.ts";
-import { MissingVolume, Volumes } from "../../volumes/volumes.ts";
+import { BASE, MissingVolume, Volumes } from "../../volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { showProgress } from "../terminal/progress-display.ts";
+import { checkForeignVolume, replaceSettings } from "./foreign-volumes.ts";
 import { readBranchData } from "./verify-data.ts";
 import { toFileError } from "./world-database.ts";
 
 const run = promisify(execFile);
+const COPY_OPTIONS = {
+  recursive: true,
+  verbatimSymlinks: true,
+  preserveTimestamps: true,
+  mode: constants.COPYFILE_FICLONE,
+};
 
 /** The directory beside an exported file with the data of its branches. */
 export function exportedDataDirectory(file: string): string {
@@ -34,7 +42,11 @@ export async function exportData(file: string, volumesDirectory: string, target:
   return copyVolumes(volumeIds(file), volumes, to);
 }
 
-/** Copies the data beside an exported file into a data directory. Returns how to undo it. */
+/**
+ * Copies the data beside an exported file into a data directory. Returns how to undo it. Postgres trusts its files, so
+ * the sender must be trusted, too: settings that run programs are replaced and links are rejected, but functions in
+ * C, superusers and damaged pages are not found.
+ */
 export async function importData(file: string, data: string, volumesDirectory: string): Promise<() => void> {
   const from = new Volumes(exportedDataDirectory(file), dirname(file));
   const to = new Volumes(volumesDirectory, data);
@@ -44,17 +56,50 @@ export async function importData(file: string, data: string, volumesDirectory: s
     throw new CliError(
       `the data of this world is already in ${join(to.root, existing)}, where another world uses it; import it with another --data`,
     );
-  await copyVolumes(ids, from, to.root);
-  const histories = [...ids].map((id) => dirname(id));
-  for (const history of histories) to.own(history);
-  const user = engineUser();
-  // The files belong to who has exported them.
-  if (user !== undefined)
-    for (const id of directoriesOf(ids, to))
-      await run("chown", ["-R", `${user.uid}:${user.gid}`, join(to.root, id)]);
-  return () => {
-    for (const id of directoriesOf(ids, to)) rmSync(join(to.root, id), { recursive: true, force: true });
+  const copied: string[] = [];
+  const undo = () => {
+    for (const id of copied) rmSync(join(to.root, id), { recursive: true, force: true });
   };
+  const progress = showProgress("copying the data of the branches");
+  try {
+    for (const id of ids) checkForeignVolume(from, id);
+    const newBases = new Map<string, string>();
+    for (const id of ids) {
+      const history = dirname(id);
+      const copy = async (source: string, directory: string, target: string) => {
+        copied.push(directory);
+        mkdirSync(dirname(target), { recursive: true, mode: 0o711 });
+        await cp(source, target, COPY_OPTIONS);
+      };
+      await copy(join(from.root, id), id, join(to.root, id));
+      to.own(history);
+      for (const { path } of from.volume(id).bases) {
+        if (newBases.has(path)) continue;
+        // Under a name of its own: no other world may begin with the data of the sender.
+        const base = `${history}/${BASE}-${randomBytes(4).toString("hex")}`;
+        await copy(path, base, to.dataDirectory(base));
+        newBases.set(path, to.dataDirectory(base));
+      }
+      const bases = from.volume(id).bases;
+      to.setBases(
+        id,
+        bases.map((base) => ({ ...base, path: newBases.get(base.path) ?? base.path })),
+      );
+      await progress.report(copied.length, copied.length + ids.size);
+    }
+    const user = engineUser();
+    for (const id of copied) {
+      replaceSettings(join(to.root, id));
+      // The files belong to who has exported them.
+      if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, join(to.root, id)]);
+    }
+    return undo;
+  } catch (error) {
+    undo();
+    throw error instanceof MissingVolume ? new CliError(error.message) : toFileError(to.root, error);
+  } finally {
+    progress.end();
+  }
 }
 
 function volumeIds(file: string): ReadonlySet<string> {
@@ -76,12 +121,7 @@ async function copyVolumes(ids: ReadonlySet<string>, from: Volumes, to: string):
     mkdirSync(to, { recursive: true, mode: 0o711 });
     for (const id of directories) {
       copied.push(join(to, id));
-      await cp(join(from.root, id), join(to, id), {
-        recursive: true,
-        verbatimSymlinks: true,
-        preserveTimestamps: true,
-        mode: constants.COPYFILE_FICLONE,
-      });
+      await cp(join(from.root, id), join(to, id), COPY_OPTIONS);
       await progress.report(copied.length, directories.length);
     }
     return ids.size;

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { renderObject } from "../../control/http/render-object.ts";
 import { renderState } from "../../control/routes/state.ts";
@@ -202,29 +202,34 @@ function withoutHash(event: RecordedEvent): RecordedEvent {
     : event;
 }
 
-/** Imports an exported file or a snapshot into a data directory. Throws if the file does not verify. */
+/**
+ * Imports an exported file or a snapshot into a data directory, and the data of its branches, if `volumes` says where
+ * to. Throws if the file does not verify.
+ */
 export async function importWorld(
   path: string,
   data: string,
   name: string,
-  volumes = join(data, "volumes"),
-): Promise<Verification & { readonly data: "imported" | "missing" | "none" }> {
+  volumes?: string,
+): Promise<Verification & { readonly data: "imported" | "left out" | "missing" | "none" }> {
   const file = worldDatabasePath(path, name);
-  const verification = await verifyOrThrow(path, file, name);
+  // First: a view could stand for a table.
   wrapFileErrors(file, () => checkSchema(file, MIGRATIONS_FOLDER));
+  const verification = await verifyOrThrow(path, file, name);
   const directory = openDataDirectory(data);
   try {
     if (directory.worlds().includes(name))
       throw new CliError(`${resolve(data)} already has a world "${name}"; choose another --world or --data`);
     const hasData = existsSync(exportedDataDirectory(file));
-    const undo = hasData ? await importData(file, data, volumes) : () => undefined;
+    const undo = hasData && volumes !== undefined ? await importData(file, data, volumes) : () => undefined;
     try {
       wrapFileErrors(resolve(data), () => directory.importWorld(name, (copy) => vacuumCopy(file, copy)));
     } catch (error) {
       undo();
       throw error;
     }
-    return { ...verification, data: hasData ? "imported" : hasBranchData(file) ? "missing" : "none" };
+    const withoutData = hasBranchData(file) ? (hasData ? "left out" : "missing") : "none";
+    return { ...verification, data: hasData && volumes !== undefined ? "imported" : withoutData };
   } finally {
     directory.release();
   }
