@@ -41,6 +41,8 @@ export type AppOptions = {
   /** Whether browsers get the console at / and /w/<name>/. Default: `off`. */
   readonly console?: ConsoleMode | "run";
   readonly controlToken: string | undefined;
+  /** Whether requests may let it call other servers, such as one that a world moves to. Default: true. */
+  readonly callsServers?: boolean;
   /** How Postgres clients reach this server; absent if it accepts none. */
   readonly postgres?: PostgresAddress | undefined;
   /** Runs SQL over HTTP; absent if the server accepts no Postgres clients. */
@@ -110,6 +112,7 @@ function createSurfaces(
     rateLimit,
     hosts,
     controlToken,
+    callsServers = true,
     postgres,
     runSql,
     postgresFigures,
@@ -179,7 +182,9 @@ function createSurfaces(
       runStatement,
       recordScenario,
       run,
-      destinationAt: async (place) => (await import("./moves/http-destination.ts")).httpDestination(place),
+      destinationAt: callsServers
+        ? async (place) => (await import("./moves/http-destination.ts")).httpDestination(place)
+        : undefined,
       onBug,
     }),
   );

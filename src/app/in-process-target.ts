@@ -146,6 +146,7 @@ class InProcessTarget implements ServedTarget {
       rateLimit: false,
       hosts: [new URL(ORIGIN).hostname],
       controlToken: undefined,
+      callsServers: false,
       ...(this.#run === undefined ? {} : { console: "run", run: this.#run }),
       onBug: rethrow,
     });

@@ -93,12 +93,22 @@ export function runCommand(): Command {
       ).conflicts("target"),
     )
     .addOption(
+      new Option(
+        "--files-from <dir>",
+        "directory that the recordings and worlds of the scenarios must be in (default: the directory of each scenario)",
+      ),
+    )
+    .addOption(
       envOption("--target <url>", "URL of a running server to run on (default: a fresh world for each run)"),
     )
     .addOption(controlTokenOption())
     .addHelpText(
       "after",
       `
+A scenario of somebody else can be run as it is: it reads recordings and worlds in
+its own directory, or below --files-from, and no other files, writes to temporary
+files, and calls no server. With --target, it does on that server what you may do.
+
 The same file and seed produce a byte-identical JSON report on every machine and
 with any number of workers. With --keep, stderr names the directory of each kept
 world; open it with standin serve --data <dir>.

@@ -8,9 +8,10 @@ import { runTitle } from "../../scenario/report/pretty.ts";
 import { isEmbeddedWorld } from "../history/embedded-world.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
+import { outsideProblem } from "../terminal/path-within.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";
-import { readRecordings } from "./traffic-files.ts";
+import { readRecordings, withAdvice } from "./traffic-files.ts";
 
 export type TitledJob = ScenarioJob & { readonly title: string; readonly needs: RunNeeds };
 
@@ -30,6 +31,8 @@ export type JobOptions = {
   readonly ui?: boolean;
   readonly seed?: number;
   readonly keep?: string;
+  /** Directory of the files that scenarios name (default: that of each scenario). */
+  readonly filesFrom?: string;
   readonly target?: string;
   readonly controlToken?: string;
 };
@@ -37,7 +40,7 @@ export type JobOptions = {
 /** Reads every file before the first run, so that all mistakes are reported at once. */
 export async function prepareJobs(
   paths: readonly string[],
-  { only, shard, seed, bail, ui, keep, target, controlToken }: JobOptions,
+  { only, shard, seed, bail, ui, keep, filesFrom, target, controlToken }: JobOptions,
   signal: AbortSignal,
 ): Promise<readonly TitledJob[]> {
   const problems: string[] = [];
@@ -48,7 +51,8 @@ export async function prepareJobs(
       const text = path === STANDARD_INPUT ? await readStandardInput(signal) : readFileSync(path, "utf8");
       const file = readScenario(text, path);
       checkSeedOverride(file, path, seed, only);
-      for (const [variant, recordings] of (await readRecordings(file, signal)).entries())
+      checkWorldFiles(file, filesFrom);
+      for (const [variant, recordings] of (await readRecordings(file, signal, filesFrom)).entries())
         jobs.push({
           ...{
             file: path,
@@ -121,6 +125,17 @@ function checkSeedOverride(
       `--seed ${seed}: the initial world of ${path} already has a seed; set that of its traffic as world.seed in the file`,
       true,
     );
+}
+
+/** Throws a `ScenarioError` if a run begins with the file of a world that the scenario may not name. */
+function checkWorldFiles(file: ScenarioFile, filesFrom = dirname(file.fileName)): void {
+  for (const { scenario } of file.variants) {
+    const world = scenario.world.file;
+    if (world === undefined || isEmbeddedWorld(world)) continue;
+    const outside = outsideProblem(filesFrom, dirname(file.fileName), world);
+    if (outside !== undefined)
+      throw file.errorOf([{ path: ["world", "file"], message: withAdvice(outside) }]);
+  }
 }
 
 function needsOf(file: ScenarioFile, variant: number): RunNeeds {

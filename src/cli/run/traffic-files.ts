@@ -6,6 +6,7 @@ import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { ReplayTraffic } from "../../scenario/file/traffic-schema.ts";
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
+import { outsideProblem } from "../terminal/path-within.ts";
 import { readInThread } from "../terminal/reading-thread.ts";
 import { type ReadRecordingFile, readRecordingFile } from "./recording-file.ts";
 import type { RecordingJob } from "./recording-worker.ts";
@@ -22,15 +23,18 @@ type RecordingReader = (source: ReplayTraffic) => Promise<ReadRecordingFile>;
 export async function readRecordings(
   file: ScenarioFile,
   signal?: AbortSignal,
+  filesFrom = dirname(file.fileName),
 ): Promise<readonly RecordingsBySource[]> {
-  const readOnce = cachedReader(dirname(file.fileName), signal);
+  const directory = dirname(file.fileName);
+  const readOnce = cachedReader(directory, signal);
   const problems: { path: (string | number)[]; message: string }[] = [];
   const all: RecordingsBySource[] = [];
   for (const { scenario } of file.variants) {
     const recordings = new Map<string, RecordedTraffic>();
     for (const [index, source] of scenario.traffic.entries()) {
       if (source.pattern !== "replay") continue;
-      const recorded = await readOnce(source);
+      const outside = outsideProblem(filesFrom, directory, source.file);
+      const recorded = outside === undefined ? await readOnce(source) : { reason: withAdvice(outside) };
       if ("reason" in recorded) {
         problems.push({ path: ["traffic", index, "file"], message: recorded.reason });
         continue;
@@ -47,6 +51,11 @@ export async function readRecordings(
   }
   if (problems.length > 0) throw file.errorOf(problems);
   return all;
+}
+
+/** A scenario may come from somebody else, so that it cannot name any file of the machine. */
+export function withAdvice(outside: string): string {
+  return `${outside}; the files of a scenario are in its directory, or below that of --files-from`;
 }
 
 /** Variants and sources share files, some of them large, so each is read once. */

@@ -7,6 +7,7 @@ import type { DatabaseSeed } from "../../gateway/data/seed-data.ts";
 import type { SeedFile } from "../../scenario/file/seed-schema.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
+import { outsideProblem } from "../terminal/path-within.ts";
 import type { Log } from "./log.ts";
 
 export type ReadSeedFile = {
@@ -48,6 +49,11 @@ function readSql(file: SeedFile, path: string): NamedSeed[] {
       if (sql === undefined) return [];
       if (typeof sql !== "string")
         return [{ projectId, database, sql: sql.text, origin: `the SQL of project ${projectId}` }];
+      const outside = outsideProblem(dirname(path), dirname(path), sql);
+      if (outside !== undefined)
+        throw new CliError(
+          `sql of project ${projectId}: ${outside}; the files of a seed file are in its directory`,
+        );
       const sqlFile = resolve(dirname(path), sql);
       return [
         { projectId, database, sql: readText(`sql of project ${projectId}`, sqlFile), origin: sqlFile },
