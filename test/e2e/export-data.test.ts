@@ -68,4 +68,4 @@ test("an export with data has the rows of all branches, and an import brings the
     expect(rows).toEqual([{ name: "in both" }, { name: own }]);
   }
   expect(existsSync(join(data, "volumes"))).toBe(true);
-}, 60_000);
+});
