@@ -16,7 +16,7 @@ export type Batch = {
   readonly settings: WorldSettings;
   readonly numbers: Readonly<Numbers>;
   readonly clock: ClockState;
-  /** The latest instant that the world has reached. */
+  /** The instant that the world has reached: all work has run that was due before. */
   readonly now: SimTime;
   /** Not part of history, like the rows of some tables. */
   readonly requests?: NewRequests | undefined;

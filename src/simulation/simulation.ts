@@ -149,10 +149,12 @@ export class Simulation {
     requests: NewRequests | undefined,
     onLost: ((error: unknown) => void) | undefined,
   ): Batch {
-    const { settings, numbers, changes } = this.world;
+    const { settings, numbers, changes, at } = this.world;
     const events = this.#uncommitted;
     this.#uncommitted = [];
-    return { events, changes: changes.take(), settings, numbers, clock, now, requests, onLost };
+    // A running clock is ahead of the last transaction. Work that is due in between has not run.
+    const reached = Math.min(now, Math.max(this.nextDue() ?? now, at));
+    return { events, changes: changes.take(), settings, numbers, clock, now: reached, requests, onLost };
   }
 
   /**

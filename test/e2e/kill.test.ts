@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
+import { verifyWorldFile } from "../../src/cli/history/world-history.ts";
 import { REVOKED_KEY_RETENTION } from "../../src/platform/account/api-key.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { KILLS, KillCounts } from "../support/crashes.ts";
@@ -17,20 +18,24 @@ import { Writer } from "../support/writer.ts";
 
 const SEED = Number(process.env["STANDIN_TEST_SEED"] ?? 20260101);
 const REPEAT = `to repeat: STANDIN_TEST_SEED=${SEED} STANDIN_TEST_KILLS=${KILLS} npx vitest run test/e2e/kill.test.ts`;
-const ROUNDS = 2 * KILLS;
+const ROUNDS = KILLS;
+const MODES = ["manual", "real", "5000x"].flatMap((clock) => [
+  [clock, "timed"] as const,
+  [clock, "immediate"] as const,
+]);
 const LANES = 24;
 const chance = randomFrom(SEED);
 const tally = new KillCounts();
 
 afterAll(() => tally.print());
 
-test.each(["manual", "real", "5000x"])(
-  "on a %s clock, a server killed while writing loses nothing that it acknowledged",
-  async (clock) => {
+test.each(MODES)(
+  "on a %s clock with %s operations, a server killed while writing loses nothing that it acknowledged, and its file is intact",
+  async (clock, operations) => {
     const data = testDirectory();
-    const draw = chance.stream(`kill ${clock}`, 1);
+    const draw = chance.stream(`kill ${clock} ${operations}`, 1);
     const writer = new Writer();
-    const shape = ["--clock", clock, "--seed", String(SEED)];
+    const shape = ["--clock", clock, "--operations", operations, "--seed", String(SEED)];
     let history: any[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
       const server = await startServer(data, round === 1 ? shape : [], {
@@ -38,7 +43,7 @@ test.each(["manual", "real", "5000x"])(
         env: { STANDIN_API_KEY: API_KEY },
       });
       writer.latestInstant = (await server.sim("GET", "/clock")).body.now;
-      const killAt = writer.acknowledged + 30 + (draw() % 500);
+      const killAt = writer.acknowledged + 150 + (draw() % 400);
       let killed = false;
       const written = writer.write(server, LANES, draw, () => {
         if (!killed && writer.acknowledged >= killAt) {
@@ -49,7 +54,8 @@ test.each(["manual", "real", "5000x"])(
       });
       await written;
       expect(await server.ended, REPEAT).toBeNull();
-      tally.add(`write, ${clock} clock`, killed);
+      tally.add(`write, ${clock} clock, ${operations} operations`, killed);
+      await expectVerified(data);
 
       const restarted = await startServer(data, [], { key: API_KEY });
       await expectEverythingThere(restarted, writer);
@@ -58,6 +64,7 @@ test.each(["manual", "real", "5000x"])(
       expect(events.slice(0, history.length), REPEAT).toEqual(history);
       history = events;
       await restarted.kill("SIGKILL");
+      await expectVerified(data);
     }
     expect(writer.activities.length).toBeGreaterThan(0);
     expect(writer.revokedKeys.length).toBeGreaterThan(0);
@@ -83,6 +90,7 @@ test("killed during a long advance, the world is at a commit and reaches the sam
     while (committed() < killAt) await new Promise(setImmediate);
     await server.kill("SIGKILL");
     expect(await advance).toBe("lost");
+    await expectVerified(data);
     tally.add("advance", true);
 
     server = await startServer(data, [], { key: API_KEY });
@@ -119,6 +127,16 @@ test("a first start killed at any moment leaves a directory that a server can st
   expect((await server.sim("GET", "/invariants")).body).toMatchObject({ ok: true });
   expectUnbroken(await journalOf(server));
 });
+
+/** What `standin verify` says about the file that the killed server has left. */
+async function expectVerified(data: string): Promise<void> {
+  const { ok, differences } = await verifyWorldFile(
+    join(data, "worlds/default.sqlite"),
+    async () => undefined,
+  );
+  expect(differences, REPEAT).toEqual([]);
+  expect(ok).toBe(true);
+}
 
 async function expectEverythingThere(server: RunningServer, writer: Writer): Promise<void> {
   const { body: state } = await server.sim("GET", "/state");

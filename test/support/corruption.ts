@@ -157,7 +157,7 @@ export async function verify(file: string): Promise<VerifyResult> {
   try {
     const reading = openForReading(file, MIGRATIONS_FOLDER);
     try {
-      const { ok, differences } = await verifyFile(reading.sqlite, async () => undefined);
+      const { ok, differences } = await verifyFile(reading.sqlite, async () => undefined, reading.version);
       return ok ? undefined : `${differences[0]?.where}: ${differences[0]?.message}`;
     } finally {
       reading.close();

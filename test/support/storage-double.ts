@@ -90,9 +90,9 @@ async function open(
 
 /** Checks that the file at `path` equals the fold of its journal. */
 export async function verify(path: string): Promise<Verification> {
-  const { sqlite, close } = openForReading(path, MIGRATIONS_FOLDER);
+  const { sqlite, version, close } = openForReading(path, MIGRATIONS_FOLDER);
   try {
-    return await verifyFile(sqlite, async () => undefined);
+    return await verifyFile(sqlite, async () => undefined, version);
   } finally {
     close();
   }

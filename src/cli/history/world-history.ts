@@ -43,7 +43,7 @@ export async function verifyWorldFile(file: string, progress: VerificationProgre
   const losses = wrapFileErrors(file, () => findLosses(file)).map((message) => ({ where: "log", message }));
   const database = openWorldDatabase(file);
   try {
-    const verification = await verifyFile(database.sqlite, progress);
+    const verification = await verifyFile(database.sqlite, progress, database.version);
     return {
       ...verification,
       ok: verification.ok && losses.length === 0,

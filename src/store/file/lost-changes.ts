@@ -53,7 +53,7 @@ export function findLosses(path: string): string[] {
       losses.push(
         `the file ends at event ${head.seq}, but event ${mark.seq} was acknowledged, so ${mark.seq - head.seq} events are missing${log}`,
       );
-    else if (head.now < mark.now)
+    else if (head.seq === mark.seq && head.now < mark.now)
       losses.push(
         `the file ends at ${instant(head.now)}, but its clock had reached ${instant(mark.now)}${log}`,
       );

@@ -9,7 +9,12 @@ import { connectToCurrent } from "./open-world.ts";
 import { checkpointAndClose, connectReadOnly } from "./sqlite-connection.ts";
 
 /** A world's file opened for reading; the file does not change. */
-export type ReadOnlyDatabase = { readonly sqlite: BetterSqlite3.Database; readonly close: () => void };
+export type ReadOnlyDatabase = {
+  readonly sqlite: BetterSqlite3.Database;
+  /** The schema that the file has; that of `sqlite` is the current one. */
+  readonly version: number;
+  readonly close: () => void;
+};
 
 /**
  * Opens a world's file for reading, also while it is in use. For a file of an older release, opens an
@@ -18,7 +23,7 @@ export type ReadOnlyDatabase = { readonly sqlite: BetterSqlite3.Database; readon
 export function openForReading(path: string, migrationsFolder: string): ReadOnlyDatabase {
   const sqlite = openReadOnly(path);
   if (sqlite.version === SCHEMA_VERSION)
-    return { sqlite: sqlite.database, close: () => sqlite.database.close() };
+    return { sqlite: sqlite.database, version: sqlite.version, close: () => sqlite.database.close() };
   sqlite.database.close();
   const directory = mkdtempSync(join(tmpdir(), "standin-"));
   const copy = join(directory, "world.sqlite");
@@ -27,6 +32,7 @@ export function openForReading(path: string, migrationsFolder: string): ReadOnly
     const upgraded = connectToCurrent(copy, { migrationsFolder });
     return {
       sqlite: upgraded,
+      version: sqlite.version,
       close() {
         checkpointAndClose(upgraded);
         rmSync(directory, { recursive: true, force: true });

@@ -15,6 +15,12 @@ export const FIRST_VERSION = 1;
 /** The schema in which events may be in blocks. */
 export const FIRST_VERSION_WITH_BLOCKS = 9;
 
+/**
+ * The schema since which all work has run that was due before the stored instant of the clock. Before, this
+ * instant was that of the commit, which may be later than work that was still to run.
+ */
+export const FIRST_VERSION_WITHOUT_PENDING_WORK = 10;
+
 /** "STAN" in the header marks a file as a world. */
 const APPLICATION_ID = 0x5354414e;
 

@@ -3,7 +3,7 @@ import { describeStormFailure, hasCompiler, runStorm } from "./storm-run.ts";
 
 // npm run storm -- [--first <seed>] [--seeds <n>]
 const { values } = parseArgs({
-  options: { first: { type: "string", default: "1" }, seeds: { type: "string", default: "10000" } },
+  options: { first: { type: "string", default: "1000001" }, seeds: { type: "string", default: "10000" } },
 });
 if (!hasCompiler()) throw new Error("the storm needs Linux and a C compiler (cc)");
 const SEEDS_PER_LINE = 100;

@@ -3,7 +3,9 @@ import { copyFileSync, cpSync, mkdirSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { HostClock } from "../../../src/simulation/host-clock.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
+import { parseClockSetting } from "../../../src/simulation/world-clock.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { EVENTS_PER_BLOCK } from "../../../src/store/journal/block-size.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
@@ -47,6 +49,18 @@ const FIXTURES = join(import.meta.dirname, "../../replay/fixtures");
 /** From this seed on, those near a block also make a long advance, whose commit takes several steps. */
 const FIRST_SEED_WITH_LONG_ADVANCES = 100_000;
 
+/** From this seed on, seeds take turns in the modes of the clock and of operations; before, all are the first. */
+const FIRST_SEED_WITH_MODES = 1_000_000;
+const MODES = (["manual", "real", "1000x"] as const).flatMap((clock) =>
+  (["timed", "immediate"] as const).map((operations) => ({ clock, operations })),
+);
+
+/** Independent of `isNearBlock` and `hasCopies`. */
+export function modeOf(seed: number): (typeof MODES)[number] {
+  const turn = seed < FIRST_SEED_WITH_MODES ? 0 : Math.floor(seed / 12);
+  return MODES[turn % MODES.length] as (typeof MODES)[number];
+}
+
 function isNearBlock(seed: number): boolean {
   return seed % 3 === 0;
 }
@@ -75,6 +89,7 @@ export async function runStormSeed(seed: number, scratch: string): Promise<Storm
   try {
     await work({
       ...{ data, killed: join(scratch, "killed"), ledger, draw, counts, hasCopies: hasCopies(seed) },
+      mode: modeOf(seed),
       longAdvanceAt: seed >= FIRST_SEED_WITH_LONG_ADVANCES && isNearBlock(seed) ? draw(STEPS) : undefined,
     });
   } finally {
@@ -93,6 +108,7 @@ type StormWork = {
   readonly draw: Draw;
   readonly counts: StormCounts;
   readonly hasCopies: boolean;
+  readonly mode: ReturnType<typeof modeOf>;
   /** The step that advances the world to the activities of its template. */
   readonly longAdvanceAt: number | undefined;
 };
@@ -104,13 +120,21 @@ async function work({
   draw,
   counts,
   hasCopies,
+  mode,
   longAdvanceAt,
 }: StormWork): Promise<void> {
   const isFaulty = draw(4) > 0;
   const directory = new FollowedDirectory(data, ledger);
+  // On a running clock, work that is due commits by itself, beside the request of a step.
+  const runs = mode.clock !== "manual";
   // Names of automatic snapshots contain the time of the host.
-  const hostClock = hasCopies ? { hostClock: new TestHost(START).clock } : {};
-  const double = await createDouble({ storage: directory, ...hostClock });
+  const hostClock = runs ? tickingClock() : hasCopies ? new TestHost(START).clock : undefined;
+  const double = await createDouble({
+    storage: directory,
+    clock: parseClockSetting(mode.clock),
+    operations: mode.operations,
+    ...(hostClock && { hostClock }),
+  });
   try {
     const projects: string[] = (await double.api("GET", "/projects")).body.projects.map(({ id }: any) => id);
     for (let step = 0; step < STEPS; step += 1) {
@@ -127,7 +151,7 @@ async function work({
       for (const answer of answers) if (answer.status >= 500) counts.failed += 1;
       counts.unknown += answers.filter(({ body }) => body.code === "OUTCOME_UNKNOWN").length;
       if (isCopy) counts.copies += answers.filter(({ status }) => status < 300).length;
-      checkAnswers(answers, { before, after: ledger.state, eventsOnly: isCopy });
+      if (!runs) checkAnswers(answers, { before, after: ledger.state, eventsOnly: isCopy });
       if (draw(3) === 0) control("heal");
       if (draw(8) === 0) await checkOutcome(double, ledger);
     }
@@ -141,6 +165,18 @@ async function work({
     await double.close();
     directory.release();
   }
+}
+
+/** A host whose clocks move on by a millisecond whenever one of them is read. */
+function tickingClock(): HostClock {
+  let ticks = 0;
+  return new HostClock(
+    () => START + ticks,
+    () => {
+      ticks += 1;
+      return ticks;
+    },
+  );
 }
 
 function armFailure(draw: Draw): void {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { backupDueAt } from "../../../src/platform/branch/decide-snapshot.ts";
+import { emptyWorld } from "../../../src/platform/core/world.ts";
 import type { Event } from "../../../src/platform/events.ts";
 import { overdueWork } from "../../../src/simulation/due.ts";
+import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
+import { Simulation } from "../../../src/simulation/simulation.ts";
 import {
   DEV,
   MAIN,
@@ -227,4 +230,23 @@ test("of several backups the next one is due first; a deleted or unknown branch,
   expect(backupDueAt(scheduled({ type: "DeleteProject", ...SHOP }), "br-dev")).toBeUndefined();
   expect(backupDueAt(scheduled(), "br-unknown")).toBeUndefined();
   expect(backupDueAt(scheduled(), "br-main")).toBeUndefined();
+});
+
+test("a commit stores an instant up to which all due work has run: that of its clock, or of the next work", () => {
+  const journal = new MemoryJournal();
+  const simulation = new Simulation(emptyWorld(), journal);
+  const clock = { mode: "real", factor: 1, simAnchor: NOW, wallAnchor: 0 } as const;
+  const storedAfter = (now: number) => {
+    simulation.commit(clock, now);
+    return journal.clock?.now;
+  };
+  new SimulatedWorld().use(simulation).run(worldWithProject());
+  const { at } = simulation.world;
+  expect(storedAfter(at + 5)).toBe(at + 5);
+  simulation.execute({ type: "ScheduleActivity", activity: activity().activity, at: at + 20 }, at + 10);
+  expect(storedAfter(at + 19)).toBe(at + 19);
+  expect(storedAfter(at + 25)).toBe(at + 20);
+  expect(overdueWork(simulation.world, at + 20)).toEqual([]);
+  simulation.runDueUntil(at + 25);
+  expect(storedAfter(at + 25)).toBe(at + 25);
 });

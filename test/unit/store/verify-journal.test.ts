@@ -6,7 +6,7 @@ import { emptyWorld } from "../../../src/platform/core/world.ts";
 import { checkInvariants } from "../../../src/simulation/invariants.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { rechain } from "../../../src/store/journal/rechain.ts";
-import { tableName } from "../../../src/store/tables/stored-tables.ts";
+import { prepareReader, tableName } from "../../../src/store/tables/stored-tables.ts";
 import { differencesAfter, worldFiles } from "../../support/verified-files.ts";
 import { editWorldRow, inMemory } from "../../support/world-files.ts";
 
@@ -290,4 +290,19 @@ describe("a checkpoint", () => {
       checkpoint(`checkpoint ${head + 5} is after the last event`),
     );
   });
+});
+
+test("work that was due before the instant of the clock is a difference, except in a file of an earlier release", async () => {
+  const sqlite = inMemory(files.complete);
+  const due = Math.min(...prepareReader<{ at: number }>(sqlite, "scheduledActivities")().map(({ at }) => at));
+  const differencesAt = async (now: number, version?: number) => {
+    editWorldRow(sqlite, (row) => {
+      row["now"] = now;
+    });
+    return (await verifyFile(sqlite, async () => undefined, version)).differences;
+  };
+  expect(await differencesAt(files.simulated.now)).toEqual([]);
+  const messages = (await differencesAt(due + 1)).map(({ message }) => message);
+  expect(messages).toContain(`all due work has run: activity 1 was due before ${due + 1}`);
+  expect(await differencesAt(due + 1, 9)).toEqual([]);
 });
