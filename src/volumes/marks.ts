@@ -1,19 +1,25 @@
-import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { appendDurably, replaceDurably } from "./durable-files.ts";
 
 /** The position that the log of a volume had at an instant of the world's clock. */
 export type Mark = { readonly at: number; readonly lsn: string };
 
-const UNFINISHED = ".unfinished";
 const LINE = /^(\d+) ([0-9A-F]+\/[0-9A-F]+)$/;
 
-/** The marks of a volume, in the order of time. Lines of a file, which is only appended to. */
+/**
+ * The marks of a volume, in the order of time. Lines of a file, which is only appended to. Each is synced: after a
+ * power failure, an earlier instant would otherwise be answered with the data of a mark before it.
+ */
 export class Marks {
   readonly #path: string;
   #last: Mark | undefined;
+  /** A line that a kill has cut must not become the beginning of the next one. */
+  #isCut: boolean;
 
   constructor(path: string) {
     this.#path = path;
     this.#last = this.all().at(-1);
+    this.#isCut = this.#text()?.endsWith("\n") === false;
   }
 
   get last(): Mark | undefined {
@@ -23,7 +29,10 @@ export class Marks {
   /** Appends a mark, unless the log has not grown since the last one. */
   append(mark: Mark): void {
     if (mark.lsn === this.#last?.lsn) return;
-    appendFileSync(this.#path, `${mark.at} ${mark.lsn}\n`);
+    const line = `${mark.at} ${mark.lsn}\n`;
+    if (existsSync(this.#path)) appendDurably(this.#path, this.#isCut ? `\n${line}` : line);
+    else replaceDurably(this.#path, line);
+    this.#isCut = false;
     this.#last = mark;
   }
 
@@ -38,18 +47,21 @@ export class Marks {
     const first = marks.findLastIndex((mark) => mark.at <= at);
     if (first <= 0) return;
     const lines = marks.slice(first).map((mark) => `${mark.at} ${mark.lsn}\n`);
-    writeFileSync(`${this.#path}${UNFINISHED}`, lines.join(""));
-    renameSync(`${this.#path}${UNFINISHED}`, this.#path);
+    replaceDurably(this.#path, lines.join(""));
+    this.#isCut = false;
   }
 
-  /** Without a last line that a kill has cut. */
+  /** Without a last line that a kill has cut: it has no end, and its position may be shorter than it was. */
   all(): Mark[] {
-    if (!existsSync(this.#path)) return [];
     const marks: Mark[] = [];
-    for (const line of readFileSync(this.#path, "utf8").split("\n")) {
+    for (const line of (this.#text() ?? "").split("\n").slice(0, -1)) {
       const match = LINE.exec(line);
       if (match !== null) marks.push({ at: Number(match[1]), lsn: match[2] as string });
     }
     return marks;
+  }
+
+  #text(): string | undefined {
+    return existsSync(this.#path) ? readFileSync(this.#path, "utf8") : undefined;
   }
 }

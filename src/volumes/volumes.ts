@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
+import { replaceDurably, syncPath, syncTree } from "./durable-files.ts";
 import { Marks } from "./marks.ts";
 import type { NewVolume, Scratch, Volume, VolumeBase, VolumeOrigin } from "./volume.ts";
 import { VolumeUsage } from "./volume-usage.ts";
@@ -13,7 +14,6 @@ const OPEN = "open";
 const ORIGIN = "origin.json";
 /** How the names of directories begin that volumes begin with. */
 export const BASE = "base";
-const UNFINISHED = ".unfinished";
 /** In the directory of a history: the relative path of the data directory whose worlds it belongs to. */
 const OWNER = "owner";
 
@@ -27,6 +27,7 @@ export class Volumes {
   readonly #owner: string;
   readonly #open = new Map<string, Volume>();
   readonly #origins = new Map<string, VolumeOrigin>();
+  readonly #durableBases = new Set<string>();
   /** Volumes that no world refers to yet, or that are being copied. */
   readonly #pins = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -53,7 +54,10 @@ export class Volumes {
     return VOLUME_ID.test(id) && existsSync(join(this.root, id, ORIGIN));
   }
 
-  /** The volume exists when this resolves, or not at all. It is pinned until `release` is called. */
+  /**
+   * The volume exists when this resolves, also after a power failure, or not at all. It is pinned until
+   * `release` is called.
+   */
   async create(
     historyId: string,
     branchId: string,
@@ -64,6 +68,7 @@ export class Volumes {
       const logDirectory = join(directory, LOG);
       mkdirSync(logDirectory, { mode: 0o711 });
       this.#writeOrigin(id, await fill({ dataDirectory: join(directory, DATA), logDirectory }));
+      await this.makeDurable(id);
       return this.volume(id);
     });
     return { volume, release };
@@ -76,6 +81,7 @@ export class Volumes {
   ): Promise<{ readonly path: string; readonly release: () => void }> {
     const { created: path, release } = await this.#createDirectory(historyId, BASE, async (id) => {
       await fill(this.dataDirectory(id));
+      await this.makeDurable(id);
       return this.dataDirectory(id);
     });
     return { path, release };
@@ -97,6 +103,24 @@ export class Volumes {
       dataDirectory: created.dataDirectory,
       remove: () => this.remove(created.id).finally(release),
     };
+  }
+
+  /**
+   * Syncs a volume, with the names that lead to it. A world may refer to it afterwards: Postgres syncs only what it
+   * writes itself, not the files of the copy that it begins with.
+   */
+  async makeDurable(id: string): Promise<void> {
+    const directory = join(this.root, id);
+    await syncTree(directory);
+    for (const parent of [dirname(directory), this.root, dirname(this.root)]) syncPath(parent);
+  }
+
+  /** The same for a cluster that is no volume: an empty one, which other clusters are copied from. */
+  async makeBaseDurable(path: string): Promise<void> {
+    if (this.#durableBases.has(path)) return;
+    await syncTree(path);
+    for (const parent of [dirname(path), dirname(dirname(path))]) syncPath(parent);
+    this.#durableBases.add(path);
   }
 
   /** The stored directories that the volume cannot do without. */
@@ -136,7 +160,7 @@ export class Volumes {
   /** The worlds of this data directory refer to the volumes of this history. */
   own(historyId: string): void {
     const ownerFile = join(this.root, historyId, OWNER);
-    if (!existsSync(ownerFile)) writeFileSync(ownerFile, this.#owner);
+    if (!existsSync(ownerFile)) replaceDurably(ownerFile, this.#owner);
   }
 
   /** Prevents that a volume is removed until the returned function is called. */
@@ -222,8 +246,7 @@ export class Volumes {
   #writeOrigin(id: string, { bases, origin }: VolumeOrigin): void {
     const file = join(this.root, id, ORIGIN);
     const stored = bases.map(({ path, lsn }) => ({ path: relative(this.root, path), lsn }));
-    writeFileSync(`${file}${UNFINISHED}`, JSON.stringify({ bases: stored, origin }));
-    renameSync(`${file}${UNFINISHED}`, file);
+    replaceDurably(file, JSON.stringify({ bases: stored, origin }));
     this.#origins.set(id, { bases, origin });
   }
 
@@ -232,7 +255,7 @@ export class Volumes {
     const directory = join(this.root, id);
     const text = readText(join(directory, ORIGIN));
     if (text === undefined) throw new MissingVolume(`the data in ${directory} is missing`);
-    const { bases, origin } = JSON.parse(text) as VolumeOrigin;
+    const { bases, origin } = parseOrigin(text, directory);
     return { bases: bases.map(({ path, ...rest }) => ({ path: resolve(this.root, path), ...rest })), origin };
   }
 
@@ -253,8 +276,12 @@ export class Volumes {
       marks: new Marks(join(directory, MARKS)),
       isOpen: () => existsSync(join(directory, OPEN)),
       setOpen(isOpen) {
-        if (isOpen) writeFileSync(join(directory, OPEN), "");
-        else rmSync(join(directory, OPEN), { force: true });
+        if (!isOpen) rmSync(join(directory, OPEN), { force: true });
+        else if (!existsSync(join(directory, OPEN))) {
+          writeFileSync(join(directory, OPEN), "");
+          // Before the first row: without it, the last mark would count as the end of the data.
+          syncPath(directory);
+        }
       },
     };
   }
@@ -269,6 +296,15 @@ export class MissingVolume extends Error {
 export const TEMPLATES = "templates";
 export const EXTENSION = "extension";
 const RESERVED: readonly string[] = [TEMPLATES, EXTENSION];
+
+/** A release that did not sync this file may have left it empty after a power failure. */
+function parseOrigin(text: string, directory: string): VolumeOrigin {
+  try {
+    return JSON.parse(text) as VolumeOrigin;
+  } catch {
+    throw new MissingVolume(`${join(directory, ORIGIN)} is damaged`);
+  }
+}
 
 function readText(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;

@@ -128,6 +128,15 @@ test("the last volume of a history leaves no directory", async () => {
   expect(volumes.stored()).toEqual([]);
 });
 
+test("a volume whose origin a power failure has emptied is missing, and the file is named", async () => {
+  const [root, data] = [join(newDirectory(), "volumes"), newDirectory()];
+  const { id } = await createData(new Volumes(root, data), "history", "br-1");
+  writeFileSync(join(root, id, "origin.json"), "");
+  expect(() => new Volumes(root, data).volume(id)).toThrow(
+    new MissingVolume(`${join(root, id, "origin.json")} is damaged`),
+  );
+});
+
 test("the newest mark up to an instant is found", () => {
   const marks = new Marks(join(newDirectory(), "marks"));
   marks.append({ at: 10, lsn: "0/10" });
@@ -159,6 +168,19 @@ test("marks are read again, without a last line that a kill has cut", () => {
   expect(new Marks(path).last).toEqual({ at: 10, lsn: "0/10" });
   rmSync(path);
   expect(new Marks(path).last).toBeUndefined();
+});
+
+test("a mark after a cut line is a line of its own, and a cut position does not count", () => {
+  const path = join(newDirectory(), "marks");
+  new Marks(path).append({ at: 10, lsn: "0/10" });
+  // The beginning of "20 0/2000".
+  appendFileSync(path, "20 0/20");
+  const marks = new Marks(path);
+  expect(marks.last).toEqual({ at: 10, lsn: "0/10" });
+  marks.append({ at: 30, lsn: "0/3000" });
+  marks.append({ at: 40, lsn: "0/4000" });
+  expect(new Marks(path).find(35)).toEqual({ at: 30, lsn: "0/3000" });
+  expect(new Marks(path).last).toEqual({ at: 40, lsn: "0/4000" });
 });
 
 test("marks before an instant are deleted, except the one that counts at it", () => {

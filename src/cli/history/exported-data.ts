@@ -92,6 +92,8 @@ export async function importData(file: string, data: string, volumesDirectory: s
       replaceSettings(join(to.root, id));
       // The files belong to who has exported them.
       if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, join(to.root, id)]);
+      // Before a world refers to it.
+      await to.makeDurable(id);
     }
     return undo;
   } catch (error) {

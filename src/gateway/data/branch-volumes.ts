@@ -150,6 +150,7 @@ export class BranchVolumes {
     if (reference === undefined || volumeId === undefined)
       return this.#volumes.create(historyId, branchId, async ({ dataDirectory, logDirectory }) => {
         const base = await this.#engine.emptyCluster(pgVersion);
+        await this.#volumes.makeBaseDurable(base);
         await this.#engine.copyCluster({ base, to: dataDirectory, archive: logDirectory });
         return { bases: [{ path: base }] };
       });

@@ -47,6 +47,7 @@ export async function seedData(
   const target = await targetOf(world, projectId, database);
   if (target === undefined) return;
   const base = await seededCluster(engine, target, sql);
+  await volumes.makeBaseDurable(base);
   // Nobody writes to this volume. Each branch copies it when its first client connects.
   const { volume, release } = await volumes.create(world.history().id, projectId, async () => ({
     bases: [{ path: base }],

@@ -26,7 +26,10 @@ async function servedWorld(options: DoubleOptions = {}) {
   starting.catch(() => undefined);
   const engine: Engine = {
     versions: [17],
-    emptyCluster: async () => join(path, "template"),
+    emptyCluster: async () => {
+      mkdirSync(join(path, "template"), { recursive: true });
+      return join(path, "template");
+    },
     copyCluster: async ({ to }) => {
       mkdirSync(to, { recursive: true });
     },
