@@ -5,7 +5,7 @@ import type { WorldStorage } from "./world-storage.ts";
 
 /**
  * What all worlds and snapshots of worlds refer to; `undefined` if one of them cannot be read. Worlds that are
- * closed are not opened.
+ * closed are not opened. A world that is deleted meanwhile is no failure.
  */
 export async function allBranchData(
   storage: WorldStorage,
@@ -13,16 +13,18 @@ export async function allBranchData(
   onFailure: (error: unknown) => void,
 ): Promise<readonly BranchData[] | undefined> {
   const found: BranchData[] = [];
-  try {
-    for (const name of storage.worlds()) {
-      const world = open.get(name);
+  for (const name of storage.worlds()) {
+    const world = open.get(name);
+    try {
       if (world === undefined || world.isDormant) found.push(...storage.branchData(name));
       else found.push(...(await world.transact((view) => view.world.branchData.toArray())));
       for (const snapshot of storage.snapshotNames(name)) found.push(...storage.branchData(name, snapshot));
+    } catch (error) {
+      if (!storage.worlds().includes(name)) continue;
+      // Its deletion asks again when it has ended.
+      if (world?.isShuttingDown !== true) onFailure(error);
+      return undefined;
     }
-  } catch (error) {
-    onFailure(error);
-    return undefined;
   }
   return found;
 }

@@ -37,9 +37,12 @@ export async function readParquet(
   sink: RowSink,
   onRows: (done: number, of: number) => Promise<void> = async () => {},
 ): Promise<void> {
-  const metadata = await withInputError(() => parquetMetadataAsync(file));
-  checkDeclaredSizes(metadata, file.byteLength);
-  const names = parquetSchema(metadata).children.map(({ element }) => element.name);
+  const { metadata, names } = await withInputError(async () => {
+    const metadata = await parquetMetadataAsync(file);
+    // In damaged metadata, any field may be missing or of another type.
+    checkDeclaredSizes(metadata, file.byteLength);
+    return { metadata, names: parquetSchema(metadata).children.map(({ element }) => element.name) };
+  });
   const rows = new ObjectRowReader(sink, names);
   let done = 0;
   for (const { num_rows } of metadata.row_groups) {
@@ -165,6 +168,7 @@ async function withInputError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
+    if (error instanceof RecordingError) throw error;
     throw new RecordingError(
       `is damaged, or not readable as Parquet: ${error instanceof Error ? error.message : String(error)}`,
     );

@@ -135,7 +135,8 @@ export class GroupCommit {
         throw new StoreUnavailable(`world "${this.#lifecycle.name}" was closed while it committed`);
       return write.step();
     } catch (error) {
-      this.#lifecycle.reportFailure(error);
+      // Otherwise the world was closed, maybe because it is deleted, or its failure is reported already.
+      if (isCurrent) this.#lifecycle.reportFailure(error);
       const failure = isCurrent ? this.fail(live, error) : this.#lifecycle.failureOf(error);
       waiting?.reject(failure);
       throw failure;
