@@ -59,9 +59,12 @@ export const UNKNOWN_IDS: Ids = {
   token_id: `nak_live_${"0".repeat(32)}`,
 };
 
+/** What fills a scene: the double in this process, or a client of a server. */
+export type SceneApi = Pick<Double, "api" | "sim" | "advance">;
+
 /** A world with one of everything in two accounts, and no unfinished operations. */
-export type Scene = {
-  readonly double: Double;
+export type Scene<A extends SceneApi = Double> = {
+  readonly double: A;
   /**
    * The first account's project, its default branch with primary compute, role and database, an operation, a
    * spare key.
@@ -121,13 +124,19 @@ async function createTemplate(options: DoubleOptions): Promise<SceneTemplate> {
   return { scene, copyStorage: () => storageOf(() => journal.copy(journal.head)) };
 }
 
-async function fillScene(options: DoubleOptions, double: Double): Promise<Scene> {
+export type SceneOptions = Pick<DoubleOptions, "plan"> & {
+  /** Works with the first project before anything is created from its branch. */
+  readonly onProject?: (ids: Pick<Ids, "project_id" | "branch_id" | "endpoint_id">) => Promise<void>;
+};
+
+/** Fills an empty world, whose first account has the key `API_KEY`. */
+export async function fillScene<A extends SceneApi>(options: SceneOptions, double: A): Promise<Scene<A>> {
   const account = (await double.sim("POST", "/accounts", { name: "another", plan: options.plan ?? "paid" }))
     .body;
   const partner = (
     await double.sim("POST", "/accounts", { name: "partner", email: PARTNER, plan: options.plan ?? "paid" })
   ).body;
-  const { ids, spareKey, organizationKey } = await fillAccount(double, API_KEY);
+  const { ids, spareKey, organizationKey } = await fillAccount(double, API_KEY, options.onProject);
   const others = {
     ids: (await fillAccount(double, account.api_key.key)).ids,
     key: account.api_key.key as string,
@@ -182,10 +191,16 @@ export const MASKED_COLUMN = {
 const PARTNER = "partner@standin.example";
 
 async function fillAccount(
-  double: Double,
+  double: SceneApi,
   key: string,
+  onProject: SceneOptions["onProject"] = async () => undefined,
 ): Promise<Pick<Scene, "ids" | "spareKey" | "organizationKey">> {
   const { created } = await createProject(double, { name: "shop" }, key);
+  await onProject({
+    project_id: created.project.id,
+    branch_id: created.branch.id,
+    endpoint_id: created.endpoints[0].id,
+  });
   const spare = await expectSuccess(double.api("POST", "/api_keys", { key_name: "spare" }, key));
   const { organizations } = await expectSuccess(double.api("GET", "/users/me/organizations", undefined, key));
   const orgId: string = organizations[0].id;
@@ -246,7 +261,7 @@ async function fillAccount(
   };
 }
 
-async function addReplica(double: Double, ids: Ids): Promise<string> {
+async function addReplica(double: SceneApi, ids: Ids): Promise<string> {
   const endpoint = { branch_id: ids.branch_id, type: "read_only" };
   const created = await expectSuccess(
     double.api("POST", `/projects/${ids.project_id}/endpoints`, { endpoint }),
@@ -263,7 +278,7 @@ export async function expectSuccess(pending: Promise<ApiResponse>): Promise<any>
 }
 
 /** Makes the project busy: its replica is being suspended. */
-export async function makeBusy({ double, ids, replicaId }: Scene): Promise<void> {
+export async function makeBusy({ double, ids, replicaId }: Scene<SceneApi>): Promise<void> {
   await expectSuccess(double.api("POST", `/projects/${ids.project_id}/endpoints/${replicaId}/suspend`));
 }
 

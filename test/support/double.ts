@@ -96,7 +96,11 @@ export async function createDouble(options: DoubleOptions = {}): Promise<Double>
 }
 
 /** Creates a project and lets its operations finish: its ids, and the path of its first endpoint. */
-export async function createProject(double: Double, project: Record<string, unknown> = {}, key = API_KEY) {
+export async function createProject(
+  double: Pick<Double, "api" | "advance">,
+  project: Record<string, unknown> = {},
+  key = API_KEY,
+) {
   const created = await double.api("POST", "/projects", { project }, key);
   if (created.status !== 201)
     throw new Error(`POST /projects: ${created.status} ${JSON.stringify(created.body)}`);

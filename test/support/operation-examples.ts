@@ -1,6 +1,8 @@
-import { expectSuccess, type Ids, makeBusy, type Scene } from "./contract-scene.ts";
+import { expectSuccess, type Ids, makeBusy, type SceneApi, type Scene as SceneOf } from "./contract-scene.ts";
 
 import { RECORDED_EXAMPLES } from "./recorded-examples.ts";
+
+type Scene = SceneOf<SceneApi>;
 
 /** A request that succeeds in a new scene. */
 export type Example = {

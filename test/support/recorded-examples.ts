@@ -1,5 +1,7 @@
-import { expectSuccess, MASKED_COLUMN, type Scene } from "./contract-scene.ts";
+import { expectSuccess, MASKED_COLUMN, type SceneApi, type Scene as SceneOf } from "./contract-scene.ts";
 import type { Example } from "./operation-examples.ts";
+
+type Scene = SceneOf<SceneApi>;
 
 const plain: readonly Example[] = [{}];
 const onChild = (scene: Scene) => ({ branch_id: scene.childId });
