@@ -1,0 +1,23 @@
+/** Why a command reaches no data of a branch. Those of `commands.test.ts` are not in this list. */
+export const COMMANDS_WITHOUT_DATA: Readonly<Record<string, string>> = {
+  worker: "runs the jobs of other commands",
+  report: "reads the reports of runs",
+  status: "calls the control API",
+  open: "calls the control API",
+  clock: "calls the control API",
+  keys: "calls the control API",
+  wait: "calls the control API",
+  activity: "calls the control API",
+  events: "reads the history",
+  requests: "reads the history",
+  explain: "reads the history",
+  faults: "calls the control API",
+  replay: "reads the history",
+  verify: "reads the history",
+  scrub: "reads the history",
+  compact: "shortens the history",
+  drift: "calls the platform API of two servers",
+  init: "writes files of its own",
+  completion: "prints a script",
+  whatif: "reads the history",
+};

@@ -1,0 +1,73 @@
+import { coverage } from "../../../../src/api/coverage/coverage.ts";
+import type { Scene, SceneApi } from "../../../support/contract-scene.ts";
+import { EXAMPLES, type Example } from "../../../support/operation-examples.ts";
+
+export type PlatformOperation = {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly examples: readonly Example[];
+};
+
+type AnyScene = Scene<SceneApi>;
+
+/** Requests that the public document has no example of, because the answer is the same. */
+const MORE_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
+  resetProjectBranchToParent: [{ ids: (scene: AnyScene) => ({ branch_id: scene.childId }) }],
+  getProjectLimits: [{}],
+  getConsumptionHistoryPerAccount: [
+    { query: () => "?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&granularity=daily" },
+  ],
+  createProjectBranch: [
+    {
+      title: "without the rows of its parent",
+      body: ({ ids }: AnyScene) => ({
+        branch: { parent_id: ids.branch_id, init_source: "schema-only" },
+        endpoints: [{ type: "read_write" }],
+      }),
+    },
+  ],
+  createProjectBranchRole: [
+    {
+      title: "with a name that ends a quoted string",
+      body: () => ({ role: { name: "x'; select 1; --" } }),
+    },
+    { title: "with a name of 63 bytes", body: () => ({ role: { name: `"${"é".repeat(31)}` } }) },
+  ],
+  createProjectBranchDatabase: [
+    {
+      title: "with a name that ends a quoted identifier",
+      body: ({ ids }: AnyScene) => ({
+        database: { name: '"; drop schema public; --\n', owner_name: ids.role_name },
+      }),
+    },
+  ],
+};
+
+/** Recorded operations that nevertheless copy the data of a branch. */
+const COPYING: readonly string[] = ["createProjectBranchAnonymized", "startAnonymization"];
+/** Parts of a project that no compute and no data depends on. */
+const RECORDS = /\/(jwks|permissions|transfer_requests|vpc_endpoints|backup_schedule)(\/|$)/;
+
+const { operations, client_operations } = coverage();
+
+const served: readonly (PlatformOperation & { readonly isOnData: boolean })[] = [
+  ...operations,
+  ...client_operations,
+]
+  .filter(({ coverage: how }) => how !== "refused")
+  .map(({ operation_id: operationId, method, path, coverage: how }) => ({
+    operationId,
+    method,
+    path,
+    examples: [...(EXAMPLES[operationId] ?? []), ...(MORE_EXAMPLES[operationId] ?? [])],
+    isOnData:
+      (how === "imitated" && method !== "GET" && path.startsWith("/projects") && !RECORDS.test(path)) ||
+      COPYING.includes(operationId),
+  }));
+
+/** Operations that change projects, branches, computes, roles, databases or snapshots. */
+export const BRANCH_OPERATIONS: readonly PlatformOperation[] = served.filter(({ isOnData }) => isOnData);
+
+/** Those that read, and those that change nothing but a record. */
+export const OTHER_OPERATIONS: readonly PlatformOperation[] = served.filter(({ isOnData }) => !isOnData);

@@ -1,0 +1,131 @@
+/** A statement that would give a client more rights, or a way to the machine. */
+export type ClosedDoor = {
+  readonly sql: string;
+  /** How Postgres refuses it: for lack of a right unless stated. */
+  readonly code: string;
+  /** Up to the version before, it is accepted. */
+  readonly since: number;
+};
+
+const INSUFFICIENT_PRIVILEGE = "42501";
+const RESERVED_NAME = "42939";
+const NOT_IN_PREREQUISITE_STATE = "55000";
+
+/** For `SECRET`, a file outside of the volume; for `CANARY`, a directory that everybody can write to. */
+export const CLOSED_DOORS: readonly ClosedDoor[] = [
+  ...[
+    // The superuser and its rights.
+    "alter role neondb_owner superuser",
+    "create role another superuser",
+    "set role cloud_admin",
+    "set session authorization cloud_admin",
+    "grant cloud_admin to neondb_owner",
+    "alter role cloud_admin password 'known'",
+    "alter role cloud_admin set search_path = public",
+    "alter role cloud_admin rename to other",
+    "alter role all set search_path = public",
+    "drop role cloud_admin",
+    "drop owned by cloud_admin",
+    "reassign owned by cloud_admin to neondb_owner",
+    "grant pg_execute_server_program to neondb_owner",
+    "grant pg_read_server_files to neondb_owner",
+    "grant pg_write_server_files to neondb_owner",
+    "create role another in role pg_execute_server_program",
+    "create role another role neondb_owner in role pg_write_server_files",
+    "set role pg_execute_server_program",
+    "update pg_authid set rolsuper = true",
+    "delete from pg_db_role_setting",
+    "insert into pg_auth_members (roleid, member, grantor, admin_option) values (10, 16384, 10, true)",
+    "update pg_proc set prosecdef = true",
+    "set allow_system_table_mods = on",
+    "alter system set listen_addresses = '*'",
+    "select pg_reload_conf()",
+    "grant set on parameter session_preload_libraries to neondb_owner",
+    "set session_replication_role = replica",
+    "set session_preload_libraries = 'x'",
+    "alter database neondb set session_preload_libraries = 'x'",
+    "alter role neondb_owner set session_replication_role = replica",
+    "set lc_messages = 'C'",
+    "set log_min_messages = debug5",
+    "set log_statement = 'all'",
+    "set zero_damaged_pages = on",
+    "set dynamic_library_path = 'CANARY'",
+    // Code that sessions of others run, or that is not SQL.
+    "create event trigger e on ddl_command_end execute function adversary.event_trigger()",
+    "create function adversary.c() returns int language c as 'CANARY/x.so', 'f'",
+    "create function adversary.i() returns int language internal as 'pg_backend_pid'",
+    "create language untrusted handler plpgsql_call_handler",
+    "create operator class adversary.o default for type int4 using btree as operator 1 <",
+    "create cast (text as json) with inout as implicit",
+    "create cast (name as text) with function pg_catalog.text(name) as implicit",
+    "create type adversary.base (input = int4in, output = int4out)",
+    "create access method a type index handler bthandler",
+    "create text search template adversary.t (lexize = dsimple_lexize)",
+    "create transform for int language sql (from sql with function pg_catalog.abs(int))",
+    "load 'CANARY/x.so'",
+    "load '$libdir/../../../CANARY/x.so'",
+    "create or replace function pg_catalog.now() returns timestamptz language sql as 'select null::timestamptz'",
+    "create function pg_catalog.format(text, name, name) returns text language sql as 'select null::text'",
+    "create view pg_catalog.mine as select 1",
+    "create table information_schema.mine (id int)",
+    "alter function pg_catalog.now() rename to later",
+    "alter table pg_class rename to mine",
+    "create trigger t before insert on pg_class execute function adversary.trigger()",
+    "create rule r as on insert to pg_class do nothing",
+    "create index on pg_class (relpages)",
+    "create policy p on pg_class using (true)",
+    "create statistics adversary.s on relname, relkind from pg_class",
+    "create publication everything for all tables",
+    // Files and programs.
+    "copy (select 1) to program 'touch CANARY/program'",
+    "copy adversary.words from program 'cat SECRET'",
+    "copy (select 1) to 'CANARY/file'",
+    "copy adversary.words from 'SECRET'",
+    "select pg_read_file('SECRET')",
+    "select pg_read_binary_file('SECRET')",
+    "select pg_stat_file('SECRET')",
+    "select pg_ls_dir('/')",
+    "select lo_import('SECRET')",
+    "select lo_export(lo_create(0), 'CANARY/large-object')",
+    "create tablespace t location 'CANARY'",
+    "create extension file_fdw",
+    "create extension dblink",
+    "create extension postgres_fdw",
+    "create extension pageinspect",
+    "create foreign data wrapper w",
+    "create subscription s connection 'host=/tmp user=cloud_admin' publication p with (connect = false)",
+    // Other databases, and what the server itself stores.
+    "alter database postgres set search_path = public",
+    "alter database template1 set search_path = public",
+    "alter database postgres owner to neondb_owner",
+    "drop database postgres",
+    "drop database template1",
+    "alter database template1 is_template false",
+    "alter table adversary.words owner to cloud_admin",
+    "alter function adversary.observe(text) owner to cloud_admin",
+    "create schema mine authorization cloud_admin",
+    "create database mine owner cloud_admin",
+    "alter default privileges for role cloud_admin grant all on tables to public",
+    // Processes.
+    "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'cloud_admin' or usename is null",
+    "select pg_promote()",
+    "select pg_rotate_logfile()",
+    "select pg_switch_wal()",
+    "select pg_create_restore_point('mine')",
+    "select pg_backup_start('mine')",
+    "select pg_wal_replay_pause()",
+  ].map((sql) => ({ sql, code: INSUFFICIENT_PRIVILEGE, since: 0 })),
+  { sql: "create schema pg_mine", code: RESERVED_NAME, since: 0 },
+  {
+    sql: "alter role pg_execute_server_program login password 'known'",
+    code: RESERVED_NAME,
+    since: 0,
+  },
+  { sql: "prepare transaction 'mine'", code: NOT_IN_PREREQUISITE_STATE, since: 0 },
+  // Up to version 15, whoever may create roles may also be a member of predefined ones that reach no file.
+  ...[
+    "grant pg_signal_backend to neondb_owner",
+    "grant pg_checkpoint to neondb_owner",
+    "create role another role neondb_owner in role pg_signal_backend",
+  ].map((sql) => ({ sql, code: INSUFFICIENT_PRIVILEGE, since: 16 })),
+];
