@@ -265,8 +265,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     search: "if (!isSocketDirectory(directory, this.#options.user)) return;",
     replacement: 'if (directory === "") return;',
     breaks: "A client writes a path into postmaster.pid, and root deletes what is there",
-    test: LEFT_PROCESSES,
-    titles: "a start removes no directory because a file of Postgres names it",
+    test: "test/unit/engine/socket-directories.test.ts",
   },
   {
     id: "link-followed",
@@ -311,8 +310,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     search: "markData: (isCopied) => this.#markData(isCopied),",
     replacement: "markData: (isCopied) => (isCopied ? this.#markData(isCopied) : undefined),",
     breaks: "A restore to the instant before an advance lacks rows that were committed by then",
-    test: "test/contract/postgres/branches-of-data.test.ts",
-    titles: "a branch at an instant has the rows of then",
+    test: "test/unit/gateway/served-world.test.ts",
+    titles: "a manual clock moves only after the data of running engines is marked",
   },
   {
     id: "origin-before-data",

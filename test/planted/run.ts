@@ -43,7 +43,8 @@ async function main(): Promise<number> {
   const problems = problemsOf(PLANTED_BUGS, process.cwd());
   if (problems.length > 0) return fail(problems, USAGE_ERROR);
   const interrupt = new AbortController();
-  process.once("SIGINT", () => interrupt.abort()).once("SIGTERM", () => interrupt.abort());
+  // Ctrl-C may come twice: from the terminal, and from the program that runs this one.
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => interrupt.abort());
   const findings = await plantAll(bugs, interrupt.signal, (finding) => {
     if (!json) process.stdout.write(line(finding));
   });

@@ -13,16 +13,22 @@ import {
   type TestBranch,
 } from "../../support/postgres.ts";
 
-/** A function that gives the client's role all rights if it runs with those of a superuser. */
+/** A function that gives the client's role all rights if it runs with those of a superuser, and leaves a trace. */
 function hostile(signature: string, result: string): string {
   return `create function ${signature} language plpgsql as $$
     begin
       if (select rolsuper from pg_catalog.pg_roles where rolname = current_user) then
         execute 'alter role neondb_owner superuser';
+        if not exists (select from pg_catalog.pg_roles where rolname = '${TRACE}') then
+          execute 'create role ${TRACE}';
+        end if;
       end if;
       return ${result};
     end $$;`;
 }
+
+/** The role that shows that hostile code had all rights at some time: the next start takes back only the rights. */
+const TRACE = "code_with_all_rights";
 
 /** Sends each statement on its own: some cannot be part of a transaction. */
 async function runAll(client: pg.Client, ...statements: readonly string[]): Promise<void> {
@@ -61,9 +67,10 @@ describe.each(installations)("Postgres $version", ({ binDirectory }) => {
     expect(status, JSON.stringify(body)).toBe(200);
   }
 
+  /** Also the role that hostile code has created. */
   async function superusers(client: pg.Client): Promise<string[]> {
     const { rows } = await client.query(
-      "select rolname from pg_roles where rolsuper and rolname !~ '^pg_' order by 1",
+      `select rolname from pg_roles where (rolsuper and rolname !~ '^pg_') or rolname = '${TRACE}' order by 1`,
     );
     return rows.map(({ rolname }) => rolname);
   }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Engine, EngineError, type RunningEngine } from "../../../src/engine/engine.ts";
 import { BranchVolumes } from "../../../src/gateway/data/branch-volumes.ts";
+import { WorldData } from "../../../src/gateway/data/world-data.ts";
 import { ConnectionRejected } from "../../../src/gateway/errors.ts";
 import { ServedWorld } from "../../../src/gateway/world/served-world.ts";
 import { MINUTE } from "../../../src/platform/core/time.ts";
@@ -128,6 +129,21 @@ test("a suspend that is due by now is noticed before the next work", async () =>
   host.passes(6 * MINUTE);
   expect(world.settledSeq()).toBeUndefined();
   expect(await served.beginWork(admitted)).toBe(false);
+});
+
+test("a manual clock moves only after the data of running engines is marked at the instant before", async () => {
+  const { double, world } = await servedWorld();
+  const before = world.now();
+  const markedAt: number[] = [];
+  const marks = vi.spyOn(WorldData.prototype, "markAll").mockImplementation(async () => {
+    // Marks take a while.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    markedAt.push(world.now());
+  });
+  onTestFinished(() => marks.mockRestore());
+  await double.advance("10m");
+  expect(markedAt).toEqual([before]);
+  expect(world.now()).toBe(before + 10 * MINUTE);
 });
 
 test("two computes that have worked at one instant suspend both", async () => {
