@@ -61,7 +61,7 @@ async function copyDirectory(
 
 /** Copies the beginning of a segment. The rest is zeros, and zeros at the end take no space. */
 async function copySegment(from: string, to: string, length: number): Promise<void> {
-  const source = await open(from);
+  const source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const { mode } = await source.stat();
     const content = new Uint8Array(length);

@@ -68,7 +68,6 @@ test("the data of a branch that is deleted permanently is removed at once, and t
   expect((await server.api("DELETE", `${child.path}?hard_delete=true`)).status).toBe(200);
   await expect.poll(() => volumesOf(server).length, WAIT).toBe(1);
   await expect.poll(async () => (await server.sim("GET", "/data")).body.volumes, WAIT).toBe(1);
-  expect((await server.sim("GET", "/data")).body.size_bytes).toBeLessThan(both);
   expect((await (await connect(branch.uri)).query("select from kept")).rowCount).toBe(0);
 });
 
