@@ -1,3 +1,4 @@
+import { MAX } from "../limits/limits.ts";
 import type { Refusal, RefusalCode } from "../platform/refusal-codes.ts";
 
 /** The HTTP status of every refusal code (`docs/evidence.md`). */
@@ -163,5 +164,10 @@ export function errorBody(
   requestId: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): string {
-  return JSON.stringify({ request_id: requestId, code, message });
+  return JSON.stringify({ request_id: requestId, code, message: shortened(message, MAX.messageCharacters) });
+}
+
+/** The beginning of a text that is longer than allowed. */
+export function shortened(text: string, maxCharacters: number): string {
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters - 1)}…` : text;
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { MAX } from "../limits/limits.ts";
 
 type Issue = z.core.$ZodRawIssue;
 
@@ -35,7 +36,10 @@ export function issueText(issue: Issue): string {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":
-      return `there is no field ${issue.keys.map((key) => `"${key}"`).join(" or ")}`;
+      return `there is no field ${issue.keys
+        .slice(0, MAX.issues)
+        .map((key) => `"${key}"`)
+        .join(" or ")}`;
     case "invalid_union":
       return issue.input === undefined ? "is required" : "has a form that is not allowed here";
     case "invalid_key":

@@ -11,7 +11,7 @@ import {
   type WorldHandle,
 } from "../worlds/world-handle.ts";
 import { type BodyLimits, type RequestBody, readLimitedBody } from "./body.ts";
-import { badRequest, type ErrorResponse, errorBody, errorResponseOf } from "./errors.ts";
+import { badRequest, type ErrorResponse, errorBody, errorResponseOf, shortened } from "./errors.ts";
 import { issueText } from "./issue-text.ts";
 
 const MAX_REQUEST_ID_LENGTH = 128;
@@ -73,15 +73,14 @@ const EXCESSES = {
   values: `must not contain more than ${MAX.httpValues} values`,
 };
 
-/** The body as JSON; `undefined` for an empty body. */
-export function parseJsonBody({
-  text,
-  contentType,
-  tooLarge,
-  isMalformed,
-  excess,
-  isRefused,
-}: RequestBody): unknown {
+/**
+ * The body as JSON; `undefined` for an empty body. `maxEntries`: of each list and object. Without it, only all
+ * values together are limited.
+ */
+export function parseJsonBody(
+  { text, contentType, tooLarge, isMalformed, excess, isRefused }: RequestBody,
+  maxEntries: number = MAX.httpValues,
+): unknown {
   if (tooLarge) return fail(TOO_LARGE);
   // Its key has become valid meanwhile.
   if (isRefused) return fail(badRequest("the request body was not read, because the API key was not valid"));
@@ -115,7 +114,23 @@ export function parseJsonBody({
     );
   if (NUL_ESCAPE.test(text))
     return fail(badRequest("request body: contains a NUL character (\\u0000), which is not allowed in text"));
+  // Each entry has at least two characters, so most bodies need no search.
+  const tooLong = text.length < 2 * maxEntries ? undefined : findTooLong(value, maxEntries);
+  if (tooLong !== undefined)
+    return fail(badRequest(`${tooLong || "request body"}: must have at most ${maxEntries} entries`));
   return value;
+}
+
+/** The path of the first list or object with more entries than allowed. Recursive: levels are limited. */
+function findTooLong(value: unknown, maxEntries: number): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const entries = Object.entries(value);
+  if (entries.length > maxEntries) return "";
+  for (const [name, inner] of entries) {
+    const path = findTooLong(inner, maxEntries);
+    if (path !== undefined) return path === "" ? name : `${name}.${path}`;
+  }
+  return undefined;
 }
 
 /** Parses input by a schema; invalid input ends the handling with 400. */
@@ -128,11 +143,14 @@ export function parseInput<S extends z.ZodType>(
   return parsed.success ? parsed.data : fail(badRequest(describeIssues(parsed.error, what)));
 }
 
-/** All problems at once, each with its field and what is expected. */
-function describeIssues(error: z.ZodError, what: string): string {
-  return error.issues
+/** All problems at once up to a limit, each with its field and what is expected. */
+function describeIssues({ issues }: z.ZodError, what: string): string {
+  const described = issues
+    .slice(0, MAX.issues)
     .map((issue) => `${issue.path.length === 0 ? what : issue.path.map(String).join(".")}: ${issue.message}`)
-    .join("; ");
+    .map((text) => shortened(text, MAX.issueCharacters));
+  const more = issues.length - described.length;
+  return [...described, ...(more === 0 ? [] : [`and ${more} more problems`])].join("; ");
 }
 
 /** S: the request's X-Request-ID if it is valid, otherwise a new one. */

@@ -29,12 +29,45 @@ export type Limit = {
 
 const KIB = 1024;
 const MIB = 1024 ** 2;
+const MINUTE = 60_000;
 
 /**
  * Every limit of input that others send: the only place for their numbers. `docs/reference/limits.md` is
  * generated from it, and the fuzzer sends inputs at and around each limit. All limits are inclusive.
  */
 export const LIMITS = {
+  httpConnections: {
+    surface: "http",
+    stage: "before login",
+    value: 10_000,
+    unit: "connections",
+    what: "Connections of the HTTP port, WebSockets included",
+    beyond: "The connection closes",
+  },
+  httpHeaders: {
+    surface: "http",
+    stage: "before login",
+    value: 16 * KIB,
+    unit: "bytes",
+    what: "Path and headers of a request together",
+    beyond: "431",
+  },
+  httpHeadersMs: {
+    surface: "http",
+    stage: "before login",
+    value: MINUTE,
+    unit: "ms",
+    what: "Time until the headers of a request are complete",
+    beyond: "408",
+  },
+  httpRequestMs: {
+    surface: "http",
+    stage: "always",
+    value: 5 * MINUTE,
+    unit: "ms",
+    what: "Time until a request is complete, its body included",
+    beyond: "408",
+  },
   httpBodyBeforeLogin: {
     surface: "http",
     stage: "before login",
@@ -51,6 +84,30 @@ export const LIMITS = {
     what: "Request body",
     beyond: "413 `PAYLOAD_TOO_LARGE`",
   },
+  issues: {
+    surface: "http",
+    stage: "always",
+    value: 20,
+    unit: "entries",
+    what: "Problems of a request that its answer describes",
+    beyond: "The answer states how many more there are",
+  },
+  issueCharacters: {
+    surface: "http",
+    stage: "always",
+    value: 300,
+    unit: "characters",
+    what: "Description of one problem, with the name of its field",
+    beyond: "The description is cut",
+  },
+  messageCharacters: {
+    surface: "http",
+    stage: "always",
+    value: 8_192,
+    unit: "characters",
+    what: "Message of an error",
+    beyond: "The message is cut",
+  },
   jsonLevels: {
     surface: "http",
     stage: "always",
@@ -66,6 +123,23 @@ export const LIMITS = {
     unit: "values",
     what: "Values in a body: strings, numbers, arrays and objects, at all levels together",
     beyond: "400",
+  },
+  apiEntries: {
+    surface: "platform-api",
+    stage: "after login",
+    // A: the platform documents no limit of its lists.
+    value: 1_000,
+    unit: "entries",
+    what: "Entries of a list or fields of an object in a body, such as `allowed_ips.ips`",
+    beyond: "400 with the field and the limit",
+  },
+  scenarioRecordings: {
+    surface: "control-api",
+    stage: "after login",
+    value: 8,
+    unit: "requests",
+    what: "`GET /_sim/scenario` at the same time. One is executed, the others wait",
+    beyond: "429 `TOO_MANY_REQUESTS`",
   },
   moveChunk: {
     surface: "control-api",
@@ -149,6 +223,114 @@ export const LIMITS = {
     unit: "bytes",
     what: "Response",
     beyond: "507",
+  },
+  webSocketBytesBeforeLogin: {
+    surface: "websocket",
+    stage: "before login",
+    value: 32 * KIB,
+    unit: "bytes",
+    what: "Bytes before the password was checked",
+    beyond: "The connection closes",
+  },
+  webSocketMessage: {
+    surface: "websocket",
+    stage: "after login",
+    // The driver sends what it writes at once as one message.
+    value: 64 * MIB,
+    unit: "bytes",
+    what: "Message of a WebSocket",
+    beyond: "The connection closes",
+  },
+  postgresConnectionsBeforeLogin: {
+    surface: "postgres",
+    stage: "before login",
+    value: 1_000,
+    unit: "connections",
+    what: "Connections that have not logged in, WebSockets included",
+    beyond: "The oldest of them closes, with SQLSTATE 53300",
+  },
+  loginMs: {
+    surface: "postgres",
+    stage: "before login",
+    // As `authentication_timeout` of Postgres, in wall-clock time.
+    value: MINUTE,
+    unit: "ms",
+    what: "Time until the login",
+    beyond: "08P01",
+  },
+  endedConnectionMs: {
+    surface: "postgres",
+    stage: "before login",
+    value: 5_000,
+    unit: "ms",
+    what: "Time in which a client closes a connection that ended with an error",
+    beyond: "The connection is destroyed",
+  },
+  proxyLine: {
+    surface: "postgres",
+    stage: "before login",
+    // S: of version 1 of the PROXY protocol, with its line end.
+    value: 107,
+    unit: "bytes",
+    what: "Header of the PROXY protocol, version 1",
+    beyond: "08P01",
+  },
+  proxyAddresses: {
+    surface: "postgres",
+    stage: "before login",
+    value: 2_048,
+    unit: "bytes",
+    what: "Addresses in a header of the PROXY protocol, version 2",
+    beyond: "08P01",
+  },
+  startupPacket: {
+    surface: "postgres",
+    stage: "before login",
+    // As in Postgres.
+    value: 10_000,
+    unit: "bytes",
+    what: "Startup packet, with the names of role and database",
+    beyond: "08P01",
+  },
+  startupPackets: {
+    surface: "postgres",
+    stage: "before login",
+    value: 4,
+    unit: "packets",
+    what: "Packets until the startup packet: requests for encryption come before it",
+    beyond: "08P01",
+  },
+  passwordMessage: {
+    surface: "postgres",
+    stage: "before login",
+    value: 4_096,
+    unit: "bytes",
+    what: "Message with a password, or with a part of a SCRAM exchange",
+    beyond: "08P01",
+  },
+  tlsCertificates: {
+    surface: "postgres",
+    stage: "before login",
+    value: 100,
+    unit: "entries",
+    what: "Certificates for host names that clients ask for",
+    beyond: "The oldest one is created again when it is asked for",
+  },
+  pooledQueue: {
+    surface: "postgres",
+    stage: "after login",
+    value: MIB,
+    unit: "bytes",
+    what: "Messages of a pooled client that waits for a session",
+    beyond: "More is not read until it has one",
+  },
+  pooledMessage: {
+    surface: "postgres",
+    stage: "after login",
+    value: 256 * MIB,
+    unit: "bytes",
+    what: "Message of a pooled client. Without the pooler, messages are passed on in parts, so only Postgres limits them",
+    beyond: "08P01",
   },
 } as const satisfies Readonly<Record<string, Limit>>;
 

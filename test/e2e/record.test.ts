@@ -278,3 +278,15 @@ test("a running server makes one file of a part of its history, which runs green
     ]);
   }
 });
+
+test("of many calls at the same time, 8 are answered, and the others are 429", async () => {
+  const server = await startServer(testDirectory(), MANUAL);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => server.sim("GET", "/scenario")));
+  expect(answers.map(({ status }) => status).sort()).toEqual([
+    ...Array.from({ length: 8 }, () => 200),
+    ...Array.from({ length: 12 }, () => 429),
+  ]);
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.body.message).toBe("8 scenarios are being recorded, which is the limit; try again later");
+  expect((await server.sim("GET", "/scenario")).status).toBe(200);
+});

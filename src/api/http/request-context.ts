@@ -16,6 +16,7 @@ import {
   type WorldResolver,
 } from "../../http/request.ts";
 import { DateHeader } from "../../http/timestamps.ts";
+import { MAX } from "../../limits/limits.ts";
 import { authorize, type Permission, type Principal } from "../../platform/account/access.ts";
 import type { Account } from "../../platform/account/account.ts";
 import type { FindWritten } from "../../platform/branch-data/data-description.ts";
@@ -143,7 +144,8 @@ export class RouteHandlers {
             queryParameters(context, options.listParameters),
             "query",
           )) as z.output<Q>;
-        const body = (options.body && parseInput(options.body, input && parseJsonBody(input))) as z.output<B>;
+        const body = (options.body &&
+          parseInput(options.body, input && parseJsonBody(input, MAX.apiEntries))) as z.output<B>;
         const { principal } = caller;
         const resource = {
           projectId: context.req.param("project_id"),

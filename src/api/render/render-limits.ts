@@ -1,3 +1,4 @@
+import { MAX } from "../../limits/limits.ts";
 import type { ProjectLimits } from "../../platform/project/project-limits.ts";
 
 /** C: a client that compares with a limit takes -1 for none. */
@@ -21,7 +22,7 @@ export function renderProjectLimits(limits: ProjectLimits) {
       min_autosuspend_seconds: limits.minSuspendTimeoutS,
       max_history_retention_seconds: limits.maxHistoryRetentionS,
       max_monitoring_retention_hours: UNLIMITED,
-      max_allowed_ips: UNLIMITED,
+      max_allowed_ips: MAX.apiEntries,
       active_time: UNLIMITED,
       cpu_seconds: UNLIMITED,
       max_compute_time_non_primary: UNLIMITED,

@@ -2,24 +2,25 @@ import { readFileSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import type { RecordedScenario } from "../../control/http/scenario-fields.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { recordWorld } from "../history/record-world.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
-/** What the thread records. */
+/** A job, which the thread receives. */
 export type RecordJob = {
   readonly data: string;
   readonly world: string;
   readonly from?: PointSelector | undefined;
   readonly to?: PointSelector | undefined;
 };
-/** What the thread sends once. An error loses its class between threads. */
+/** What the thread sends for each job. An error loses its class between threads. */
 export type RecordOutcome = { readonly recorded: RecordedScenario } | { readonly problem: string };
 
-export async function recordJob(): Promise<void> {
-  parentPort?.postMessage(await record(workerData as RecordJob));
+/** Records what the thread is asked to, until it is terminated. */
+export async function recordJobs(): Promise<void> {
+  parentPort?.on("message", async (job: RecordJob) => parentPort?.postMessage(await record(job)));
 }
 
 async function record({ data, world, from, to }: RecordJob): Promise<RecordOutcome> {

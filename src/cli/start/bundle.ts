@@ -13,6 +13,6 @@ export const THREADS: Readonly<Record<string, () => Promise<unknown>>> = {
   "whatif-worker": async () => (await import("../whatif/whatif-worker.ts")).runWhatifJob,
   "recording-worker": async () => (await import("../run/recording-worker.ts")).readRecordingJob(),
   "scrub-worker": async () => (await import("../server/scrub-worker.ts")).scrubJob(),
-  "record-worker": async () => (await import("../server/record-worker.ts")).recordJob(),
+  "record-worker": async () => (await import("../server/record-worker.ts")).recordJobs(),
   "import-worker": async () => (await import("../whatif/import-worker.ts")).importJob(),
 };

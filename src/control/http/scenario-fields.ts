@@ -12,9 +12,18 @@ export type RecordedScenario = {
   readonly omitted: readonly string[];
 };
 
+/** Too many recordings are unfinished. */
+export class RecordingsBusy extends Error {
+  override readonly name = "RecordingsBusy";
+
+  constructor(limit: number) {
+    super(`${limit} scenarios are being recorded, which is the limit; try again later`);
+  }
+}
+
 /**
  * Records what happened between two points; defaults are those of `standin record`. Throws a `RangeError` if
- * that is impossible. Everything to record must be in the world's file.
+ * that is impossible, and `RecordingsBusy` if others must be finished first. Everything to record must be in the world's file.
  */
 export type RecordScenario = (
   world: string,

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { fail } from "../../http/request.ts";
 import { point } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";
-import type { RecordedScenario } from "../http/scenario-fields.ts";
+import { type RecordedScenario, RecordingsBusy } from "../http/scenario-fields.ts";
 import { strict } from "../http/strict-fields.ts";
 
 /** Turns a part of a world's history into a scenario file. */
@@ -21,6 +21,11 @@ export function scenarioRoutes(options: ControlOptions): Hono {
           return await options.recordScenario(world.name, query);
         } catch (error) {
           if (error instanceof RangeError) notRecordable(error.message);
+          if (error instanceof RecordingsBusy)
+            fail({
+              ...{ status: 429, code: "TOO_MANY_REQUESTS", message: error.message },
+              headers: { "Retry-After": "1" },
+            });
           throw error;
         }
       },

@@ -50,3 +50,47 @@ test("several wrong fields are reported at once, each in one sentence", async ()
     ].join("; "),
   );
 });
+
+test("a list with more than 1,000 entries is 400 with its field and the limit, before its entries are checked", async () => {
+  const double = await createDouble();
+  const send = (ips: readonly string[]) =>
+    double.api("POST", "/projects", { project: { settings: { allowed_ips: { ips } } } });
+  const addresses = Array.from({ length: 1_001 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
+  expect((await send(addresses.slice(1))).status).toBe(201);
+  for (const ips of [addresses, Array.from({ length: 50_000 }, () => "x")]) {
+    const { status, body } = await send(ips);
+    expect([status, body.message]).toEqual([
+      400,
+      "project.settings.allowed_ips.ips: must have at most 1000 entries",
+    ]);
+  }
+  const annotations = Object.fromEntries(addresses.map((name) => [name, "v"]));
+  const { body } = await double.api("POST", "/projects", { project: { branch: { annotations } } });
+  expect(body.message).toBe("project.branch.annotations: must have at most 1000 entries");
+});
+
+test("an answer describes 20 problems, and states how many more there are", async () => {
+  const double = await createDouble();
+  const send = async (count: number) => {
+    const ips = Array.from({ length: count }, () => "x");
+    return (await double.api("POST", "/projects", { project: { settings: { allowed_ips: { ips } } } })).body;
+  };
+  expect((await send(20)).message.split("; ")).toHaveLength(20);
+  const { message } = await send(1_000);
+  expect(message.split("; ")).toHaveLength(21);
+  expect(message).toMatch(
+    /^project\.settings\.allowed_ips\.ips\.0: must be an IP address.*; and 980 more problems$/,
+  );
+});
+
+test("an error has at most 8,192 characters, whatever the request contains", async () => {
+  const double = await createDouble();
+  const fields = Object.fromEntries(
+    Array.from({ length: 500 }, (_, index) => [`${index}${"x".repeat(1_500)}`, 1]),
+  );
+  const { body } = await double.sim("POST", "/accounts", fields);
+  expect(body.message).toMatch(/request body: there is no field "0xxx.*…/);
+  expect(body.message.length).toBeLessThanOrEqual(8_192);
+  const torn = `{"${"y".repeat(100_000)}":"\\ud800"}`;
+  expect((await double.api("POST", "/projects", torn)).body.message).toHaveLength(8_192);
+});

@@ -56,7 +56,6 @@ test("what nothing limits is -1", async () => {
     "active_time",
     "cpu_seconds",
     "max_active_endpoints",
-    "max_allowed_ips",
     "max_compute_time_non_primary",
     "max_data_transfer",
     "max_monitoring_retention_hours",
