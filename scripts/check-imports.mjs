@@ -15,14 +15,14 @@ const ROOMS = {
     node: false,
   },
   recordings: {
-    rooms: ["traffic", "simulation", "platform"],
+    rooms: ["limits", "traffic", "simulation", "platform"],
     packages: ["hyparquet", "hyparquet-compressors"],
     node: false,
   },
   // A room of its own: it reads and writes files (decision 0018).
-  "recordings/trace-files": { rooms: ["recordings", "platform"], packages: [], node: true },
+  "recordings/trace-files": { rooms: ["limits", "recordings", "platform"], packages: [], node: true },
   scenario: {
-    rooms: ["recordings", "traffic", "simulation", "platform"],
+    rooms: ["limits", "recordings", "traffic", "simulation", "platform"],
     packages: ["yaml", "zod", "xmlbuilder2"],
     node: false,
   },

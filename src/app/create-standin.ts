@@ -1,12 +1,11 @@
-import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
-import { createAdaptorServer } from "@hono/node-server";
 import { EngineError } from "../engine/engine.ts";
 import { DataDirectory } from "../worlds/data-directory.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import { DirectoryInUse } from "../worlds/lock.ts";
 import { createApp } from "./create-app.ts";
+import { createHttpServer } from "./http-server.ts";
 import { memoryStorage, openWorlds, type ServerOptions, WorldMismatch } from "./open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "./package-root.ts";
 import type { StandinOptions } from "./standin/create-options.ts";
@@ -106,8 +105,8 @@ export async function createStandin(input: StandinOptions = {}): Promise<Standin
     };
     let origin = IN_PROCESS_ORIGIN;
     if (port !== false) {
-      const server = createAdaptorServer({ fetch: app.fetch });
-      if (postgres !== undefined) acceptWebSockets(server as Server, postgres.acceptStream);
+      const server = createHttpServer(app.fetch);
+      if (postgres !== undefined) acceptWebSockets(server, postgres.acceptStream);
       await new Promise<void>((listening, failed) =>
         server.once("error", failed).listen(port, HOST, listening),
       );

@@ -3,9 +3,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocketServer } from "ws";
 import type { ClientOrigin, WebSocketRequest } from "../gateway/client-session.ts";
 import { plainAddress } from "../gateway/login/network-rules.ts";
-
-/** Longest message of a WebSocket. The driver sends what it writes at once as one message. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+import { MAX } from "../limits/limits.ts";
 
 /**
  * Accepts WebSockets with a Postgres connection inside, for `Pool` and `Client` of the serverless driver. Pages
@@ -26,13 +24,28 @@ export function acceptWebSockets(
     }
     // Loaded by the first WebSocket: most servers have none.
     const { createWebSocketStream, WebSocketServer } = await import("ws");
-    sockets ??= new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+    sockets ??= new WebSocketServer({ noServer: true, maxPayload: MAX.webSocketMessage });
     sockets.handleUpgrade(request, socket, head, (connected) => {
       const stream = createWebSocketStream(connected);
       stream.on("error", () => undefined);
-      accept(stream, { address: plainAddress(request.socket.remoteAddress), webSocket });
+      accept(stream, {
+        address: plainAddress(request.socket.remoteAddress),
+        webSocket,
+        onLogin: limitBytes(socket, head.length),
+      });
     });
   });
+}
+
+/** Destroys the socket if more bytes arrive than before a login. The returned function ends the limit. */
+function limitBytes(socket: Duplex, receivedBytes: number): () => void {
+  let bytes = receivedBytes;
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX.webSocketBytesBeforeLogin) socket.destroy();
+  };
+  socket.prependListener("data", count);
+  return () => socket.off("data", count);
 }
 
 /** `/v2?address=<host>:<port>`, or `/w/<world>/v2`. Without an address, the Host header names the compute. */

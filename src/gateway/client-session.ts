@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { EngineAddress } from "../engine/engine.ts";
+import { MAX } from "../limits/limits.ts";
 import { StoreUnavailable } from "../worlds/world-handle.ts";
 import type { ComputeHost } from "./compute/compute-host.ts";
 import { EngineExited } from "./compute/engine-exit.ts";
@@ -12,6 +13,7 @@ import {
 } from "./errors.ts";
 import { authenticate, authenticateByPassword } from "./login/authentication.ts";
 import type { KnownPasswords } from "./login/known-passwords.ts";
+import type { LoginLimit } from "./login/login-limit.ts";
 import { negotiate } from "./login/negotiation.ts";
 import { readProxyHeader } from "./login/proxy-protocol.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
@@ -30,8 +32,6 @@ import type { ServedCompute } from "./world/served-compute.ts";
 import type { ServedWorld } from "./world/served-world.ts";
 import type { Admitted } from "./world/world-connections.ts";
 
-/** As `authentication_timeout` of Postgres, in wall-clock time. */
-const LOGIN_TIMEOUT_MS = 60_000;
 /** The source of traffic without an application name. */
 const DEFAULT_SOURCE = "postgres";
 
@@ -43,6 +43,7 @@ export type SessionOptions = {
   readonly cancelKeys: CancelKeys;
   readonly logins: EngineLogins;
   readonly passwords: KnownPasswords;
+  readonly loginLimit: LoginLimit;
   readonly pooler: Pooler;
   /** Throws `ConnectionRejected` if there is no such world. */
   readonly servedWorld: (name: string | undefined) => Promise<ServedWorld>;
@@ -64,6 +65,8 @@ export type ClientOrigin = {
   /** The address of the client, or of its proxy. */
   readonly address: string;
   readonly webSocket?: WebSocketRequest | undefined;
+  /** Called when the client has logged in. */
+  readonly onLogin?: (() => void) | undefined;
 };
 
 /** Serves one connection of a client, from its first byte to its end. Never rejects. */
@@ -86,13 +89,16 @@ class ClientSession {
   /** The innermost stream: within TLS if there is any. */
   #stream: Duplex;
   readonly #loginTimer: NodeJS.Timeout;
+  readonly #leaveLogin: () => void;
 
   constructor(stream: Duplex, options: SessionOptions, origin: ClientOrigin) {
     this.#options = options;
     this.#origin = origin;
     this.#stream = stream;
     stream.on("error", () => undefined);
-    this.#loginTimer = setTimeout(() => this.#end(CLIENT_ERRORS.loginTimeout), LOGIN_TIMEOUT_MS);
+    this.#loginTimer = setTimeout(() => this.#end(CLIENT_ERRORS.loginTimeout), MAX.loginMs);
+    this.#leaveLogin = options.loginLimit.enter(() => this.#end(CLIENT_ERRORS.tooManyLogins));
+    stream.once("close", () => this.#endLogin());
   }
 
   async run(): Promise<void> {
@@ -106,7 +112,7 @@ class ClientSession {
       stream.on("error", () => undefined);
     });
     if ("pid" in negotiated) {
-      clearTimeout(this.#loginTimer);
+      this.#endLogin();
       await cancelKeys.cancel(negotiated.pid, negotiated.secret);
       this.#stream.end();
       return;
@@ -123,7 +129,8 @@ class ClientSession {
     // D: the driver sends the password before it is asked, which only works with a password as text.
     if (webSocket === undefined) await authenticate(this.#stream, role, verifier, certificateHash);
     else await authenticateByPassword(this.#stream, role, verifier, passwords);
-    clearTimeout(this.#loginTimer);
+    this.#endLogin();
+    this.#origin.onLogin?.();
     const source = parameters.get("application_name") || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
     if (settings !== undefined) {
@@ -157,10 +164,11 @@ class ClientSession {
   fail(error: unknown): void {
     if (error instanceof ConnectionRejected) this.#end(error.clientError);
     else if (error instanceof ConnectionDropped) {
-      clearTimeout(this.#loginTimer);
+      this.#endLogin();
       this.#stream.destroy();
     } else if (error instanceof EngineRefused) {
-      clearTimeout(this.#loginTimer);
+      this.#endLogin();
+      this.#destroyLater();
       this.#stream.end(error.answer);
     } else if (error instanceof StoreUnavailable) {
       // It was reported where it occurred.
@@ -243,10 +251,24 @@ class ClientSession {
       .catch((error) => this.#options.onError(error, "changed roles or databases could not be read"));
   }
 
-  #end(error: ClientError): void {
+  /** The client has logged in, or will not. */
+  #endLogin(): void {
     clearTimeout(this.#loginTimer);
+    this.#leaveLogin();
+  }
+
+  #end(error: ClientError): void {
+    this.#endLogin();
     if (this.#stream.destroyed || this.#stream.writableEnded) return;
     this.#options.onClientError(error.code);
+    this.#destroyLater();
     this.#stream.end(errorResponse(error));
+  }
+
+  /** A client that does not close its side must not keep the connection. */
+  #destroyLater(): void {
+    const stream = this.#stream;
+    const timer = setTimeout(() => stream.destroy(), MAX.endedConnectionMs).unref();
+    stream.once("close", () => clearTimeout(timer));
   }
 }

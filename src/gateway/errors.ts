@@ -68,6 +68,11 @@ export const CLIENT_ERRORS = {
     code: "53300",
     message: 'number of requested standby connections exceeds "max_wal_senders" (currently 10)',
   },
+  tooManyLogins: {
+    severity: FATAL,
+    code: "53300",
+    message: "too many connections have not logged in, so the oldest of them is closed",
+  },
   queryWaitTimeout: { severity: FATAL, code: "08P01", message: "query_wait_timeout" },
   serverCrashed: { severity: FATAL, code: "08P01", message: "server conn crashed?" },
   dropped: { severity: FATAL, code: "08006", message: "the connection was lost" },

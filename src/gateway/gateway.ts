@@ -17,6 +17,7 @@ import {
   unknownWorld,
 } from "./errors.ts";
 import { KnownPasswords } from "./login/known-passwords.ts";
+import { LoginLimit } from "./login/login-limit.ts";
 import type { TlsIdentity } from "./login/tls-identity.ts";
 import { errorResponse } from "./messages.ts";
 import { Pooler } from "./pooler/pooler.ts";
@@ -72,6 +73,7 @@ export class Gateway {
   readonly #streams = new Set<Duplex>();
   readonly #cancelKeys = new CancelKeys();
   readonly #passwords = new KnownPasswords();
+  readonly #loginLimit = new LoginLimit();
   readonly #logins = new EngineLogins(this.#cancelKeys);
   readonly #pooler = new Pooler(this.#cancelKeys, this.#logins);
   readonly #worlds = new Map<string, OpenedWorld>();
@@ -178,6 +180,7 @@ export class Gateway {
     const options = {
       ...this.#clientOptions(),
       pooler: this.#pooler,
+      loginLimit: this.#loginLimit,
       tls,
       requireTls,
       proxyProtocol,

@@ -31,6 +31,12 @@ export class MessageSplitter {
     return messages;
   }
 
+  /** Length of the message that is not complete yet, as it states itself; 0 if it has not yet. */
+  get announcedBytes(): number {
+    const [first] = this.#parts;
+    return first !== undefined && first.length >= HEADER_BYTES ? 1 + first.readInt32BE(1) : 0;
+  }
+
   /** Bytes of the message that is not complete yet. */
   get pendingBytes(): number {
     return this.#bytes;

@@ -57,7 +57,8 @@ export class PacketReader {
   release(): void {
     this.#socket.pause();
     this.#socket.off("data", this.#onData).off("close", this.#onClose).off("end", this.#onClose);
-    if (this.#data.length > 0) this.#socket.unshift(this.#data);
+    // After its end, a stream takes nothing back.
+    if (this.#data.length > 0 && !this.#isClosed) this.#socket.unshift(this.#data);
     this.#data = Buffer.alloc(0);
   }
 }

@@ -14,8 +14,6 @@ import { type BodyLimits, type RequestBody, readLimitedBody } from "./body.ts";
 import { badRequest, type ErrorResponse, errorBody, errorResponseOf, shortened } from "./errors.ts";
 import { issueText } from "./issue-text.ts";
 
-const MAX_REQUEST_ID_LENGTH = 128;
-
 /** An expected error response, thrown to end the handling of a request. */
 export class RequestError extends Error {
   readonly response: ErrorResponse;
@@ -156,7 +154,7 @@ function describeIssues({ issues }: z.ZodError, what: string): string {
 /** S: the request's X-Request-ID if it is valid, otherwise a new one. */
 export function requestIdOf(context: Context): string {
   const provided = context.req.header("x-request-id");
-  return provided !== undefined && provided.length <= MAX_REQUEST_ID_LENGTH && /^[\x21-\x7e]+$/.test(provided)
+  return provided !== undefined && provided.length <= MAX.requestId && /^[\x21-\x7e]+$/.test(provided)
     ? provided
     : randomUUID();
 }

@@ -1,4 +1,5 @@
 import type { ErrorResponse } from "../../http/errors.ts";
+import { MAX } from "../../limits/limits.ts";
 import { MINUTE, SECOND } from "../../platform/core/time.ts";
 
 /** D: 700 requests a minute, and bursts of 40 a second, per route and account. */
@@ -6,9 +7,6 @@ const RATE_LIMITS = [
   { windowMs: SECOND, requests: 40 },
   { windowMs: MINUTE, requests: 700 },
 ] as const;
-
-/** Number of keys whose requests are counted. Of more keys, the first one is counted anew. */
-const MAX_COUNTED_KEYS = 10_000;
 
 type RequestWindow = { startedAt: number; requests: number };
 
@@ -20,7 +18,7 @@ export class RateLimiter {
   countAndCheck(key: string, now: number): ErrorResponse | undefined {
     let windows = this.#windows.get(key);
     if (windows === undefined) {
-      if (this.#windows.size >= MAX_COUNTED_KEYS)
+      if (this.#windows.size >= MAX.countedAddresses)
         this.#windows.delete(this.#windows.keys().next().value as string);
       windows = RATE_LIMITS.map(() => ({ startedAt: now, requests: 0 }));
       this.#windows.set(key, windows);

@@ -1,13 +1,8 @@
 import type { RequestBody } from "../../http/body.ts";
 import { containsSecret } from "../../http/secret-text.ts";
+import { MAX } from "../../limits/limits.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
-/** Of larger bodies, only the size is stored. */
-const MAX_STORED_BODY_CHARACTERS = 8 * 1024;
-/** Longer paths are cut, after secrets are removed. */
-const MAX_STORED_PATH_CHARACTERS = 2 * 1024;
-/** Number of ids stored per list of a response. */
-const MAX_STORED_IDS = 100;
 const REMOVED = "[removed]";
 
 /** Names of secret fields and query parameters, which must not be stored. */
@@ -17,9 +12,7 @@ const SECRET_NAME =
 /** The path and query, with secrets removed, up to a limit. */
 export function redactedPath(url: string): string {
   const path = redactWholePath(url);
-  return path.length > MAX_STORED_PATH_CHARACTERS
-    ? `${path.slice(0, MAX_STORED_PATH_CHARACTERS - 1)}…`
-    : path;
+  return path.length > MAX.loggedPath ? `${path.slice(0, MAX.loggedPath - 1)}…` : path;
 }
 
 function redactWholePath(url: string): string {
@@ -65,7 +58,7 @@ export function redactedBody({ text, tooLarge, excess }: RequestBody): unknown {
     return { not_kept: excess === "levels" ? "nested too deeply" : "too many values" };
   if (text === "") return undefined;
   const characters = text.length;
-  if (characters > MAX_STORED_BODY_CHARACTERS) return { not_kept: "too large", characters };
+  if (characters > MAX.loggedBody) return { not_kept: "too large", characters };
   try {
     return redactValue(JSON.parse(text));
   } catch {
@@ -103,7 +96,7 @@ export function idsInResponse(body: unknown): unknown {
       name === "id"
         ? value
         : Array.isArray(value)
-          ? value.slice(0, MAX_STORED_IDS).map(idOrName).filter(isId)
+          ? value.slice(0, MAX.loggedIds).map(idOrName).filter(isId)
           : idOrName(value);
     if (isId(id) || (Array.isArray(id) && id.length > 0)) ids.push([name, id]);
   }

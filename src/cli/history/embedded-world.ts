@@ -1,8 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { MAX } from "../../limits/limits.ts";
 
 /** Larger world files are not embedded: the scenario would be unreadable. */
-export const MAX_EMBEDDED_BYTES = 32 * 1024 * 1024;
+export const MAX_EMBEDDED_BYTES = MAX.embeddedWorld;
 const PREFIX = "data:application/gzip;base64,";
 const LINE_LENGTH = 100;
 

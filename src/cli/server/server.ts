@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../../app/create-app.ts";
+import { createHttpServer } from "../../app/http-server.ts";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import type { OpenedWorlds } from "../../app/open-worlds.ts";
 import { type OpenTracing, openTracing, TracingVariableError } from "../../app/tracing/open-tracing.ts";
@@ -141,11 +141,9 @@ async function listen(options: ServeOptions): Promise<ListeningServer> {
   appReady.then((handler) => {
     fetch = handler;
   });
-  // Without further options, the adaptor creates a plain HTTP/1.1 server.
-  const server = createAdaptorServer({
-    fetch: (request, env) =>
-      fetch === undefined ? appReady.then((handler) => handler(request, env)) : fetch(request, env),
-  }) as Server;
+  const server = createHttpServer((request, env) =>
+    fetch === undefined ? appReady.then((handler) => handler(request, env)) : fetch(request, env),
+  );
   await new Promise<void>((onListening, onError) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       onError(new CliError(describeListenError(error, options))),

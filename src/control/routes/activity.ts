@@ -3,6 +3,7 @@ import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { issueText } from "../../http/issue-text.ts";
 import { fail, unwrap } from "../../http/request.ts";
+import { MAX } from "../../limits/limits.ts";
 import type { Activity } from "../../platform/compute/activity.ts";
 import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
@@ -15,7 +16,6 @@ import { activity as activityField, span as spanField } from "../http/control-fi
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 
-const MAX_ACTIVITIES = 10_000;
 type ActivityInput = z.output<typeof activityField>;
 
 /** Activity of clients of the computes, reported by callers instead of a data plane. */
@@ -78,11 +78,11 @@ function spanData({
   return { writtenBytes, transferredBytes, ...omitUndefined({ logicalSizeBytes }) };
 }
 
-const documentedBody = z.union([activityField, z.array(activityField).min(1).max(MAX_ACTIVITIES)]);
+const documentedBody = z.union([activityField, z.array(activityField).min(1).max(MAX.activities)]);
 
 /** Errors of a single activity name the field; in an array they include the index. */
 const oneOrMany = z.unknown().transform((input, context): ActivityInput[] => {
-  const schema = Array.isArray(input) ? z.array(activityField).min(1).max(MAX_ACTIVITIES) : activityField;
+  const schema = Array.isArray(input) ? z.array(activityField).min(1).max(MAX.activities) : activityField;
   const parsed = schema.safeParse(input, { error: issueText });
   if (parsed.success) return Array.isArray(parsed.data) ? parsed.data : [parsed.data];
   for (const issue of parsed.error.issues)

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { fail, unwrap } from "../../http/request.ts";
+import { MAX } from "../../limits/limits.ts";
 import { findDatabase } from "../../platform/branch/database.ts";
 import { findRole } from "../../platform/branch/role.ts";
 import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
@@ -13,14 +14,13 @@ import { strict } from "../http/strict-fields.ts";
 
 const MAX_NAME = 63;
 /** Of the Postgres protocol. */
-const MAX_PARAMETERS = 65_535;
 const MAX_TIMEOUT_MS = 3_600_000;
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain a NUL character");
 const name = text.min(1).max(MAX_NAME);
 
 const sqlBody = strict({
   query: text,
-  params: z.array(z.json()).max(MAX_PARAMETERS).default([]),
+  params: z.array(z.json()).max(MAX.sqlParameters).default([]),
   database: name.optional(),
   role: name.optional(),
   pooled: z.boolean().default(false),

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { MAX } from "../../limits/limits.ts";
 import { SCRAM, type Verifier } from "../../worlds/scram-verifier.ts";
 import { authenticationFailed, ConnectionRejected, protocolViolation } from "../errors.ts";
 import {
@@ -11,7 +12,6 @@ import { PacketReader } from "../packet-reader.ts";
 import type { KnownPasswords } from "./known-passwords.ts";
 import { SCRAM_PLUS, ScramExchange } from "./scram.ts";
 
-const MAX_SASL_BYTES = 4_096;
 const PASSWORD_MESSAGE = "p";
 
 /** Runs one SCRAM exchange. Throws `ConnectionRejected` if the password is wrong. */
@@ -23,7 +23,7 @@ export async function authenticate(
 ): Promise<void> {
   const mechanisms = certificateHash === undefined ? [SCRAM] : [SCRAM_PLUS, SCRAM];
   const exchange = new ScramExchange(verifier, certificateHash);
-  const reader = new PacketReader(socket, MAX_SASL_BYTES);
+  const reader = new PacketReader(socket, MAX.passwordMessage);
   try {
     socket.write(authenticationSasl(mechanisms));
     const { mechanism, data } = parseInitialResponse(await readPasswordMessage(reader));
@@ -49,7 +49,7 @@ export async function authenticateByPassword(
   verifier: Verifier,
   passwords: KnownPasswords,
 ): Promise<void> {
-  const reader = new PacketReader(socket, MAX_SASL_BYTES);
+  const reader = new PacketReader(socket, MAX.passwordMessage);
   try {
     socket.write(authenticationCleartextPassword());
     const body = await readPasswordMessage(reader);
@@ -74,7 +74,7 @@ async function readPasswordMessage(reader: PacketReader): Promise<Buffer> {
   const { body } = await reader.read((data) => {
     if (data.length < 5) return undefined;
     const length = data.readInt32BE(1);
-    if (data[0] !== PASSWORD_MESSAGE.charCodeAt(0) || length < 4 || length > MAX_SASL_BYTES)
+    if (data[0] !== PASSWORD_MESSAGE.charCodeAt(0) || length < 4 || length > MAX.passwordMessage)
       throw new ConnectionRejected(protocolViolation("expected SASL response"));
     return data.length < 1 + length ? undefined : { body: data.subarray(5, 1 + length), bytes: 1 + length };
   });

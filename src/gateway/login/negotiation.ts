@@ -1,9 +1,10 @@
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
+import { MAX } from "../../limits/limits.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../errors.ts";
 import { negotiateProtocolVersion } from "../messages.ts";
 import { ConnectionClosed, PacketReader } from "../packet-reader.ts";
-import { MAX_STARTUP_BYTES, parseStartup, type StartupPacket } from "./startup.ts";
+import { parseStartup, type StartupPacket } from "./startup.ts";
 import type { ServerCertificate, TlsIdentity } from "./tls-identity.ts";
 
 const ACCEPT_TLS = "S";
@@ -32,7 +33,7 @@ export async function negotiate(
   let stream: Duplex = socket;
   let serverName: string | undefined;
   let certificateHash: Buffer | undefined;
-  for (;;) {
+  for (let packets = 0; packets < MAX.startupPackets; packets += 1) {
     const { packet, hasMore } = await readPacket(stream);
     switch (packet.kind) {
       case "direct-tls":
@@ -67,12 +68,13 @@ export async function negotiate(
         packet satisfies never;
     }
   }
+  throw new ConnectionRejected(protocolViolation("expected a startup packet"));
 }
 
 type UsablePacket = Exclude<StartupPacket, { kind: "incomplete" | "invalid" }>;
 
 async function readPacket(socket: Duplex): Promise<{ packet: UsablePacket; hasMore: boolean }> {
-  const reader = new PacketReader(socket, MAX_STARTUP_BYTES);
+  const reader = new PacketReader(socket, MAX.startupPacket);
   try {
     const { packet } = await reader.read((data) => {
       const parsed = parseStartup(data);

@@ -1,14 +1,12 @@
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
+import { MAX } from "../../limits/limits.ts";
 import { ConnectionRejected, protocolViolation } from "../errors.ts";
 import { PacketReader } from "../packet-reader.ts";
 import { plainAddress } from "./network-rules.ts";
 
-/** S: of version 1, with its line end. */
-const MAX_LINE_BYTES = 107;
 const SIGNATURE = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 const HEADER_BYTES = 16;
-const MAX_ADDRESSES_BYTES = 2_048;
 const INET = 1;
 const INET6 = 2;
 const COMMAND_PROXY = 0x21;
@@ -21,7 +19,7 @@ type ProxyHeader = { readonly address: string | undefined; readonly bytes: numbe
  * client's address; `undefined`: the proxy speaks for itself. Throws `ConnectionRejected` without a header.
  */
 export async function readProxyHeader(stream: Duplex): Promise<string | undefined> {
-  const reader = new PacketReader(stream, HEADER_BYTES + MAX_ADDRESSES_BYTES);
+  const reader = new PacketReader(stream, HEADER_BYTES + MAX.proxyAddresses);
   try {
     return (await reader.read(parseProxyHeader)).address;
   } finally {
@@ -41,7 +39,7 @@ export function parseProxyHeader(data: Buffer): ProxyHeader | undefined {
 function parseVersion1(data: Buffer): ProxyHeader | undefined {
   const end = data.indexOf("\r\n");
   if (end === -1) {
-    if (data.length >= MAX_LINE_BYTES) throw invalid();
+    if (data.length >= MAX.proxyLine) throw invalid();
     return undefined;
   }
   const [, family, source = ""] = data.toString("latin1", 0, end).split(" ");
@@ -54,7 +52,7 @@ function parseVersion1(data: Buffer): ProxyHeader | undefined {
 function parseVersion2(data: Buffer): ProxyHeader | undefined {
   if (data.length < HEADER_BYTES) return undefined;
   const length = data.readUInt16BE(14);
-  if (length > MAX_ADDRESSES_BYTES) throw invalid();
+  if (length > MAX.proxyAddresses) throw invalid();
   const bytes = HEADER_BYTES + length;
   if (data.length < bytes) return undefined;
   if (data[12] === COMMAND_LOCAL) return { address: undefined, bytes };

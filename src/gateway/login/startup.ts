@@ -1,5 +1,4 @@
-/** Longest packet before a session begins, as in Postgres. */
-export const MAX_STARTUP_BYTES = 10_000;
+import { MAX } from "../../limits/limits.ts";
 
 const CANCEL_REQUEST = 80_877_102;
 const SSL_REQUEST = 80_877_103;
@@ -51,7 +50,7 @@ const INCOMPLETE: StartupPacket = { kind: "incomplete" };
 
 function checkLength(data: Buffer): StartupPacket | undefined {
   const length = data.readInt32BE(0);
-  return length < 8 || length > MAX_STARTUP_BYTES
+  return length < 8 || length > MAX.startupPacket
     ? invalidPacket("invalid length of startup packet")
     : undefined;
 }

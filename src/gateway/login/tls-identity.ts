@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { generate } from "selfsigned";
+import { MAX } from "../../limits/limits.ts";
 
 /** A certificate of the server, as one TLS connection uses it. */
 export type ServerCertificate = {
@@ -18,7 +19,6 @@ const CA_KEY = "ca-key.pem";
 const CA_YEARS = 10;
 /** Shorter than the limit of 398 days for leaf certificates. */
 const LEAF_DAYS = 397;
-const MAX_LEAVES = 100;
 const DAY_MS = 86_400_000;
 
 /**
@@ -50,7 +50,7 @@ export class TlsIdentity {
     let leaf = this.#leaves.get(domain);
     if (leaf === undefined) {
       // Clients choose the name, so the oldest certificate makes room.
-      if (this.#leaves.size >= MAX_LEAVES) this.#leaves.delete([...this.#leaves.keys()][0] ?? "");
+      if (this.#leaves.size >= MAX.tlsCertificates) this.#leaves.delete([...this.#leaves.keys()][0] ?? "");
       leaf = this.#newLeaf(domain);
       this.#leaves.set(domain, leaf);
       leaf.catch(() => this.#leaves.delete(domain));

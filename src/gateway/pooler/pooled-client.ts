@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { MAX } from "../../limits/limits.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../errors.ts";
 import { MessageSplitter } from "../message-splitter.ts";
 import { renamed } from "../messages.ts";
@@ -8,8 +9,6 @@ import type { OpenServer, ServerPool, Waiter } from "./server-pool.ts";
 import type { LinkedClient, ServerSession } from "./server-session.ts";
 
 const HEADER_BYTES = 5;
-/** What a client may send while it waits for a session. More is not read. */
-const MAX_QUEUED_BYTES = 1024 * 1024;
 
 /** A client of the pooler. It has a server session from the first message of a transaction until its end. */
 export class PooledClient implements LinkedClient {
@@ -111,11 +110,19 @@ export class PooledClient implements LinkedClient {
       this.close();
       return;
     }
+    if (this.#splitter.announcedBytes > MAX.pooledMessage) {
+      this.#fail(
+        new ConnectionRejected(
+          protocolViolation(`a message through the pooler must not exceed ${MAX.pooledMessage} bytes`),
+        ),
+      );
+      return;
+    }
     if (messages.length === 0) return;
     this.#queue.push(...messages);
     this.#queuedBytes += chunk.length;
     this.#drain();
-    if (this.#queuedBytes > MAX_QUEUED_BYTES) this.#stream.pause();
+    if (this.#queuedBytes > MAX.pooledQueue) this.#stream.pause();
   }
 
   #drain(): void {

@@ -1,8 +1,6 @@
+import { MAX } from "../../limits/limits.ts";
 import type { Cells } from "../rows/cells.ts";
 import { RecordingError } from "../rows/recording-error.ts";
-
-/** Bounds a record, because an unclosed quote would swallow the rest of the file. */
-const LONGEST_RECORD_BYTES = 16 * 1024 * 1024;
 
 const LF = 10;
 const CR = 13;
@@ -61,7 +59,7 @@ export class CsvScanner implements Cells {
     if (this.#isBegun) return true;
     const { bytes } = this;
     const lineEnd = bytes.indexOf(LF);
-    if (lineEnd < 0 && !isEnd && bytes.length < LONGEST_RECORD_BYTES) return false;
+    if (lineEnd < 0 && !isEnd && bytes.length < MAX.csvRecord) return false;
     if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
       throw new RecordingError("is UTF-16; save the file as UTF-8", 1);
     }
@@ -109,7 +107,7 @@ export class CsvScanner implements Cells {
         if (at >= length || bytes[at] === LF) return this.#emit(from, at, count);
       }
     }
-    if (at >= length && !isEnd) return length - from > LONGEST_RECORD_BYTES ? this.#tooLong(from) : -1;
+    if (at >= length && !isEnd) return length - from > MAX.csvRecord ? this.#tooLong(from) : -1;
     this.#cell(count, start, at, 0);
     return this.#emit(from, at, count + 1);
   }
@@ -176,18 +174,18 @@ export class CsvScanner implements Cells {
   }
 
   #unclosedQuote(from: number, isEnd: boolean): number {
-    if (!isEnd && this.bytes.length - from <= LONGEST_RECORD_BYTES) return -1;
+    if (!isEnd && this.bytes.length - from <= MAX.csvRecord) return -1;
     return this.#skipLine(from, "has an unclosed quote");
   }
 
   #malformed(from: number, at: number, isEnd: boolean): number {
     const lineEnd = this.bytes.indexOf(LF, at);
-    if (lineEnd < 0 && this.bytes.length - from <= LONGEST_RECORD_BYTES && !isEnd) return -1;
+    if (lineEnd < 0 && this.bytes.length - from <= MAX.csvRecord && !isEnd) return -1;
     return this.#skipLine(from, "has text after a closing quote");
   }
 
   #tooLong(from: number): number {
-    return this.#skipLine(from, `is longer than ${LONGEST_RECORD_BYTES} bytes`);
+    return this.#skipLine(from, `is longer than ${MAX.csvRecord} bytes`);
   }
 
   /** Skips one line only; the next one may be a record again. */

@@ -1,7 +1,6 @@
-const LF = 10;
-/** Bounds a line, because a binary file may have no line ends. */
-const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
+import { MAX } from "../../limits/limits.ts";
 
+const LF = 10;
 export type LineVisitor = {
   readonly line: (number: number, text: string) => void;
   readonly bad: (number: number, reason: string) => void;
@@ -31,7 +30,7 @@ export class LineScanner {
     if (from === chunk.length) return;
     this.#restBytes += chunk.length - from;
     // An overlong line is dropped, but its length is remembered.
-    if (this.#restBytes <= LONGEST_LINE_BYTES) this.#rest.push(chunk.slice(from));
+    if (this.#restBytes <= MAX.jsonLine) this.#rest.push(chunk.slice(from));
     else this.#rest = [];
   }
 
@@ -45,8 +44,8 @@ export class LineScanner {
     const bytes = this.#restBytes === 0 ? end : concatenated([...this.#rest, end]);
     this.#rest = [];
     this.#restBytes = 0;
-    if (length > LONGEST_LINE_BYTES) {
-      this.#visitor.bad(this.#line, `is longer than ${LONGEST_LINE_BYTES} bytes`);
+    if (length > MAX.jsonLine) {
+      this.#visitor.bad(this.#line, `is longer than ${MAX.jsonLine} bytes`);
       return;
     }
     const text = this.#decoder.decode(bytes).trim();

@@ -9,6 +9,7 @@ import {
   parquetSchema,
 } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { MAX } from "../../limits/limits.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { DAY } from "../../platform/core/time.ts";
 import { RecordingError } from "../rows/recording-error.ts";
@@ -17,10 +18,10 @@ import { ObjectRowReader } from "./json-input.ts";
 
 /** What a Parquet file may declare. Beyond it, the file is damaged, or too large to decode in memory. */
 const PARQUET_LIMITS = {
-  rowsPerGroup: 100_000_000,
-  bytesPerColumn: 2 * 1024 ** 3,
-  bytesPerPage: 512 * 1024 ** 2,
-} as const;
+  rowsPerGroup: MAX.parquetRows,
+  bytesPerColumn: MAX.parquetColumn,
+  bytesPerPage: MAX.parquetPage,
+};
 
 /**
  * Rows decoded at a time. A whole row group as DuckDB writes it by default: a page that lies in two parts is

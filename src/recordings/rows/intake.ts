@@ -1,3 +1,4 @@
+import { MAX } from "../../limits/limits.ts";
 import { isoInstant } from "../../platform/core/calendar.ts";
 import { DAY, END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
 import { type BadInputRow, BadRows } from "./bad-rows.ts";
@@ -30,7 +31,6 @@ const STRAY_SHARE = 0.01;
 const STRAY_FACTOR = 2;
 const MIN_PERIOD = 30 * DAY;
 const LONGEST_PLAUSIBLE = 3_660 * DAY;
-const MAX_COMPUTES = 1_000_000;
 /** `source` is a column of 16 bits. */
 export const MAX_SOURCES = 65_536;
 const OTHER_SOURCES = "(other)";
@@ -52,7 +52,7 @@ export class Intake {
   readonly #sink: RowSink;
   readonly #bad: BadRows;
   #input = "";
-  readonly #computes = new NameTable(MAX_COMPUTES);
+  readonly #computes = new NameTable(MAX.traceComputes);
   readonly #sources = new NameTable(MAX_SOURCES - 1);
   #hasOtherSources = false;
   readonly #sampledAt: number[] = [];
@@ -73,7 +73,7 @@ export class Intake {
     const number = this.#computes.numberOf(bytes, start, end);
     if (number >= 0) return number;
     throw new RecordingError(
-      `endpoint: there are more than ${MAX_COMPUTES} computes; does this column hold query ids? Map another column`,
+      `endpoint: there are more than ${MAX.traceComputes} computes; does this column hold query ids? Map another column`,
     );
   }
 

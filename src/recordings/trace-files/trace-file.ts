@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import { MAX } from "../../limits/limits.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import {
   type ComputeTrace,
@@ -21,7 +22,6 @@ import {
 } from "./trace-header.ts";
 
 const WINDOW_BYTES = 4 * 1024 * 1024;
-const LONGEST_INDEX_BYTES = 512 * 1024 * 1024;
 
 /**
  * A `.standin-trace`, read in parts through a window of a few megabytes. The checksum of each block is
@@ -134,8 +134,7 @@ export class TraceFile {
 
   #readIndex(): TraceIndex {
     const { indexOffset, indexBytes } = this.header;
-    if (indexBytes > LONGEST_INDEX_BYTES)
-      throw this.#corrupt(`its index is longer than ${LONGEST_INDEX_BYTES} bytes`);
+    if (indexBytes > MAX.traceIndex) throw this.#corrupt(`its index is longer than ${MAX.traceIndex} bytes`);
     const bytes = this.#read(indexOffset, indexBytes);
     if (crc32(bytes) !== this.header.indexCrc) throw this.#corrupt("its index was changed");
     return JSON.parse(Buffer.from(bytes).toString()) as TraceIndex;

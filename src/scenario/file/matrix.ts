@@ -1,3 +1,4 @@
+import { MAX } from "../../limits/limits.ts";
 import { mapStrings } from "./references.ts";
 import { type Scenario, scenario } from "./scenario-schema.ts";
 import { extractValidPart } from "./valid-part.ts";
@@ -22,7 +23,7 @@ export function readableMatrix(file: unknown): ReadableMatrix {
 }
 
 /** Number of runs that one file may ask for. */
-export const MAX_COMBINATIONS = 10_000;
+export const MAX_COMBINATIONS = MAX.matrixCombinations;
 
 /** Number of combinations, without making them. */
 export function combinationCount(matrix: Scenario["matrix"]): number {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_STARTUP_BYTES, parseStartup } from "../../../src/gateway/login/startup.ts";
+import { parseStartup } from "../../../src/gateway/login/startup.ts";
 import { startupMessage } from "../../../src/gateway/messages.ts";
+import { MAX } from "../../../src/limits/limits.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 const PARAMETERS = new Map([
@@ -40,7 +41,7 @@ test("requests for TLS, for GSS encryption and for a cancellation are recognized
 
 test.each([
   ["a packet of 7 bytes", int32s(7, 196_608), "invalid length of startup packet"],
-  ["a packet that is too long", int32s(MAX_STARTUP_BYTES + 1, 196_608), "invalid length of startup packet"],
+  ["a packet that is too long", int32s(MAX.startupPacket + 1, 196_608), "invalid length of startup packet"],
   ["protocol 2.0", int32s(9, 131_072, 0), "unsupported frontend protocol 2.0: server supports 3.0"],
   ["an HTTP request", Buffer.from("GET / HTTP/1.1\r\n\r\n"), "invalid length of startup packet"],
   [
@@ -53,9 +54,9 @@ test.each([
 });
 
 test("the longest packet is accepted", () => {
-  const name = "a".repeat(MAX_STARTUP_BYTES - startupMessage(new Map([["user", ""]])).length);
+  const name = "a".repeat(MAX.startupPacket - startupMessage(new Map([["user", ""]])).length);
   const packet = startupMessage(new Map([["user", name]]));
-  expect(packet.length).toBe(MAX_STARTUP_BYTES);
+  expect(packet.length).toBe(MAX.startupPacket);
   expect(parseStartup(packet)).toMatchObject({ kind: "startup" });
 });
 
