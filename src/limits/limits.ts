@@ -33,7 +33,7 @@ const MINUTE = 60_000;
 
 /**
  * Every limit of input that others send: the only place for their numbers. `docs/reference/limits.md` is
- * generated from it, and the fuzzer sends inputs at and around each limit. All limits are inclusive.
+ * generated from it. All limits are inclusive.
  */
 export const LIMITS = {
   httpConnections: {

@@ -35,7 +35,15 @@ const NO_ENGINE: Engine = {
 };
 
 /** A gateway with one compute and without Postgres, on a port of its own. */
-export async function openFuzzedGateway({ requireTls = false, proxyProtocol = false } = {}) {
+export async function openFuzzedGateway({
+  requireTls = false,
+  proxyProtocol = false,
+  controlToken,
+}: {
+  readonly requireTls?: boolean;
+  readonly proxyProtocol?: boolean;
+  readonly controlToken?: string;
+} = {}) {
   const { path, remove } = temporaryDirectory();
   const double = await createDouble({ operations: "immediate" });
   const { projectId, endpointId, created } = await createProject(double);
@@ -66,7 +74,7 @@ export async function openFuzzedGateway({ requireTls = false, proxyProtocol = fa
     version: "test",
     rateLimit: false,
     hosts: [],
-    controlToken: undefined,
+    controlToken,
     runSql: (request) => gateway.sqlOverHttp.respond(request),
     onBug: (error) => bugs.push(error),
   });
@@ -80,6 +88,7 @@ export async function openFuzzedGateway({ requireTls = false, proxyProtocol = fa
     /** A login that is correct. */
     connectionString: created.connection_uris[0].connection_uri as string,
     bugs,
+    port,
     connect: () => connect(port, "127.0.0.1").on("error", () => undefined),
     async close() {
       server.close();
