@@ -97,7 +97,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     id: "startup-limit-missing",
     area: "gateway",
     file: "src/gateway/login/startup.ts",
-    search: "return length < 8 || length > MAX_STARTUP_BYTES",
+    search: "return length < 8 || length > MAX.startupPacket",
     replacement: "return length < 8",
     breaks: "A client without a password makes the server store 2 GiB",
     test: "test/unit/gateway/startup.test.ts",
