@@ -106,20 +106,21 @@ test.each(STORAGE_KINDS)(
     await compact(double, 0);
     expect(await secretIds(double)).toEqual([]);
     const counts = await rowCounts(double);
-    // The accounts, their first keys, an organization's key, and the records of the organizations.
-    expect(Object.keys(counts).sort()).toEqual(["accounts", "apiKeyUses", "apiKeys", "records"]);
+    // The accounts, their first keys, an organization's key, the records of the organizations, and that keys were revoked.
+    expect(Object.keys(counts).sort()).toEqual(["accounts", "apiKeyUses", "apiKeys", "records", "revokedHashes"]);
     expect([counts["accounts"], counts["apiKeys"]]).toEqual([3, 4]);
     expect(double.worlds.counts.open).toBe(open);
     await expectSuccess(double.sim("DELETE", "/requests"));
     await double.close();
     if (path === undefined) return;
     expect(filesIn(path).filter((file) => !files.includes(file))).toEqual([]);
-    const { accounts, api_keys, api_key_uses, records, ...others } = storedRowCounts(path);
-    expect([accounts, api_keys, api_key_uses, records]).toEqual([
+    const { accounts, api_keys, api_key_uses, records, revoked_hashes, ...others } = storedRowCounts(path);
+    expect([accounts, api_keys, api_key_uses, records, revoked_hashes]).toEqual([
       counts["accounts"],
       counts["apiKeys"],
       counts["apiKeyUses"],
       counts["records"],
+      counts["revokedHashes"],
     ]);
     expect(others).toEqual({ checkpoints: 1, history: 1, world: 1 });
     expect(await verify(`${path}/worlds/default.sqlite`)).toMatchObject({ ok: true, differences: [] });
