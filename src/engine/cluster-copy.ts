@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { CopyRequest } from "./engine.ts";
 import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { isTimelineHistory, parsePosition, SEGMENT_BYTES, segmentNumber, segmentOf } from "./log-position.ts";
-import { isSameFile, isShareable, linkIfPossible } from "./shared-files.ts";
 
 /** Makes Postgres replay the whole log that it finds, and then begin a timeline of its own. */
 export const RECOVERY_SIGNAL = "recovery.signal";
@@ -13,12 +12,8 @@ export const RECOVERY_SIGNAL = "recovery.signal";
  * Copies a cluster that was stopped cleanly, with the log up to a position. Postgres replays the log when it
  * starts. What follows the position is cut off, so that the end of the log is the target.
  */
-export async function copyWithLog({ base, to, log, archive, follows }: CopyRequest): Promise<void> {
-  await copyDirectory(base, to, "", (path) => {
-    if (follows === true || !isShareable(path)) return false;
-    // What the log changes, its source has changed, too.
-    return log === undefined || isSameFile(join(base, path), join(log.dataDirectory, path));
-  });
+export async function copyWithLog({ base, to, log, archive }: CopyRequest): Promise<void> {
+  await copyDirectory(base, to);
   if (log === undefined) return;
   const target = join(to, LOG_DIRECTORY);
   const first = firstSegment(base);
@@ -36,46 +31,21 @@ export async function copyWithLog({ base, to, log, archive, follows }: CopyReque
 const COPIES = 64;
 
 /** Like `cp`, which checks each of the thousand files of a cluster first and takes three times the processor time. */
-async function copyDirectory(
-  from: string,
-  to: string,
-  prefix: string,
-  isShared: (path: string) => boolean,
-): Promise<void> {
+async function copyDirectory(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: (await stat(from)).mode });
   const files: string[] = [];
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    const path = `${prefix}${entry.name}`;
-    if (entry.isDirectory()) await copyDirectory(source, target, `${path}/`, isShared);
-    else if (!entry.isFile()) await cp(source, target, { recursive: true, verbatimSymlinks: true });
-    else if (!isShared(path) || !linkIfPossible(source, target)) files.push(entry.name);
+    if (entry.isDirectory()) await copyDirectory(source, target);
+    else if (entry.isFile()) files.push(entry.name);
+    else await cp(source, target, { recursive: true, verbatimSymlinks: true });
   }
-  const copy = (name: string) =>
-    segmentNumber(name) === undefined
-      ? copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE)
-      : copySegment(join(from, name), join(to, name), SEGMENT_BYTES);
   for (let first = 0; first < files.length; first += COPIES)
-    await Promise.all(files.slice(first, first + COPIES).map(copy));
-}
-
-/** Copies the beginning of a segment. The rest is zeros, and zeros at the end take no space. */
-async function copySegment(from: string, to: string, length: number): Promise<void> {
-  const source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const { mode } = await source.stat();
-    const content = new Uint8Array(length);
-    await source.read(content, 0, length, 0);
-    const target = await open(to, "wx", mode);
-    try {
-      await target.truncate(SEGMENT_BYTES);
-      await target.write(content, 0, content.findLastIndex((byte) => byte !== 0) + 1, 0);
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+    await Promise.all(
+      files
+        .slice(first, first + COPIES)
+        .map((name) => copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE)),
+    );
 }
 
 type LogCopy = {
@@ -103,7 +73,8 @@ async function copyLogFile(name: string, { directory, target, archive, first, en
     if (archive !== undefined) link(source, join(archive, name));
     return;
   }
-  await copySegment(source, copy, end % SEGMENT_BYTES);
+  await copyFile(source, copy, constants.COPYFILE_FICLONE);
+  await clearFrom(copy, end % SEGMENT_BYTES);
 }
 
 /** Does nothing if the source was removed meanwhile. */
@@ -113,6 +84,15 @@ function link(source: string, target: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT" && code !== "EEXIST") throw error;
+  }
+}
+
+async function clearFrom(path: string, offset: number): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.write(Buffer.alloc(SEGMENT_BYTES - offset), 0, SEGMENT_BYTES - offset, offset);
+  } finally {
+    await file.close();
   }
 }
 

@@ -171,9 +171,7 @@ export class PostgresEngine implements Engine {
       min_wal_size: "2MB",
       max_slot_wal_keep_size: `${Math.ceil(this.#options.maxSlotLogBytes / SEGMENT_BYTES)}MB`,
     });
-    const { version } = installation;
-    const { user } = this.#options;
-    return PostgresProcess.ready(child, { dataDirectory, user, socketDirectory, version, startedAt });
+    return PostgresProcess.ready(child, { socketDirectory, version: installation.version, startedAt });
   }
 
   async startStandby(request: StandbyRequest): Promise<RunningStandby> {
@@ -191,9 +189,7 @@ export class PostgresEngine implements Engine {
       primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
     });
     const { version } = installation;
-    const { user } = this.#options;
-    const cluster = { dataDirectory, user, socketDirectory, version, startedAt };
-    const standby = await PostgresProcess.ready(child, cluster);
+    const standby = await PostgresProcess.ready(child, { socketDirectory, version, startedAt });
     try {
       await standby.replayed(until);
     } catch (error) {

@@ -99,7 +99,6 @@ export class SqlSessions {
         compute.host,
         served,
         admitted,
-        database,
         (address) => this.#logins.logIn(address, parameters),
         () => state.isEnded,
       );
