@@ -1,7 +1,7 @@
-import { constants, existsSync, linkSync, readdirSync, writeFileSync } from "node:fs";
-import { copyFile, cp, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { constants, existsSync, linkSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFile, cp, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CopyRequest } from "./engine.ts";
+import { type CopyRequest, EngineError } from "./engine.ts";
 import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { isTimelineHistory, parsePosition, SEGMENT_BYTES, segmentNumber, segmentOf } from "./log-position.ts";
 
@@ -62,8 +62,8 @@ async function copyLogFile(name: string, { directory, target, archive, first, en
   const number = segmentNumber(name);
   if (existsSync(copy) || !existsSync(source)) return;
   if (isTimelineHistory(name)) {
-    await copyFile(source, copy);
-    if (archive !== undefined) await copyFile(source, join(archive, name));
+    await copyRegularFile(source, copy);
+    if (archive !== undefined) await copyRegularFile(source, join(archive, name));
     return;
   }
   if (number === undefined || number < first || number > segmentOf(end)) return;
@@ -73,7 +73,7 @@ async function copyLogFile(name: string, { directory, target, archive, first, en
     if (archive !== undefined) link(source, join(archive, name));
     return;
   }
-  await copyFile(source, copy, constants.COPYFILE_FICLONE);
+  await copyRegularFile(source, copy);
   await clearFrom(copy, end % SEGMENT_BYTES);
 }
 
@@ -81,9 +81,27 @@ async function copyLogFile(name: string, { directory, target, archive, first, en
 function link(source: string, target: string): void {
   try {
     linkSync(source, target);
+    if (lstatSync(target).isFile()) return;
+    rmSync(target);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT" && code !== "EEXIST") throw error;
+    return;
+  }
+  throw new EngineError(`${source} is a link, which Postgres does not create`);
+}
+
+/** The user of Postgres can write the directory of the log: a server that runs as root must not follow its links. */
+const SAFE_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** `to` must not exist. */
+async function copyRegularFile(from: string, to: string): Promise<void> {
+  const source = await open(from, SAFE_READ);
+  try {
+    const { mode } = await source.stat();
+    await writeFile(to, await source.readFile(), { flag: "wx", mode });
+  } finally {
+    await source.close();
   }
 }
 

@@ -56,7 +56,7 @@ const MODES = (["manual", "real", "1000x"] as const).flatMap((clock) =>
 );
 
 /** Independent of `isNearBlock` and `hasCopies`. */
-export function modeOf(seed: number): (typeof MODES)[number] {
+function modeOf(seed: number): (typeof MODES)[number] {
   const turn = seed < FIRST_SEED_WITH_MODES ? 0 : Math.floor(seed / 12);
   return MODES[turn % MODES.length] as (typeof MODES)[number];
 }

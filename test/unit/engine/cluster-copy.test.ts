@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { copyWithLog } from "../../../src/engine/cluster-copy.ts";
@@ -55,4 +63,15 @@ test("a copy of an earlier position than that of the current segment has a segme
   expect(segment(2).equals(Buffer.alloc(SEGMENT_BYTES))).toBe(true);
   const archived = readFileSync(join(log.archive, segmentName(2)));
   expect(archived.equals(Buffer.alloc(SEGMENT_BYTES, 2))).toBe(true);
+});
+
+test.each([3, 4])("a link in the place of segment %i is not followed", async (number) => {
+  const { base, to, log } = clusterWithLog();
+  const secret = join(testDirectory(), "secret");
+  writeFileSync(secret, "not of this cluster");
+  const path = join(log.dataDirectory, "pg_wal", segmentName(number));
+  rmSync(path);
+  symlinkSync(secret, path);
+  const until = `0/${(4 * SEGMENT_BYTES + 1_024).toString(16).toUpperCase()}`;
+  await expect(copyWithLog({ base, to, log: { ...log, until } })).rejects.toThrow();
 });
