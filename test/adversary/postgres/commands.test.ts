@@ -135,7 +135,7 @@ describe.each(NEWEST)("with Postgres $version,", ({ binDirectory, version }) => 
     const out = join(directory, "world.sqlite");
     await standin(["export", "--with-data", "--out", out]);
     const { path: data, remove } = temporaryDirectory();
-    await standin(["import", out, "--data", data]);
+    await standin(["import", out, "--with-data", "--data", data]);
     const imported = await startPostgresServer(
       ["--api-key", "key-of-the-copy", "--clock", "manual", "--operations", "immediate", ...engine],
       data,
