@@ -14,6 +14,8 @@ import { openInBrowser } from "../terminal/browser.ts";
 import { printError } from "../terminal/print.ts";
 import type { RunView, ScenarioJobHooks, ScenarioJobResult } from "./run-job.ts";
 
+/** Time for the response to an action, in wall-clock milliseconds. */
+const RESPONSE_MS = 50;
 /** Wall-clock time between two parts of an advance, so that one can follow it. */
 const PLAY_MS = 40;
 const MAX_RESULTS = 100;
@@ -137,7 +139,8 @@ class RunPage implements RunView {
   act(action: RunAction): void {
     if (action === "stop") this.#isStopped = true;
     else this.#pace = action;
-    this.#release();
+    // The end of the run closes the connection of this action, whose response is sent first.
+    setTimeout(() => this.#release(), RESPONSE_MS);
   }
 
   async #pause(reason: string): Promise<void> {
