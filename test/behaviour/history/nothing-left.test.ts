@@ -107,7 +107,13 @@ test.each(STORAGE_KINDS)(
     expect(await secretIds(double)).toEqual([]);
     const counts = await rowCounts(double);
     // The accounts, their first keys, an organization's key, the records of the organizations, and that keys were revoked.
-    expect(Object.keys(counts).sort()).toEqual(["accounts", "apiKeyUses", "apiKeys", "records", "revokedHashes"]);
+    expect(Object.keys(counts).sort()).toEqual([
+      "accounts",
+      "apiKeyUses",
+      "apiKeys",
+      "records",
+      "revokedHashes",
+    ]);
     expect([counts["accounts"], counts["apiKeys"]]).toEqual([3, 4]);
     expect(double.worlds.counts.open).toBe(open);
     await expectSuccess(double.sim("DELETE", "/requests"));
