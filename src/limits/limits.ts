@@ -1,7 +1,7 @@
 /** Where input arrives. The reference page has one section for each. */
 type Surface = "http" | "platform-api" | "control-api" | "sql" | "websocket" | "postgres" | "files";
 
-/** Before login, whoever can reach the port can send it. After login, the sender has proved who it is. */
+/** Before login, any client that reaches the port can send it. After login, the sender is authenticated. */
 type Stage = "before login" | "after login" | "always";
 
 type Unit =
