@@ -183,6 +183,7 @@ export class PostgresPort {
         error,
         "the data of deleted worlds and branches could not be removed; it is tried again",
       );
+      if (!this.#isClosed) this.#removals.retry();
     }
   }
 

@@ -235,7 +235,7 @@ export class PostgresEngine implements Engine {
     });
     const { pid } = child;
     this.#processes.add(child);
-    if (pid !== undefined) this.#watchdog.watch(pid);
+    if (pid !== undefined) this.#watchdog.watch(pid, this.#ensureSocketRoot());
     child.once("exit", () => {
       if (pid !== undefined) this.#watchdog.forget(pid);
     });
@@ -260,14 +260,18 @@ export class PostgresEngine implements Engine {
     if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, directory]);
   }
 
-  #newSocketDirectory(): string {
+  #ensureSocketRoot(): string {
     if (this.#socketRoot === undefined) {
       // The path of a socket may have about 100 bytes, so it is not in the data directory.
       this.#socketRoot = mkdtempSync(join(tmpdir(), SOCKET_ROOT));
       chmodSync(this.#socketRoot, this.#options.user === undefined ? 0o700 : 0o711);
     }
+    return this.#socketRoot;
+  }
+
+  #newSocketDirectory(): string {
     this.#sockets += 1;
-    const directory = join(this.#socketRoot, String(this.#sockets));
+    const directory = join(this.#ensureSocketRoot(), String(this.#sockets));
     mkdirSync(directory, { mode: 0o700 });
     const { user } = this.#options;
     if (user !== undefined) chownSync(directory, user.uid, user.gid);

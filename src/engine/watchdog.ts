@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 /**
  * Reads which processes run, one line for each change, and ends those that are left when the server has ended: by
  * whatever signal that was, its end of the pipe is closed. An immediate shutdown loses nothing that was committed.
+ * Then it removes the directory of their sockets: Postgres has deleted the file that tells the next server about it.
  */
 const SCRIPT = `trap '' HUP INT TERM
 pids=
@@ -12,16 +13,22 @@ while read -r action pid; do
   pids=$others
   [ "$action" = watch ] && pids="$pids $pid"
 done
-for pid in $pids; do kill -QUIT "$pid" 2> /dev/null; done`;
+for pid in $pids; do kill -QUIT "$pid" 2> /dev/null; done
+tries=100
+for pid in $pids; do
+  while [ $tries -gt 0 ] && kill -0 "$pid" 2> /dev/null; do sleep 0.1; tries=$((tries - 1)); done
+done
+rm -rf -- "$1"`;
 
 /** A process that ends the Postgres processes of this one when this one has ended, also by SIGKILL. */
 export class Watchdog {
   #shell: ChildProcess | undefined;
   readonly #pids = new Set<number>();
 
-  watch(pid: number): void {
+  /** `socketRoot`: the directory with the sockets of all processes of this server. */
+  watch(pid: number, socketRoot: string): void {
     this.#pids.add(pid);
-    if (this.#shell === undefined) this.#start();
+    if (this.#shell === undefined) this.#start(socketRoot);
     else this.#send(`watch ${pid}`);
   }
 
@@ -35,9 +42,9 @@ export class Watchdog {
     this.#shell = undefined;
   }
 
-  #start(): void {
+  #start(socketRoot: string): void {
     // In a session of its own, so that Ctrl-C in a terminal does not reach it.
-    const shell = spawn("sh", ["-c", SCRIPT], {
+    const shell = spawn("sh", ["-c", SCRIPT, "sh", socketRoot], {
       cwd: "/",
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],

@@ -15,6 +15,7 @@ export class VolumeUsage {
   readonly #inUse = new Set<string>();
   /** Volumes whose size has changed since they were measured. */
   readonly #unknown = new Set<string>();
+  readonly #removing = new Set<string>();
   #total = 0;
 
   constructor(root: string) {
@@ -57,8 +58,18 @@ export class VolumeUsage {
     this.#unknown.add(id);
   }
 
-  /** The volume was removed. */
-  forget(id: string): void {
+  /** The volume is being removed: from now on, a measurement writes nothing to it. */
+  beginRemoval(id: string): void {
+    this.#removing.add(id);
+  }
+
+  /** The removal has ended. What it left over is measured again. */
+  endRemoval(id: string): void {
+    this.#removing.delete(id);
+    this.#forget(id);
+  }
+
+  #forget(id: string): void {
     this.#inUse.delete(id);
     this.#unknown.delete(id);
     this.#total -= this.bytesOf(id);
@@ -68,7 +79,7 @@ export class VolumeUsage {
   /** Measures those of the volumes whose size may have changed. */
   async measure(ids: readonly string[]): Promise<void> {
     const stored = new Set(ids);
-    for (const id of this.#bytes.keys()) if (!stored.has(id)) this.forget(id);
+    for (const id of this.#bytes.keys()) if (!stored.has(id)) this.#forget(id);
     for (const id of ids)
       if (!this.#bytes.has(id) || this.#inUse.has(id) || this.#unknown.has(id)) await this.#measure(id);
   }
@@ -84,11 +95,11 @@ export class VolumeUsage {
     const known = isStable ? this.#readSize(id) : undefined;
     const bytes = known ?? (await sizeOnDisk(join(this.#root, id)));
     // It may have been removed, or got another size, meanwhile.
-    if (!existsSync(join(this.#root, id))) return this.forget(id);
+    if (!existsSync(join(this.#root, id))) return this.#forget(id);
     this.#total += bytes - this.bytesOf(id);
     this.#bytes.set(id, bytes);
-    if (isStable && known === undefined && !this.#inUse.has(id) && !this.#unknown.has(id))
-      this.#storeSize(id, bytes);
+    const isCurrent = !this.#inUse.has(id) && !this.#unknown.has(id) && !this.#removing.has(id);
+    if (isStable && known === undefined && isCurrent) this.#storeSize(id, bytes);
   }
 
   #readSize(id: string): number | undefined {

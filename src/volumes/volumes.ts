@@ -223,8 +223,12 @@ export class Volumes {
     this.#origins.delete(id);
     const directory = join(this.root, id);
     const history = join(directory, "..");
-    await rm(directory, { recursive: true, force: true });
-    this.usage.forget(id);
+    this.usage.beginRemoval(id);
+    try {
+      await rm(directory, { recursive: true, force: true });
+    } finally {
+      this.usage.endRemoval(id);
+    }
     if (subdirectories(history).length > 0) return;
     await rm(join(history, OWNER), { force: true });
     // It stays if a volume was created meanwhile, whose owner is written again with its next use.

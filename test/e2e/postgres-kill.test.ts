@@ -92,7 +92,7 @@ test.runIf(onLinux)(
     expect(acknowledged.filter((number) => !stored.has(number))).toEqual([]);
     await restarted.end();
     expect(processesIn(server.data)).toEqual([]);
-    expect(existsSync(socketRoot)).toBe(false);
+    await expect.poll(() => existsSync(socketRoot), { timeout: 30_000 }).toBe(false);
   },
 );
 

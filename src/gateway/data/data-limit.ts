@@ -35,7 +35,10 @@ export class DataLimit {
   get bytes(): number | undefined {
     if (this.#maxData === "none") return undefined;
     if (typeof this.#maxData === "number") return this.#maxData;
-    return Math.floor(this.#maxData.share * (this.#volumes.usage.bytes + this.#freeBytes()));
+    const free = this.#freeBytes();
+    return free === undefined
+      ? undefined
+      : Math.floor(this.#maxData.share * (this.#volumes.usage.bytes + free));
   }
 
   /** Why no data may be added; `undefined` if it may. */
@@ -55,9 +58,10 @@ export class DataLimit {
     return limit !== undefined && used > 0 && used >= limit * TOLERANCE;
   }
 
-  #freeBytes(): number {
+  /** `undefined`: there is no data yet, so no directory. */
+  #freeBytes(): number | undefined {
     const { root } = this.#volumes;
-    if (!existsSync(root)) return Number.POSITIVE_INFINITY;
+    if (!existsSync(root)) return undefined;
     const { bavail, bsize } = statfsSync(root);
     return bavail * bsize;
   }

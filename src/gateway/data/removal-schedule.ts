@@ -3,6 +3,8 @@ const DELAY_MS = 250;
 /** A search reads what all worlds refer to, so the next one waits for this many times as long as it took. */
 const PAUSE_FACTOR = 10;
 const MAX_PAUSE_MS = 30_000;
+/** After a search that failed. */
+const RETRY_MS = 30_000;
 
 /** Searches for data that no world needs, soon after it may have become so. */
 export class RemovalSchedule {
@@ -24,6 +26,12 @@ export class RemovalSchedule {
     this.#timer = setTimeout(() => void this.#run(), delay).unref();
   }
 
+  /** A search has failed. */
+  retry(): void {
+    this.#earliest = performance.now() + RETRY_MS;
+    this.request();
+  }
+
   close(): void {
     clearTimeout(this.#timer);
     // Never fires, and prevents a later one.
@@ -37,7 +45,8 @@ export class RemovalSchedule {
     const startedAt = performance.now();
     await this.#search();
     const endedAt = performance.now();
-    this.#earliest = endedAt + Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (endedAt - startedAt));
+    const pauseEnd = endedAt + Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (endedAt - startedAt));
+    this.#earliest = Math.max(this.#earliest, pauseEnd);
     this.#isSearching = false;
     if (this.#isRequested) this.request();
   }

@@ -58,10 +58,11 @@ test.each(["SIGKILL", "SIGABRT"] as const)(
   "Postgres ends by itself after %s of the server, and nothing is lost",
   async (signal) => {
     const { server, data, branch, client } = await serverWithRow();
-    const { pid } = runningPostgres(data);
+    const { pid, socketDirectory } = runningPostgres(data);
     client.query("select pg_sleep(600)").catch(() => undefined);
     await server.kill(signal);
     await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => existsSync(dirname(socketDirectory))).toBe(false);
     expect(await rowsAfterStart(data, branch.uri)).toEqual([{ x: 1 }]);
   },
 );

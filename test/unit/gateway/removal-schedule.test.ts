@@ -52,3 +52,19 @@ test("after the end there is no search", async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   expect(search).toHaveBeenCalledTimes(0);
 });
+
+test("a search that has failed is repeated after half a minute", async () => {
+  let failures = 2;
+  const search = vi.fn(async () => {
+    failures -= 1;
+    if (failures >= 0) schedule.retry();
+  });
+  const schedule = scheduleOf(search);
+  schedule.request();
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(search).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(search).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(search).toHaveBeenCalledTimes(3);
+});

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sizeOnDisk } from "../../../src/volumes/volume-size.ts";
 import { VolumeUsage } from "../../../src/volumes/volume-usage.ts";
+import { Volumes } from "../../../src/volumes/volumes.ts";
 import { testDirectory } from "../../support/running-server.ts";
 
 const KIB = 1_024;
@@ -68,4 +69,18 @@ test("a removed volume does not count, and has no size on disk", async () => {
   await usage.measureNew("h/a");
   expect(usage.count).toBe(1);
   expect(existsSync(join(root, "h/a"))).toBe(false);
+});
+
+test("a volume that is removed while it is measured is removed completely", async () => {
+  const root = testDirectory();
+  const volumes = new Volumes(root, root);
+  const ids = Array.from({ length: 20 }, (_, index) => `history/branch-${index}`);
+  for (const id of ids) {
+    mkdirSync(join(root, id, "data"), { recursive: true });
+    for (let file = 0; file < 50; file += 1) writeFileSync(join(root, id, "data", String(file)), "");
+  }
+  const measured = volumes.usage.measure(ids);
+  await Promise.all([measured, ...ids.map((id) => volumes.remove(id))]);
+  expect(existsSync(join(root, "history"))).toBe(false);
+  expect([volumes.usage.count, volumes.usage.bytes]).toEqual([0, 0]);
 });
