@@ -242,7 +242,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     id: "watchdog-not-told",
     area: "engine",
     file: "src/engine/postgres-engine.ts",
-    search: "if (pid !== undefined) this.#watchdog.watch(pid);",
+    search: "if (pid !== undefined) this.#watchdog.watch(pid, this.#ensureSocketRoot());",
     replacement: "",
     breaks: "Postgres goes on after the server is killed, and the next server finds its directory in use",
     test: LEFT_PROCESSES,
