@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "better-sqlite3";
 import type { Client } from "pg";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { expect, onTestFinished, test } from "vitest";
+import { directoriesIn, neededDirectories, processesIn } from "../support/data-files.ts";
 import { connect, createBranch, type PostgresServer, startPostgresServer } from "../support/postgres.ts";
 
 /** Each seed kills a server once while branches are created, restored and deleted and logs are shortened. */
@@ -41,43 +39,6 @@ async function storedNumbers(uri: string): Promise<Set<number>> {
   const { rows } = await client.query("select number from numbers");
   await client.end();
   return new Set(rows.map(({ number }) => number));
-}
-
-/** The directories with data, without those that all histories share. */
-function directoriesIn(data: string): string[] {
-  const volumes = join(data, "volumes");
-  return readdirSync(volumes, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !["templates", "extension"].includes(entry.name))
-    .flatMap(({ name }) => readdirSync(join(volumes, name)).map((child) => `${name}/${child}`))
-    .filter((path) => !path.endsWith("/owner"));
-}
-
-/** Those that the world refers to, with the bases that they need. */
-function neededDirectories(data: string): Set<string> {
-  const sqlite = new Database(join(data, "worlds", "default.sqlite"), { readonly: true });
-  const rows = sqlite.prepare("select * from branch_data").all() as Record<string, string | null>[];
-  sqlite.close();
-  const ids = rows.flatMap(({ volume_id, past }) => [
-    ...(volume_id === null || volume_id === undefined ? [] : [volume_id]),
-    ...(JSON.parse(past ?? "[]") as { volumeId?: string }[]).flatMap(({ volumeId }) => volumeId ?? []),
-  ]);
-  const bases = ids.flatMap((id) => {
-    const file = join(data, "volumes", id, "origin.json");
-    if (!existsSync(file)) return [];
-    const origin = JSON.parse(readFileSync(file, "utf8")) as { bases: { path: string }[] };
-    return origin.bases.map(({ path }) => path.replace(/\/data$/, ""));
-  });
-  return new Set([...ids, ...bases]);
-}
-
-function processesIn(directory: string): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(directory);
-    } catch {
-      return false;
-    }
-  });
 }
 
 const SEED_LIST = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);

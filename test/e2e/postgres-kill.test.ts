@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { processesIn } from "../support/data-files.ts";
 import {
   connect,
   countBases,
@@ -14,20 +15,6 @@ import {
   stateOf,
   withoutVerification,
 } from "../support/postgres.ts";
-
-/** The processes whose working directory is below this one: Postgres works in its data directory. */
-function processesIn(directory: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readlinkSync(`/proc/${pid}/cwd`).startsWith(directory);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-}
 
 /** The process id of the only running Postgres server. */
 function enginePid(server: PostgresServer): number {

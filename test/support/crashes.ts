@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
@@ -173,31 +181,81 @@ function databasesUnder(data: string): string[] {
     .sort();
 }
 
+/** A function of `node:fs` or of `node:fs/promises`, and which of its arguments is the path that it changes. */
+type WatchedCall = readonly [module: "fs" | "fs.promises", name: string, path: number];
+
+const WORLD_CHANGES: readonly WatchedCall[] = [
+  ["fs", "renameSync", 1],
+  ["fs", "linkSync", 1],
+  ["fs", "copyFileSync", 1],
+  ["fs", "rmSync", 0],
+  ["fs.promises", "copyFile", 1],
+];
+
+const VOLUME_CHANGES: readonly WatchedCall[] = [
+  ...WORLD_CHANGES,
+  ["fs", "mkdirSync", 0],
+  ["fs", "writeFileSync", 0],
+  ["fs", "openSync", 0],
+  ["fs", "symlinkSync", 1],
+  ["fs.promises", "cp", 1],
+  ["fs.promises", "mkdir", 0],
+  ["fs.promises", "open", 0],
+  ["fs.promises", "rename", 1],
+  ["fs.promises", "rm", 0],
+  ["fs.promises", "rmdir", 0],
+  ["fs.promises", "writeFile", 0],
+];
+
+export type KillSwitch = {
+  /** The environment of the process. */
+  readonly env: Record<string, string>;
+  /** From now on, the process counts its moments, and ends with SIGKILL at the n-th. */
+  readonly arm: (n: number) => void;
+  /** The moments that it has counted. */
+  readonly counted: () => number;
+};
+
 /**
  * A module that ends its process with SIGKILL at the n-th of these moments after it was armed: before each
  * change of a directory of worlds, and right after each renaming.
  */
-export function killAtMoment(directory: string): {
-  readonly env: Record<string, string>;
-  readonly arm: (n: number) => void;
-} {
+export function killAtMoment(directory: string): KillSwitch {
+  return killSwitch(directory, ["worlds", "snapshots", "out"], WORLD_CHANGES);
+}
+
+/** The same for changes of worlds and of volumes, also when a file of a volume is opened or written. */
+export function killAtVolumeChange(directory: string): KillSwitch {
+  return killSwitch(directory, ["worlds", "volumes", "[^/]*\\.volumes"], VOLUME_CHANGES);
+}
+
+function killSwitch(
+  directory: string,
+  folders: readonly string[],
+  calls: readonly WatchedCall[],
+): KillSwitch {
   const module = join(directory, "kill-at-moment.cjs");
   const armed = join(directory, "armed");
+  const count = join(directory, "count");
   writeFileSync(
     module,
     `const fs = require("node:fs");
-let left;
+const read = fs.readFileSync, exists = fs.existsSync, write = fs.writeSync, open = fs.openSync;
+let left, counter, count = 0;
 function step() {
   if (left === undefined) {
     let text;
     try { text = read(${JSON.stringify(armed)}, "utf8"); } catch { return; }
     left = Number(text);
+    counter = open(${JSON.stringify(count)}, "w");
   }
+  count += 1;
+  write(counter, String(count), 0);
   left -= 1;
   if (left === 0) process.kill(process.pid, "SIGKILL");
 }
-const read = fs.readFileSync, exists = fs.existsSync;
-const watched = (path) => typeof path === "string" && /[/\\\\](worlds|snapshots|out)([/\\\\]|$)/.test(path);
+const folders = new RegExp(${JSON.stringify(`[/\\\\](${folders.join("|")})([/\\\\]|$)`)});
+const watched = (path) => typeof path === "string" && folders.test(path);
 const wrap = (target, name, which) => {
   const original = target[name];
   target[name] = function (...args) {
@@ -207,11 +265,13 @@ const wrap = (target, name, which) => {
     return result;
   };
 };
-for (const name of ["renameSync", "linkSync", "copyFileSync"]) wrap(fs, name, 1);
-wrap(fs, "rmSync", 0);
-wrap(fs.promises, "copyFile", 1);
+${calls.map(([module, name, path]) => `wrap(${module}, "${name}", ${path});`).join("\n")}
 require("node:module").syncBuiltinESMExports();
 `,
   );
-  return { env: { NODE_OPTIONS: `--require ${module}` }, arm: (n) => writeFileSync(armed, String(n)) };
+  return {
+    env: { NODE_OPTIONS: `--require ${module}` },
+    arm: (n) => writeFileSync(armed, String(n)),
+    counted: () => (existsSync(count) ? Number(readFileSync(count, "utf8")) : 0),
+  };
 }

@@ -18,11 +18,12 @@ export async function startPostgresServer(
   args: readonly string[] = ["--operations", "immediate"],
   stoppedServersData?: string,
   pgPort = 0,
+  env: Record<string, string> = {},
 ): Promise<PostgresServer> {
   const created = stoppedServersData === undefined ? temporaryDirectory() : undefined;
   const data = created?.path ?? stoppedServersData ?? "";
   const options = ["--pg-port", String(pgPort), "--connection-uris", "address", ...args];
-  const served = await serve(data, options);
+  const served = await serve(data, options, env);
   const { postgres_url: url } = served.ready as unknown as { postgres_url: string };
   return {
     ...served,

@@ -5,6 +5,7 @@ import { cp } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { engineUser } from "../../engine/os-user.ts";
+import { volumesOf } from "../../platform/branch-data/branch-data.ts";
 import { BASE, MissingVolume, Volumes } from "../../volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { showProgress } from "../terminal/progress-display.ts";
@@ -43,15 +44,23 @@ export async function exportData(file: string, volumesDirectory: string, target:
 }
 
 /**
- * Copies the data beside an exported file into a data directory. Returns how to undo it. Postgres trusts its files, so
- * the sender must be trusted, too: settings that run programs are replaced and links are rejected, but functions in
- * C, superusers and damaged pages are not found.
+ * Copies the data beside an exported file into a data directory, which no other process uses. Returns how to undo it.
+ * `used`: the volumes of the worlds there. Postgres trusts its files, so the sender must be trusted, too: settings that
+ * run programs are replaced and links are rejected, but functions in C, superusers and damaged pages are not found.
  */
-export async function importData(file: string, data: string, volumesDirectory: string): Promise<() => void> {
+export async function importData(
+  file: string,
+  data: string,
+  volumesDirectory: string,
+  used: ReadonlySet<string>,
+): Promise<() => void> {
   const from = new Volumes(exportedDataDirectory(file), dirname(file));
   const to = new Volumes(volumesDirectory, data);
   const ids = volumeIds(file);
-  const [existing] = [...ids].filter((id) => to.has(id));
+  // An import that was killed has left them.
+  const needed = new Set([...used].flatMap((id) => to.directoriesOf(id)));
+  for (const id of to.stored()) if (ids.has(id) && !needed.has(id)) await to.remove(id);
+  const [existing] = [...ids].filter((id) => existsSync(join(to.root, id)));
   if (existing !== undefined)
     throw new CliError(
       `the data of this world is already in ${join(to.root, existing)}, where another world uses it; import it with another --data`,
@@ -66,13 +75,15 @@ export async function importData(file: string, data: string, volumesDirectory: s
     const newBases = new Map<string, string>();
     for (const id of ids) {
       const history = dirname(id);
+      mkdirSync(join(to.root, history), { recursive: true, mode: 0o711 });
+      // First: without an owner, a server would not remove what a kill leaves.
+      to.own(history);
       const copy = async (source: string, directory: string, target: string) => {
         copied.push(directory);
         mkdirSync(dirname(target), { recursive: true, mode: 0o711 });
         await cp(source, target, COPY_OPTIONS);
       };
       await copy(join(from.root, id), id, join(to.root, id));
-      to.own(history);
       for (const { path } of from.volume(id).bases) {
         if (newBases.has(path)) continue;
         // Under a name of its own: no other world may begin with the data of the sender.
@@ -105,8 +116,7 @@ export async function importData(file: string, data: string, volumesDirectory: s
 }
 
 function volumeIds(file: string): ReadonlySet<string> {
-  const references = readBranchData(file).flatMap(({ past = [], ...row }) => [row, ...past]);
-  return new Set(references.flatMap(({ volumeId }) => volumeId ?? []));
+  return new Set(volumesOf(readBranchData(file)));
 }
 
 function directoriesOf(ids: ReadonlySet<string>, volumes: Volumes): string[] {

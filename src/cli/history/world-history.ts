@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { renderObject } from "../../control/http/render-object.ts";
 import { renderState } from "../../control/routes/state.ts";
+import { volumesOf } from "../../platform/branch-data/branch-data.ts";
 import type { SimTime } from "../../platform/core/time.ts";
 import type { World } from "../../platform/core/world.ts";
 import type { RecordedEvent } from "../../platform/events.ts";
@@ -15,6 +16,7 @@ import { readWorldRow } from "../../store/file/read-world.ts";
 import { redactedHash, redactSecrets, withoutRemovedHash } from "../../store/file/redact-secrets.ts";
 import { type Verification, type VerificationProgress, verifyFile } from "../../store/file/verify-world.ts";
 import { SqliteJournal } from "../../store/journal/sqlite-journal.ts";
+import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
@@ -221,7 +223,10 @@ export async function importWorld(
     if (directory.worlds().includes(name))
       throw new CliError(`${resolve(data)} already has a world "${name}"; choose another --world or --data`);
     const hasData = existsSync(exportedDataDirectory(file));
-    const undo = hasData && volumes !== undefined ? await importData(file, data, volumes) : () => undefined;
+    const undo =
+      hasData && volumes !== undefined
+        ? await importData(file, data, volumes, usedVolumes(directory))
+        : () => undefined;
     try {
       wrapFileErrors(resolve(data), () => directory.importWorld(name, (copy) => vacuumCopy(file, copy)));
     } catch (error) {
@@ -233,6 +238,17 @@ export async function importWorld(
   } finally {
     directory.release();
   }
+}
+
+/** The volumes that the worlds and snapshots of a directory refer to. */
+function usedVolumes(directory: DataDirectory): ReadonlySet<string> {
+  const data = directory
+    .worlds()
+    .flatMap((world) => [
+      ...directory.branchData(world),
+      ...directory.snapshotNames(world).flatMap((snapshot) => directory.branchData(world, snapshot)),
+    ]);
+  return new Set(volumesOf(data));
 }
 
 async function verifyOrThrow(path: string, file: string, name: string): Promise<Verification> {

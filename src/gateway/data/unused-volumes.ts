@@ -1,4 +1,4 @@
-import type { BranchData } from "../../platform/branch-data/branch-data.ts";
+import { volumesOf } from "../../platform/branch-data/branch-data.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 
@@ -25,11 +25,4 @@ export async function findUnusedVolumes(volumes: Volumes, worlds: WorldsHandle):
     removable: unused.filter((id) => !volumes.isPinned(id)),
     pinned: unused.filter((id) => volumes.isPinned(id)),
   };
-}
-
-/** Also of the previous data of restored branches. */
-function volumesOf(data: readonly BranchData[]): string[] {
-  return data.flatMap(({ volumeId, past = [] }) =>
-    [volumeId, ...past.map((previous) => previous.volumeId)].filter((id) => id !== undefined),
-  );
 }

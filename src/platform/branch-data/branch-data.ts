@@ -36,6 +36,13 @@ export type DataReference = {
   readonly schemaOnly?: boolean;
 };
 
+/** The ids of the volumes that rows refer to, also with the previous data of restored branches. */
+export function volumesOf(rows: readonly BranchData[]): string[] {
+  return rows.flatMap(({ volumeId, past = [] }) =>
+    [volumeId, ...past.map((previous) => previous.volumeId)].filter((id) => id !== undefined),
+  );
+}
+
 /** Whether the volumes still have the data of `row` at an instant. */
 export function hasDataAt(row: BranchData | undefined, at: SimTime): boolean {
   const { since = at } = row === undefined ? {} : sourceAt(row, at);
