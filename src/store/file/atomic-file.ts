@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from "node:fs";
@@ -28,8 +29,15 @@ const FILE_MODE = 0o600;
 export function makeDirectory(path: string): void {
   const firstCreated = mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
   if (firstCreated === undefined) return;
-  for (let created = path; created.length >= firstCreated.length; created = dirname(created))
-    syncFile(dirname(created));
+  const created: string[] = [];
+  for (let at = path; at.length >= firstCreated.length; at = dirname(at)) created.push(at);
+  try {
+    for (const directory of created) syncFile(dirname(directory));
+  } catch (error) {
+    // The next attempt would find them, and not sync them.
+    for (const directory of created) rmdirSync(directory);
+    throw error;
+  }
 }
 
 /** Creates an empty file that only its user may read. SQLite gives its other files the same mode. */

@@ -13,7 +13,7 @@ export type DiskRecord =
   | { readonly kind: "write"; readonly fd: number; readonly offset: number; readonly data: Buffer }
   | { readonly kind: "truncate"; readonly fd: number; readonly size: number }
   | { readonly kind: "sync"; readonly fd: number; readonly failed: boolean }
-  | { readonly kind: "unlink" | "rmdir"; readonly path: string }
+  | { readonly kind: "unlink" | "rmdir" | "mkdir"; readonly path: string }
   | { readonly kind: "rename" | "link"; readonly path: string; readonly to: string }
   | { readonly kind: "marker"; readonly number: number }
   | { readonly kind: "failure"; readonly call: string; readonly errno: number };
@@ -40,6 +40,7 @@ export function readRecording(path: string): DiskRecord[] {
     else if (kind === "T") records.push({ kind: "truncate", fd, size: number });
     else if (kind === "S") records.push({ kind: "sync", fd, failed: flag !== 0 });
     else if (kind === "U" || kind === "D") records.push({ kind: kind === "U" ? "unlink" : "rmdir", path });
+    else if (kind === "K") records.push({ kind: "mkdir", path });
     else if (kind === "R" || kind === "L")
       records.push({ kind: kind === "R" ? "rename" : "link", path, to: data.toString() });
     else if (kind === "M") records.push({ kind: "marker", number });
@@ -56,8 +57,13 @@ type DataChange = { readonly offset: number; readonly data: Buffer } | { readonl
 type NameChange = {
   /** A file, or a directory with everything in it. */
   readonly remove?: string;
-  readonly add?: { readonly path: string; readonly file: StoredFile };
+  readonly add?: { readonly path: string; readonly file: Entry };
 };
+
+/** A directory exists while there is a name for it. Its own entries are names as well. */
+const DIRECTORY = "directory";
+type Entry = StoredFile | typeof DIRECTORY;
+type Names = Map<string, Entry>;
 
 const SECTOR_BYTES = 512;
 
@@ -137,8 +143,8 @@ export class DiskModel {
   readonly #root: string;
   readonly #draw: Draw;
   /** Names as the process sees them, and as they are on disk for certain. */
-  readonly #names = new Map<string, StoredFile>();
-  readonly #durableNames = new Map<string, StoredFile>();
+  readonly #names: Names = new Map();
+  readonly #durableNames: Names = new Map();
   #pendingNames: NameChange[] = [];
   readonly #open = new Map<number, StoredFile | { readonly directory: string }>();
 
@@ -148,10 +154,11 @@ export class DiskModel {
     this.#draw = draw;
     for (const name of readdirSync(root, { recursive: true }) as string[]) {
       const path = join(root, name);
-      if (!statSync(path).isFile() || path.endsWith("-shm")) continue;
-      const file = new StoredFile(readFileSync(path));
-      this.#names.set(path, file);
-      this.#durableNames.set(path, file);
+      const stats = statSync(path);
+      if (path.endsWith("-shm")) continue;
+      const entry = stats.isDirectory() ? DIRECTORY : new StoredFile(readFileSync(path));
+      this.#names.set(path, entry);
+      this.#durableNames.set(path, entry);
     }
   }
 
@@ -163,6 +170,9 @@ export class DiskModel {
     else if (record.kind === "unlink" || record.kind === "rmdir") {
       this.#names.delete(record.path);
       this.#pendingNames.push({ remove: record.path });
+    } else if (record.kind === "mkdir") {
+      this.#names.set(record.path, DIRECTORY);
+      this.#pendingNames.push({ add: { path: record.path, file: DIRECTORY } });
     } else if (record.kind === "rename" || record.kind === "link") {
       const file = this.#names.get(record.path);
       if (file === undefined) throw new Error(`${record.path} was renamed or linked, but never created`);
@@ -183,7 +193,13 @@ export class DiskModel {
     mkdirSync(join(target, "worlds"), { recursive: true });
     const written = new Map<StoredFile, string>();
     for (const [path, file] of names) {
+      // The entry of a directory above it is not on disk.
+      if (this.#above(path).some((directory) => names.get(directory) !== DIRECTORY)) continue;
       const copy = join(target, path.slice(this.#root.length));
+      if (file === DIRECTORY) {
+        mkdirSync(copy, { recursive: true });
+        continue;
+      }
       mkdirSync(dirname(copy), { recursive: true });
       const linked = written.get(file);
       if (linked === undefined) writeFileSync(copy, file.afterPowerCut(this.#draw));
@@ -192,14 +208,21 @@ export class DiskModel {
     }
   }
 
+  /** The directories below the root that a path leads through. */
+  #above(path: string): string[] {
+    const above: string[] = [];
+    for (let at = dirname(path); at.length > this.#root.length; at = dirname(at)) above.push(at);
+    return above;
+  }
+
   #addOpen({ fd, path, isNew, isEmptied }: DiskRecord & { kind: "open" }): void {
     let file = this.#names.get(path);
     if (isNew) {
       file = new StoredFile();
       this.#names.set(path, file);
       this.#pendingNames.push({ add: { path, file } });
-    } else if (isEmptied) file?.change({ size: 0 });
-    this.#open.set(fd, file ?? { directory: path });
+    } else if (isEmptied && file instanceof StoredFile) file.change({ size: 0 });
+    this.#open.set(fd, file instanceof StoredFile ? file : { directory: path });
   }
 
   #addSync({ fd, failed }: DiskRecord & { kind: "sync" }): void {
@@ -210,9 +233,12 @@ export class DiskModel {
     } else if (file !== undefined && !failed) {
       // Names in other directories may still be lost.
       const isHere = (change: NameChange) => dirname(pathOf(change)) === file.directory;
+      // A directory that was removed, and then created again, is another one: only this one was synced.
+      const isFormer = ({ remove = "", add }: NameChange) =>
+        add === undefined && remove !== "" && `${file.directory}/`.startsWith(`${remove}/`);
       const remaining: NameChange[] = [];
       for (const change of this.#pendingNames)
-        if (isHere(change)) {
+        if (isHere(change) || isFormer(change)) {
           applyName(this.#durableNames, change);
           removeBelow(remaining, change.remove);
         } else remaining.push(change);
@@ -236,7 +262,7 @@ function removeBelow(changes: NameChange[], folder: string | undefined): void {
   changes.splice(0, changes.length, ...others);
 }
 
-function applyName(names: Map<string, StoredFile>, { remove, add }: NameChange): void {
+function applyName(names: Names, { remove, add }: NameChange): void {
   if (remove !== undefined)
     for (const name of [...names.keys()])
       if (name === remove || name.startsWith(`${remove}/`)) names.delete(name);

@@ -66,6 +66,8 @@ static void record(char kind, int flag, int fd, const char *path, uint64_t numbe
 static int is_below(const char *path) {
   if (log_fd < 0 || path == NULL) return 0;
   size_t length = strlen(directory), whole = strlen(path);
+  // The directory itself, whose entries are synced, ends without the slash.
+  if (whole + 1 == length && strncmp(path, directory, whole) == 0) return 1;
   if (strncmp(path, directory, length) != 0) return 0;
   // Shared memory is not on disk.
   return !(whole > 4 && strcmp(path + whole - 4, "-shm") == 0);
@@ -241,6 +243,17 @@ int rmdir(const char *path) {
   int result = REAL(rmdir)(path);
   int code = errno;
   if (result == 0) record('D', 0, -1, path, 0, NULL, 0);
+  pthread_mutex_unlock(&mutex);
+  errno = code;
+  return result;
+}
+
+int mkdir(const char *path, mode_t mode) {
+  if (!is_below(path)) return REAL(mkdir)(path, mode);
+  pthread_mutex_lock(&mutex);
+  int result = REAL(mkdir)(path, mode);
+  int code = errno;
+  if (result == 0) record('K', 0, -1, path, 0, NULL, 0);
   pthread_mutex_unlock(&mutex);
   errno = code;
   return result;
