@@ -7,19 +7,21 @@ export type Mark = { readonly at: number; readonly lsn: string };
 const LINE = /^(\d+) ([0-9A-F]+\/[0-9A-F]+)$/;
 
 /**
- * The marks of a volume, in the order of time. Lines of a file, which is only appended to. Each is synced: after a
- * power failure, an earlier instant would otherwise be answered with the data of a mark before it.
+ * The marks of a volume, in the order of time. Lines of a file. Each is synced: after a power failure, an earlier
+ * instant would otherwise be answered with the data of a mark before it.
  */
 export class Marks {
   readonly #path: string;
   #last: Mark | undefined;
-  /** A line that a kill has cut must not become the beginning of the next one. */
-  #isCut: boolean;
+  /**
+   * Whether everything in the file is on disk, and its last line is complete. After a failed write or sync, also of an
+   * earlier process, neither is certain, and no later sync of the same file would change that.
+   */
+  #isDurable = false;
 
   constructor(path: string) {
     this.#path = path;
     this.#last = this.all().at(-1);
-    this.#isCut = this.#text()?.endsWith("\n") === false;
   }
 
   get last(): Mark | undefined {
@@ -29,10 +31,11 @@ export class Marks {
   /** Appends a mark, unless the log has not grown since the last one. */
   append(mark: Mark): void {
     if (mark.lsn === this.#last?.lsn) return;
-    const line = `${mark.at} ${mark.lsn}\n`;
-    if (existsSync(this.#path)) appendDurably(this.#path, this.#isCut ? `\n${line}` : line);
-    else replaceDurably(this.#path, line);
-    this.#isCut = false;
+    if (this.#isDurable) {
+      this.#isDurable = false;
+      appendDurably(this.#path, lineOf(mark));
+      this.#isDurable = true;
+    } else this.#replace([...this.all(), mark]);
     this.#last = mark;
   }
 
@@ -46,9 +49,13 @@ export class Marks {
     const marks = this.all();
     const first = marks.findLastIndex((mark) => mark.at <= at);
     if (first <= 0) return;
-    const lines = marks.slice(first).map((mark) => `${mark.at} ${mark.lsn}\n`);
-    replaceDurably(this.#path, lines.join(""));
-    this.#isCut = false;
+    this.#replace(marks.slice(first));
+  }
+
+  #replace(marks: readonly Mark[]): void {
+    this.#isDurable = false;
+    replaceDurably(this.#path, marks.map(lineOf).join(""));
+    this.#isDurable = true;
   }
 
   /** Without a last line that a kill has cut: it has no end, and its position may be shorter than it was. */
@@ -64,4 +71,8 @@ export class Marks {
   #text(): string | undefined {
     return existsSync(this.#path) ? readFileSync(this.#path, "utf8") : undefined;
   }
+}
+
+function lineOf({ at, lsn }: Mark): string {
+  return `${at} ${lsn}\n`;
 }

@@ -28,6 +28,8 @@ export class Volumes {
   readonly #open = new Map<string, Volume>();
   readonly #origins = new Map<string, VolumeOrigin>();
   readonly #durableBases = new Set<string>();
+  /** Volumes that are open, also after a power failure. */
+  readonly #durablyOpen = new Set<string>();
   /** Volumes that no world refers to yet, or that are being copied. */
   readonly #pins = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -147,8 +149,9 @@ export class Volumes {
     const directory = join(this.root, id);
     const release = this.pin(id);
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o711 });
+      // First: a directory without an owner would never be removed.
       this.own(historyId);
+      mkdirSync(directory, { mode: 0o711 });
       return { created: await fill(id), release };
     } catch (error) {
       rmSync(directory, { recursive: true, force: true });
@@ -159,7 +162,9 @@ export class Volumes {
 
   /** The worlds of this data directory refer to the volumes of this history. */
   own(historyId: string): void {
-    const ownerFile = join(this.root, historyId, OWNER);
+    const history = join(this.root, historyId);
+    const ownerFile = join(history, OWNER);
+    mkdirSync(history, { recursive: true, mode: 0o711 });
     if (!existsSync(ownerFile)) replaceDurably(ownerFile, this.#owner);
   }
 
@@ -221,6 +226,7 @@ export class Volumes {
   async remove(id: string): Promise<void> {
     this.#open.delete(id);
     this.#origins.delete(id);
+    this.#durablyOpen.delete(id);
     const directory = join(this.root, id);
     const history = join(directory, "..");
     this.usage.beginRemoval(id);
@@ -279,12 +285,16 @@ export class Volumes {
       },
       marks: new Marks(join(directory, MARKS)),
       isOpen: () => existsSync(join(directory, OPEN)),
-      setOpen(isOpen) {
-        if (!isOpen) rmSync(join(directory, OPEN), { force: true });
-        else if (!existsSync(join(directory, OPEN))) {
-          writeFileSync(join(directory, OPEN), "");
+      setOpen: (isOpen) => {
+        const file = join(directory, OPEN);
+        if (!isOpen) {
+          this.#durablyOpen.delete(id);
+          rmSync(file, { force: true });
+        } else if (!this.#durablyOpen.has(id)) {
+          writeFileSync(file, "");
           // Before the first row: without it, the last mark would count as the end of the data.
           syncPath(directory);
+          this.#durablyOpen.add(id);
         }
       },
     };

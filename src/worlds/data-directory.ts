@@ -12,6 +12,7 @@ import {
   writeAtomically,
 } from "../store/file/atomic-file.ts";
 import { divergeCopy } from "../store/file/diverge-copy.ts";
+import { readHeadMark } from "../store/file/head-mark.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
 import { removeEmptyWal } from "../store/file/sqlite-connection.ts";
@@ -45,6 +46,8 @@ export type DataDirectoryOptions = {
   readonly leavesLogs?: boolean;
   /** Called with what is missing from such a world. */
   readonly onAcceptedLoss?: (world: string, missing: readonly string[]) => void;
+  /** Called with the worlds without a head mark, if there are any: a loss in them cannot be noticed. */
+  readonly onUnmarked?: (worlds: readonly string[]) => void;
 };
 
 /**
@@ -90,6 +93,8 @@ export class DataDirectory implements WorldStorage {
       lock.release();
       throw error;
     }
+    const unmarked = this.worlds().filter((world) => readHeadMark(this.#worldFile(world)) === undefined);
+    if (unmarked.length > 0) options.onUnmarked?.(unmarked);
   }
 
   /** Whether the directory at `path` contains this world; takes no lock. */

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { spawnStandin } from "../support/process.ts";
 import { createProjectOn, startServer, testDirectory } from "../support/running-server.ts";
@@ -68,6 +70,30 @@ test("a restart shows the clock mode, the simulated time and how to get a key", 
   expect(shown).toMatch(
     /\nAPI key: .*standin keys create <name> --data .*eval "\$\(\S*standin env --data .*\)"\n$/,
   );
+});
+
+test("a start names a world whose head mark is missing, and the next one does not", async () => {
+  const data = testDirectory();
+  const warnings = async () => {
+    const server = await startServer(data, []);
+    await server.kill("SIGKILL");
+    return server
+      .stderr()
+      .split("\n")
+      .filter((line) => line.includes("the last acknowledged change"));
+  };
+  expect(await warnings()).toEqual([]);
+  expect(await warnings()).toEqual([]);
+  for (const suffix of ["-wal", "-head"]) rmSync(join(data, `worlds/default.sqlite${suffix}`));
+  const [warning = "", ...others] = await warnings();
+  expect(others).toEqual([]);
+  expect(JSON.parse(warning)).toMatchObject({
+    level: 40,
+    msg: expect.stringMatching(
+      /worlds\/default.sqlite .*whether changes were lost with them cannot be known$/,
+    ),
+  });
+  expect(await warnings()).toEqual([]);
 });
 
 test("status --watch prints the table whenever it changes, and Ctrl-C ends it with 130", async () => {

@@ -13,8 +13,8 @@ const FORMER_FAILURES = [
 test.skipIf(!hasCompiler())(
   "when storage calls fail and the power is cut, no acknowledged change is lost and each answer was true",
   async () => {
-    const { totals, failures } = await runStorm(FIRST_SEED, SEEDS);
-    expect(failures.map(describeStormFailure)).toEqual([]);
+    const { totals, failures } = await runStorm("worlds", FIRST_SEED, SEEDS);
+    expect(failures.map((failure) => describeStormFailure("worlds", failure))).toEqual([]);
     // Without failed calls and unknown outcomes the test would prove nothing.
     expect(totals.failed).toBeGreaterThan(0);
     expect(totals.powerCuts).toBeGreaterThan(SEEDS);
@@ -22,7 +22,17 @@ test.skipIf(!hasCompiler())(
   },
 );
 
+test.skipIf(!hasCompiler())(
+  "when storage calls fail and the power is cut, no acknowledged change of a volume is lost",
+  async () => {
+    const { totals, failures } = await runStorm("volumes", FIRST_SEED, 5 * SEEDS);
+    expect(failures.map((failure) => describeStormFailure("volumes", failure))).toEqual([]);
+    expect(totals.failed).toBeGreaterThan(0);
+    expect(totals.powerCuts).toBeGreaterThan(SEEDS);
+  },
+);
+
 test.skipIf(!hasCompiler())("the seeds that have failed before pass", async () => {
-  const { failures } = await runStormSeeds(FORMER_FAILURES);
-  expect(failures.map(describeStormFailure)).toEqual([]);
+  const { failures } = await runStormSeeds("worlds", FORMER_FAILURES);
+  expect(failures.map((failure) => describeStormFailure("worlds", failure))).toEqual([]);
 });

@@ -75,7 +75,6 @@ export async function importData(
     const newBases = new Map<string, string>();
     for (const id of ids) {
       const history = dirname(id);
-      mkdirSync(join(to.root, history), { recursive: true, mode: 0o711 });
       // First: without an owner, a server would not remove what a kill leaves.
       to.own(history);
       const copy = async (source: string, directory: string, target: string) => {

@@ -50,6 +50,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     leavesLogs: options.wal === "external",
     onAcceptedLoss: (world, missing) =>
       log.warn(`acknowledged changes of world ${world} are missing, as accepted: ${missing.join("; ")}`),
+    onUnmarked: (unmarked) => log.warn(unmarkedMessage(unmarked)),
   });
   let listening: ListeningServer | undefined;
   let postgres: OpenPostgresPort | undefined;
@@ -233,4 +234,13 @@ function describeListenError(error: NodeJS.ErrnoException, { host, port }: Serve
   if (error.code === "EADDRINUSE")
     return `port ${port} on ${host} is in use; choose another --port, or 0 for a free port`;
   return `cannot listen on ${host}:${port}: ${error.message}; check --host and --port`;
+}
+
+/** At most this number of worlds is named in one message. */
+const MAX_NAMED_WORLDS = 10;
+
+function unmarkedMessage(worlds: readonly string[]): string {
+  const named = worlds.slice(0, MAX_NAMED_WORLDS).map((world) => `worlds/${world}.sqlite`);
+  const others = worlds.length > named.length ? ` and ${worlds.length - named.length} others` : "";
+  return `no record of the last acknowledged change is beside ${named.join(", ")}${others} (a file that ends in -head): normal after an import, for a copied file, and for files of older releases; otherwise files were removed, and whether changes were lost with them cannot be known`;
 }

@@ -1,6 +1,6 @@
-import { openSync } from "node:fs";
 import type { RecordedEvent } from "../../../src/platform/events.ts";
 import { OutcomeUnknown } from "../../../src/simulation/journal.ts";
+import { control } from "./shim-control.ts";
 
 /** The events of a world's file or of a snapshot; `undefined` if there is no file. */
 export type Content = readonly RecordedEvent[] | undefined;
@@ -13,15 +13,6 @@ export type LedgerState = ReadonlyMap<string, Contents>;
 export type LedgerChange = readonly [file: string, ...contents: Contents];
 
 const ABSENT: Contents = [undefined];
-
-/** Tells the shim what to do. */
-export function control(command: string): void {
-  try {
-    openSync(`/standin-storage/${command}`, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-}
 
 export function worldFile(world: string): string {
   return `worlds/${world}.sqlite`;

@@ -7,15 +7,8 @@ import { DEFAULT_WORLD } from "../../../src/worlds/directory-layout.ts";
 import { AUTOMATIC_PREFIX } from "../../../src/worlds/world-handle.ts";
 import type { ApiResponse, Double } from "../double.ts";
 import { doubleOfWorld, verify } from "../storage-double.ts";
-import {
-  type Contents,
-  contentOf,
-  control,
-  type Ledger,
-  type LedgerState,
-  lastOf,
-  worldFile,
-} from "./ledger.ts";
+import { type Contents, contentOf, type Ledger, type LedgerState, lastOf, worldFile } from "./ledger.ts";
+import { control } from "./shim-control.ts";
 
 /**
  * If nothing was changed, no event of the step may be committed; if something was, the answer says so. With

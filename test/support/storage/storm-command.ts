@@ -1,24 +1,43 @@
 import { parseArgs } from "node:util";
 import { describeStormFailure, hasCompiler, runStorm } from "./storm-run.ts";
 
-// npm run storm -- [--first <seed>] [--seeds <n>]
+// npm run storm -- [--kind worlds|volumes] [--first <seed>] [--seeds <n>]
 const { values } = parseArgs({
-  options: { first: { type: "string", default: "1000001" }, seeds: { type: "string", default: "10000" } },
+  options: {
+    kind: { type: "string", default: "worlds" },
+    first: { type: "string", default: "1000001" },
+    seeds: { type: "string", default: "10000" },
+  },
 });
 if (!hasCompiler()) throw new Error("the storm needs Linux and a C compiler (cc)");
+const { kind } = values;
+if (kind !== "worlds" && kind !== "volumes") throw new Error("--kind is worlds or volumes");
 const SEEDS_PER_LINE = 100;
 const seeds = Number(values.seeds);
 const interrupt = new AbortController();
 process.once("SIGINT", () => interrupt.abort());
-const { totals, failures } = await runStorm(Number(values.first), seeds, {
+const options = {
   signal: interrupt.signal,
-  onSeed: (done) => {
+  onSeed: (done: number) => {
     if (done % SEEDS_PER_LINE === 0) process.stderr.write(`${done} of ${seeds} seeds\n`);
   },
-});
-for (const failure of failures) process.stdout.write(`${describeStormFailure(failure)}\n\n`);
-const { answers, failed, unknown, failures: calls, powerCuts, copies } = totals;
-process.stdout.write(
-  `${totals.seeds} seeds: ${answers} answers, ${failed} of them 5xx (${unknown} unknown outcomes), ${calls} failed calls, ${copies} snapshots, restores and forks, ${powerCuts} power cuts, ${totals.seeds} kills; ${failures.length} seeds failed\n`,
-);
+};
+const first = Number(values.first);
+const { done, failures } = kind === "worlds" ? await stormOfWorlds() : await stormOfVolumes();
+for (const failure of failures) process.stdout.write(`${describeStormFailure(kind, failure)}\n\n`);
+process.stdout.write(`${done}; ${failures.length} seeds failed\n`);
 process.exitCode = interrupt.signal.aborted ? 130 : failures.length === 0 ? 0 : 1;
+
+async function stormOfWorlds() {
+  const { totals, failures } = await runStorm("worlds", first, seeds, options);
+  const { answers = 0, failed = 0, unknown = 0, failures: calls = 0, powerCuts = 0, copies = 0 } = totals;
+  const done = `${totals.seeds} seeds: ${answers} answers, ${failed} of them 5xx (${unknown} unknown outcomes), ${calls} failed calls, ${copies} snapshots, restores and forks, ${powerCuts} power cuts, ${totals.seeds} kills`;
+  return { done, failures };
+}
+
+async function stormOfVolumes() {
+  const { totals, failures } = await runStorm("volumes", first, seeds, options);
+  const { steps = 0, failed = 0, failures: calls = 0, powerCuts = 0 } = totals;
+  const done = `${totals.seeds} seeds: ${steps} changes of volumes, ${failed} of them failed, ${calls} failed calls, ${powerCuts} power cuts, ${totals.seeds} kills`;
+  return { done, failures };
+}

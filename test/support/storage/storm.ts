@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, rmSync } from "node:fs";
-import { constants } from "node:os";
 import { join } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { HostClock } from "../../../src/simulation/host-clock.ts";
@@ -14,7 +13,8 @@ import { scheduleActivities } from "../scheduled-activities.ts";
 import { TestHost } from "../test-host.ts";
 import { DiskModel, type DiskRecord, type Draw, readRecording } from "./disk-image.ts";
 import { FollowedDirectory } from "./followed-directory.ts";
-import { control, Ledger, type LedgerState, worldFile } from "./ledger.ts";
+import { Ledger, type LedgerState, worldFile } from "./ledger.ts";
+import { armFailure, control, startRecording } from "./shim-control.ts";
 import { checkAnswers, checkDirectory, checkOutcome } from "./storm-checks.ts";
 import { OLDER_WORLD, takeCopyStep, takeStep, worldOfStep } from "./storm-steps.ts";
 
@@ -39,9 +39,6 @@ const POWER_CUTS = 2;
 const POWER_CUTS_AFTER_FAILURES = 3;
 /** Number of records after a failed call during which a power cut is most likely to find a bug. */
 const AFTERMATH = 12;
-const CALLS = ["w", "s", "s", "st", "o", "t", "r", "u", "ws", "wst", "wsotru"] as const;
-const { EIO, ENOSPC, EMFILE } = constants.errno;
-const ERRORS = [EIO, ENOSPC, EMFILE];
 /** Releases whose files are upgraded when they are opened. */
 const OLDER_RELEASES = ["0.1.0", "0.2.0", "0.3.0"] as const;
 const FIXTURES = join(import.meta.dirname, "../../replay/fixtures");
@@ -84,7 +81,7 @@ export async function runStormSeed(seed: number, scratch: string): Promise<Storm
   cpSync(await templateIn(scratch, isNearBlock(seed)), data, { recursive: true });
   const ledger = new Ledger(hasCopies(seed) ? addOlderWorld(data, scratch, draw) : new Map());
   const disk = new DiskModel(data, draw);
-  control(`record/${escaped(log)}/${escaped(`${data}/`)}`);
+  startRecording(log, data);
   const counts = { answers: 0, failed: 0, unknown: 0, copies: 0 };
   try {
     await work({
@@ -181,13 +178,6 @@ function tickingClock(): HostClock {
   );
 }
 
-function armFailure(draw: Draw): void {
-  const calls = CALLS[draw(CALLS.length)];
-  const error = ERRORS[draw(ERRORS.length)];
-  const count = draw(3) === 0 ? 1_000 : 1 + draw(4);
-  control(`fail/${calls}/${error}/${draw(12)}/${count}/${draw(2)}`);
-}
-
 /** Adds a world of an older release. Its events are those of its file after an upgrade. */
 function addOlderWorld(data: string, scratch: string, draw: Draw): LedgerState {
   const release = OLDER_RELEASES[draw(OLDER_RELEASES.length)] as string;
@@ -247,8 +237,4 @@ async function createTemplate(path: string, isNearBlock: boolean): Promise<strin
   await double.close();
   directory.release();
   return path;
-}
-
-function escaped(path: string): string {
-  return path.replaceAll("/", "|");
 }
