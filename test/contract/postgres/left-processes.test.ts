@@ -12,6 +12,8 @@ import {
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { engineUser, spawnAs } from "../../../src/engine/os-user.ts";
+import { KILLS, repeatCommand } from "../../support/crashes.ts";
+import { processesIn } from "../../support/data-files.ts";
 import { connect, createBranch, runningPostgres, startPostgresServer } from "../../support/postgres.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 
@@ -56,13 +58,22 @@ function isAlive(pid: number): boolean {
 
 test.each(["SIGKILL", "SIGABRT"] as const)(
   "Postgres ends by itself after %s of the server, and nothing is lost",
+  { timeout: 30_000 * KILLS },
   async (signal) => {
-    const { server, data, branch, client } = await serverWithRow();
-    const { pid, socketDirectory } = runningPostgres(data);
-    client.query("select pg_sleep(600)").catch(() => undefined);
-    await server.kill(signal);
-    await expect.poll(() => isAlive(pid)).toBe(false);
-    await expect.poll(() => existsSync(dirname(socketDirectory))).toBe(false);
+    let { server, data, branch, client } = await serverWithRow();
+    for (let kill = 1; ; kill += 1) {
+      const { pid, socketDirectory } = runningPostgres(data);
+      client.query("select pg_sleep(600)").catch(() => undefined);
+      await server.kill(signal);
+      await expect.poll(() => isAlive(pid)).toBe(false);
+      await expect.poll(() => existsSync(dirname(socketDirectory))).toBe(false);
+      expect(processesIn(data), repeatCommand()).toEqual([]);
+      if (kill === KILLS) break;
+      server = await startPostgresServer(IMMEDIATE, data, Number(new URL(branch.uri).port));
+      onTestFinished(() => server.end());
+      client = await connect(branch.uri);
+      expect((await client.query("select x from kept")).rows).toEqual([{ x: 1 }]);
+    }
     expect(await rowsAfterStart(data, branch.uri)).toEqual([{ x: 1 }]);
   },
 );
