@@ -30,6 +30,7 @@ export class ComputeHost {
   readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
   /** That of the engine that was started last. */
   #cluster: ComputeCluster | undefined;
+  #volumeId: string | undefined;
   #ended: Promise<void> = Promise.resolve();
   #sessions = 0;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -61,9 +62,9 @@ export class ComputeHost {
     return this.#cluster?.branchId;
   }
 
-  /** The volume of the engine that was started last. */
+  /** The volume of the engine that was started last; `undefined` while the next one is opened. */
   get volumeId(): string | undefined {
-    return this.#cluster?.volumeId;
+    return this.#volumeId;
   }
 
   /** Marks what the clients have committed. */
@@ -161,8 +162,11 @@ export class ComputeHost {
   }
 
   async #startOn(free: () => void): Promise<RunningEngine> {
+    // Who stops the engine of the former volume must not stop this one.
+    this.#volumeId = undefined;
     const cluster = await this.#options.open();
     this.#cluster = cluster;
+    this.#volumeId = cluster.volumeId;
     const ended = () => {
       this.#ended = cluster.ended();
       this.#ended.catch(() => undefined);
