@@ -6,7 +6,7 @@ import { adminOptions, localSession } from "./session-settings.ts";
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 /** The database of the sessions that need none in particular. Clients can create nothing in it. */
-const ADMIN_DATABASE = "postgres";
+export const ADMIN_DATABASE = "postgres";
 
 /** Settings that came from `ALTER DATABASE` or `ALTER ROLE` return to what Postgres was built with. */
 const RESET_SETTINGS = `SELECT set_config(name, boot_val, false) FROM pg_settings
@@ -45,6 +45,14 @@ export class AdminSessions {
       } finally {
         await client.end().catch(() => undefined);
       }
+    });
+  }
+
+  /** Ends the session of the platform's own database. Then calls `work`, and opens it again for the next query. */
+  whileClosed(work: () => Promise<void>): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.close();
+      await work();
     });
   }
 

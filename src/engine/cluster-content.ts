@@ -29,7 +29,7 @@ export async function clientDatabases(engine: RunningEngine): Promise<string[]> 
 /** Lets sessions connect to databases whose owners have forbidden it, for the duration of `work`. */
 export async function withOpenDatabases<T>(engine: RunningEngine, work: () => Promise<T>): Promise<T> {
   const closed = await engine.query(
-    "SELECT datname FROM pg_database WHERE NOT datallowconn AND datname <> 'template0'",
+    "SELECT datname FROM pg_database WHERE NOT datallowconn AND datname NOT IN ('template0', 'template1')",
   );
   const allow = (value: boolean) =>
     closed

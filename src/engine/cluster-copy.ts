@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type CopyRequest, EngineError } from "./engine.ts";
 import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
 import { isTimelineHistory, parsePosition, SEGMENT_BYTES, segmentNumber, segmentOf } from "./log-position.ts";
+import { isSameFile, isShareable, linkIfPossible } from "./shared-files.ts";
 
 /** Makes Postgres replay the whole log that it finds, and then begin a timeline of its own. */
 export const RECOVERY_SIGNAL = "recovery.signal";
@@ -12,8 +13,12 @@ export const RECOVERY_SIGNAL = "recovery.signal";
  * Copies a cluster that was stopped cleanly, with the log up to a position. Postgres replays the log when it
  * starts. What follows the position is cut off, so that the end of the log is the target.
  */
-export async function copyWithLog({ base, to, log, archive }: CopyRequest): Promise<void> {
-  await copyDirectory(base, to);
+export async function copyWithLog({ base, to, log, archive, follows }: CopyRequest): Promise<void> {
+  await copyDirectory(base, to, "", (path) => {
+    if (follows === true || !isShareable(path)) return false;
+    // What the log changes, its source has changed, too.
+    return log === undefined || isSameFile(join(base, path), join(log.dataDirectory, path));
+  });
   if (log === undefined) return;
   const target = join(to, LOG_DIRECTORY);
   const first = firstSegment(base);
@@ -31,21 +36,27 @@ export async function copyWithLog({ base, to, log, archive }: CopyRequest): Prom
 const COPIES = 64;
 
 /** Like `cp`, which checks each of the thousand files of a cluster first and takes three times the processor time. */
-async function copyDirectory(from: string, to: string): Promise<void> {
+async function copyDirectory(
+  from: string,
+  to: string,
+  prefix: string,
+  isShared: (path: string) => boolean,
+): Promise<void> {
   await mkdir(to, { mode: (await stat(from)).mode });
   const files: string[] = [];
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) await copyDirectory(source, target);
-    else if (entry.isFile()) files.push(entry.name);
-    else await cp(source, target, { recursive: true, verbatimSymlinks: true });
+    const path = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) await copyDirectory(source, target, `${path}/`, isShared);
+    else if (!entry.isFile()) await cp(source, target, { recursive: true, verbatimSymlinks: true });
+    else if (!isShared(path) || !linkIfPossible(source, target)) files.push(entry.name);
   }
+  const copy = (name: string) =>
+    segmentNumber(name) === undefined
+      ? copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE)
+      : copySegment(join(from, name), join(to, name), SEGMENT_BYTES);
   for (let first = 0; first < files.length; first += COPIES)
-    await Promise.all(
-      files
-        .slice(first, first + COPIES)
-        .map((name) => copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE)),
-    );
+    await Promise.all(files.slice(first, first + COPIES).map(copy));
 }
 
 type LogCopy = {
@@ -73,8 +84,7 @@ async function copyLogFile(name: string, { directory, target, archive, first, en
     if (archive !== undefined) link(source, join(archive, name));
     return;
   }
-  await copyRegularFile(source, copy);
-  await clearFrom(copy, end % SEGMENT_BYTES);
+  await copySegment(source, copy, end % SEGMENT_BYTES);
 }
 
 /** Does nothing if the source was removed meanwhile. */
@@ -105,12 +115,22 @@ async function copyRegularFile(from: string, to: string): Promise<void> {
   }
 }
 
-async function clearFrom(path: string, offset: number): Promise<void> {
-  const file = await open(path, "r+");
+/** Copies the beginning of a segment. The rest is zeros, and zeros at the end take no space. */
+async function copySegment(from: string, to: string, length: number): Promise<void> {
+  const source = await open(from, SAFE_READ);
   try {
-    await file.write(Buffer.alloc(SEGMENT_BYTES - offset), 0, SEGMENT_BYTES - offset, offset);
+    const { mode } = await source.stat();
+    const content = new Uint8Array(length);
+    await source.read(content, 0, length, 0);
+    const target = await open(to, "wx", mode);
+    try {
+      await target.truncate(SEGMENT_BYTES);
+      await target.write(content, 0, content.findLastIndex((byte) => byte !== 0) + 1, 0);
+    } finally {
+      await target.close();
+    }
   } finally {
-    await file.close();
+    await source.close();
   }
 }
 

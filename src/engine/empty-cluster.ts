@@ -1,14 +1,25 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { EngineError, SPARE_DATABASE, SUPERUSER } from "./engine.ts";
 import type { Installation } from "./installation.ts";
+import { dropLog, firstSegment, LOG_DIRECTORY } from "./log-files.ts";
+import { segmentNumber } from "./log-position.ts";
 import { type OsUser, spawnOptions } from "./os-user.ts";
 import { lastLine } from "./postgres-process.ts";
 
 const run = promisify(execFile);
+
+/** Part of the directory's name, as in `18-2`: clusters of other forms are not used for new branches. */
+const FORM = 2;
+/** The first version whose databases can be created without log. Earlier ones always do. */
+const STRATEGY_SINCE = 15;
+/** Postgres reads them when it starts, and writes them when it stops. */
+const STATISTICS = "pg_stat";
+const MAP = /^\d+_(?:fsm|vm)$/;
 
 export type EmptyClusterOptions = {
   /** Absolute. Holds one empty cluster per version, which new clusters are copied from. */
@@ -21,7 +32,7 @@ export async function createEmptyCluster(
   { version, binDirectory }: Installation,
   { templateDirectory, user }: EmptyClusterOptions,
 ): Promise<string> {
-  const template = join(templateDirectory, String(version));
+  const template = join(templateDirectory, `${version}-${FORM}`);
   if (existsSync(template)) return template;
   mkdirSync(templateDirectory, { recursive: true, mode: 0o700 });
   if (user !== undefined) chownSync(templateDirectory, user.uid, user.gid);
@@ -38,7 +49,10 @@ export async function createEmptyCluster(
       ],
       { ...spawnOptions(user), cwd: templateDirectory },
     );
-    await createSpareDatabase(binDirectory, unfinished, user);
+    await removeFutureLog(unfinished);
+    await createSpareDatabase({ version, binDirectory, dataDirectory: unfinished, user });
+    await removeMaps(unfinished);
+    await removeStatistics(unfinished);
     renameSync(unfinished, template);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
@@ -48,15 +62,63 @@ export async function createEmptyCluster(
   return template;
 }
 
-/** Renaming a database is ten times faster than creating one, and needs neither memory nor log. */
-async function createSpareDatabase(
-  binDirectory: string,
-  dataDirectory: string,
-  user: OsUser | undefined,
-): Promise<void> {
-  const postgres = join(binDirectory, "postgres");
-  const options = { ...spawnOptions(user), cwd: dataDirectory };
-  const session = run(postgres, ["--single", "-F", "-D", dataDirectory, "template1"], options);
-  session.child.stdin?.end(`CREATE DATABASE ${SPARE_DATABASE}\n`);
+type SpareDatabase = {
+  readonly version: number;
+  readonly binDirectory: string;
+  readonly dataDirectory: string;
+  readonly user: OsUser | undefined;
+};
+
+/**
+ * Renaming a database is ten times faster than creating one, and needs neither memory nor log. Nobody connects to
+ * `template1`, so that clusters share its files. The log begins with a segment that is almost empty.
+ */
+async function createSpareDatabase({
+  version,
+  binDirectory,
+  dataDirectory,
+  user,
+}: SpareDatabase): Promise<void> {
+  const strategy = version >= STRATEGY_SINCE ? " STRATEGY file_copy" : "";
+  const settings = ["-c", "wal_recycle=off", "-c", "wal_init_zero=off"];
+  const session = run(
+    join(binDirectory, "postgres"),
+    ["--single", "-F", ...settings, "-D", dataDirectory, "postgres"],
+    { ...spawnOptions(user), cwd: dataDirectory },
+  );
+  session.child.stdin?.end(
+    [
+      `CREATE DATABASE ${SPARE_DATABASE}${strategy}`,
+      "ALTER DATABASE template1 ALLOW_CONNECTIONS false",
+      "SELECT pg_switch_wal()",
+      "",
+    ].join("\n"),
+  );
   await session;
+  await dropLog(dataDirectory);
+}
+
+/** After `initdb`, the log continues with the first segment. The others are recycled ones. */
+async function removeFutureLog(dataDirectory: string): Promise<void> {
+  const directory = join(dataDirectory, LOG_DIRECTORY);
+  const first = firstSegment(dataDirectory);
+  for (const name of await readdir(directory))
+    if ((segmentNumber(name) ?? first) !== first) await rm(join(directory, name));
+}
+
+/** Maps of free space and of visible rows are a sixth of an empty database. Postgres creates them when it needs them. */
+async function removeMaps(dataDirectory: string): Promise<void> {
+  const base = join(dataDirectory, "base");
+  for (const database of await readdir(base))
+    for (const name of await readdir(join(base, database)))
+      if (MAP.test(name)) await rm(join(base, database, name));
+}
+
+/**
+ * Autovacuum also works in databases that allow no connections, if there are statistics of them: those of `initdb`. It
+ * would write to files of `template1`, which clusters share.
+ */
+async function removeStatistics(dataDirectory: string): Promise<void> {
+  const directory = join(dataDirectory, STATISTICS);
+  for (const name of await readdir(directory)) await rm(join(directory, name));
 }

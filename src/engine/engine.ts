@@ -31,6 +31,8 @@ export type CopyRequest = {
   /** A cluster that was stopped cleanly. */
   readonly base: string;
   readonly to: string;
+  /** The copy is going to replay what follows the log, too, so it shares no file. */
+  readonly follows?: boolean;
   /** A directory for the complete segments of the copied log; absent: the copy gets them only. */
   readonly archive?: string;
   /** The log since the base, up to a position; absent: the copy is the base itself. */
@@ -90,6 +92,8 @@ export interface RunningEngine {
    * superuser. The session ends with `work`.
    */
   inDatabase<T>(database: string, work: (query: AdminQuery) => Promise<T>): Promise<T>;
+  /** Called before each session of a client in a database: from then on, the cluster shares no file of it. */
+  openToClients(database: string): Promise<void>;
   /** Runs a script as a role of the cluster, in one transaction. Throws `ScriptError`. */
   runScript(sql: string, database: string, role: string): Promise<void>;
   /**

@@ -171,7 +171,9 @@ export class PostgresEngine implements Engine {
       min_wal_size: "2MB",
       max_slot_wal_keep_size: `${Math.ceil(this.#options.maxSlotLogBytes / SEGMENT_BYTES)}MB`,
     });
-    return PostgresProcess.ready(child, { socketDirectory, version: installation.version, startedAt });
+    const { version } = installation;
+    const { user } = this.#options;
+    return PostgresProcess.ready(child, { dataDirectory, user, socketDirectory, version, startedAt });
   }
 
   async startStandby(request: StandbyRequest): Promise<RunningStandby> {
@@ -189,7 +191,9 @@ export class PostgresEngine implements Engine {
       primary_conninfo: `host='${host}' port=${SOCKET_PORT} user=${SUPERUSER} application_name='${name}'`,
     });
     const { version } = installation;
-    const standby = await PostgresProcess.ready(child, { socketDirectory, version, startedAt });
+    const { user } = this.#options;
+    const cluster = { dataDirectory, user, socketDirectory, version, startedAt };
+    const standby = await PostgresProcess.ready(child, cluster);
     try {
       await standby.replayed(until);
     } catch (error) {

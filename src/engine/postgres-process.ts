@@ -3,11 +3,13 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AdminSessions } from "./admin-sessions.ts";
+import { ADMIN_DATABASE, AdminSessions } from "./admin-sessions.ts";
 import { processTreeCpuMs } from "./cpu-time.ts";
 import { type AdminQuery, type EngineAddress, EngineError, type Row, type RunningStandby } from "./engine.ts";
+import type { OsUser } from "./os-user.ts";
 import { runScript } from "./script.ts";
 import { serverLogLine } from "./server-log.ts";
+import { ownFiles, removeCaches, SHARED_WITH_CLIENTS } from "./shared-files.ts";
 import { linkPrimary } from "./standby.ts";
 
 /** The socket file of a cluster is named after its port, which no other cluster in the directory has. */
@@ -29,10 +31,29 @@ const FLUSH = "SELECT pg_logical_emit_message(true, 'standin', '')";
 
 /** `version`: the major version. `startedAt`: of `performance.now()`. */
 export type StartedCluster = {
+  readonly dataDirectory: string;
+  readonly user: OsUser | undefined;
   readonly socketDirectory: string;
   readonly version: number;
   readonly startedAt: number;
 };
+
+/** Sessions that began earlier than this one. */
+const SESSIONS_BEFORE = `SELECT count(*) FROM pg_stat_activity
+  WHERE datname = '${ADMIN_DATABASE}' AND pid <> pg_backend_pid()
+    AND backend_start <= (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid())`;
+
+/**
+ * Whether autovacuum works in the template databases, or soon will: half of the age at which it does so in all
+ * databases, and a fourth of the members that lower it.
+ */
+const IS_OLD = `SELECT bool_or(age(datfrozenxid) > 100000000 OR mxid_age(datminmxid) > 100000000)
+    OR (SELECT next_multi_offset::text::bigint > 1000000000 FROM pg_control_checkpoint())
+    OR EXISTS (SELECT FROM pg_stat_database WHERE datname IN ('template0', 'template1') AND xact_commit > 0) AS is_old
+  FROM pg_database WHERE datname IN ('template0', 'template1', '${ADMIN_DATABASE}')`;
+
+/** At 20,000 transactions a second, the age grows by 72 million between two checks. */
+const AGE_CHECK_INTERVAL_MS = 3_600_000;
 
 /** A Postgres process that this process has started. */
 export class PostgresProcess implements RunningStandby {
@@ -42,21 +63,27 @@ export class PostgresProcess implements RunningStandby {
   readonly #child: ChildProcess;
   readonly #admin: AdminSessions;
   readonly #socketDirectory: string;
+  readonly #cluster: StartedCluster;
+  #hasReplacedFiles = false;
+  #opening: Promise<void> | undefined;
+  #ageCheckedAt = Number.NEGATIVE_INFINITY;
+  #ageTimer: NodeJS.Timeout | undefined;
   #startMs = 0;
   #cpuMs = 0;
 
-  private constructor(
-    child: ChildProcess,
-    { socketDirectory, version }: StartedCluster,
-    log: readonly string[],
-  ) {
+  private constructor(child: ChildProcess, cluster: StartedCluster, log: readonly string[]) {
+    const { socketDirectory, version } = cluster;
     this.#child = child;
+    this.#cluster = cluster;
     this.#socketDirectory = socketDirectory;
     this.pid = child.pid ?? 0;
     this.address = { path: join(socketDirectory, `.s.PGSQL.${SOCKET_PORT}`) };
     this.#admin = new AdminSessions(socketDirectory, SOCKET_PORT, version);
     this.exited = new Promise((resolve) => {
-      child.once("exit", () => resolve(log.join("\n")));
+      child.once("exit", () => {
+        clearTimeout(this.#ageTimer);
+        resolve(log.join("\n"));
+      });
       child.once("error", (error) => resolve(error.message));
     });
   }
@@ -106,7 +133,52 @@ export class PostgresProcess implements RunningStandby {
     return this.#admin.inDatabase(database, work);
   }
 
-  runScript(sql: string, database: string, role: string): Promise<void> {
+  /**
+   * The superuser's sessions read the shared files of `postgres`, and a client might change them. Those of the template
+   * databases change only if autovacuum prevents a wraparound of transaction ids, so they are no longer shared long before.
+   */
+  async openToClients(database: string): Promise<void> {
+    if (database === ADMIN_DATABASE) {
+      this.#opening ??= this.#openAdminDatabase();
+      this.#opening.catch(() => {
+        this.#opening = undefined;
+      });
+      await this.#opening;
+    }
+    if (performance.now() >= this.#ageCheckedAt + AGE_CHECK_INTERVAL_MS) await this.#checkAge();
+  }
+
+  async #openAdminDatabase(): Promise<void> {
+    const { dataDirectory, user } = this.#cluster;
+    await this.#admin.whileClosed(async () => {
+      if (await ownFiles(dataDirectory, user, SHARED_WITH_CLIENTS)) this.#hasReplacedFiles = true;
+    });
+    if (!this.#hasReplacedFiles) return;
+    // Others than this session may have opened the files before they were replaced.
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      const [others] = await this.query(SESSIONS_BEFORE);
+      if (others?.["count"] === "0") return;
+      await sleep(REPLAY_POLL_MS);
+    }
+    throw new EngineError("a session of the database postgres did not end");
+  }
+
+  async #checkAge(): Promise<void> {
+    this.#ageCheckedAt = performance.now();
+    clearTimeout(this.#ageTimer);
+    this.#ageTimer = setTimeout(
+      () => void this.#checkAge().catch(() => undefined),
+      AGE_CHECK_INTERVAL_MS,
+    ).unref();
+    const [state] = await this.query(IS_OLD);
+    if (state?.["is_old"] !== "t") return;
+    await this.openToClients(ADMIN_DATABASE);
+    await ownFiles(this.#cluster.dataDirectory, this.#cluster.user);
+  }
+
+  async runScript(sql: string, database: string, role: string): Promise<void> {
+    await this.openToClients(database);
     return runScript({ host: this.#socketDirectory, port: SOCKET_PORT, database, user: role }, sql);
   }
 
@@ -141,6 +213,7 @@ export class PostgresProcess implements RunningStandby {
   }
 
   async stop(): Promise<void> {
+    clearTimeout(this.#ageTimer);
     await this.#admin.close();
     for (const signal of STOP_SIGNALS) {
       this.#child.kill(signal);
@@ -153,6 +226,7 @@ export class PostgresProcess implements RunningStandby {
       if (stopped) break;
     }
     rmSync(this.#socketDirectory, { recursive: true, force: true });
+    await removeCaches(this.#cluster.dataDirectory, this.#cluster.user);
   }
 }
 

@@ -224,7 +224,14 @@ class ClientSession {
   ): Promise<EngineConnection> {
     const { cancelKeys, logins } = this.#options;
     const open = (address: EngineAddress) => logins.logIn(address, parameters);
-    const { socket, greeting, cancelPid } = await openEngineSession(host, served, admitted, open, isEnded);
+    const { socket, greeting, cancelPid } = await openEngineSession(
+      host,
+      served,
+      admitted,
+      parameters.get("database") ?? "",
+      open,
+      isEnded,
+    );
     return {
       serve: (client, listener) => {
         const relay = new Relay(client, socket, listener);

@@ -24,6 +24,8 @@ const STATE_FILES = [
   "recovery.signal",
   "standby.signal",
   "recovery.conf",
+  // Autovacuum would use them, and work in the template databases.
+  "pg_stat/pgstat.stat",
 ];
 
 /** Throws a `CliError` unless the volume and its bases are below the root, and have files and directories only. */

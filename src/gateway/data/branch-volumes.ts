@@ -131,6 +131,7 @@ export class BranchVolumes {
         await this.#engine.copyCluster({
           base: baseFor(volume, until).path,
           to: dataDirectory,
+          follows: true,
           log: { archive: volume.logDirectory, dataDirectory: volume.dataDirectory, until },
         });
         symlinkSync(volume.logDirectory, logDirectory);

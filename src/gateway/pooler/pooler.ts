@@ -50,6 +50,7 @@ export class Pooler {
       compute.host,
       served,
       admitted,
+      login.database,
       async (address) => {
         const pool = await this.#poolOf(served, admitted, compute, login);
         const open = () => this.#open(address, login, pool);

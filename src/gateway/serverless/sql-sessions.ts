@@ -99,6 +99,7 @@ export class SqlSessions {
         compute.host,
         served,
         admitted,
+        database,
         (address) => this.#logins.logIn(address, parameters),
         () => state.isEnded,
       );

@@ -7,7 +7,7 @@ import type { ServedWorld } from "./served-world.ts";
 import type { Admitted } from "./world-connections.ts";
 
 /**
- * Starts the engine if necessary, and opens a session of it with `open`. The client works meanwhile, so that its
+ * Starts the engine if necessary, and opens a session of a database with `open`. The client works meanwhile, so that its
  * compute does not suspend. The caller releases the host after the session. `isEnded`: whether the world has ended
  * the connection.
  */
@@ -15,15 +15,16 @@ export async function openEngineSession<T>(
   host: ComputeHost,
   served: ServedWorld,
   admitted: Admitted,
+  database: string,
   open: (address: EngineAddress) => Promise<T>,
   isEnded: () => boolean,
 ): Promise<T> {
   if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
   try {
-    return await acquireAndOpen(host, open).catch((error: unknown) => {
+    return await acquireAndOpen(host, database, open).catch((error: unknown) => {
       // Postgres was killed, and is started again, unless the world has ended the session meanwhile.
       if (!(error instanceof EngineExited) || isEnded()) throw error;
-      return acquireAndOpen(host, open);
+      return acquireAndOpen(host, database, open);
     });
   } finally {
     served.endWork(admitted);
@@ -32,10 +33,12 @@ export async function openEngineSession<T>(
 
 async function acquireAndOpen<T>(
   host: ComputeHost,
+  database: string,
   open: (address: EngineAddress) => Promise<T>,
 ): Promise<T> {
   const engine = await host.acquire();
   try {
+    await engine.openToClients(database);
     return await open(engine.address);
   } catch (error) {
     host.release();

@@ -112,5 +112,8 @@ test("the stored data of a branch is described and verified", async () => {
   const relation = join(volumes, "templates", version, "base", "1", "1255");
   writeSync(openSync(relation, "r+"), Buffer.from([0xff]), 0, 1, 8_192 + 4_000);
   const damaged = await verifyData(world, volumes);
-  expect(damaged.differences.map(({ message }) => message)).toEqual(["page 1 of base/1/1255 is damaged"]);
+  // The empty cluster, and the one that shares the file with it.
+  expect(new Set(damaged.differences.map(({ message }) => message))).toEqual(
+    new Set(["page 1 of base/1/1255 is damaged"]),
+  );
 });

@@ -2,6 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Client, DatabaseError } from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { sizeOnDisk } from "../../../src/volumes/volume-size.ts";
+import { runBranchRounds } from "../../soak/branch-rounds.ts";
 import { connect, createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
 import { runStandinProcess, temporaryDirectory } from "../../support/process.ts";
 import { serverClient } from "../../support/running-server.ts";
@@ -165,3 +167,39 @@ test("the compute that has grown most is stopped if the limit is exceeded by far
   expect((await reader.query("select 1")).rowCount).toBe(1);
   await expect(connect(large.uri)).rejects.toMatchObject({ code: "53100" });
 });
+
+test("the size of the volumes stays the same while branches are created, used and deleted", async () => {
+  const server = await startPostgresServer();
+  onTestFinished(() => server.end());
+  const samples = await runBranchRounds(server, { until: { batches: 4 }, branches: 3 });
+  expect(samples.map(({ round, volumes }) => [round, volumes])).toEqual(
+    [3, 6, 9, 12].map((round) => [round, 1]),
+  );
+  const [first, last] = [samples[0]?.bytes ?? 0, samples.at(-1)?.bytes ?? 0];
+  expect(last - first).toBeLessThan(3 * MIB);
+});
+
+test("a branch that was connected to and wrote nothing takes at most 12 MB", async () => {
+  const server = await startPostgresServer();
+  onTestFinished(() => server.end());
+  const root = join(server.data, "volumes");
+  const sizes: number[] = [];
+  for (let branches = 0; branches < 4; branches += 1) {
+    const branch = await createBranch(server);
+    await (await connect(branch.uri)).query("select 1");
+    await server.api("POST", `${branch.path}/suspend`);
+    await expect.poll(() => volumesOf(server).some(isRunning), WAIT).toBe(false);
+    await expect
+      .poll(() => volumesOf(server).every((path) => existsSync(join(path, "size"))), WAIT)
+      .toBe(true);
+    sizes.push(await sizeOnDisk(root));
+  }
+  // Files of the empty cluster belong to no branch in particular.
+  const perBranch = ((sizes[3] ?? 0) - (sizes[0] ?? 0)) / 3;
+  expect(perBranch).toBeGreaterThan(MIB / 2);
+  expect(perBranch).toBeLessThanOrEqual(12_000_000);
+});
+
+function isRunning(volume: string): boolean {
+  return existsSync(join(volume, "data", "postmaster.pid"));
+}
