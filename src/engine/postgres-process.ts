@@ -225,8 +225,8 @@ export class PostgresProcess implements RunningStandby {
       timeout.abort();
       if (stopped) break;
     }
-    rmSync(this.#socketDirectory, { recursive: true, force: true });
     await removeCaches(this.#cluster.dataDirectory, this.#cluster.user);
+    rmSync(this.#socketDirectory, { recursive: true, force: true });
   }
 }
 
