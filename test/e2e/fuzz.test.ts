@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { fuzzBeforeLogin } from "../fuzz/before-login.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
 import { fuzzReaders } from "../fuzz/readers.ts";
 import { formatOf, sampleFiles } from "../fuzz/sample-files.ts";
@@ -55,4 +56,25 @@ test("every damaged file is read or rejected, or its reading ends at Ctrl-C", as
     patienceMs: 60_000,
   });
   expect([files, read + rejected + interrupted]).toEqual([20, 20]);
+});
+
+const INPUTS = Number(process.env["STANDIN_TEST_INPUTS"] ?? 20_000);
+const onLinux = process.platform === "linux";
+
+test.runIf(onLinux)(
+  "no input before a login costs more than 20 ms of processor time and 8 MiB, at each limit of the table",
+  { timeout: Math.max(300_000, INPUTS * 20) },
+  async () => {
+    const { inputs, by, worstCpuMs, worstBytes } = await fuzzBeforeLogin({ inputs: INPUTS, seed: SEED });
+    expect(inputs).toBe(INPUTS);
+    expect(Math.min(...Object.values(by))).toBeGreaterThan(0);
+    expect([worstCpuMs > 0, worstBytes > 0]).toEqual([true, true]);
+  },
+);
+
+test.runIf(onLinux)("an input over the budget is reported with the command that repeats it", async () => {
+  const budget = { cpuMs: 0.001, bytes: 8 * 1024 ** 2 };
+  await expect(fuzzBeforeLogin({ inputs: 10, seed: SEED, budget })).rejects.toThrow(
+    /costs [\d.]+ ms .*\n.*\nrepeat with: npm run fuzz -- --requests 0 --before-login 1 --seed \d+$/s,
+  );
 });

@@ -1,5 +1,6 @@
-// npm run fuzz -- --requests 10000000 --seed 1
+// npm run fuzz -- --requests 10000000 --files 1000 --before-login 1000000 --seed 1
 import { parseArgs } from "node:util";
+import { fuzzBeforeLogin } from "./before-login.ts";
 import { fuzz } from "./fuzz.ts";
 import { fuzzReaders } from "./readers.ts";
 
@@ -7,6 +8,7 @@ const { values } = parseArgs({
   options: {
     requests: { type: "string", default: "200000" },
     files: { type: "string", default: "0" },
+    "before-login": { type: "string", default: "0" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
@@ -15,7 +17,10 @@ const [requests, files, seed] = [values.requests, values.files, values.seed].map
   number,
   number,
 ];
-process.stdout.write(`npm run fuzz -- --requests ${requests} --files ${files} --seed ${seed}\n`);
+const beforeLogin = Number(values["before-login"]);
+process.stdout.write(
+  `npm run fuzz -- --requests ${requests} --files ${files} --before-login ${beforeLogin} --seed ${seed}\n`,
+);
 const startedAt = performance.now();
 let shownAt = 0;
 const interrupt = new AbortController();
@@ -37,6 +42,19 @@ try {
   }
   if (files > 0 && !interrupt.signal.aborted)
     process.stdout.write(`${JSON.stringify(await fuzzReaders({ files, seed }))}\n`);
+  if (beforeLogin > 0 && !interrupt.signal.aborted)
+    process.stdout.write(
+      `${JSON.stringify(
+        await fuzzBeforeLogin({
+          inputs: beforeLogin,
+          seed,
+          signal: interrupt.signal,
+          onProgress: (soFar) => {
+            if (soFar.inputs % 50_000 === 0) process.stdout.write(`${JSON.stringify(soFar)}\n`);
+          },
+        }),
+      )}\n`,
+    );
   if (interrupt.signal.aborted) process.stdout.write("interrupted: ");
   process.stdout.write(`no finding in ${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
 } catch (error) {
