@@ -27,6 +27,11 @@ const SECTIONS = [
     "Postgres connections",
     "SQLSTATE 08P01 and 53300 are sent as errors before the connection closes.",
   ],
+  [
+    "queue",
+    "Queue",
+    "Jobs and their results. Both are signed, so *always* means: for those who have the key.",
+  ],
   ["files", "Files", "Recordings, traces and scenarios that commands read."],
 ];
 

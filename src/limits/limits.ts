@@ -1,5 +1,5 @@
 /** Where input arrives. The reference page has one section for each. */
-type Surface = "http" | "platform-api" | "control-api" | "sql" | "websocket" | "postgres" | "files";
+type Surface = "http" | "platform-api" | "control-api" | "sql" | "websocket" | "postgres" | "queue" | "files";
 
 /** Before login, any client that reaches the port can send it. After login, the sender is authenticated. */
 type Stage = "before login" | "after login" | "always";
@@ -379,6 +379,55 @@ export const LIMITS = {
     unit: "bytes",
     what: "Message of a pooled client. Without the pooler, messages are passed on in parts, so only Postgres limits them",
     beyond: "08P01",
+  },
+  queueFile: {
+    surface: "queue",
+    stage: "always",
+    value: 256 * MIB,
+    unit: "bytes",
+    what: "File that travels with a run: a scenario, a recording or a world, also when it is unpacked",
+    beyond: "The run is not queued; a worker refuses the job",
+  },
+  queuePart: {
+    surface: "queue",
+    stage: "always",
+    value: 256 * MIB,
+    unit: "bytes",
+    // Redis limits a value to 512 MiB.
+    what: "Result of a part of a question",
+    beyond: "The part fails",
+  },
+  queueRetained: {
+    surface: "queue",
+    stage: "always",
+    value: 512 * MIB,
+    unit: "bytes",
+    what: "Files that a worker keeps for its next jobs",
+    beyond: "The files that were used least recently are deleted",
+  },
+  scenarioFile: {
+    surface: "files",
+    stage: "always",
+    value: 64 * MIB,
+    unit: "bytes",
+    what: "Scenario file or seed file",
+    beyond: "The file is rejected",
+  },
+  seedSql: {
+    surface: "files",
+    stage: "always",
+    value: 256 * MIB,
+    unit: "bytes",
+    what: "File of SQL that a seed file names",
+    beyond: "The file is rejected",
+  },
+  savedAnswer: {
+    surface: "files",
+    stage: "always",
+    value: 256 * MIB,
+    unit: "bytes",
+    what: "Answer of `whatif curve` that `whatif apply` reads",
+    beyond: "The file is rejected",
   },
   csvRecord: {
     surface: "files",

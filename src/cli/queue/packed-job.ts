@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { deflateSync } from "node:zlib";
+import { MAX } from "../../limits/limits.ts";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import type { TitledJob } from "../run/prepare-jobs.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { recordingBytes } from "./recording-bytes.ts";
 
 /** Largest file that travels with a run: a recording, as columns, or a world. Redis limits a value to 512 MiB. */
-export const MAX_FILE_BYTES = 256 * 1024 ** 2;
 const MIB = 1024 ** 2;
 const FASTEST = { level: 1 };
 
@@ -110,9 +110,9 @@ export class JobPacker {
 }
 
 function checkSize(bytes: number, name: string): void {
-  if (bytes > MAX_FILE_BYTES)
+  if (bytes > MAX.queueFile)
     throw new CliError(
-      `--queue: ${name} has ${Math.ceil(bytes / MIB).toLocaleString("en")} MiB; at most ${MAX_FILE_BYTES / MIB} MiB travel with a run; run it without --queue`,
+      `--queue: ${name} has ${Math.ceil(bytes / MIB).toLocaleString("en")} MiB; at most ${MAX.queueFile / MIB} MiB travel with a run; run it without --queue`,
     );
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { MAX } from "../../limits/limits.ts";
 import type { PackedPart } from "./packed-job.ts";
 import { type CheckedPart, checkedPart, RejectedPart } from "./part-arguments.ts";
 
@@ -8,8 +9,6 @@ export type PartResult =
   | { readonly verdict: "answered"; readonly text: string }
   | { readonly verdict: "could_not_run"; readonly reason: string };
 
-/** Largest part that a worker returns. Redis limits a value to 512 MiB. */
-export const MAX_PART_BYTES = 256 * 1024 ** 2;
 /** What is kept of the messages of the process. */
 const MAX_ERROR_BYTES = 1024 ** 2;
 
@@ -51,7 +50,7 @@ async function answerChecked({ args, directory }: CheckedPart, title: string): P
   let bytes = 0;
   child.stdout?.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MAX_PART_BYTES) child.kill("SIGKILL");
+    if (bytes > MAX.queuePart) child.kill("SIGKILL");
     else texts.push(chunk);
   });
   let errorBytes = 0;
@@ -63,10 +62,10 @@ async function answerChecked({ args, directory }: CheckedPart, title: string): P
     child.once("error", reject);
     child.once("close", resolveCode);
   });
-  if (bytes > MAX_PART_BYTES)
+  if (bytes > MAX.queuePart)
     return {
       verdict: "could_not_run",
-      reason: `the part has over ${MAX_PART_BYTES / 1024 ** 2} MiB; divide the question into more --parts`,
+      reason: `the part has over ${MAX.queuePart / 1024 ** 2} MiB; divide the question into more --parts`,
     };
   if (code === 0) return { verdict: "answered", text: Buffer.concat(texts).toString("utf8") };
   if (code === null) throw new Error(`${title}: its process was ended`);

@@ -2,15 +2,16 @@ import { promisify } from "node:util";
 import { deflate, inflateSync } from "node:zlib";
 import type { Redis } from "ioredis";
 import * as z from "zod";
+import { MAX } from "../../limits/limits.ts";
 import type { ScenarioJobResult } from "../run/run-job.ts";
 import type { PackedJob } from "./packed-job.ts";
-import { MAX_PART_BYTES, type PartResult } from "./part-result.ts";
+import type { PartResult } from "./part-result.ts";
 import { type QueueKey, SIGNATURE_BYTES } from "./queue-key.ts";
 import { doneKey, RESULT_TTL_S, RUN_TTL_S, resultKey } from "./queue-keys.ts";
 
 const FASTEST = { level: 1 };
 /** A part, as the text of a JSON object: quotes and line ends take twice as much. */
-const MAX_RESULT_BYTES = 2 * MAX_PART_BYTES;
+const MAX_RESULT_BYTES = 2 * MAX.queuePart;
 
 /** The result of a job of the queue, as plain values. */
 export type JobResult = ScenarioJobResult | PartResult;

@@ -2,13 +2,12 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
+import { MAX } from "../../limits/limits.ts";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import type { ScenarioJob } from "../run/run-job.ts";
-import { digestOf, MAX_FILE_BYTES, type PackedRun } from "./packed-job.ts";
+import { digestOf, type PackedRun } from "./packed-job.ts";
 import { recordingFrom } from "./recording-bytes.ts";
 
-/** The files that a worker keeps for its next jobs: texts and recordings in memory, worlds on disk. */
-const MAX_RETAINED_BYTES = 512 * 1024 ** 2;
 /** Only this user may read the world of a job. */
 const PRIVATE_FILE = 0o600;
 
@@ -41,7 +40,7 @@ export class JobUnpacker {
   /** `fetch` reads a compressed file by the digest of its content. */
   constructor(
     fetch: (digest: string) => Promise<Buffer | null>,
-    { directory, maxRetainedBytes = MAX_RETAINED_BYTES }: UnpackerOptions,
+    { directory, maxRetainedBytes = MAX.queueRetained }: UnpackerOptions,
   ) {
     this.#fetch = fetch;
     this.#directory = directory;
@@ -101,7 +100,7 @@ export class JobUnpacker {
   async #read(digest: string): Promise<Buffer> {
     const compressed = await this.#fetch(digest);
     if (compressed === null) throw new MissingFile(digest);
-    const content = await promisify(inflate)(compressed, { maxOutputLength: MAX_FILE_BYTES });
+    const content = await promisify(inflate)(compressed, { maxOutputLength: MAX.queueFile });
     if (digestOf(content) !== digest) throw new MissingFile(digest);
     return content;
   }

@@ -1,8 +1,9 @@
+import { MAX } from "../../limits/limits.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import type { ScenarioJobResult } from "../run/run-job.ts";
 import { openRunPool, type RunPool } from "../run/run-pool.ts";
 import { loadQueuePackages } from "./load-packages.ts";
-import { MAX_FILE_BYTES, type PackedRun } from "./packed-job.ts";
+import type { PackedRun } from "./packed-job.ts";
 import { answerPart } from "./part-result.ts";
 import type { QueueKey } from "./queue-key.ts";
 import { codeVersion, fileKey, PREFIX, queueName, SIGN_EVERY_MS, workerName } from "./queue-keys.ts";
@@ -21,7 +22,7 @@ const RETRY_MS = 1_000;
 /** Later rejections are not printed. */
 const MAX_REJECTIONS_SHOWN = 10;
 /** Compression adds less than a thousandth to what it cannot make smaller. */
-const MAX_PACKED_BYTES = 1.01 * MAX_FILE_BYTES;
+const MAX_PACKED_BYTES = 1.01 * MAX.queueFile;
 
 export type WorkOptions = {
   readonly queue: string;

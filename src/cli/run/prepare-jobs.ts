@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { MAX } from "../../limits/limits.ts";
 import { runsOfShard, type Shard } from "../../platform/core/shard.ts";
 import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
@@ -9,6 +9,7 @@ import { isEmbeddedWorld } from "../history/embedded-world.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
+import { readText } from "../terminal/read-text.ts";
 import { checkStandardInput, readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 import { readScenario, type ScenarioJob } from "./run-job.ts";
 import { readRecordings, withAdvice } from "./traffic-files.ts";
@@ -48,7 +49,10 @@ export async function prepareJobs(
   checkStandardInput(paths);
   for (const path of paths) {
     try {
-      const text = path === STANDARD_INPUT ? await readStandardInput(signal) : readFileSync(path, "utf8");
+      const text =
+        path === STANDARD_INPUT
+          ? await readStandardInput(signal, MAX.scenarioFile)
+          : readText(path, MAX.scenarioFile);
       const file = readScenario(text, path);
       checkSeedOverride(file, path, seed, only);
       checkWorldFiles(file, filesFrom);

@@ -1,13 +1,14 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import type { Populate } from "../../app/open-worlds.ts";
 import { EngineError, ScriptError } from "../../engine/engine.ts";
 import type { DatabaseSeed } from "../../gateway/data/seed-data.ts";
+import { MAX } from "../../limits/limits.ts";
 import type { SeedFile } from "../../scenario/file/seed-schema.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
+import { readText } from "../terminal/read-text.ts";
 import type { Log } from "./log.ts";
 
 export type ReadSeedFile = {
@@ -20,7 +21,7 @@ type NamedSeed = DatabaseSeed & { readonly origin: string };
 
 /** Reads a seed file and its SQL. The parser is loaded on demand. */
 export async function readSeedFile(path: string): Promise<ReadSeedFile> {
-  const text = readText(`--seed-file ${path}`, path);
+  const text = readOrThrow(`--seed-file ${path}`, path, MAX.scenarioFile);
   const { parseSeedFile, SeedFileError } = await import("../../scenario/file/seed-schema.ts");
   const { applySeedFile } = await import("../../scenario/file/seed-file.ts");
   const wrapErrors = <T>(step: string, work: () => T): T => {
@@ -55,9 +56,8 @@ function readSql(file: SeedFile, path: string): NamedSeed[] {
           `sql of project ${projectId}: ${outside}; the files of a seed file are in its directory`,
         );
       const sqlFile = resolve(dirname(path), sql);
-      return [
-        { projectId, database, sql: readText(`sql of project ${projectId}`, sqlFile), origin: sqlFile },
-      ];
+      const text = readOrThrow(`sql of project ${projectId}`, sqlFile, MAX.seedSql);
+      return [{ projectId, database, sql: text, origin: sqlFile }];
     });
 }
 
@@ -79,9 +79,9 @@ async function fill({ origin, ...seed }: NamedSeed, port: PostgresPort | undefin
   }
 }
 
-function readText(what: string, path: string): string {
+function readOrThrow(what: string, path: string, maxBytes: number): string {
   try {
-    return readFileSync(path, "utf8");
+    return readText(path, maxBytes);
   } catch (error) {
     throw new CliError(`${what}: ${fileProblem(error)}`);
   }

@@ -2,9 +2,9 @@ import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addAbortSignal } from "node:stream";
-import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { CliError } from "./cli-error.ts";
+import { TextTooLarge } from "./read-text.ts";
 
 /** The path of an argument that stands for standard input. */
 export const STANDARD_INPUT = "-";
@@ -15,9 +15,17 @@ export function checkStandardInput(paths: readonly string[]): void {
     throw new CliError(`"${STANDARD_INPUT}" is given twice; standard input can be read only once`, true);
 }
 
-export async function readStandardInput(signal: AbortSignal): Promise<string> {
+/** Throws a `CliError` if there are more bytes than `maxBytes`, or none can be read. */
+export async function readStandardInput(signal: AbortSignal, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
   try {
-    return await text(addAbortSignal(signal, process.stdin));
+    for await (const chunk of addAbortSignal(signal, process.stdin)) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > maxBytes) throw new TextTooLarge(maxBytes);
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks).toString("utf8");
   } catch (error) {
     throw inputError(error, signal);
   }

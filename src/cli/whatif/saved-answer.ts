@@ -1,9 +1,11 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { MAX } from "../../limits/limits.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { readText } from "../terminal/read-text.ts";
 import { readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 
 export const DELAY_SETS = ["recommended", "fleet", "per-compute"] as const;
@@ -39,7 +41,8 @@ const COMPUTE_ID = /^[A-Za-z][\w-]{0,99}$/;
 
 /** Reads the JSON of `whatif curve`: a file, the directory of a report, or `-`. */
 export async function readAnswer(path: string, signal: AbortSignal): Promise<Answer> {
-  const text = path === STANDARD_INPUT ? await readStandardInput(signal) : readAnswerFile(path);
+  const text =
+    path === STANDARD_INPUT ? await readStandardInput(signal, MAX.savedAnswer) : readAnswerFile(path);
   const parsed = answerSchema.safeParse(parseJson(text, path));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -102,7 +105,7 @@ function hasLimits(answer: Answer): boolean {
 
 function readAnswerFile(path: string): string {
   try {
-    return readFileSync(statSync(path).isDirectory() ? join(path, "summary.json") : path, "utf8");
+    return readText(statSync(path).isDirectory() ? join(path, "summary.json") : path, MAX.savedAnswer);
   } catch (error) {
     throw new CliError(
       `${path}: cannot read the answer: ${error instanceof Error ? error.message : String(error)}`,
