@@ -30,6 +30,11 @@ export class CsvScanner implements Cells {
   #delimiter: number | undefined;
   #line = 1;
   #isBegun = false;
+  /** What follows `bytes`, and is not looked at yet. */
+  readonly #added: Uint8Array[] = [];
+  #addedBytes = 0;
+  /** Whether the rest of a rejected line follows. */
+  #isSkipping = false;
   /** Whether the cell that `#closingQuote` saw last has doubled quotes. */
   #hasEscapes = false;
 
@@ -40,18 +45,35 @@ export class CsvScanner implements Cells {
   }
 
   push(chunk: Uint8Array): void {
-    const restLength = this.bytes.length;
-    const joined = new Uint8Array(restLength + chunk.length);
-    joined.set(this.bytes);
-    joined.set(chunk, restLength);
-    this.bytes = joined;
+    this.#added.push(chunk);
+    this.#addedBytes += chunk.length;
+    // A record is read from its beginning each time, so it must have doubled.
+    if (this.#addedBytes < this.bytes.length) {
+      this.#added[this.#added.length - 1] = chunk.slice();
+      return;
+    }
+    this.#join();
     if (!this.#begin(false)) return;
     this.#scan(false);
   }
 
   end(): void {
+    this.#join();
     this.#begin(true);
     this.#scan(true);
+  }
+
+  #join(): void {
+    const joined = new Uint8Array(this.bytes.length + this.#addedBytes);
+    joined.set(this.bytes);
+    let at = this.bytes.length;
+    for (const chunk of this.#added) {
+      joined.set(chunk, at);
+      at += chunk.length;
+    }
+    this.bytes = joined;
+    this.#added.length = 0;
+    this.#addedBytes = 0;
   }
 
   /** Inspects the first bytes; `false` while there are too few. */
@@ -70,7 +92,7 @@ export class CsvScanner implements Cells {
   }
 
   #scan(isEnd: boolean): void {
-    let from = 0;
+    let from = this.#isSkipping ? this.#endOfLine(0) : 0;
     while (from < this.bytes.length) {
       const next = this.#record(from, isEnd);
       if (next < 0) break;
@@ -192,7 +214,13 @@ export class CsvScanner implements Cells {
   #skipLine(from: number, reason: string): number {
     this.#visitor.bad(this.#line, reason);
     this.#line += 1;
+    return this.#endOfLine(from);
+  }
+
+  /** Where the next line begins. It may not be there yet. */
+  #endOfLine(from: number): number {
     const lineEnd = this.bytes.indexOf(LF, from);
+    this.#isSkipping = lineEnd < 0;
     return lineEnd < 0 ? this.bytes.length : lineEnd + 1;
   }
 

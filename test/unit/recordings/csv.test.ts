@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { MAX } from "../../../src/limits/limits.ts";
 import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
+import { CsvScanner } from "../../../src/recordings/formats/csv-scanner.ts";
 import { BAD_ROWS_SHOWN } from "../../../src/recordings/rows/bad-rows.ts";
 import { parseMapping } from "../../../src/recordings/rows/column-mapping.ts";
 import { MAX_SOURCES } from "../../../src/recordings/rows/intake.ts";
@@ -273,4 +275,21 @@ test("Snowset: a missing value is written \\N", () => {
     "queryId,warehouseId,databaseId,createdTime,endTime,durationTotal\n1,77,\\N,2018-02-21 00:00:00.5,x,12\n1,\\N,1,2018-02-21,x,12",
   );
   expect(rows).toEqual([["77", "2018-02-21T00:00:00.500Z", 12, ""]]);
+});
+
+test("a line that does not end is rejected once, and is read once, however long it is", () => {
+  const chunk = new Uint8Array(64 * 1024).fill("a".charCodeAt(0));
+  const rejected: (readonly [number, string])[] = [];
+  const rows: number[] = [];
+  const scanner = new CsvScanner(
+    { row: (line) => rows.push(line), bad: (line, reason) => rejected.push([line, reason]) },
+    ",",
+  );
+  scanner.push(new TextEncoder().encode("first,row\n"));
+  // Three times the limit, in parts: without a rejected rest, each part would be rejected again.
+  for (let bytes = 0; bytes < 3 * MAX.csvRecord; bytes += chunk.length) scanner.push(chunk);
+  scanner.push(new TextEncoder().encode("end of the line\nlast,row\n"));
+  scanner.end();
+  expect(rows).toEqual([1, 3]);
+  expect(rejected).toEqual([[2, `is longer than ${MAX.csvRecord} bytes`]]);
 });
