@@ -1,3 +1,5 @@
+import { KNOWN_OPERATIONS } from "../../src/api/coverage/client-operations.ts";
+import { CONTROL_ANSWERS } from "../../src/control/document/answers.ts";
 import { LIMITS, type LimitName, MAX } from "../../src/limits/limits.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 
@@ -12,7 +14,7 @@ export type Input = {
   readonly serverName?: string;
 };
 
-export type Draw = (below: number) => number;
+type Draw = (below: number) => number;
 type Generator = (value: number, draw: Draw) => Omit<Input, "of">;
 
 const SSL_REQUEST: Buffer = startup(80_877_103);
@@ -23,27 +25,31 @@ const PROXY_SIGNATURE = Buffer.from("0d0a0d0a000d0a515549540a", "hex");
 /** A body is at most this much larger than its limit, so that a run is not a test of the network. */
 const MAX_BODY_BYTES = 1024 ** 2;
 
-const PATHS = [
-  "/api/v2/projects",
-  "/api/v2/api_keys",
-  "/_sim/clock/advance",
-  "/_sim/worlds",
-  "/sql",
-] as const;
+/** Every operation of both APIs, and SQL over HTTP. */
+const OPERATIONS = [
+  ...KNOWN_OPERATIONS.map(({ method, path }) => ({ method, path: `/api/v2${path}` })),
+  ...Object.keys(CONTROL_ANSWERS).map((name) => {
+    const [method = "", path = ""] = name.split(" ");
+    return { method, path: `/_sim${path}` };
+  }),
+  ...Array.from({ length: 20 }, () => ({ method: "POST", path: "/sql" })),
+].map(({ method, path }) => ({ method, path: path.replaceAll(/\{\w+\}|:\w+/g, "some-id-12345678") }));
+const READS = OPERATIONS.filter(({ method }) => method === "GET");
+const WRITES = OPERATIONS.filter(({ method }) => method !== "GET");
 
 /** The inputs at each limit that holds before login. `value`: what is sent, in the unit of the limit. */
 const AT_LIMIT: Partial<Record<LimitName, Generator>> = {
   httpHeaders: (value, draw) =>
-    get(PATHS[draw(PATHS.length)], [`X-Pad: ${"x".repeat(Math.max(1, value - 80))}`]),
+    get(READS[draw(READS.length)]?.path, [`X-Pad: ${"x".repeat(Math.max(1, value - 80))}`]),
   httpBodyBeforeLogin: (value, draw) => post(draw, filled(value, draw)),
   jsonLevels: (value, draw) => post(draw, nested(value, draw)),
   issues: (value, draw) => post(draw, fields(value, 10)),
   issueCharacters: (value, draw) => post(draw, fields(1, value)),
   messageCharacters: (value) => get(`/api/v2/projects/${"p".repeat(value)}`, []),
-  requestId: (value) => get("/api/v2/projects", [`X-Request-ID: ${"i".repeat(value)}`]),
+  requestId: (value, draw) => get(READS[draw(READS.length)]?.path, [`X-Request-ID: ${"i".repeat(value)}`]),
   loggedPath: (value) => get(`/api/v2/${"x".repeat(value)}?a=${"%41".repeat(Math.floor(value / 3))}`, []),
   countedAddresses: (value, draw) =>
-    get("/api/v2/projects", [`Authorization: Bearer ${value}-${draw(2 ** 30)}`]),
+    get(READS[draw(READS.length)]?.path, [`Authorization: Bearer ${value}-${draw(2 ** 30)}`]),
   webSocketBytesBeforeLogin: (value, draw) => ({
     port: "http",
     parts: [webSocketRequest(), ...webSocketFrames(wire(draw, value))],
@@ -129,12 +135,17 @@ function get(path = "/api/v2/projects", headers: readonly string[]): Omit<Input,
 }
 
 function post(draw: Draw, body: string): Omit<Input, "of"> {
-  const path = PATHS[draw(PATHS.length)] as string;
+  const { method, path } = WRITES[draw(WRITES.length)] ?? { method: "POST", path: "/sql" };
   const keys = ["Authorization: Bearer wrong", "X-Other: 1"];
   const sql = "Neon-Connection-String: postgresql://neondb_owner:wrong@ep-a-b-12345678.localhost/neondb";
   const length = draw(8) === 0 ? "Transfer-Encoding: chunked" : `Content-Length: ${Buffer.byteLength(body)}`;
   const head = [
-    ...[`POST ${path} HTTP/1.1`, "Host: localhost", "Connection: close", "Content-Type: application/json"],
+    ...[
+      `${method} ${path} HTTP/1.1`,
+      "Host: localhost",
+      "Connection: close",
+      "Content-Type: application/json",
+    ],
     ...[path === "/sql" ? sql : keys[draw(keys.length)], length, "", ""],
   ].join("\r\n");
   const chunked = length.startsWith("Transfer")
