@@ -12,11 +12,11 @@ import {
   writeAtomically,
 } from "../store/file/atomic-file.ts";
 import { divergeCopy } from "../store/file/diverge-copy.ts";
-import { readHeadMark } from "../store/file/head-mark.ts";
+import { markHead, readHeadMark } from "../store/file/head-mark.ts";
 import { checkpointOrPreserveWal, findLosses } from "../store/file/lost-changes.ts";
 import { openStore, type Store } from "../store/file/open-world.ts";
 import { removeEmptyWal } from "../store/file/sqlite-connection.ts";
-import { finalizeSnapshot, readBranchData, readFileInfo } from "../store/file/world-snapshot.ts";
+import { finalizeSnapshot, readBranchData, readFileInfo, readHead } from "../store/file/world-snapshot.ts";
 import {
   DELETED_SUFFIX,
   databasesIn,
@@ -152,7 +152,9 @@ export class DataDirectory implements WorldStorage {
     removeDatabase(temporary);
     try {
       write(temporary);
+      const head = readHead(temporary);
       moveIntoPlace(temporary, path);
+      if (head !== undefined) markHead(path, head);
     } finally {
       removeDatabase(temporary);
     }

@@ -90,7 +90,7 @@ test("a start names a world whose head mark is missing, and the next one does no
   expect(JSON.parse(warning)).toMatchObject({
     level: 40,
     msg: expect.stringMatching(
-      /worlds\/default.sqlite .*whether changes were lost with them cannot be known$/,
+      /^missing or damaged: worlds\/default.sqlite-head, .* whether changes were lost$/,
     ),
   });
   expect(await warnings()).toEqual([]);

@@ -34,6 +34,8 @@ import { VERSION } from "./version.ts";
 const DEFAULT_BACKUPS = 24;
 /** How long open requests may take to finish after Ctrl-C. */
 const GRACE_MS = 2_000;
+/** At most this number of worlds is named in one message. */
+const MAX_NAMED_WORLDS = 10;
 
 /** Runs the server until SIGINT or SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
@@ -236,11 +238,8 @@ function describeListenError(error: NodeJS.ErrnoException, { host, port }: Serve
   return `cannot listen on ${host}:${port}: ${error.message}; check --host and --port`;
 }
 
-/** At most this number of worlds is named in one message. */
-const MAX_NAMED_WORLDS = 10;
-
 function unmarkedMessage(worlds: readonly string[]): string {
-  const named = worlds.slice(0, MAX_NAMED_WORLDS).map((world) => `worlds/${world}.sqlite`);
-  const others = worlds.length > named.length ? ` and ${worlds.length - named.length} others` : "";
-  return `no record of the last acknowledged change is beside ${named.join(", ")}${others} (a file that ends in -head): normal after an import, for a copied file, and for files of older releases; otherwise files were removed, and whether changes were lost with them cannot be known`;
+  const missing = worlds.slice(0, MAX_NAMED_WORLDS).map((world) => `worlds/${world}.sqlite-head`);
+  const others = worlds.length > missing.length ? ` and ${worlds.length - missing.length} others` : "";
+  return `missing or damaged: ${missing.join(", ")}${others}, which record the last acknowledged change. This is normal if a world was copied without it, or comes from an older release. Otherwise standin cannot tell whether changes were lost`;
 }

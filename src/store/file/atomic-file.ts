@@ -7,7 +7,6 @@ import {
   mkdirSync,
   openSync,
   renameSync,
-  rmdirSync,
   rmSync,
   statSync,
 } from "node:fs";
@@ -25,18 +24,35 @@ export const TEMPORARY_SUFFIX = ".unfinished";
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** Creates a directory, and those above it, that survive a power failure. */
+/** Directories whose names this process has synced, with those above them. */
+const durableDirectories = new Set<string>();
+/** Of a directory that exists already, so many names are synced: of `snapshots/<world>` below a new data directory. */
+const SYNCED_LEVELS = 3;
+
+/**
+ * Creates a directory, and those above it, that survive a power failure. If it exists, an earlier attempt or process
+ * may have created it without syncing its name.
+ */
 export function makeDirectory(path: string): void {
   const firstCreated = mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
-  if (firstCreated === undefined) return;
-  const created: string[] = [];
-  for (let at = path; at.length >= firstCreated.length; at = dirname(at)) created.push(at);
+  if (firstCreated === undefined && durableDirectories.has(path)) return;
+  durableDirectories.delete(path);
+  const isNew = (at: string) => firstCreated !== undefined && at.length >= firstCreated.length;
+  let at = path;
+  for (let level = 0; level < SYNCED_LEVELS || isNew(at); level += 1) {
+    syncNames(dirname(at), isNew(at));
+    at = dirname(at);
+  }
+  durableDirectories.add(path);
+}
+
+/** Syncs the entries of a directory. One that this user cannot read is synced only if it has a new entry. */
+function syncNames(directory: string, hasNew: boolean): void {
   try {
-    for (const directory of created) syncFile(dirname(directory));
+    syncFile(directory);
   } catch (error) {
-    // The next attempt would find them, and not sync them.
-    for (const directory of created) rmdirSync(directory);
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (hasNew || (code !== "EACCES" && code !== "EPERM")) throw error;
   }
 }
 

@@ -53,6 +53,17 @@ export class HeadMark {
   }
 }
 
+/** Marks the head of a file that is not open, so that a later loss of its log is noticed. */
+export function markHead(path: string, head: Head): void {
+  const mark = new HeadMark(path);
+  try {
+    mark.write(head);
+    mark.sync();
+  } finally {
+    mark.close();
+  }
+}
+
 /** The mark of a world's file; `undefined` if there is none, or none that is intact. */
 export function readHeadMark(path: string): Head | undefined {
   return newestSlot(path);

@@ -1,8 +1,9 @@
 import type { BranchData } from "../../platform/branch-data/branch-data.ts";
 import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
-import { schemaVersionOf } from "../tables/format-version.ts";
+import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
+import type { Head } from "./head-mark.ts";
 import { readWorldRow } from "./read-world.ts";
 import { connect, connectReadOnly } from "./sqlite-connection.ts";
 
@@ -44,6 +45,19 @@ export function readFileInfo(path: string): FileInfo {
   } catch (error) {
     const cause = asCorruptFile(error);
     return { ...unknown, error: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+/** The end of a file that is not open; `undefined` if it has no world, or is of an older release. */
+export function readHead(path: string): Head | undefined {
+  const sqlite = connectReadOnly(path);
+  try {
+    const row = schemaVersionOf(sqlite) === SCHEMA_VERSION ? readWorldRow(sqlite) : undefined;
+    if (row === undefined) return undefined;
+    const { seq, chain, now } = row;
+    return { historyId: readHistoryRow(sqlite).historyId, seq, chain, now };
+  } finally {
+    sqlite.close();
   }
 }
 
