@@ -1,4 +1,4 @@
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runStandin } from "../support/in-process-command.ts";
@@ -54,6 +54,13 @@ test("an export with data has the rows of all branches, and an import brings the
   const imported = await runStandin(["import", out, "--with-data", "--data", data, "--json"]);
   expect(JSON.parse(imported.stdout)).toMatchObject({ world: "default", data: "imported" });
   expect((await runStandin(["verify", data])).code).toBe(0);
+  // Another world that cannot be read prevents no import, and loses nothing by it.
+  const beside = testDirectory();
+  mkdirSync(join(beside, "worlds"));
+  writeFileSync(join(beside, "worlds", "damaged.sqlite"), "not a world");
+  expect((await runStandin(["import", out, "--with-data", "--data", beside])).code).toBe(0);
+  const second = await runStandin(["import", out, "--with-data", "--data", beside, "--world", "second"]);
+  expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("another world uses it")]);
   // What was imported does not need the exported files any more.
   rmSync(`${out}.volumes`, { recursive: true });
   const again = await start(["--api-key", "key-of-the-copy"], data);

@@ -45,21 +45,23 @@ export async function exportData(file: string, volumesDirectory: string, target:
 
 /**
  * Copies the data beside an exported file into a data directory, which no other process uses. Returns how to undo it.
- * `used`: the volumes of the worlds there. Postgres trusts its files, so the sender must be trusted, too: settings that
+ * `used`: the volumes of the worlds there, if that is known. Postgres trusts its files, so the sender must be trusted, too: settings that
  * run programs are replaced and links are rejected, but functions in C, superusers and damaged pages are not found.
  */
 export async function importData(
   file: string,
   data: string,
   volumesDirectory: string,
-  used: ReadonlySet<string>,
+  used: ReadonlySet<string> | undefined,
 ): Promise<() => void> {
   const from = new Volumes(exportedDataDirectory(file), dirname(file));
   const to = new Volumes(volumesDirectory, data);
   const ids = volumeIds(file);
-  // An import that was killed has left them.
-  const needed = new Set([...used].flatMap((id) => to.directoriesOf(id)));
-  for (const id of to.stored()) if (ids.has(id) && !needed.has(id)) await to.remove(id);
+  if (used !== undefined) {
+    // An import that was killed has left the others.
+    const needed = new Set([...used].flatMap((id) => to.directoriesOf(id)));
+    for (const id of to.stored()) if (ids.has(id) && !needed.has(id)) await to.remove(id);
+  }
   const [existing] = [...ids].filter((id) => existsSync(join(to.root, id)));
   if (existing !== undefined)
     throw new CliError(

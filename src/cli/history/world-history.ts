@@ -240,15 +240,19 @@ export async function importWorld(
   }
 }
 
-/** The volumes that the worlds and snapshots of a directory refer to. */
-function usedVolumes(directory: DataDirectory): ReadonlySet<string> {
-  const data = directory
-    .worlds()
-    .flatMap((world) => [
-      ...directory.branchData(world),
-      ...directory.snapshotNames(world).flatMap((snapshot) => directory.branchData(world, snapshot)),
-    ]);
-  return new Set(volumesOf(data));
+/** The volumes that the worlds and snapshots of a directory refer to; `undefined` if one of them cannot be read. */
+function usedVolumes(directory: DataDirectory): ReadonlySet<string> | undefined {
+  try {
+    const data = directory
+      .worlds()
+      .flatMap((world) => [
+        ...directory.branchData(world),
+        ...directory.snapshotNames(world).flatMap((snapshot) => directory.branchData(world, snapshot)),
+      ]);
+    return new Set(volumesOf(data));
+  } catch {
+    return undefined;
+  }
 }
 
 async function verifyOrThrow(path: string, file: string, name: string): Promise<Verification> {
