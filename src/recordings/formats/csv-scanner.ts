@@ -47,8 +47,9 @@ export class CsvScanner implements Cells {
   push(chunk: Uint8Array): void {
     this.#added.push(chunk);
     this.#addedBytes += chunk.length;
-    // A record is read from its beginning each time, so it must have doubled.
-    if (this.#addedBytes < this.bytes.length) {
+    // A record is read from its beginning each time, so it must have doubled, or be too long.
+    const { length } = this.bytes;
+    if (this.#addedBytes < length && length + this.#addedBytes <= MAX.csvRecord) {
       this.#added[this.#added.length - 1] = chunk.slice();
       return;
     }
@@ -157,6 +158,7 @@ export class CsvScanner implements Cells {
   }
 
   #emit(from: number, end: number, count: number): number {
+    if (end - from > MAX.csvRecord) return this.#tooLong(from);
     const line = this.#line;
     let isQuoted = false;
     for (let index = 0; index < count; index += 1) isQuoted ||= this.#flags[index] !== 0;

@@ -293,3 +293,20 @@ test("a line that does not end is rejected once, and is read once, however long 
   expect(rows).toEqual([1, 3]);
   expect(rejected).toEqual([[2, `is longer than ${MAX.csvRecord} bytes`]]);
 });
+
+test.each([16, 64 * 1024, 3 * MAX.csvRecord])(
+  "a record is as long as its limit at most, read in parts of %i KiB",
+  (kib) => {
+    const partBytes = Math.min(kib * 1024, 3 * MAX.csvRecord);
+    const rejected: number[] = [];
+    const rows: number[] = [];
+    const scanner = new CsvScanner(
+      { row: (line) => rows.push(line), bad: (line) => rejected.push(line) },
+      ",",
+    );
+    const text = Buffer.from(`${"a".repeat(MAX.csvRecord)}\n${"b".repeat(MAX.csvRecord + 1)}\nlast,row\n`);
+    for (let at = 0; at < text.length; at += partBytes) scanner.push(text.subarray(at, at + partBytes));
+    scanner.end();
+    expect([rows, rejected]).toEqual([[1, 3], [2]]);
+  },
+);
