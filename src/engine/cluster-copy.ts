@@ -1,5 +1,5 @@
 import { constants, existsSync, linkSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { copyFile, cp, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, cp, type FileHandle, mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CopyRequest, EngineError } from "./engine.ts";
 import { firstSegment, LOG_DIRECTORY } from "./log-files.ts";
@@ -120,18 +120,29 @@ async function copySegment(from: string, to: string, length: number): Promise<vo
   const source = await open(from, SAFE_READ);
   try {
     const { mode } = await source.stat();
-    const content = new Uint8Array(length);
-    await source.read(content, 0, length, 0);
+    const content = await readBeginning(source, length);
     const target = await open(to, "wx", mode);
     try {
       await target.truncate(SEGMENT_BYTES);
-      await target.write(content, 0, content.findLastIndex((byte) => byte !== 0) + 1, 0);
+      await target.writeFile(content.subarray(0, content.findLastIndex((byte) => byte !== 0) + 1));
     } finally {
       await target.close();
     }
   } finally {
     await source.close();
   }
+}
+
+/** One read may return less than there is. */
+async function readBeginning(file: FileHandle, length: number): Promise<Uint8Array> {
+  const content = new Uint8Array(length);
+  for (let at = 0; at < length; ) {
+    const { bytesRead } = await file.read(content, at, length - at, at);
+    if (bytesRead === 0)
+      throw new EngineError(`a segment of the log has ${at} bytes, and ${length} are needed`);
+    at += bytesRead;
+  }
+  return content;
 }
 
 async function removeSegments(directory: string): Promise<void> {

@@ -47,9 +47,9 @@ const SESSIONS_BEFORE = `SELECT count(*) FROM pg_stat_activity
  * Whether autovacuum works in the template databases, or soon will: half of the age at which it does so in all
  * databases, and a fourth of the members that lower it.
  */
-const IS_OLD = `SELECT bool_or(age(datfrozenxid) > 100000000 OR mxid_age(datminmxid) > 100000000)
+const IS_VACUUMED_SOON = `SELECT bool_or(age(datfrozenxid) > 100000000 OR mxid_age(datminmxid) > 100000000)
     OR (SELECT next_multi_offset::text::bigint > 1000000000 FROM pg_control_checkpoint())
-    OR EXISTS (SELECT FROM pg_stat_database WHERE datname IN ('template0', 'template1') AND xact_commit > 0) AS is_old
+    OR EXISTS (SELECT FROM pg_stat_database WHERE datname IN ('template0', 'template1') AND xact_commit > 0) AS is_vacuumed_soon
   FROM pg_database WHERE datname IN ('template0', 'template1', '${ADMIN_DATABASE}')`;
 
 /** At 20,000 transactions a second, the age grows by 72 million between two checks. */
@@ -171,8 +171,8 @@ export class PostgresProcess implements RunningStandby {
       () => void this.#checkAge().catch(() => undefined),
       AGE_CHECK_INTERVAL_MS,
     ).unref();
-    const [state] = await this.query(IS_OLD);
-    if (state?.["is_old"] !== "t") return;
+    const [state] = await this.query(IS_VACUUMED_SOON);
+    if (state?.["is_vacuumed_soon"] !== "t") return;
     await this.openToClients(ADMIN_DATABASE);
     await ownFiles(this.#cluster.dataDirectory, this.#cluster.user);
   }

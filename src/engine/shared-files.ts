@@ -12,6 +12,10 @@ const TEMPLATE1 = "1";
 const TEMPLATE0 = "4";
 const POSTGRES = "5";
 const SHARING_DATABASES = [TEMPLATE1, TEMPLATE0, POSTGRES];
+/** The database that sessions of the superuser and of clients have in common. */
+export const SHARED_WITH_CLIENTS: readonly string[] = [POSTGRES];
+/** A directory that Postgres does not know. */
+const COPIES = "standin-copies";
 
 /**
  * Catalogs with their indexes and TOAST tables in which the superuser's sessions in the database `postgres` change
@@ -71,31 +75,28 @@ export function linkIfPossible(from: string, to: string): boolean {
   }
 }
 
-/** The databases, of those that share files, that have such files now. */
-function databasesWithSharedFiles(dataDirectory: string, databases: readonly string[]): string[] {
-  return databases.filter((database) => sharedFilesOf(dataDirectory, database).length > 0);
-}
-
 /**
  * Replaces the files of a cluster that others have, too, by copies. No process that has opened one of them may be
- * left when one is written. Works as the user of Postgres, who owns the directories.
+ * left when one is written. Returns whether there were any. Works as the user of Postgres, who owns the directories.
  */
 export async function ownFiles(
   dataDirectory: string,
   user: OsUser | undefined,
   databases: readonly string[] = SHARING_DATABASES,
 ): Promise<boolean> {
-  const sharing = databasesWithSharedFiles(dataDirectory, databases);
-  for (const database of sharing) {
+  let hadShared = false;
+  for (const database of databases) {
     const directory = join(dataDirectory, "base", database);
     const names = sharedFilesOf(dataDirectory, database);
+    if (names.length === 0) continue;
+    hadShared = true;
     const inDirectory = { ...spawnOptions(user), cwd: directory };
     const shell = (script: string) => run("sh", ["-ec", script, "sh", ...names], inDirectory);
     await shell(`rm -rf ${COPIES}; mkdir ${COPIES}; cp -p -- "$@" ${COPIES}/`);
     for (const name of names) await sync(join(directory, COPIES, name));
     await shell(`cd ${COPIES}; mv -f -- "$@" ..; cd ..; rmdir ${COPIES}`);
   }
-  return sharing.length > 0;
+  return hadShared;
 }
 
 /**
@@ -107,12 +108,6 @@ export async function removeCaches(dataDirectory: string, user: OsUser | undefin
   // What stays is deleted by the next start.
   await run("find", find, { ...spawnOptions(user), cwd: dataDirectory }).catch(() => undefined);
 }
-
-/** A directory that Postgres does not know. */
-const COPIES = "standin-copies";
-
-/** The database that sessions of the superuser and of clients have in common. */
-export const SHARED_WITH_CLIENTS: readonly string[] = [POSTGRES];
 
 function sharedFilesOf(dataDirectory: string, database: string): string[] {
   const directory = join(dataDirectory, "base", database);

@@ -15,6 +15,7 @@ export class VolumeUsage {
   readonly #inUse = new Set<string>();
   /** Volumes whose size has changed since they were measured. */
   readonly #unknown = new Set<string>();
+  /** Volumes that nothing may be written to any more. */
   readonly #removing = new Set<string>();
   #total = 0;
 

@@ -162,7 +162,7 @@ export class ComputeHost {
   }
 
   async #startOn(free: () => void): Promise<RunningEngine> {
-    // Who stops the engine of the former volume must not stop this one.
+    // Otherwise the removal of the former volume would stop this engine.
     this.#volumeId = undefined;
     const cluster = await this.#options.open();
     this.#cluster = cluster;
