@@ -30,7 +30,7 @@ const SECTIONS = [
   [
     "queue",
     "Queue",
-    "Jobs and their results. Both are signed, so *always* means: for those who have the key.",
+    "Jobs and their results. Without `--insecure` both are signed, so *always* means: for those who have the key.",
   ],
   ["files", "Files", "Recordings, traces and scenarios that commands read."],
 ];

@@ -383,6 +383,7 @@ export const LIMITS = {
   queueFile: {
     surface: "queue",
     stage: "always",
+    // Redis limits a value to 512 MiB.
     value: 256 * MIB,
     unit: "bytes",
     what: "File that travels with a run: a scenario, a recording or a world, also when it is unpacked",
@@ -393,7 +394,6 @@ export const LIMITS = {
     stage: "always",
     value: 256 * MIB,
     unit: "bytes",
-    // Redis limits a value to 512 MiB.
     what: "Result of a part of a question",
     beyond: "The part fails",
   },
@@ -426,7 +426,15 @@ export const LIMITS = {
     stage: "always",
     value: 256 * MIB,
     unit: "bytes",
-    what: "Answer of `whatif curve` that `whatif apply` reads",
+    what: "Answer, part or report of standin that another command reads",
+    beyond: "The file is rejected",
+  },
+  settingsFile: {
+    surface: "files",
+    stage: "always",
+    value: 16 * MIB,
+    unit: "bytes",
+    what: "File of faults or of prices, or list of calls to compare",
     beyond: "The file is rejected",
   },
   csvRecord: {

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { journaledCalls } from "../../drift/journaled-calls.ts";
 import { ComparedServer, DEFAULT_CALLS, parseCallList, type ReadCall } from "../../drift/read-calls.ts";
 import { compareShapes, isRemark, type ShapeDifference, shapeOf } from "../../drift/response-shape.ts";
+import { MAX } from "../../limits/limits.ts";
 import { apiErrorOf, PublicApi, type PublicResponse, printable } from "../../remote/public-api.ts";
 import { UserError } from "../../remote/user-error.ts";
 import { plural } from "../../whatif/report/number-format.ts";
@@ -15,6 +15,7 @@ import { integerParser, secretParser } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";
 import { showProgress } from "../terminal/progress-display.ts";
+import { readText } from "../terminal/read-text.ts";
 
 type DriftOptions = ServerTarget & {
   against: string;
@@ -136,7 +137,7 @@ async function runDrift(options: DriftOptions, signal: AbortSignal): Promise<Cal
 function readCallList(path: string): ReadCall[] {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readText(path, MAX.settingsFile);
   } catch (error) {
     throw new CliError(`--list ${path}: ${fileProblem(error)}`, true);
   }

@@ -7,7 +7,6 @@ import type { TitledJob } from "../run/prepare-jobs.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { recordingBytes } from "./recording-bytes.ts";
 
-/** Largest file that travels with a run: a recording, as columns, or a world. Redis limits a value to 512 MiB. */
 const MIB = 1024 ** 2;
 const FASTEST = { level: 1 };
 

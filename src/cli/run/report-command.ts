@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { MAX } from "../../limits/limits.ts";
 import { reportText } from "../../scenario/report/json.ts";
 import {
   MergeError,
@@ -10,6 +10,7 @@ import {
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";
 import { RepeatableOption } from "../terminal/options.ts";
+import { readText } from "../terminal/read-text.ts";
 import {
   checkWritable,
   junitText,
@@ -72,7 +73,7 @@ function readShards(paths: readonly string[]): readonly ReportedRun[] {
 
 function readReport(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readText(path, MAX.savedAnswer);
   } catch (error) {
     throw new CliError(`${path}: ${fileProblem(error)}`, true);
   }

@@ -12,9 +12,12 @@ export class TextTooLarge extends Error {
   }
 }
 
-/** Reads a text file, of which no more than `maxBytes` are read. Throws `TextTooLarge` and the system's errors. */
-export function readText(path: string, maxBytes: number): string {
-  const file = openSync(path, "r");
+/**
+ * Reads a text file, given by its path or its descriptor, of which no more than `maxBytes` are read. Throws
+ * `TextTooLarge` and the system's errors.
+ */
+export function readText(source: string | number, maxBytes: number): string {
+  const file = typeof source === "number" ? source : openSync(source, "r");
   try {
     const chunks: Buffer[] = [];
     for (let left = maxBytes; ; ) {
@@ -26,6 +29,6 @@ export function readText(path: string, maxBytes: number): string {
       chunks.push(chunk.subarray(0, read));
     }
   } finally {
-    closeSync(file);
+    if (file !== source) closeSync(file);
   }
 }

@@ -56,6 +56,7 @@ export async function withStandardInput<T>(
 
 function inputError(error: unknown, signal: AbortSignal): CliError {
   if (signal.aborted) return new CliError("interrupted");
+  if (error instanceof TextTooLarge) return new CliError(`standard input ${error.message}`);
   return new CliError(
     `cannot read standard input: ${error instanceof Error ? error.message : String(error)}`,
   );

@@ -1,13 +1,15 @@
-import { closeSync, createWriteStream, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, createWriteStream, openSync, readSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
+import { MAX } from "../../limits/limits.ts";
 import { gapRowsCsv } from "../../whatif/gap-rows/gap-row-reader.ts";
 import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { interruptible } from "../terminal/interrupt.ts";
 import { newFilePathInExistingDirectory } from "../terminal/new-file.ts";
 import { print } from "../terminal/print.ts";
+import { readText } from "../terminal/read-text.ts";
 import { readGapFiles } from "../whatif/gap-files.ts";
 import type { OutputOptions } from "../whatif/question-options.ts";
 import { outputResult } from "../whatif/report-output.ts";
@@ -67,7 +69,7 @@ async function runPartMerge(paths: readonly string[], options: OutputOptions): P
   const other = paths.find((path) => !isPart(path));
   if (other !== undefined)
     throw new CliError(`${other}: is not a part of whatif compare or backtest, as other files are`);
-  const parts = paths.map((path) => ({ ...parsePart(readFileSync(path, "utf8"), path), source: path }));
+  const parts = paths.map((path) => ({ ...parsePart(readText(path, MAX.savedAnswer), path), source: path }));
   const { result, manifest } = mergeParts(parts);
   await outputResult(result, manifest, options);
 }

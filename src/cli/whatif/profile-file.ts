@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
+import { MAX } from "../../limits/limits.ts";
 import {
   DEFAULT_PROFILE,
   PROFILES,
@@ -12,6 +12,7 @@ import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distri
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { builtInProfile, type NamedProfile } from "../../whatif/report/prices.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { readText } from "../terminal/read-text.ts";
 
 const MAX_DELAY_S = 604_800;
 const positive = z.number().positive();
@@ -73,7 +74,7 @@ export function readProfile(text: string): NamedProfile {
 function readYamlFile(path: string, fail: (message: string) => never): unknown {
   let content: string;
   try {
-    content = readFileSync(path, "utf8");
+    content = readText(path, MAX.settingsFile);
   } catch {
     return fail(`expected one of ${profileNames.join(", ")} or a readable file`);
   }

@@ -5,6 +5,7 @@ import { MAX } from "../../limits/limits.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { fileProblem } from "../terminal/file-problem.ts";
 import { readText } from "../terminal/read-text.ts";
 import { readStandardInput, STANDARD_INPUT } from "../terminal/standard-input.ts";
 
@@ -107,9 +108,7 @@ function readAnswerFile(path: string): string {
   try {
     return readText(statSync(path).isDirectory() ? join(path, "summary.json") : path, MAX.savedAnswer);
   } catch (error) {
-    throw new CliError(
-      `${path}: cannot read the answer: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CliError(`${path}: ${fileProblem(error)}`);
   }
 }
 
