@@ -218,7 +218,7 @@ test("a file that does not verify, or an existing name, is rejected on import", 
     await expect(importWorld(out, `${receiver.path}/data`, "second")).rejects.toThrow(
       /does not match its journal \(journal: event 1 or/,
     );
-    expect(readdirSync(`${receiver.path}/data/worlds`)).toEqual(["first.sqlite"]);
+    expect(readdirSync(`${receiver.path}/data/worlds`)).toEqual(["first.sqlite", "first.sqlite-head"]);
     expect(readFileSync(`${receiver.path}/data/worlds/first.sqlite`).equals(first)).toBe(true);
   } finally {
     await shelved.end();
