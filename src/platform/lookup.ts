@@ -1,5 +1,6 @@
 import type { Account } from "./account/account.ts";
 import type { Branch } from "./branch/branch.ts";
+import type { Database } from "./branch/branch-content.ts";
 import type { Compute } from "./compute/compute.ts";
 import type { OrderedRows } from "./core/index-rows.ts";
 import type { World } from "./core/world.ts";
@@ -43,6 +44,13 @@ export function findBranch(world: World, project: Project, branchId: string): Re
     return refuse("BRANCH_NOT_FOUND", `branch "${branchId}" not found`);
   }
   return accept(branch);
+}
+
+export function findDatabase(branch: Pick<Branch, "databases">, name: string): Result<Database> {
+  const database = branch.databases.find((candidate) => candidate.name === name);
+  return database === undefined
+    ? refuse("DATABASE_NOT_FOUND", `database "${name}" not found`)
+    : accept(database);
 }
 
 /** The branches of a project, oldest first. */

@@ -3,7 +3,6 @@ import { Hono } from "hono";
 import type * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import type { Branch } from "../../platform/branch/branch.ts";
-import { findDatabase } from "../../platform/branch/database.ts";
 import {
   checkEnabled,
   findEnabledService,
@@ -19,6 +18,7 @@ import type {
   ServiceSettings,
 } from "../../platform/branch/services/service-record.ts";
 import type { World } from "../../platform/core/world.ts";
+import { findDatabase } from "../../platform/lookup.ts";
 import {
   isServiceRecord,
   type ServiceRecord,

@@ -3,7 +3,6 @@ import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
 import type { Account } from "../../platform/account/account.ts";
-import { findDatabase } from "../../platform/branch/database.ts";
 import { findRole } from "../../platform/branch/role.ts";
 import type { Compute } from "../../platform/compute/compute.ts";
 import type { World } from "../../platform/core/world.ts";
@@ -11,6 +10,7 @@ import {
   defaultBranchOf,
   findBranch,
   findCompute,
+  findDatabase,
   findProject,
   primaryComputeOf,
 } from "../../platform/lookup.ts";

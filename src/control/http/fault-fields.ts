@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { OPERATION_ACTIONS } from "../../platform/catalog/operation-actions.ts";
 import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import {
   type Fault,
@@ -7,7 +8,6 @@ import {
   isConnectionEffect,
   isOperationEffect,
 } from "../../platform/fault/fault.ts";
-import { OPERATION_ACTIONS } from "../../platform/operation/operation.ts";
 import { effect, renderEffect } from "../explain/fault-effect.ts";
 import { clockInstant, givenName } from "./control-fields.ts";
 import { formatInstant as renderInstant } from "./render-object.ts";

@@ -4,6 +4,7 @@ import { omitUndefined } from "../core/omit-undefined.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
+import { findDatabase } from "../lookup.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../refusal-codes.ts";
 import type { Branch } from "./branch.ts";
 import type {
@@ -21,13 +22,6 @@ export const databaseDeciders = {
   UpdateDatabase: decideUpdateDatabase,
   DeleteDatabase: decideDeleteDatabase,
 } satisfies Deciders<DatabaseCommand>;
-
-export function findDatabase(branch: Pick<Branch, "databases">, name: string): Result<Database> {
-  const database = branch.databases.find((candidate) => candidate.name === name);
-  return database === undefined
-    ? refuse("DATABASE_NOT_FOUND", `database "${name}" not found`)
-    : accept(database);
-}
 
 function decideCreateDatabase(world: World, command: CreateDatabase, context: Context): Result<Event[]> {
   const { now } = context;

@@ -1,8 +1,8 @@
 import { nextNumber } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
+import { findDatabase } from "../lookup.ts";
 import { accept, refuse } from "../refusal-codes.ts";
-import { findDatabase } from "./database.ts";
 import { findRole, newSecretId } from "./role.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { DurationDistribution } from "../core/distribution.ts";
 import { DAY, type DurationMs, MINUTE, SECOND } from "../core/time.ts";
-import type { OperationAction } from "../operation/operation.ts";
+import type { OperationAction } from "./operation-actions.ts";
 
 export type ProfileName = "2024" | "2026";
 

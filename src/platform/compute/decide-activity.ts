@@ -1,10 +1,9 @@
-import { findDatabase } from "../branch/database.ts";
 import type { Context } from "../core/context.ts";
 import type { DurationMs, SimTime } from "../core/time.ts";
 import { nextNumber, type World } from "../core/world.ts";
 import type { Event } from "../events.ts";
 import type { Deciders } from "../handlers.ts";
-import { isComputeVisible } from "../lookup.ts";
+import { findDatabase, isComputeVisible } from "../lookup.ts";
 import { expectedReadyAt } from "../operation/operation.ts";
 import { scheduleOperations, unfinishedOperations } from "../operation/schedule-operations.ts";
 import { refuseOverQuota } from "../project/quota.ts";

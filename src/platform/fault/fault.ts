@@ -1,7 +1,7 @@
+import type { OperationAction } from "../catalog/operation-actions.ts";
 import type { DurationDistribution } from "../core/distribution.ts";
 import type { DurationMs, SimTime } from "../core/time.ts";
 import type { EventBase } from "../event-base.ts";
-import type { OperationAction } from "../operation/operation.ts";
 
 /**
  * Where a fault applies: public operations by id, or operations of the platform by action; by default all

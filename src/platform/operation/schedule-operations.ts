@@ -1,3 +1,4 @@
+import type { OperationAction } from "../catalog/operation-actions.ts";
 import type { Context } from "../core/context.ts";
 import { drawDuration } from "../core/distribution.ts";
 import { drawOperationId } from "../core/ids.ts";
@@ -10,7 +11,6 @@ import {
   conflicts,
   endpointOf,
   type Operation,
-  type OperationAction,
   type OperationRequest,
   type OperationState,
   suspendsCompute,

@@ -1,6 +1,7 @@
+import { OPERATION_ACTIONS } from "../../platform/catalog/operation-actions.ts";
 import { closestMatch, listNames } from "../../platform/core/text.ts";
 import { EVENT_TYPES } from "../../platform/evolve.ts";
-import { OPERATION_ACTIONS, type Operation } from "../../platform/operation/operation.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
 import { type Expectation, formatDuration } from "../file/expectation.ts";
 import { METHODS } from "../file/request-step.ts";
 import {

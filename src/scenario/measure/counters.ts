@@ -1,9 +1,6 @@
+import { OPERATION_ACTIONS, type OperationAction } from "../../platform/catalog/operation-actions.ts";
 import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import {
-  OPERATION_ACTIONS,
-  type Operation,
-  type OperationAction,
-} from "../../platform/operation/operation.ts";
+import type { Operation } from "../../platform/operation/operation.ts";
 import { WaitCounts } from "./wait-counts.ts";
 
 const OPERATION_ENDS = [

@@ -1,4 +1,4 @@
-import type { OperationAction } from "../../platform/operation/operation.ts";
+import type { OperationAction } from "../../platform/catalog/operation-actions.ts";
 import type { Counters } from "./counters.ts";
 
 /** An operation that is scheduling or running. `of` is its compute, branch or project. */

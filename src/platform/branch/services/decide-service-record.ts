@@ -3,13 +3,12 @@ import { omitUndefined } from "../../core/omit-undefined.ts";
 import type { World } from "../../core/world.ts";
 import type { Event } from "../../events.ts";
 import type { Deciders } from "../../handlers.ts";
-import { findBranchFor } from "../../lookup.ts";
+import { findBranchFor, findDatabase } from "../../lookup.ts";
 import { recordCreated, recordDeleted, recordUpdated } from "../../project/evolve-settings-record.ts";
 import { isSameJson } from "../../project/settings-objects.ts";
 import { isServiceRecord, type ServiceRecord, type SettingsRecordOf } from "../../project/settings-record.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../refusal-codes.ts";
 import type { Branch } from "../branch.ts";
-import { findDatabase } from "../database.ts";
 import {
   type CreateServiceRecord,
   type DeleteServiceRecords,
