@@ -1,10 +1,12 @@
 // Who may import whom: the table of docs/explanation/architecture.md, checked. Fails as well where it checked nothing.
 import { cruise } from "dependency-cruiser";
 
-/** Rooms of src/ and what each may import, beside itself and, at the edge, node's own modules. */
+/** Rooms of src/ and what each may import, beside itself, `kernel` and, at the edge, node's own modules. */
 const ROOMS = {
   // The table of limits of input, and what counts against it: all that reads input may use it.
   limits: { rooms: [], packages: [], node: false },
+  // Time, ids, tables and other parts that know no noun of the platform. Every room may use them.
+  kernel: { rooms: [], packages: [], node: false },
   platform: { rooms: [], packages: [], node: false },
   simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
   store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
@@ -79,7 +81,7 @@ const forbidden = Object.entries(ROOMS).flatMap(([room, { rooms, packages, node 
     path: `^src/${room}/`,
     ...(within.length === 0 ? {} : { pathNot: `^src/(${within.join("|")})/` }),
   };
-  const own = [room, ...rooms].join("|");
+  const own = [room, "kernel", ...rooms].join("|");
   const known = packages.join("|") || "nothing";
   return [
     { name: `${room}-rooms`, severity: "error", from, to: { path: "^src/", pathNot: `^src/(${own})/` } },

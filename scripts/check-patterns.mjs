@@ -6,7 +6,7 @@ import { analyse } from "scslre";
 import ts from "typescript";
 
 /** Folders of src/ whose code handles the input of a request. */
-const FOLDERS = ["http", "api", "control", "app", "worlds", "store", "simulation", "platform"];
+const FOLDERS = ["http", "api", "control", "app", "worlds", "store", "simulation", "platform", "kernel"];
 
 /** Expressions that are built while the program runs, which this check cannot read. By file: the reason. */
 const BUILT = {

@@ -1,4 +1,4 @@
-import { HOUR, SECOND } from "../../src/platform/core/time.ts";
+import { HOUR, SECOND } from "../../src/kernel/time.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { createProject, recordResponse } from "../environment/project-fixture.ts";
 import { AUTHORIZATION, type Server, startCommand } from "../environment/servers.ts";

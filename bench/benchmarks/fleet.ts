@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { MINUTE, SECOND } from "../../src/platform/core/time.ts";
+import { MINUTE, SECOND } from "../../src/kernel/time.ts";
 import type { Benchmark, Progress } from "../benchmark.ts";
 import type { BenchEnvironment } from "../environment/environment.ts";
 import { comparedFigure, median, plainFigure } from "../figure.ts";

@@ -1,5 +1,5 @@
 import { memoryStorage, openWorlds } from "../../src/app/open-worlds.ts";
-import { DAY, HOUR } from "../../src/platform/core/time.ts";
+import { DAY, HOUR } from "../../src/kernel/time.ts";
 import { DiscardingJournal } from "../../src/simulation/discarding-journal.ts";
 import { FleetArrivals, type FleetResult, type FleetShape } from "../simulated/fleet.ts";
 

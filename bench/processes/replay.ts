@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inflateRawSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
-import { emptyWorld } from "../../src/platform/core/world.ts";
-import type { RecordedEvent } from "../../src/platform/events.ts";
+import type { RecordedEvent } from "../../src/platform/model/events.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import type { Journal } from "../../src/simulation/journal.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { worldAt } from "../../src/simulation/replay.ts";

@@ -1,5 +1,5 @@
-import { DAY } from "../../src/platform/core/time.ts";
-import { emptyWorld } from "../../src/platform/core/world.ts";
+import { DAY } from "../../src/kernel/time.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../src/simulation/checkpoint.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";

@@ -1,4 +1,4 @@
-import { SECOND } from "../../src/platform/core/time.ts";
+import { SECOND } from "../../src/kernel/time.ts";
 import { eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";

@@ -1,7 +1,7 @@
-import type { Command } from "../../src/platform/commands.ts";
-import { uniform } from "../../src/platform/core/random-port.ts";
-import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../src/platform/core/time.ts";
-import type { RecordedEvent } from "../../src/platform/events.ts";
+import { uniform } from "../../src/kernel/random-port.ts";
+import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../src/kernel/time.ts";
+import type { RecordedEvent } from "../../src/platform/model/events.ts";
+import type { Command } from "../../src/platform/rules/commands.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import type { Simulation } from "../../src/simulation/simulation.ts";
 

@@ -1,6 +1,6 @@
-import type { Activity } from "../../src/platform/compute/activity.ts";
-import { uniform } from "../../src/platform/core/random-port.ts";
-import { HOUR, type SimTime } from "../../src/platform/core/time.ts";
+import { uniform } from "../../src/kernel/random-port.ts";
+import { HOUR, type SimTime } from "../../src/kernel/time.ts";
+import type { Activity } from "../../src/platform/model/activity.ts";
 import type { ArrivalSource } from "../../src/simulation/arrival-source.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { uniform } from "../../src/platform/core/random-port.ts";
-import { DAY } from "../../src/platform/core/time.ts";
+import { uniform } from "../../src/kernel/random-port.ts";
+import { DAY } from "../../src/kernel/time.ts";
 import { type ComputeArrivals, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import type { Traffic } from "../../src/whatif/trace/known-traffic.ts";

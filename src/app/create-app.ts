@@ -23,7 +23,7 @@ import {
 } from "../http/request.ts";
 import { closeIfUnread } from "../http/unread-body.ts";
 import type { Places } from "../limits/places.ts";
-import type { FindWritten } from "../platform/branch-data/data-description.ts";
+import type { FindWritten } from "../platform/model/data-description.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";

@@ -1,4 +1,4 @@
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
 import {
   CannotRunError,
   CONNECTION_LOST,

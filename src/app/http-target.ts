@@ -1,18 +1,14 @@
 import { createHash } from "node:crypto";
 import { parseObject } from "../control/http/render-object.ts";
-import type { Activity } from "../platform/compute/activity.ts";
-import { findReachableCompute } from "../platform/compute/decide-activity.ts";
-import { isoInstant } from "../platform/core/calendar.ts";
-import {
-  type DurationDistribution,
-  formatDistribution,
-  parseDistribution,
-} from "../platform/core/distribution.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import { emptyWorld, type World } from "../platform/core/world.ts";
-import type { RecordedEvent } from "../platform/events.ts";
-import { evolve } from "../platform/evolve.ts";
-import type { Refusal } from "../platform/refusal-codes.ts";
+import { isoInstant } from "../kernel/calendar.ts";
+import { type DurationDistribution, formatDistribution, parseDistribution } from "../kernel/distribution.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { Refusal } from "../platform/catalog/refusal-codes.ts";
+import type { Activity } from "../platform/model/activity.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import { findReachableCompute } from "../platform/rules/compute/decide-activity.ts";
+import { evolve } from "../platform/rules/evolve.ts";
+import { emptyWorld, type World } from "../platform/world/world.ts";
 import { isRestoreCall } from "../scenario/check/times.ts";
 import { Labels } from "../scenario/file/labels.ts";
 import type { Scenario } from "../scenario/file/scenario-schema.ts";

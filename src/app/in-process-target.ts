@@ -1,12 +1,12 @@
 import type { Hono } from "hono";
 import type { WatchedRun } from "../control/http/watched-run.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
-import { validApiKeys } from "../platform/account/decide-api-key.ts";
-import { parseDistribution } from "../platform/core/distribution.ts";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import type { World } from "../platform/core/world.ts";
-import type { RecordedEvent } from "../platform/events.ts";
+import { parseDistribution } from "../kernel/distribution.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import { validApiKeys } from "../platform/rules/account/decide-api-key.ts";
+import type { World } from "../platform/world/world.ts";
 import type { Labels } from "../scenario/file/labels.ts";
 import type { Scenario } from "../scenario/file/scenario-schema.ts";
 import { applySeedFile } from "../scenario/file/seed-file.ts";

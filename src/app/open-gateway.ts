@@ -21,10 +21,10 @@ import type {
   StatementOutcome,
   TrustedStatement,
 } from "../gateway/serverless/sql-over-http.ts";
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import type { DataDescription, FindWritten } from "../platform/branch-data/data-description.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
+import type { DataDescription, FindWritten } from "../platform/model/data-description.ts";
 
-import { HOST_DOMAIN } from "../platform/compute/host-name.ts";
+import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
 import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";

@@ -1,5 +1,5 @@
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import type { World } from "../platform/core/world.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
+import type { World } from "../platform/world/world.ts";
 import { Labels } from "../scenario/file/labels.ts";
 import type { SeedFile } from "../scenario/file/seed-schema.ts";
 import { accountDescriptions } from "../scenario/file/world-description.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { clockInstant } from "../control/http/control-fields.ts";
 import { parsedText } from "../http/fields.ts";
-import { SECRET_PATTERN, SECRET_RULE } from "../platform/account/api-key.ts";
-import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/compute/host-name.ts";
-import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
+import { DISTRIBUTION_RULE, parseDistribution } from "../kernel/distribution.ts";
+import { SECRET_PATTERN, SECRET_RULE } from "../platform/model/api-key.ts";
+import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../platform/rules/compute/host-name.ts";
 import { CLOCK_RULE, parseClockSetting } from "../simulation/world-clock.ts";
 
 const planLimit = (minimum: number) => {

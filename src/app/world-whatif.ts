@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AskWhatIf } from "../control/http/whatif-fields.ts";
-import { isoInstant } from "../platform/core/calendar.ts";
-import type { SimTime } from "../platform/core/time.ts";
+import { isoInstant } from "../kernel/calendar.ts";
+import type { SimTime } from "../kernel/time.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { comparisonJobs, comparisonSteps } from "../whatif/compare/comparison.ts";

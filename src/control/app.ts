@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { respondWithError } from "../http/request.ts";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
 import { checkInvariants } from "../simulation/invariants.ts";
 import { proofOfToken } from "../worlds/secrets.ts";
 import type { HistoryInfo } from "../worlds/world-handle.ts";

@@ -1,4 +1,4 @@
-import type { Refusal } from "../platform/refusal-codes.ts";
+import type { Refusal } from "../platform/catalog/refusal-codes.ts";
 import type { ClientError, Severity } from "./messages.ts";
 
 // D: texts and codes that clients of the real platform have reported. A: the others.

@@ -1,5 +1,5 @@
 import { MAX } from "../limits/limits.ts";
-import type { Refusal, RefusalCode } from "../platform/refusal-codes.ts";
+import type { Refusal, RefusalCode } from "../platform/catalog/refusal-codes.ts";
 
 /** The HTTP status of every refusal code (`docs/evidence.md`). */
 const STATUS_OF = {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ID_PATTERN, ID_RULE } from "../platform/core/ids.ts";
+import { ID_PATTERN, ID_RULE } from "../kernel/ids.ts";
 
 // Fields that the imitated API and the control API share.
 

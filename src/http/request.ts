@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
+import { findLoneSurrogate, findReservedName } from "../kernel/text.ts";
 import { MAX } from "../limits/limits.ts";
-import { findLoneSurrogate, findReservedName } from "../platform/core/text.ts";
-import type { Result } from "../platform/refusal-codes.ts";
+import type { Result } from "../platform/catalog/refusal-codes.ts";
 import {
   CHANGE_UNKNOWN,
   NOTHING_CHANGED,

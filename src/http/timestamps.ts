@@ -1,4 +1,4 @@
-import type { SimTime } from "../platform/core/time.ts";
+import type { SimTime } from "../kernel/time.ts";
 
 /** S: timestamps of the API are ISO 8601 in UTC with whole seconds, like `2022-12-03T15:37:07Z`. */
 export function timestamp(at: SimTime): string {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SimTime } from "../platform/core/time.ts";
+import type { SimTime } from "../kernel/time.ts";
 import { StoreUnavailable, type WorldHandle } from "../worlds/world-handle.ts";
 
 /** The longest sleep between two readings of the world's clock, which others may move. */

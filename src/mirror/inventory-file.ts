@@ -1,10 +1,10 @@
 import { stringify } from "yaml";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
 import { PLANS } from "../platform/catalog/plan.ts";
 import { PG_VERSIONS, PROFILES, type ProfileName } from "../platform/catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../platform/catalog/sizes.ts";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import { DEFAULT_PROJECT_SETTINGS } from "../platform/project/project-settings.ts";
+import { DEFAULT_PROJECT_SETTINGS } from "../platform/rules/project/project-settings.ts";
 import { UserError } from "../remote/user-error.ts";
 import { parseSeedFile, SeedFileError } from "../scenario/file/seed-schema.ts";
 import {

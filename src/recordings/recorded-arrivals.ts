@@ -1,5 +1,5 @@
-import { ACTIVITY_KINDS, type ActivityKind } from "../platform/compute/activity.ts";
-import type { SimTime } from "../platform/core/time.ts";
+import type { SimTime } from "../kernel/time.ts";
+import { ACTIVITY_KINDS, type ActivityKind } from "../platform/model/activity.ts";
 import type { Arrivals } from "../traffic/arrivals.ts";
 import { NO_CONNECTION } from "../traffic/arrivals.ts";
 import type { ArrivalRow } from "./rows/arrival-row.ts";

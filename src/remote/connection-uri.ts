@@ -1,4 +1,4 @@
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
 import { apiErrorOf, type PublicApi } from "./public-api.ts";
 import { UserError } from "./user-error.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
 import { UserError } from "./user-error.ts";
 
 /** Longer than any answer of a management API takes. */

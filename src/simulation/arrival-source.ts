@@ -1,7 +1,7 @@
-import type { Activity } from "../platform/compute/activity.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import type { RecordedEvent } from "../platform/events.ts";
-import type { Refusal } from "../platform/refusal-codes.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { Refusal } from "../platform/catalog/refusal-codes.ts";
+import type { Activity } from "../platform/model/activity.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
 
 /**
  * Activity that arrives from outside while time advances, in order of time. At one instant, operations end

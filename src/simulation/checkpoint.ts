@@ -1,7 +1,7 @@
-import { JOURNALED_TABLES, TABLES, type TablesWith } from "../platform/core/tables.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../platform/core/world.ts";
-import type { WorldSettings } from "../platform/core/world-settings.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { WorldSettings } from "../platform/model/world-settings.ts";
+import { JOURNALED_TABLES, TABLES, type TablesWith } from "../platform/world/tables.ts";
+import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../platform/world/world.ts";
 
 /** The world after an event, as plain data. A replay can start from it, so earlier history can be truncated. */
 export type Checkpoint = {

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../platform/events.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
 import type { SteppedWrite } from "./journal.ts";
 
 // These are classes, because V8 creates a hidden class for each object literal with a getter. It holds what the getter

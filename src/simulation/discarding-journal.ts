@@ -1,4 +1,4 @@
-import type { SimTime } from "../platform/core/time.ts";
+import type { SimTime } from "../kernel/time.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Batch } from "./journal.ts";
 import { MemoryJournal } from "./memory-journal.ts";

@@ -1,14 +1,14 @@
-import { apiKeyRemovalDueAt } from "../platform/account/decide-api-key.ts";
-import { expirationDueAt } from "../platform/branch/branch-expiration.ts";
-import { backupDueAt } from "../platform/branch/decide-snapshot.ts";
-import type { DueWork } from "../platform/commands.ts";
-import { rescaleDueAt } from "../platform/compute/autoscaling/autoscaling.ts";
-import { suspendDueAt } from "../platform/compute/autosuspend.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import { profileOfWorld, REVOKED, type World } from "../platform/core/world.ts";
-import type { RecordedEvent } from "../platform/events.ts";
-import { quotaDueAt } from "../platform/project/quota.ts";
-import { branchRemovalDueAt } from "../platform/project/removal.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import { apiKeyRemovalDueAt } from "../platform/rules/account/decide-api-key.ts";
+import { expirationDueAt } from "../platform/rules/branch/branch-expiration.ts";
+import { backupDueAt } from "../platform/rules/branch/decide-snapshot.ts";
+import { branchRemovalDueAt } from "../platform/rules/branch/removal.ts";
+import type { DueWork } from "../platform/rules/commands.ts";
+import { rescaleDueAt } from "../platform/rules/compute/autoscaling/autoscaling.ts";
+import { suspendDueAt } from "../platform/rules/compute/autosuspend.ts";
+import { quotaDueAt } from "../platform/rules/usage/quota.ts";
+import { profileOfWorld, REVOKED, type World } from "../platform/world/world.ts";
 import { TimerQueue } from "./timer-queue.ts";
 
 /** When `work` is due in this world; `undefined` when it is not, or no longer, due. */

@@ -1,6 +1,6 @@
-import type { RecordedEvent } from "../platform/events.ts";
-import { applyOperationEvent } from "../platform/operation/evolve-operation.ts";
-import type { Operation } from "../platform/operation/operation.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import type { Operation } from "../platform/model/operation.ts";
+import { applyOperationEvent } from "../platform/rules/operation/evolve-operation.ts";
 
 /** Applies an event to a table of all operations, including finished ones. */
 export function foldOperation(operations: Map<string, Operation>, event: RecordedEvent): void {

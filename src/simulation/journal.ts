@@ -1,9 +1,9 @@
-import type { Change } from "../platform/core/change-set.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import type { Numbers } from "../platform/core/world.ts";
-import type { WorldSettings } from "../platform/core/world-settings.ts";
-import type { Event, RecordedEvent } from "../platform/events.ts";
-import type { Operation } from "../platform/operation/operation.ts";
+import type { Change } from "../kernel/change-set.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { Event, RecordedEvent } from "../platform/model/events.ts";
+import type { Operation } from "../platform/model/operation.ts";
+import type { WorldSettings } from "../platform/model/world-settings.ts";
+import type { Numbers } from "../platform/world/world.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { NewRequests, RequestLogEntry } from "./request-log.ts";
 import type { ClockState } from "./world-clock.ts";

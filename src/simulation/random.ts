@@ -1,5 +1,5 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import type { Random } from "../platform/core/random-port.ts";
+import type { Random } from "../kernel/random-port.ts";
 
 /**
  * Named random streams from one seed. Each draw starts its own generator from (seed, stream, number), so it

@@ -1,8 +1,8 @@
-import type { SimTime } from "../platform/core/time.ts";
-import { emptyWorld, type World } from "../platform/core/world.ts";
-import type { RecordedEvent } from "../platform/events.ts";
-import { evolve } from "../platform/evolve.ts";
-import { accept, type Result, refuse } from "../platform/refusal-codes.ts";
+import type { SimTime } from "../kernel/time.ts";
+import { accept, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import { evolve } from "../platform/rules/evolve.ts";
+import { emptyWorld, type World } from "../platform/world/world.ts";
 import { worldFromCheckpointInSteps } from "./checkpoint.ts";
 import type { Journal } from "./journal.ts";
 

@@ -1,4 +1,4 @@
-import type { SimTime } from "../platform/core/time.ts";
+import type { SimTime } from "../kernel/time.ts";
 
 /** A request to the imitated API and its response. Not part of history: only the newest are retained. */
 export type RequestLogEntry = {

@@ -1,4 +1,4 @@
-import type { DueWork } from "../platform/commands.ts";
+import type { DueWork } from "../platform/rules/commands.ts";
 
 /**
  * The order of work at one instant. Operations end first, then scheduled activity arrives, then sizes follow

@@ -1,6 +1,6 @@
-import type { DueWork } from "../platform/commands.ts";
-import { CompactingMap } from "../platform/core/compacting-map.ts";
-import type { SimTime } from "../platform/core/time.ts";
+import { CompactingMap } from "../kernel/compacting-map.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { DueWork } from "../platform/rules/commands.ts";
 import { PRIORITY } from "./timer-order.ts";
 
 /** Work that is scheduled for an instant. */

@@ -1,4 +1,4 @@
-import { END_OF_TIME, type SimTime } from "../platform/core/time.ts";
+import { END_OF_TIME, type SimTime } from "../kernel/time.ts";
 import { type HostClock, MIN_CLOCK_STEP_MS } from "./host-clock.ts";
 
 export type ClockMode = "real" | "scaled" | "manual";

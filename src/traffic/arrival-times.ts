@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../kernel/time.ts";
 import { type Distribution, samplerOf } from "./distribution.ts";
 
 /** The instants of arrivals, without their contents. */

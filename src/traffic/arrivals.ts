@@ -1,5 +1,5 @@
-import type { ActivityKind } from "../platform/compute/activity.ts";
-import type { DurationMs, SimTime } from "../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../kernel/time.ts";
+import type { ActivityKind } from "../platform/model/activity.ts";
 
 /** The connection of an arrival whose source tracks none. */
 export const NO_CONNECTION = -1;

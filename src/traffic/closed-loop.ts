@@ -1,6 +1,6 @@
-import type { ActivityKind } from "../platform/compute/activity.ts";
-import { uniform } from "../platform/core/random-port.ts";
-import type { DurationMs, SimTime } from "../platform/core/time.ts";
+import { uniform } from "../kernel/random-port.ts";
+import type { DurationMs, SimTime } from "../kernel/time.ts";
+import type { ActivityKind } from "../platform/model/activity.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { PatternOf } from "./patterns.ts";
 import type { Workload } from "./workload.ts";

@@ -1,6 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
-import { utcDateOf, weekdayOf } from "../platform/core/calendar.ts";
-import { DAY, MINUTE, type SimTime } from "../platform/core/time.ts";
+import { utcDateOf, weekdayOf } from "../kernel/calendar.ts";
+import { DAY, MINUTE, type SimTime } from "../kernel/time.ts";
 import type { ArrivalTimes } from "./arrival-times.ts";
 import type { TimeZone } from "./time-zone.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { DISTRIBUTION_RULE, parseDistribution } from "../platform/core/distribution.ts";
-import { normal } from "../platform/core/random-port.ts";
-import type { DurationMs } from "../platform/core/time.ts";
+import { DISTRIBUTION_RULE, parseDistribution } from "../kernel/distribution.ts";
+import { normal } from "../kernel/random-port.ts";
+import type { DurationMs } from "../kernel/time.ts";
 import { documented, duration, positiveDuration, strictObject } from "./pattern-fields.ts";
 
 const max = duration

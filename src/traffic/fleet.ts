@@ -1,5 +1,5 @@
-import { uniform } from "../platform/core/random-port.ts";
-import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../platform/core/time.ts";
+import { uniform } from "../kernel/random-port.ts";
+import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../kernel/time.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { unitExponential } from "./distribution.ts";
 import { type Pattern, pattern } from "./patterns.ts";

@@ -1,6 +1,6 @@
-import type { ActivityKind } from "../platform/compute/activity.ts";
-import { IndexedHeap } from "../platform/core/indexed-heap.ts";
-import type { SimTime } from "../platform/core/time.ts";
+import { IndexedHeap } from "../kernel/indexed-heap.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { ActivityKind } from "../platform/model/activity.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";
 

@@ -1,5 +1,5 @@
-import type { ActivityKind } from "../platform/compute/activity.ts";
-import type { SimTime } from "../platform/core/time.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { ActivityKind } from "../platform/model/activity.ts";
 import type { ArrivalTimes } from "./arrival-times.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { NO_CONNECTION } from "./arrivals.ts";

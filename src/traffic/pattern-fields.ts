@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { closestMatch } from "../platform/core/text.ts";
-import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../platform/core/time.ts";
+import { closestMatch } from "../kernel/text.ts";
+import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../kernel/time.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 /** An object that rejects unknown keys and lists the known ones. */

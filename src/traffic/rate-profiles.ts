@@ -1,5 +1,5 @@
-import { utcDateOf } from "../platform/core/calendar.ts";
-import { DAY, type DurationMs, HOUR, MINUTE, SECOND, type SimTime } from "../platform/core/time.ts";
+import { utcDateOf } from "../kernel/calendar.ts";
+import { DAY, type DurationMs, HOUR, MINUTE, SECOND, type SimTime } from "../kernel/time.ts";
 import type { Sampler } from "./distribution.ts";
 import { minutesOf } from "./pattern-fields.ts";
 import { type PatternOf, WEEKDAYS } from "./patterns.ts";

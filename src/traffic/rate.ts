@@ -1,4 +1,4 @@
-import type { SimTime } from "../platform/core/time.ts";
+import type { SimTime } from "../kernel/time.ts";
 import type { ArrivalTimes } from "./arrival-times.ts";
 import { unitExponential } from "./distribution.ts";
 

@@ -1,4 +1,4 @@
-import { END_OF_TIME, type SimTime } from "../platform/core/time.ts";
+import { END_OF_TIME, type SimTime } from "../kernel/time.ts";
 import { randomFrom } from "../simulation/random.ts";
 import {
   type ArrivalTimes,

@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { DAY, type DurationMs, type SimTime } from "../platform/core/time.ts";
+import { DAY, type DurationMs, type SimTime } from "../kernel/time.ts";
 
 /** A span with a constant UTC offset; `start` is inclusive, `end` exclusive. */
 type OffsetPeriod = { readonly start: SimTime; readonly end: SimTime; readonly offset: DurationMs };

@@ -1,5 +1,5 @@
-import { uniform } from "../platform/core/random-port.ts";
-import type { DurationMs } from "../platform/core/time.ts";
+import { uniform } from "../kernel/random-port.ts";
+import type { DurationMs } from "../kernel/time.ts";
 import { type Sampler, samplerOf } from "./distribution.ts";
 import type { Pattern } from "./patterns.ts";
 

@@ -1,7 +1,7 @@
 import { constants, existsSync, promises, renameSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
 import {
   makeDirectory,
   moveIntoPlace,

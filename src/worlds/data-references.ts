@@ -1,4 +1,4 @@
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import { StoreUnavailable } from "./world-handle.ts";
 import type { WorldStorage } from "./world-storage.ts";

@@ -1,6 +1,6 @@
-import type { SimTime } from "../platform/core/time.ts";
-import type { SettingsChanges } from "../platform/core/world-settings.ts";
-import type { RecordedEvent } from "../platform/events.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import type { SettingsChanges } from "../platform/model/world-settings.ts";
 import { NO_ARRIVALS } from "../simulation/arrival-source.ts";
 import type { Simulation } from "../simulation/simulation.ts";
 

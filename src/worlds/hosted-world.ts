@@ -1,7 +1,7 @@
-import type { DurationMs, SimTime } from "../platform/core/time.ts";
-import type { World } from "../platform/core/world.ts";
-import type { RecordedEvent } from "../platform/events.ts";
-import type { Result } from "../platform/refusal-codes.ts";
+import type { DurationMs, SimTime } from "../kernel/time.ts";
+import type { Result } from "../platform/catalog/refusal-codes.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import type { World } from "../platform/world/world.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { PointSelector } from "../simulation/replay.ts";
 import type { RequestLogEntry } from "../simulation/request-log.ts";

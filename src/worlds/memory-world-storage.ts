@@ -1,6 +1,6 @@
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import { emptyWorld, type World } from "../platform/core/world.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
+import { emptyWorld, type World } from "../platform/world/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../simulation/checkpoint.ts";
 import { MemoryJournal } from "../simulation/memory-journal.ts";
 import { replay } from "../simulation/replay.ts";

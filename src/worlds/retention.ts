@@ -1,6 +1,6 @@
-import { JOURNALED_TABLES } from "../platform/core/tables.ts";
-import type { DurationMs, SimTime } from "../platform/core/time.ts";
-import type { World } from "../platform/core/world.ts";
+import type { DurationMs, SimTime } from "../kernel/time.ts";
+import { JOURNALED_TABLES } from "../platform/world/tables.ts";
+import type { World } from "../platform/world/world.ts";
 import type { CheckpointPosition, Journal } from "../simulation/journal.ts";
 
 /** How long history is retained, in simulated time; absent: forever. */

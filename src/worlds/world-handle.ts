@@ -1,10 +1,10 @@
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import type { Command } from "../platform/commands.ts";
-import type { DurationMs, SimTime } from "../platform/core/time.ts";
-import type { World } from "../platform/core/world.ts";
-import type { RecordedEvent } from "../platform/events.ts";
-import type { Operation } from "../platform/operation/operation.ts";
-import type { Result } from "../platform/refusal-codes.ts";
+import type { DurationMs, SimTime } from "../kernel/time.ts";
+import type { Result } from "../platform/catalog/refusal-codes.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
+import type { RecordedEvent } from "../platform/model/events.ts";
+import type { Operation } from "../platform/model/operation.ts";
+import type { Command } from "../platform/rules/commands.ts";
+import type { World } from "../platform/world/world.ts";
 import type { ArrivalSource } from "../simulation/arrival-source.ts";
 import type { EventFilter } from "../simulation/journal.ts";
 import type { HistoryPoint, PointSelector } from "../simulation/replay.ts";

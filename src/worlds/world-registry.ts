@@ -1,7 +1,7 @@
-import { checkPastData } from "../platform/branch-data/available-data.ts";
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import { omitUndefined } from "../platform/core/omit-undefined.ts";
-import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform/refusal-codes.ts";
+import { omitUndefined } from "../kernel/omit-undefined.ts";
+import { ACCEPTED, accept, type Refusal, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
+import { checkPastData } from "../platform/rules/branch-data/available-data.ts";
 import { allBranchData, hasOpenData } from "./data-references.ts";
 import { DEFAULT_WORLD } from "./directory-layout.ts";
 import type { HostedWorldOptions } from "./hosted/live-world.ts";

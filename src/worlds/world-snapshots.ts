@@ -1,4 +1,4 @@
-import { accept, type Result, refuse } from "../platform/refusal-codes.ts";
+import { accept, type Result, refuse } from "../platform/catalog/refusal-codes.ts";
 import type { HostClock } from "../simulation/host-clock.ts";
 import { orUnavailable } from "./hosted/store-failure.ts";
 import type { HostedWorld } from "./hosted-world.ts";

@@ -1,6 +1,6 @@
-import type { BranchData } from "../platform/branch-data/branch-data.ts";
-import type { SimTime } from "../platform/core/time.ts";
-import type { World } from "../platform/core/world.ts";
+import type { SimTime } from "../kernel/time.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
+import type { World } from "../platform/world/world.ts";
 import type { Journal } from "../simulation/journal.ts";
 import type { HistoryPoint } from "../simulation/replay.ts";
 import type { ClockMode, ClockState } from "../simulation/world-clock.ts";

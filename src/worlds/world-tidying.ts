@@ -1,4 +1,4 @@
-import type { Result } from "../platform/refusal-codes.ts";
+import type { Result } from "../platform/catalog/refusal-codes.ts";
 import { DEFAULT_WORLD } from "./directory-layout.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import { StoreUnavailable, type WorldCounts } from "./world-handle.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../../src/platform/core/time.ts";
+import { parseDuration } from "../../src/kernel/time.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { CheckedApi } from "../support/random-operations/checked-api.ts";
 import { RandomProject } from "../support/random-operations/random-project.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, expect, test } from "vitest";
 import { verifyWorldFile } from "../../src/cli/history/world-history.ts";
-import { REVOKED_KEY_RETENTION } from "../../src/platform/account/api-key.ts";
+import { REVOKED_KEY_RETENTION } from "../../src/platform/model/api-key.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { KILLS, KillCounts } from "../support/crashes.ts";
 import { API_KEY, createDouble, START } from "../support/double.ts";

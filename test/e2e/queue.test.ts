@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { uniform } from "../../src/platform/core/random-port.ts";
+import { uniform } from "../../src/kernel/random-port.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { runStandin } from "../support/in-process-command.ts";
 import { type SpawnedCommand, spawnCommand, spawnStandin, waitForExit } from "../support/process.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-import { uniform } from "../../src/platform/core/random-port.ts";
+import { uniform } from "../../src/kernel/random-port.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { spawnStandin, temporaryDirectory } from "../support/process.ts";
 import { formatOf, sampleFiles } from "./sample-files.ts";

@@ -145,7 +145,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     id: "connection-limit-missing",
     area: "gateway",
-    file: "src/platform/compute/open-connections.ts",
+    file: "src/platform/rules/compute/open-connections.ts",
     search: "if ((pooled ? open.pooled : open.direct) < limit) return ACCEPTED;",
     replacement: "if ((pooled ? open.pooled : open.direct) <= limit) return ACCEPTED;",
     breaks: "A compute has one connection more than its max_connections, which Postgres then rejects",
@@ -395,7 +395,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     id: "key-of-another-account",
     area: "control",
-    file: "src/platform/account/access.ts",
+    file: "src/platform/rules/account/access.ts",
     search: "const accessRole = accessRoleOfPerson(world, account, project);",
     replacement: 'const accessRole = accessRoleOfPerson(world, account, project) ?? "viewer";',
     breaks: "The key of one account reads the projects of all others",

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Activity } from "../../src/platform/compute/activity.ts";
-import type { SimTime } from "../../src/platform/core/time.ts";
-import type { RecordedEvent } from "../../src/platform/events.ts";
+import type { SimTime } from "../../src/kernel/time.ts";
+import type { Activity } from "../../src/platform/model/activity.ts";
+import type { RecordedEvent } from "../../src/platform/model/events.ts";
 import type { ArrivalSource } from "../../src/simulation/arrival-source.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { createDouble, createProject, type Double, type DoubleOptions } from "../support/double.ts";

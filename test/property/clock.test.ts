@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { END_OF_TIME } from "../../src/platform/core/time.ts";
+import { END_OF_TIME } from "../../src/kernel/time.ts";
 import { type ClockMode, WorldClock } from "../../src/simulation/world-clock.ts";
 import { expectHolds } from "../support/properties.ts";
 import { TestHost } from "../support/test-host.ts";

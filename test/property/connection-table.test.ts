@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Connection } from "../../src/platform/compute/connection.ts";
-import { ConnectionTable } from "../../src/platform/compute/connection-table.ts";
-import { ChangeSet } from "../../src/platform/core/change-set.ts";
+import { ChangeSet } from "../../src/kernel/change-set.ts";
+import type { Connection } from "../../src/platform/model/connection.ts";
+import { ConnectionTable } from "../../src/platform/world/connection-table.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const steps = fc.array(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { emptyWorld } from "../../src/platform/core/world.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { journalOf } from "../support/call-log.ts";
 import { createDouble, type Double, START } from "../support/double.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ChangeSet } from "../../src/platform/core/change-set.ts";
-import { HourlyUsageTable } from "../../src/platform/usage/hourly-usage.ts";
-import type { Granularity, HourlyUsage } from "../../src/platform/usage/usage-totals.ts";
+import { ChangeSet } from "../../src/kernel/change-set.ts";
+import type { Granularity, HourlyUsage } from "../../src/platform/model/usage-totals.ts";
+import { HourlyUsageTable } from "../../src/platform/world/hourly-usage.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const SUFFIX = { hourly: "", daily: "#day", monthly: "#month" };

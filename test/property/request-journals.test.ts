@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "vitest";
-import { emptyWorld } from "../../src/platform/core/world.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import { PendingRequests } from "../../src/simulation/request-log.ts";
 import { expectHolds } from "../support/properties.ts";
 import { TwinJournal } from "../support/twin-journal.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../src/platform/core/time.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/kernel/time.ts";
 import { azureLikeFleet } from "../../src/traffic/fleet.ts";
 import { MergedArrivals } from "../../src/traffic/merged-arrivals.ts";
 import { type PatternInput, pattern } from "../../src/traffic/patterns.ts";

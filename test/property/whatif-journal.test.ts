@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Command } from "../../src/platform/commands.ts";
-import { DAY } from "../../src/platform/core/time.ts";
-import { emptyWorld } from "../../src/platform/core/world.ts";
-import { usageAt } from "../../src/platform/usage/meter.ts";
+import { DAY } from "../../src/kernel/time.ts";
+import type { Command } from "../../src/platform/rules/commands.ts";
+import { usageAt } from "../../src/platform/rules/usage/meter.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import { collectParts } from "../../src/recordings/trace/trace.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../src/simulation/random.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
-import type { Command } from "../../src/platform/commands.ts";
-import { emptyWorld } from "../../src/platform/core/world.ts";
-import { usageAt } from "../../src/platform/usage/meter.ts";
+import type { Command } from "../../src/platform/rules/commands.ts";
+import { usageAt } from "../../src/platform/rules/usage/meter.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { answerOf, mergeParts, type NamedPart } from "../../src/cli/whatif-parts/merge-parts.ts";
 import { parsePart, partText } from "../../src/cli/whatif-parts/part-file.ts";
-import type { Shard } from "../../src/platform/core/shard.ts";
+import type { Shard } from "../../src/kernel/shard.ts";
 import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { HOUR } from "../../src/platform/core/time.ts";
-import type { RecordedEvent } from "../../src/platform/events.ts";
-import type { Operation } from "../../src/platform/operation/operation.ts";
+import { HOUR } from "../../src/kernel/time.ts";
+import type { RecordedEvent } from "../../src/platform/model/events.ts";
+import type { Operation } from "../../src/platform/model/operation.ts";
 import { isTerminal } from "../../src/simulation/fold-operation.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { createProject, type Double } from "../support/double.ts";

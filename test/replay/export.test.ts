@@ -5,7 +5,7 @@ import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { exportWorld, importWorld } from "../../src/cli/history/world-history.ts";
-import type { RecordedEvent } from "../../src/platform/events.ts";
+import type { RecordedEvent } from "../../src/platform/model/events.ts";
 import { hashSecret } from "../../src/worlds/secrets.ts";
 import { API_KEY, createProject, type Double, START } from "../support/double.ts";
 import { commandSequences, runCommands } from "../support/model/commands.ts";

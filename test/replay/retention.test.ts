@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
-import { HOUR } from "../../src/platform/core/time.ts";
+import { HOUR } from "../../src/kernel/time.ts";
 import { openForReading } from "../../src/store/file/open-read-only.ts";
 import { verifyFile } from "../../src/store/file/verify-world.ts";
 import { DataDirectory } from "../../src/worlds/data-directory.ts";

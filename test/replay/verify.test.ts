@@ -4,7 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
-import { type TableName, UNJOURNALED_TABLES } from "../../src/platform/core/tables.ts";
+import { type TableName, UNJOURNALED_TABLES } from "../../src/platform/world/tables.ts";
 import { type Checkpoint, takeCheckpoint } from "../../src/simulation/checkpoint.ts";
 import { worldAt } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/file/open-world.ts";

@@ -6,7 +6,7 @@ import {
   findBranchFor,
   findCompute,
   primaryComputeOf,
-} from "../../src/platform/lookup.ts";
+} from "../../src/platform/world/lookup.ts";
 import { createShop, DEV, MAIN_COMPUTE, SHOP, worldWithBranch } from "../support/rule-worlds.ts";
 import { after, type CommandOf, given, MINUTE } from "../support/rules.ts";
 

@@ -1,4 +1,4 @@
-import { utcInstant } from "../../src/platform/core/calendar.ts";
+import { utcInstant } from "../../src/kernel/calendar.ts";
 import type { Arrivals } from "../../src/traffic/arrivals.ts";
 import { type PatternInput, pattern } from "../../src/traffic/patterns.ts";
 import { TrafficSources } from "../../src/traffic/sources.ts";

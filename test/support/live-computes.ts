@@ -1,10 +1,10 @@
+import type { DurationDistribution } from "../../src/kernel/distribution.ts";
+import { DAY } from "../../src/kernel/time.ts";
 import type { SizeRange } from "../../src/platform/catalog/sizes.ts";
-import type { Command } from "../../src/platform/commands.ts";
-import type { DurationDistribution } from "../../src/platform/core/distribution.ts";
-import { DAY } from "../../src/platform/core/time.ts";
-import { emptyWorld } from "../../src/platform/core/world.ts";
-import type { RecordedEvent } from "../../src/platform/events.ts";
-import { usageAt } from "../../src/platform/usage/meter.ts";
+import type { RecordedEvent } from "../../src/platform/model/events.ts";
+import type { Command } from "../../src/platform/rules/commands.ts";
+import { usageAt } from "../../src/platform/rules/usage/meter.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { renderState } from "../../src/control/routes/state.ts";
-import type { World } from "../../src/platform/core/world.ts";
-import type { RecordedEvent } from "../../src/platform/events.ts";
-import type { Operation } from "../../src/platform/operation/operation.ts";
+import type { RecordedEvent } from "../../src/platform/model/events.ts";
+import type { Operation } from "../../src/platform/model/operation.ts";
+import type { World } from "../../src/platform/world/world.ts";
 import { foldOperation } from "../../src/simulation/fold-operation.ts";
 import { type RecordedCall, recordCalls, replayCall } from "./call-log.ts";
 import { createDouble, type Double, type DoubleOptions } from "./double.ts";

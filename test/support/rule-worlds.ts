@@ -1,4 +1,4 @@
-import { uuidOf } from "../../src/platform/core/ids.ts";
+import { uuidOf } from "../../src/kernel/ids.ts";
 import { after, type CommandOf, NOW, SECOND, SEED, START, type Step } from "./rules.ts";
 
 // Starting worlds: account "owner", its project "shop", the branch "br-main" of that, and its compute "ep-main".

@@ -1,16 +1,16 @@
 import { expect } from "vitest";
+import { type DurationMs, SECOND, type SimTime } from "../../src/kernel/time.ts";
 import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
-import type { Command, DueWork } from "../../src/platform/commands.ts";
-import { type DurationMs, SECOND, type SimTime } from "../../src/platform/core/time.ts";
-import { emptyWorld, type World } from "../../src/platform/core/world.ts";
-import { decide, decideDue } from "../../src/platform/decide.ts";
-import type { Event } from "../../src/platform/events.ts";
-import { evolve } from "../../src/platform/evolve.ts";
-import type { Refusal, RefusalCode } from "../../src/platform/refusal-codes.ts";
+import type { Refusal, RefusalCode } from "../../src/platform/catalog/refusal-codes.ts";
+import type { Event } from "../../src/platform/model/events.ts";
+import type { Command, DueWork } from "../../src/platform/rules/commands.ts";
+import { decide, decideDue } from "../../src/platform/rules/decide.ts";
+import { evolve } from "../../src/platform/rules/evolve.ts";
+import { emptyWorld, type World } from "../../src/platform/world/world.ts";
 import { checkInvariants } from "../../src/simulation/invariants.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 
-export { DAY, HOUR, MINUTE, SECOND } from "../../src/platform/core/time.ts";
+export { DAY, HOUR, MINUTE, SECOND } from "../../src/kernel/time.ts";
 
 /** A Thursday: the instant at which the starting worlds are ready. They begin ten seconds before. */
 export const NOW = Date.UTC(2026, 0, 15, 12);

@@ -1,4 +1,4 @@
-import { DAY } from "../../src/platform/core/time.ts";
+import { DAY } from "../../src/kernel/time.ts";
 import type { Double } from "./double.ts";
 
 /** Schedules queries in the far future, in one commit. The world gets as many events. */

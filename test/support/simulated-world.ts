@@ -1,7 +1,7 @@
-import type { Command } from "../../src/platform/commands.ts";
-import type { DurationMs, SimTime } from "../../src/platform/core/time.ts";
-import { emptyWorld, type World } from "../../src/platform/core/world.ts";
-import type { Event, RecordedEvent } from "../../src/platform/events.ts";
+import type { DurationMs, SimTime } from "../../src/kernel/time.ts";
+import type { Event, RecordedEvent } from "../../src/platform/model/events.ts";
+import type { Command } from "../../src/platform/rules/commands.ts";
+import { emptyWorld, type World } from "../../src/platform/world/world.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import { START, type Step } from "./rules.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Random, uniform } from "../../src/platform/core/random-port.ts";
+import { type Random, uniform } from "../../src/kernel/random-port.ts";
 import {
   type ComputeArrivals,
   eachPart,

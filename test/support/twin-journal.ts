@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
-import { emptyWorld } from "../../src/platform/core/world.ts";
+import { emptyWorld } from "../../src/platform/world/world.ts";
 import type { Checkpoint } from "../../src/simulation/checkpoint.ts";
 import type {
   Batch,

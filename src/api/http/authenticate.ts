@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import type { ErrorResponse } from "../../http/errors.ts";
 import { fail, unwrap } from "../../http/request.ts";
-import type { Principal } from "../../platform/account/access.ts";
-import type { ApiKey } from "../../platform/account/api-key.ts";
-import { findApiKeyByHash } from "../../platform/account/decide-api-key.ts";
-import { findAccount, findOrganization } from "../../platform/lookup.ts";
+import type { ApiKey } from "../../platform/model/api-key.ts";
+import type { Principal } from "../../platform/rules/account/access.ts";
+import { findApiKeyByHash } from "../../platform/rules/account/decide-api-key.ts";
+import { findAccount, findOrganization } from "../../platform/world/lookup.ts";
 import { hashSecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { actingAccountId } from "./acting-account.ts";

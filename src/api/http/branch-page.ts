@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
-import type { Branch } from "../../platform/branch/branch.ts";
+import type { Branch } from "../../platform/model/branch.ts";
 import { cursorParameter, encodeCursor, limitParameter } from "./paging.ts";
 import { flag } from "./request-fields.ts";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
-import type { Branch } from "../../platform/branch/branch.ts";
-import type { Command } from "../../platform/commands.ts";
-import { findBranch, findProject } from "../../platform/lookup.ts";
+import type { Branch } from "../../platform/model/branch.ts";
+import type { Command } from "../../platform/rules/commands.ts";
+import { findBranch, findProject } from "../../platform/world/lookup.ts";
 import { renderBranch } from "../render/render-branch.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 import type { RequestContext } from "./request-context.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
-import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
-import type { NewServiceRecord } from "../../platform/branch/services/service-record.ts";
-import { defaultBranchOf, findProject } from "../../platform/lookup.ts";
+import type { NewServiceRecord } from "../../platform/model/service-record.ts";
+import { rolesWithSecretAfter } from "../../platform/rules/branch/role.ts";
+import { defaultBranchOf, findProject } from "../../platform/world/lookup.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";

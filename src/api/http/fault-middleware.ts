@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorResponse, errorResponseOf } from "../../http/errors.ts";
 import { waitUntil } from "../../http/world-clock-wait.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { FaultOutcome, FaultTarget } from "../../platform/fault/fault.ts";
-import { refuseConflicts } from "../../platform/operation/locked-by-operations.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { FaultOutcome, FaultTarget } from "../../platform/model/fault.ts";
+import { refuseConflicts } from "../../platform/rules/operation/locked-by-operations.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 
 /** The combined effect of the faults that a request matched. */

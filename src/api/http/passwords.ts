@@ -1,7 +1,7 @@
 import type { ErrorResponse } from "../../http/errors.ts";
-import type { Role } from "../../platform/branch/branch-content.ts";
-import { verifierId } from "../../platform/branch/secret-references.ts";
-import type { Project } from "../../platform/project/project.ts";
+import type { Role } from "../../platform/model/branch-content.ts";
+import type { Project } from "../../platform/model/project.ts";
+import { verifierId } from "../../platform/rules/branch/secret-references.ts";
 import { formatVerifier, newVerifier } from "../../worlds/scram-verifier.ts";
 import { newPassword } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { DefaultEndpointSettings } from "../../platform/project/project.ts";
-import { MAX_HISTORY_RETENTION_S } from "../../platform/project/project-limits.ts";
+import type { DefaultEndpointSettings } from "../../platform/model/project.ts";
+import { MAX_HISTORY_RETENTION_S } from "../../platform/rules/project/project-limits.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-range.ts";
 import {
   defaultEndpointSettings,
@@ -13,7 +13,7 @@ import {
   provisioner,
 } from "./request-fields.ts";
 
-/** S: 0 means no quota. src/platform/project/quota.ts says which quotas can be reached. */
+/** S: 0 means no quota. src/platform/rules/usage/quota.ts says which quotas can be reached. */
 const quota = z.object({
   active_time_seconds: z.int().min(0).optional(),
   compute_time_seconds: z.int().min(0).optional(),

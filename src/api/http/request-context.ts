@@ -16,13 +16,13 @@ import {
   type WorldResolver,
 } from "../../http/request.ts";
 import { DateHeader } from "../../http/timestamps.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { MAX } from "../../limits/limits.ts";
-import { authorize, type Permission, type Principal } from "../../platform/account/access.ts";
-import type { Account } from "../../platform/account/account.ts";
-import type { FindWritten } from "../../platform/branch-data/data-description.ts";
-import type { Command } from "../../platform/commands.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { Account } from "../../platform/model/account.ts";
+import type { FindWritten } from "../../platform/model/data-description.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { authorize, type Permission, type Principal } from "../../platform/rules/account/access.ts";
+import type { Command } from "../../platform/rules/commands.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
 import { ConnectionUris, type PostgresAddress } from "../render/connection-uri.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { text } from "../../http/fields.ts";
+import { fitsPostgresIdentifier } from "../../kernel/text.ts";
 import { ownerOfPgSetting } from "../../platform/catalog/pg-settings.ts";
-import type { ComputeOptions } from "../../platform/compute/compute.ts";
-import { fitsPostgresIdentifier } from "../../platform/core/text.ts";
+import type { ComputeOptions } from "../../platform/model/compute.ts";
 
 export const name = text(256);
 export const lsn = z

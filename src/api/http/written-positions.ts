@@ -1,5 +1,5 @@
-import type { FindWritten } from "../../platform/branch-data/data-description.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { FindWritten } from "../../platform/model/data-description.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 
 /** Finds LSNs that SQL reports. Without `find`, there is no Postgres. */

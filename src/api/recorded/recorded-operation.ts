@@ -2,28 +2,28 @@ import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import type * as z from "zod";
 import { unwrap } from "../../http/request.ts";
-import type { Branch } from "../../platform/branch/branch.ts";
-import {
-  checkEnabled,
-  findEnabledService,
-  findServiceRecord,
-  servicesOf,
-} from "../../platform/branch/services/decide-service-record.ts";
-import { SERVICE_DEFAULTS } from "../../platform/branch/services/service-defaults.ts";
+import type { Branch } from "../../platform/model/branch.ts";
 import type {
   ConfigurationKind,
   NewServiceRecord,
   SecretChange,
   ServiceKind,
   ServiceSettings,
-} from "../../platform/branch/services/service-record.ts";
-import type { World } from "../../platform/core/world.ts";
-import { findDatabase } from "../../platform/lookup.ts";
+} from "../../platform/model/service-record.ts";
 import {
   isServiceRecord,
   type ServiceRecord,
   type SettingsRecordOf,
-} from "../../platform/project/settings-record.ts";
+} from "../../platform/model/settings-record.ts";
+import {
+  checkEnabled,
+  findEnabledService,
+  findServiceRecord,
+  servicesOf,
+} from "../../platform/rules/branch/services/decide-service-record.ts";
+import { SERVICE_DEFAULTS } from "../../platform/rules/branch/services/service-defaults.ts";
+import { findDatabase } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";

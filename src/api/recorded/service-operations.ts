@@ -2,7 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import * as z from "zod";
 import { text } from "../../http/fields.ts";
 import { timestamp } from "../../http/timestamps.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { newServiceSecret } from "../../worlds/secrets.ts";
 import { optionalTimestamp } from "../render/render-common.ts";
 import { recorded, type Shown } from "./recorded-operation.ts";

@@ -1,7 +1,7 @@
-import type { Branch } from "../../platform/branch/branch.ts";
-import { proxyHost } from "../../platform/compute/host-name.ts";
-import type { World } from "../../platform/core/world.ts";
-import { primaryComputeOf } from "../../platform/lookup.ts";
+import type { Branch } from "../../platform/model/branch.ts";
+import { proxyHost } from "../../platform/rules/compute/host-name.ts";
+import { primaryComputeOf } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 
 /** S: the id of the branch, in front of `storage`. */
 export function storageUrl(world: World, branch: Branch): string {

@@ -1,8 +1,8 @@
 import type * as public_ from "@neondatabase/api-client";
-import type { Branch } from "../../platform/branch/branch.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import { computeHost, poolerHost } from "../../platform/compute/host-name.ts";
-import { profileOfWorld, type World } from "../../platform/core/world.ts";
+import type { Branch } from "../../platform/model/branch.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import { computeHost, poolerHost } from "../../platform/rules/compute/host-name.ts";
+import { profileOfWorld, type World } from "../../platform/world/world.ts";
 
 /** How Postgres clients reach the computes of this server. */
 export type PostgresAddress = {

@@ -1,9 +1,9 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import { type Account, planOf } from "../../platform/account/account.ts";
-import type { ApiKey } from "../../platform/account/api-key.ts";
 import type { Region } from "../../platform/catalog/regions.ts";
-import type { World } from "../../platform/core/world.ts";
+import { type Account, planOf } from "../../platform/model/account.ts";
+import type { ApiKey } from "../../platform/model/api-key.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { AllowUndefined } from "./render-common.ts";
 
 export function renderApiKey(world: World, apiKey: ApiKey) {

@@ -1,15 +1,15 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import type { Branch } from "../../platform/branch/branch.ts";
-import type { Database, Role } from "../../platform/branch/branch-content.ts";
-import type { BranchSnapshot } from "../../platform/branch/branch-snapshot.ts";
-import { lsnAt } from "../../platform/branch/point-in-time.ts";
-import { findServiceRecord } from "../../platform/branch/services/decide-service-record.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import { computesOnBranch } from "../../platform/lookup.ts";
-import { usageThisMonth } from "../../platform/usage/consumption.ts";
-import { usageAt } from "../../platform/usage/meter.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Branch } from "../../platform/model/branch.ts";
+import type { Database, Role } from "../../platform/model/branch-content.ts";
+import type { BranchSnapshot } from "../../platform/model/branch-snapshot.ts";
+import { lsnAt } from "../../platform/rules/branch/point-in-time.ts";
+import { findServiceRecord } from "../../platform/rules/branch/services/decide-service-record.ts";
+import { usageThisMonth } from "../../platform/rules/usage/consumption.ts";
+import { usageAt } from "../../platform/rules/usage/meter.ts";
+import { computesOnBranch } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp, wholeSeconds } from "./render-common.ts";
 
 export function renderBranch(world: World, branch: Branch, now: SimTime) {

@@ -1,5 +1,5 @@
 import { timestamp } from "../../http/timestamps.ts";
-import { SECOND, type SimTime } from "../../platform/core/time.ts";
+import { SECOND, type SimTime } from "../../kernel/time.ts";
 
 export const CREATION_SOURCE = "console"; // S
 

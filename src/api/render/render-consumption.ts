@@ -1,11 +1,11 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import { type Account, planOf } from "../../platform/account/account.ts";
-import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
-import { uuidOf } from "../../platform/core/ids.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { Timeframe } from "../../platform/usage/consumption.ts";
-import { addTotals, ZERO_USAGE } from "../../platform/usage/usage-totals.ts";
+import { monthStart, nextMonthStart } from "../../kernel/calendar.ts";
+import { uuidOf } from "../../kernel/ids.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import { type Account, planOf } from "../../platform/model/account.ts";
+import { addTotals, ZERO_USAGE } from "../../platform/model/usage-totals.ts";
+import type { Timeframe } from "../../platform/rules/usage/consumption.ts";
 import { OPTIONAL_METRICS, PROJECT_METRICS } from "../http/consumption-query.ts";
 
 /**

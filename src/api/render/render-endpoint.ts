@@ -1,10 +1,10 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import { computeHost, proxyHost } from "../../platform/compute/host-name.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import { pendingStateOf } from "../../platform/operation/operation.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import { pendingStateOf } from "../../platform/model/operation.ts";
+import { computeHost, proxyHost } from "../../platform/rules/compute/host-name.ts";
+import type { World } from "../../platform/world/world.ts";
 import { type AllowUndefined, CREATION_SOURCE, optionalTimestamp } from "./render-common.ts";
 
 type EndpointState = public_.Endpoint["current_state"];

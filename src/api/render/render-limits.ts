@@ -1,5 +1,5 @@
 import { MAX } from "../../limits/limits.ts";
-import type { ProjectLimits } from "../../platform/project/project-limits.ts";
+import type { ProjectLimits } from "../../platform/rules/project/project-limits.ts";
 
 /** C: a client that compares with a limit takes -1 for none. */
 const UNLIMITED = -1;

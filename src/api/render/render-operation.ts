@@ -1,8 +1,8 @@
 import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 import { type AllowUndefined, optionalTimestamp } from "./render-common.ts";
 
 const OPERATION_ERROR = "the operation failed and will not be retried"; // A

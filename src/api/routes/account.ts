@@ -2,11 +2,11 @@ import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
 import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
-import { planOf } from "../../platform/account/account.ts";
-import { effectiveLimits } from "../../platform/account/account-limits.ts";
-import { organizationsOf } from "../../platform/account/organization.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
-import { profileOfWorld } from "../../platform/core/world.ts";
+import { planOf } from "../../platform/model/account.ts";
+import { effectiveLimits } from "../../platform/rules/account/account-limits.ts";
+import { organizationsOf } from "../../platform/rules/account/organization.ts";
+import { profileOfWorld } from "../../platform/world/world.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { renderOrganization, renderRegion } from "../render/render-account.ts";
 

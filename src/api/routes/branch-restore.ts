@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
-import { computesOnBranch } from "../../platform/lookup.ts";
+import { computesOnBranch } from "../../platform/world/lookup.ts";
 import { branchParams, branchTarget, changeBranch, requestedBranch } from "../http/branch-request.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { atMostOne, lsn, name } from "../http/request-fields.ts";

@@ -2,10 +2,10 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
-import type { Account } from "../../platform/account/account.ts";
-import { findRole } from "../../platform/branch/role.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import type { World } from "../../platform/core/world.ts";
+import type { Account } from "../../platform/model/account.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import type { Project } from "../../platform/model/project.ts";
+import { findRole } from "../../platform/rules/branch/role.ts";
 import {
   defaultBranchOf,
   findBranch,
@@ -13,8 +13,8 @@ import {
   findDatabase,
   findProject,
   primaryComputeOf,
-} from "../../platform/lookup.ts";
-import type { Project } from "../../platform/project/project.ts";
+} from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 import { PASSWORDS_NOT_STORED } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { flag } from "../http/request-fields.ts";

@@ -2,20 +2,20 @@ import type * as public_ from "@neondatabase/api-client";
 import { Hono } from "hono";
 import { errorResponseOf } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
-import { canRead, type Principal } from "../../platform/account/access.ts";
-import { type Account, planOf } from "../../platform/account/account.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { refuseWithoutConsumptionHistory } from "../../platform/catalog/plan.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import { computesOnBranch } from "../../platform/lookup.ts";
-import type { Project } from "../../platform/project/project.ts";
+import { type Account, planOf } from "../../platform/model/account.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import type { Project } from "../../platform/model/project.ts";
+import { canRead, type Principal } from "../../platform/rules/account/access.ts";
 import {
   type ConsumptionWindow,
   checkConsumptionWindow,
   consumptionOf,
   type Timeframe,
-} from "../../platform/usage/consumption.ts";
+} from "../../platform/rules/usage/consumption.ts";
+import { computesOnBranch } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import {
   accountQuery,

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
-import { findDatabase } from "../../platform/lookup.ts";
+import { findDatabase } from "../../platform/world/lookup.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { postgresName } from "../http/request-fields.ts";

@@ -2,9 +2,9 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import type { World } from "../../platform/core/world.ts";
-import { computesOf, findBranch, findCompute, findProject } from "../../platform/lookup.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import { computesOf, findBranch, findCompute, findProject } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
 import { computeOptions, computeType, endpointFields } from "../http/request-fields.ts";
 import {

@@ -4,11 +4,11 @@ import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { preloadLibrariesFor } from "../../platform/catalog/preload-libraries.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import { findProject } from "../../platform/lookup.ts";
-import { findRecord, recordsOf } from "../../platform/project/evolve-settings-record.ts";
-import type { SettingsRecordOf } from "../../platform/project/settings-record.ts";
+import type { SettingsRecordOf } from "../../platform/model/settings-record.ts";
+import { findRecord, recordsOf } from "../../platform/rules/settings/evolve-settings-record.ts";
+import { findProject } from "../../platform/world/lookup.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { postgresName } from "../http/request-fields.ts";
 

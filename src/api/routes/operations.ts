@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
-import { findProject } from "../../platform/lookup.ts";
+import { findProject } from "../../platform/world/lookup.ts";
 import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { renderOperation } from "../render/render-operation.ts";

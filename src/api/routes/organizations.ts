@@ -4,14 +4,14 @@ import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
-import { findMember, type Member, membersOf } from "../../platform/account/organization.ts";
-import { findSpendingLimit } from "../../platform/account/spending-limit.ts";
-import { recordsOf } from "../../platform/project/evolve-settings-record.ts";
 import {
   MEMBER_ROLES,
   type MemberRole,
   type SettingsRecordOf,
-} from "../../platform/project/settings-record.ts";
+} from "../../platform/model/settings-record.ts";
+import { findMember, type Member, membersOf } from "../../platform/rules/account/organization.ts";
+import { findSpendingLimit } from "../../platform/rules/account/spending-limit.ts";
+import { recordsOf } from "../../platform/rules/settings/evolve-settings-record.ts";
 import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 import { email } from "../http/request-fields.ts";

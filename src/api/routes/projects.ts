@@ -2,18 +2,18 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
-import { canRead, sharedProjects } from "../../platform/account/access.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { Project } from "../../platform/model/project.ts";
+import { canRead, sharedProjects } from "../../platform/rules/account/access.ts";
+import { limitsOf } from "../../platform/rules/project/project-limits.ts";
+import { recoverableProjectsOf } from "../../platform/rules/project/recovery.ts";
 import {
   branchesOf,
   computesOnBranch,
   defaultBranchOf,
   findProject,
   projectsOf,
-} from "../../platform/lookup.ts";
-import type { Project } from "../../platform/project/project.ts";
-import { limitsOf } from "../../platform/project/project-limits.ts";
-import { recoverableProjectsOf } from "../../platform/project/recovery.ts";
+} from "../../platform/world/lookup.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { cursorParameter, encodeCursor, integerParameter, limitParameter } from "../http/paging.ts";
 import { issuePassword } from "../http/passwords.ts";

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { fail, unwrap } from "../../http/request.ts";
-import { findRole } from "../../platform/branch/role.ts";
-import { findProject } from "../../platform/lookup.ts";
-import { refuse } from "../../platform/refusal-codes.ts";
+import { refuse } from "../../platform/catalog/refusal-codes.ts";
+import { findRole } from "../../platform/rules/branch/role.ts";
+import { findProject } from "../../platform/world/lookup.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
 import { issuePassword, PASSWORDS_NOT_STORED } from "../http/passwords.ts";
 import type { RouteHandlers } from "../http/request-context.ts";

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { timestamp } from "../../http/timestamps.ts";
-import { authorize } from "../../platform/account/access.ts";
+import { authorize } from "../../platform/rules/account/access.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 
 const DEFAULT_TTL_S = 86_400; // S

@@ -3,14 +3,14 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
-import { findProject } from "../../platform/lookup.ts";
-import { recordsOf } from "../../platform/project/evolve-settings-record.ts";
 import {
   findRegion,
   findVpcEndpoint,
   restrictedProjects,
   vpcEndpointsOf,
-} from "../../platform/project/vpc-endpoint.ts";
+} from "../../platform/rules/project/vpc-endpoint.ts";
+import { recordsOf } from "../../platform/rules/settings/evolve-settings-record.ts";
+import { findProject } from "../../platform/world/lookup.ts";
 import type { RouteHandlers } from "../http/request-context.ts";
 
 const MAX_EXAMPLES = 3; // S

@@ -7,7 +7,7 @@ import type { RunStatement } from "../../control/http/sql-fields.ts";
 import { EngineError } from "../../engine/engine.ts";
 import type { ClientOrigin } from "../../gateway/client-session.ts";
 import { type DataUsage, DEFAULT_MAX_DATA } from "../../gateway/data/data-limit.ts";
-import type { DescribeBranchData, FindWritten } from "../../platform/branch-data/data-description.ts";
+import type { DescribeBranchData, FindWritten } from "../../platform/model/data-description.ts";
 import { CannotRunError } from "../../scenario/run/target.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { type ConnectionRequest, connectionUri, type ListedEndpoint } from "../../remote/connection-uri.ts";
 import { PublicApi } from "../../remote/public-api.ts";
 import { readServerFile } from "../server/server-file.ts";

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { ControlAnswer } from "../../control/document/answers.ts";
-import { closestMatch } from "../../platform/core/text.ts";
+import { closestMatch } from "../../kernel/text.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";

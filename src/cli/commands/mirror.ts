@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { Inventory, Omission } from "../../mirror/inventory.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { PublicApi, printable } from "../../remote/public-api.ts";
 import { plural } from "../../whatif/report/number-format.ts";
 import { parseApiUrl, withApiKey } from "../client/api-access.ts";

@@ -5,7 +5,7 @@ import { cp } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { engineUser } from "../../engine/os-user.ts";
-import { volumesOf } from "../../platform/branch-data/branch-data.ts";
+import { volumesOf } from "../../platform/model/branch-data.ts";
 import { BASE, MissingVolume, Volumes } from "../../volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { showProgress } from "../terminal/progress-display.ts";

@@ -4,7 +4,7 @@ import { firstSegment, LOG_DIRECTORY } from "../../engine/log-files.ts";
 import { parsePosition, segmentNumber, segmentOf } from "../../engine/log-position.ts";
 import { checkPages } from "../../engine/page-checksums.ts";
 import { baseFor } from "../../gateway/data/branch-volumes.ts";
-import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
+import type { BranchData, DataReference } from "../../platform/model/branch-data.ts";
 import { prepareReader } from "../../store/tables/stored-tables.ts";
 import type { Volume } from "../../volumes/volume.ts";
 import { MissingVolume, Volumes } from "../../volumes/volumes.ts";

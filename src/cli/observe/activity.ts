@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { ControlAnswer } from "../../control/document/answers.ts";
-import { ACTIVITY_KINDS, type ActivityKind } from "../../platform/compute/activity.ts";
+import { ACTIVITY_KINDS, type ActivityKind } from "../../platform/model/activity.ts";
 import { formatDuration } from "../../scenario/file/expectation.ts";
 import { addTargetOptions, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";

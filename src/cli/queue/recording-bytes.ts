@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
-import { END_OF_TIME } from "../../platform/core/time.ts";
+import { END_OF_TIME } from "../../kernel/time.ts";
+import { ACTIVITY_KINDS } from "../../platform/model/activity.ts";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import type { RecordedArrivalColumns } from "../../recordings/recorded-arrivals.ts";
 import { NO_CONNECTION } from "../../traffic/arrivals.ts";

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from "node:path";
+import { runsOfShard, type Shard } from "../../kernel/shard.ts";
 import { MAX } from "../../limits/limits.ts";
-import { runsOfShard, type Shard } from "../../platform/core/shard.ts";
 import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import { everyStep } from "../../scenario/file/step-schema.ts";

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promis
 import { createAdaptorServer } from "@hono/node-server";
 import type { ServedTarget } from "../../app/in-process-target.ts";
 import type { RunAction, RunState } from "../../control/http/watched-run.ts";
-import { isoInstant } from "../../platform/core/calendar.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import type { RunSoFar } from "../../scenario/run/run-watcher.ts";
 import { actionOf } from "../../scenario/run/step-executor.ts";

@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { dirname, resolve } from "node:path";
 import { styleText } from "node:util";
 import { InvalidArgumentError } from "commander";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { githubReport } from "../../scenario/report/github.ts";
 import { htmlReport } from "../../scenario/report/html.ts";
 import { jsonReport } from "../../scenario/report/json.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { listNames } from "../../platform/core/text.ts";
+import { listNames } from "../../kernel/text.ts";
 import type { RecordedTraffic, RecordingOptions } from "../../recordings/read-recording.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";

@@ -7,8 +7,8 @@ import {
   type ServerOptions,
   WorldMismatch,
 } from "../../app/open-worlds.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { DurationMs } from "../../platform/core/time.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import type { DataDirectory } from "../../worlds/data-directory.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
 import { CliError } from "../terminal/cli-error.ts";

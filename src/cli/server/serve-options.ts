@@ -1,5 +1,5 @@
 import type { ConsoleMode } from "../../app/console-mode.ts";
-import type { DurationDistribution } from "../../platform/core/distribution.ts";
+import type { DurationDistribution } from "../../kernel/distribution.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import type { PostgresServeOptions } from "./postgres-port.ts";
 

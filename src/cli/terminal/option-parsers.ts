@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from "commander";
-import { SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
-import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../../platform/compute/host-name.ts";
 import {
   DISTRIBUTION_RULE,
   type DurationDistribution,
   parseDistribution,
-} from "../../platform/core/distribution.ts";
-import { MAX_SHARDS, parseShard, type Shard } from "../../platform/core/shard.ts";
-import { DAY, parseDuration, type SimTime } from "../../platform/core/time.ts";
+} from "../../kernel/distribution.ts";
+import { MAX_SHARDS, parseShard, type Shard } from "../../kernel/shard.ts";
+import { DAY, parseDuration, type SimTime } from "../../kernel/time.ts";
+import { SECRET_PATTERN, SECRET_RULE } from "../../platform/model/api-key.ts";
+import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../../platform/rules/compute/host-name.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../../recordings/rows/instant.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../../simulation/world-clock.ts";

@@ -1,4 +1,4 @@
-import { escapeControls } from "../../platform/core/text.ts";
+import { escapeControls } from "../../kernel/text.ts";
 
 /** The colors and weights of our own output. */
 const ESCAPE = "\u001b";

@@ -1,4 +1,4 @@
-import { escapeControls } from "../../platform/core/text.ts";
+import { escapeControls } from "../../kernel/text.ts";
 
 /** A table in plain text; each column is as wide as its widest cell. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { BACKTEST_DEFAULTS, backtestPolicy } from "../../whatif/backtest/backtest-policies.ts";
 import { FOLD_DAYS, type Fold, type FoldLength, foldsOf } from "../../whatif/backtest/folds.ts";
 import { type FoldTraining, foldTraining } from "../../whatif/backtest/training.ts";

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { POLICY_FORMS, parsePolicy } from "../../whatif/policies/parse.ts";
 import { DEFAULTS, MAX_REPLICATIONS } from "../../whatif/report/question.ts";
 import { questionSummary } from "../../whatif/report/question-summary.ts";

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { DAY, type SimTime } from "../../kernel/time.ts";
 import { plural } from "../../whatif/report/number-format.ts";
 import { FLEET_PATTERNS, type FleetPattern, fleetTraffic } from "../../whatif/trace/fleet-traffic.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";

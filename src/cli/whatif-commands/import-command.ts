@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { plural } from "../../whatif/report/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";

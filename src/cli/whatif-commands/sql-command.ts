@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { ColumnMapping } from "../../recordings/rows/column-mapping.ts";
 import { NUMBER_UNITS, type NumberUnit } from "../../recordings/rows/decimal.ts";
 import { DIALECTS, type Dialect, gapQuery } from "../../whatif/gap-rows/gap-query.ts";

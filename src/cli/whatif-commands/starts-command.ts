@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { MINUTE } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { MINUTE } from "../../kernel/time.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import type { StartLatency } from "../../whatif/replay/start-latency.ts";

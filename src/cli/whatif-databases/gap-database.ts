@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { TextCells } from "../../recordings/rows/cells.ts";
 import { type ComputePart, gapQuery } from "../../whatif/gap-rows/gap-query.ts";
 import { gapRowSink } from "../../whatif/gap-rows/gap-row-reader.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { openGapFiles } from "../whatif/gap-files.ts";
 import { type OpenedTraces, openTraces } from "../whatif/open-traffic.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { MAX_SHARDS, type Shard } from "../../platform/core/shard.ts";
+import { MAX_SHARDS, type Shard } from "../../kernel/shard.ts";
 import type { PlainOutcome } from "../../whatif/replay/replay-outcome.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { MAX_SHARDS, type Shard } from "../../platform/core/shard.ts";
+import { MAX_SHARDS, type Shard } from "../../kernel/shard.ts";
 import { digestOf } from "../queue/packed-job.ts";
 import type { PartResult } from "../queue/part-result.ts";
 import {

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { needsFleetGaps } from "../../whatif/replay/replay-jobs.ts";
 import { plainOutcome, type ReplayOutcome } from "../../whatif/replay/replay-outcome.ts";
 import { trafficWithin } from "../../whatif/trace/known-traffic.ts";

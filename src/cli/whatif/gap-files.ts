@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { isoInstant } from "../../platform/core/calendar.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { GapTable } from "../../whatif/gap-rows/gap-table.ts";
 import { plural } from "../../whatif/report/number-format.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import { fileInput, readRowsOf } from "../../recordings/trace-files/file-input.ts";
 import {

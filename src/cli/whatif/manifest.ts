@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { isoInstant } from "../../platform/core/calendar.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
 import type { Question } from "../../whatif/report/question.ts";
 import { questionSummary } from "../../whatif/report/question-summary.ts";
 import type { OpenedTraces } from "./open-traffic.ts";

@@ -1,6 +1,8 @@
 import { basename, extname } from "node:path";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
+import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { MAX } from "../../limits/limits.ts";
 import {
   DEFAULT_PROFILE,
@@ -8,8 +10,6 @@ import {
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import { builtInProfile, type NamedProfile } from "../../whatif/report/prices.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { readText } from "../terminal/read-text.ts";

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { SimTime } from "../../kernel/time.ts";
 import {
   DEFAULT_PRICED_PLAN,
   newestPriceList,
@@ -8,7 +9,6 @@ import {
   type PriceListDate,
 } from "../../platform/catalog/price-lists.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import type { SimTime } from "../../platform/core/time.ts";
 import type { SuspendDelay } from "../../whatif/curve/curve.ts";
 import type { StartLatency } from "../../whatif/replay/start-latency.ts";
 import {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { randomFrom } from "../../simulation/random.ts";
 import {
   type CurveReading,

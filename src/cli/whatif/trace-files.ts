@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { isoInstant } from "../../platform/core/calendar.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
 import type { TraceFile } from "../../recordings/trace-files/trace-file.ts";
 import { estimateTraceBytes, TraceWriter } from "../../recordings/trace-files/trace-writer.ts";

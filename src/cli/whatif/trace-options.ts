@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { parseInstantOption } from "../terminal/option-parsers.ts";

@@ -1,8 +1,8 @@
 import type { ControlAnswer } from "../../control/document/answers.ts";
 import { parseObject } from "../../control/http/render-object.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { WorldSettings } from "../../platform/core/world-settings.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { WorldSettings } from "../../platform/model/world-settings.ts";
 import type { WorldDefaults } from "../../whatif/report/question.ts";
 import { HISTORY_TRUNCATED, worldDefaults } from "../../whatif/report/world-defaults.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";

@@ -1,7 +1,7 @@
 // Objects in the answers of the control API.
 
 import * as z from "zod";
-import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
+import { ACTIVITY_KINDS } from "../../platform/model/activity.ts";
 
 export const instant = z.string().meta({ format: "date-time" });
 const nullableInstant = instant.nullable();

@@ -1,8 +1,8 @@
 import { unwrap } from "../../http/request.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import { blockersOf, type Operation } from "../../platform/operation/operation.ts";
-import { unfinishedOperations } from "../../platform/operation/schedule-operations.ts";
-import { refuse } from "../../platform/refusal-codes.ts";
+import { refuse } from "../../platform/catalog/refusal-codes.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { blockersOf, type Operation } from "../../platform/model/operation.ts";
+import { unfinishedOperations } from "../../platform/rules/operation/schedule-operations.ts";
 import type { WorldView } from "../../worlds/world-handle.ts";
 import { formatInstant } from "../http/render-object.ts";
 import {

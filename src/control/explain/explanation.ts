@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldView } from "../../worlds/world-handle.ts";
 import { formatInstant, renderObject } from "../http/render-object.ts";
 

@@ -5,10 +5,10 @@ import {
   type DurationDistribution,
   formatDistribution,
   parseDistribution,
-} from "../../platform/core/distribution.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import { DAY, parseDuration, SECOND } from "../../platform/core/time.ts";
-import type { FaultEffect } from "../../platform/fault/fault.ts";
+} from "../../kernel/distribution.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import { DAY, parseDuration, SECOND } from "../../kernel/time.ts";
+import type { FaultEffect } from "../../platform/model/fault.ts";
 import { duration } from "../http/control-fields.ts";
 import { strict, unknownName } from "../http/strict-fields.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { instant, text } from "../../http/fields.ts";
-import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
-import { END_OF_TIME, parseDuration } from "../../platform/core/time.ts";
+import { END_OF_TIME, parseDuration } from "../../kernel/time.ts";
+import { ACTIVITY_KINDS } from "../../platform/model/activity.ts";
 import { parseClockSetting } from "../../simulation/world-clock.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, WORLD_NAME, WORLD_NAME_RULE } from "../../worlds/world-handle.ts";
 

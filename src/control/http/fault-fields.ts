@@ -1,13 +1,13 @@
 import * as z from "zod";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { OPERATION_ACTIONS } from "../../platform/catalog/operation-actions.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
 import {
   type Fault,
   type FaultDefinition,
   type FaultEffect,
   isConnectionEffect,
   isOperationEffect,
-} from "../../platform/fault/fault.ts";
+} from "../../platform/model/fault.ts";
 import { effect, renderEffect } from "../explain/fault-effect.ts";
 import { clockInstant, givenName } from "./control-fields.ts";
 import { formatInstant as renderInstant } from "./render-object.ts";

@@ -10,7 +10,7 @@ import {
   respondWithError,
   type WorldResolver,
 } from "../../http/request.ts";
-import type { DescribeBranchData } from "../../platform/branch-data/data-description.ts";
+import type { DescribeBranchData } from "../../platform/model/data-description.ts";
 import type { MoveDestination } from "../../worlds/moves/world-move.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
 import type { DataUsage, PostgresFigures } from "../routes/metrics.ts";

@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 
 /** Instants of the control API have milliseconds, unlike those of the imitated API. */
 export function formatInstant(at: SimTime): string {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { closestMatch } from "../../platform/core/text.ts";
+import { closestMatch } from "../../kernel/text.ts";
 
 /** An object with only these fields. An unknown field is an error that suggests the closest known name. */
 export function strict<S extends z.core.$ZodLooseShape>(shape: S) {

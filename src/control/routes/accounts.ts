@@ -2,16 +2,16 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { id, keyName, text } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
-import type { Account } from "../../platform/account/account.ts";
-import { type ApiKey, SECRET_PATTERN, SECRET_RULE } from "../../platform/account/api-key.ts";
+import { refuse } from "../../platform/catalog/refusal-codes.ts";
+import type { Account } from "../../platform/model/account.ts";
+import { type ApiKey, SECRET_PATTERN, SECRET_RULE } from "../../platform/model/api-key.ts";
 import {
   findApiKeyByHash,
   isRevokedHash,
   validApiKeys,
   validOrganizationKeys,
-} from "../../platform/account/decide-api-key.ts";
-import { profileOfWorld } from "../../platform/core/world.ts";
-import { refuse } from "../../platform/refusal-codes.ts";
+} from "../../platform/rules/account/decide-api-key.ts";
+import { profileOfWorld } from "../../platform/world/world.ts";
 import { hashSecret, newApiKeySecret } from "../../worlds/secrets.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail } from "../../http/request.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { ClockReading } from "../../worlds/world-handle.ts";
 import { clockMoved } from "../http/clock-moves.ts";
 import { clockInstant, duration } from "../http/control-fields.ts";

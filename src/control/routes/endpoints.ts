@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
-import type { World } from "../../platform/core/world.ts";
-import { isComputeVisible } from "../../platform/lookup.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
+import { isComputeVisible } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 import { strict } from "../http/strict-fields.ts";

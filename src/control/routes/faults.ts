@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { parseInput, parseJsonBody, readBody, unwrap } from "../../http/request.ts";
-import { findFault } from "../../platform/fault/decide-fault.ts";
+import { findFault } from "../../platform/rules/fault/decide-fault.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { givenName } from "../http/control-fields.ts";
 import { faultFields, renderFault } from "../http/fault-fields.ts";

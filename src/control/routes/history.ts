@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
-import { refuse } from "../../platform/refusal-codes.ts";
+import { refuse } from "../../platform/catalog/refusal-codes.ts";
 import type { WorldHandle, WorldView } from "../../worlds/world-handle.ts";
 import { explainEndpoint } from "../explain/explain-endpoint.ts";
 import { explainOperation } from "../explain/explain-operation.ts";

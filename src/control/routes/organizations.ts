@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { unwrap } from "../../http/request.ts";
-import { membersOf } from "../../platform/account/organization.ts";
-import { findOrganization } from "../../platform/lookup.ts";
+import { membersOf } from "../../platform/rules/account/organization.ts";
+import { findOrganization } from "../../platform/world/lookup.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
 

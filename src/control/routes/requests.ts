@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import * as z from "zod";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { clockInstant } from "../http/control-fields.ts";

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { unwrap } from "../../http/request.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import { refuse } from "../../platform/refusal-codes.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import { refuse } from "../../platform/catalog/refusal-codes.ts";
 import { AUTOMATIC_PREFIX, BACKUP_PREFIX, type SnapshotInfo } from "../../worlds/world-handle.ts";
 import { snapshotName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";

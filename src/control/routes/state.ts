@@ -1,4 +1,4 @@
-import type { World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/world/world.ts";
 import { renderSorted } from "../http/render-object.ts";
 import { sortInSlices } from "../http/sort-in-slices.ts";
 

@@ -1,12 +1,12 @@
+import type { SimTime } from "../../kernel/time.ts";
 import { releaseAt, releasedAt } from "../../platform/catalog/release.ts";
 import { computeResources, maxConnections } from "../../platform/catalog/sizes.ts";
-import { idleSince, suspendDelaySeconds, suspendDueAt } from "../../platform/compute/autosuspend.ts";
-import { cacheAdvice, EMPTY_CACHE, hitRatio } from "../../platform/compute/cache.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import { countConnections, effectiveRange } from "../../platform/compute/open-connections.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import { profileOfWorld, type World } from "../../platform/core/world.ts";
-import { pendingStateOf } from "../../platform/operation/operation.ts";
+import { cacheAdvice, EMPTY_CACHE, hitRatio } from "../../platform/model/cache.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import { pendingStateOf } from "../../platform/model/operation.ts";
+import { idleSince, suspendDelaySeconds, suspendDueAt } from "../../platform/rules/compute/autosuspend.ts";
+import { countConnections, effectiveRange } from "../../platform/rules/compute/open-connections.ts";
+import { profileOfWorld, type World } from "../../platform/world/world.ts";
 import { formatInstant } from "../http/render-object.ts";
 
 /** The status that the platform's console shows (`docs/evidence.md`). */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Hono } from "hono";
 import * as z from "zod";
 import { fail } from "../../http/request.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { clockInstant } from "../http/control-fields.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
 import { parseInput, unwrap } from "../../http/request.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { WorldInfo } from "../../worlds/world-handle.ts";
 import { clockSetting, point, worldName } from "../http/control-fields.ts";
 import { type ControlOptions, type DocumentedHandler, handler } from "../http/handler.ts";

@@ -1,8 +1,8 @@
-import type { Compute } from "../../platform/compute/compute.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { Operation } from "../../platform/model/operation.ts";
+import type { World } from "../../platform/world/world.ts";
 import { Lane } from "./lane.ts";
 
 /** Something that happened at one instant. */

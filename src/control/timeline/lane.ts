@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 
 const LANE_STATES = ["starting", "active", "suspending", "suspended", "deleted"] as const;
 export type LaneState = (typeof LANE_STATES)[number];

@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { Lane, LaneSpan, LaneState } from "./lane.ts";
 
 /** Times are in milliseconds after the beginning of the period. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { unwrap } from "../../http/request.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { LaneFold } from "./fold-lanes.ts";
 

@@ -1,5 +1,5 @@
 import { type RunningEngine, SPARE_DATABASE } from "../../engine/engine.ts";
-import type { BlockCounts } from "../../platform/compute/cache.ts";
+import type { BlockCounts } from "../../platform/model/cache.ts";
 
 const BLOCK_BYTES = 8_192;
 /** Postgres looks at every file of a database for its size. */

@@ -1,6 +1,6 @@
 import type { RunningEngine } from "../../engine/engine.ts";
 import type { FileCacheStatistics } from "../../engine/extension.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 
 /** The data that the engine of a compute works on, from before its start until after its exit. */
 export interface ComputeCluster {

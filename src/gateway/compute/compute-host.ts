@@ -1,6 +1,6 @@
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { type FileCacheStatistics, writeCacheStatistics } from "../../engine/extension.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../errors.ts";
 import { BlockStatistics, type DataSample } from "./block-statistics.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";

@@ -5,8 +5,8 @@ import type { AppliedContent, Content, LearnedChanges } from "../../engine/conte
 import { asApplied, hasChanges, learnedChanges } from "../../engine/content.ts";
 import type { Engine, RunningEngine } from "../../engine/engine.ts";
 import type { FileCacheStatistics } from "../../engine/extension.ts";
-import type { BranchData } from "../../platform/branch-data/branch-data.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { BranchData } from "../../platform/model/branch-data.ts";
 import type { OpenedData } from "../data/branch-volumes.ts";
 import type { WorldData } from "../data/world-data.ts";
 import type { ComputeCluster } from "./compute-cluster.ts";

@@ -2,7 +2,7 @@ import { existsSync, symlinkSync } from "node:fs";
 import { deleteRows } from "../../engine/delete-rows.ts";
 import { type CopyRequest, type Engine, EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { parsePosition } from "../../engine/log-position.ts";
-import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
+import type { BranchData, DataReference } from "../../platform/model/branch-data.ts";
 import { makeSparse } from "../../volumes/sparse-log.ts";
 import type { Scratch, Volume, VolumeBase } from "../../volumes/volume.ts";
 import { MissingVolume, type Volumes } from "../../volumes/volumes.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { BranchData } from "../../platform/branch-data/branch-data.ts";
-import type { DataDescription } from "../../platform/branch-data/data-description.ts";
+import type { BranchData } from "../../platform/model/branch-data.ts";
+import type { DataDescription } from "../../platform/model/data-description.ts";
 import { sizeOnDisk } from "../../volumes/volume-size.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 

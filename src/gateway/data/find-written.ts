@@ -1,6 +1,6 @@
 import { parsePosition } from "../../engine/log-position.ts";
-import type { BranchData } from "../../platform/branch-data/branch-data.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { BranchData } from "../../platform/model/branch-data.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 
 /** What a running engine may have written since the last mark, which it writes when its clients pause. */

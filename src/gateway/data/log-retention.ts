@@ -1,7 +1,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import { parsePosition } from "../../engine/log-position.ts";
-import type { BranchData, DataReference } from "../../platform/branch-data/branch-data.ts";
-import { SECOND, type SimTime } from "../../platform/core/time.ts";
+import { SECOND, type SimTime } from "../../kernel/time.ts";
+import type { BranchData, DataReference } from "../../platform/model/branch-data.ts";
 import type { Mark } from "../../volumes/marks.ts";
 import type { Volume, VolumeBase } from "../../volumes/volume.ts";
 import type { Volumes } from "../../volumes/volumes.ts";

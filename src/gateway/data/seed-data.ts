@@ -6,7 +6,7 @@ import { applyContent } from "../../engine/cluster-content.ts";
 import { ensureRights } from "../../engine/cluster-rights.ts";
 import { asApplied, type Content } from "../../engine/content.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { defaultBranchOf } from "../../platform/lookup.ts";
+import { defaultBranchOf } from "../../platform/world/lookup.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 

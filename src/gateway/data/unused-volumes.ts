@@ -1,4 +1,4 @@
-import { volumesOf } from "../../platform/branch-data/branch-data.ts";
+import { volumesOf } from "../../platform/model/branch-data.ts";
 import type { Volumes } from "../../volumes/volumes.ts";
 import type { WorldsHandle } from "../../worlds/world-handle.ts";
 

@@ -1,7 +1,7 @@
 import { EngineError, type RunningEngine } from "../../engine/engine.ts";
 import { parsePosition } from "../../engine/log-position.ts";
-import type { BranchData } from "../../platform/branch-data/branch-data.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { BranchData } from "../../platform/model/branch-data.ts";
 import type { Scratch, Volume } from "../../volumes/volume.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { EngineExited } from "../compute/engine-exit.ts";

@@ -1,5 +1,5 @@
 import { BlockList, isIPv6 } from "node:net";
-import { effectiveSettings } from "../../platform/project/project-settings.ts";
+import { effectiveSettings } from "../../platform/rules/project/project-settings.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { addressNotAllowed, CLIENT_ERRORS } from "../errors.ts";
 import type { ClientError } from "../messages.ts";

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { EngineAddress } from "../../engine/engine.ts";
-import { poolSize } from "../../platform/compute/open-connections.ts";
+import { poolSize } from "../../platform/rules/compute/open-connections.ts";
 import { greeting } from "../messages.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
 import type { EngineConnection } from "../relay/engine-connection.ts";

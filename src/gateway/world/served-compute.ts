@@ -1,4 +1,4 @@
-import { findConnection } from "../../platform/compute/open-connections.ts";
+import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { cacheStatisticsOf } from "../compute/branch-content.ts";
 import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Engine, RunningEngine } from "../../engine/engine.ts";
 import { waitUntil } from "../../http/world-clock-wait.ts";
-import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
-import { findReachableCompute } from "../../platform/compute/decide-activity.ts";
-import { findConnection } from "../../platform/compute/open-connections.ts";
+import { CLIENT_CONNECTION_PREFIX } from "../../platform/model/connection.ts";
+import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
+import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { Verifier } from "../../worlds/scram-verifier.ts";
 import type { Report, WorldHandle } from "../../worlds/world-handle.ts";
 import { verifierOfRole } from "../compute/branch-content.ts";

@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BlockCounts } from "../../platform/compute/cache.ts";
-import type { SpanData } from "../../platform/compute/span.ts";
-import { MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
+import type { BlockCounts } from "../../platform/model/cache.ts";
+import type { SpanData } from "../../platform/model/span.ts";
 import type { Report, Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import type { CpuLoad } from "../compute/cpu-load.ts";
 

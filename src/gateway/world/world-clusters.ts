@@ -1,5 +1,5 @@
 import type { Engine } from "../../engine/engine.ts";
-import { primaryComputeOf } from "../../platform/lookup.ts";
+import { primaryComputeOf } from "../../platform/world/lookup.ts";
 import type { WorldHandle } from "../../worlds/world-handle.ts";
 import { enginePlan, learnContent } from "../compute/branch-content.ts";
 import type { ComputeCluster } from "../compute/compute-cluster.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "../../http/world-clock-wait.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import {
   type ConnectionFaults,
   combineConnectionFaults,
   connectionTarget,
-} from "../../platform/fault/connection-fault.ts";
+} from "../../platform/rules/fault/connection-fault.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { ConnectionDropped, ConnectionRejected, refusedConnection, rejectedByFault } from "../errors.ts";
 

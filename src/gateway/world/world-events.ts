@@ -1,6 +1,6 @@
-import { changesContent } from "../../platform/branch/content-history.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { changesContent } from "../../platform/rules/branch/content-history.ts";
 import type { WorldData } from "../data/world-data.ts";
 import { CLIENT_ERRORS } from "../errors.ts";
 import type { ComputeChanges } from "./compute-changes.ts";

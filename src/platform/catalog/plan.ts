@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../refusal-codes.ts";
+import { type Refusal, refuse } from "./refusal-codes.ts";
 
 export type PlanName = "paid" | "free";
 

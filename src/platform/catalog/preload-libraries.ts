@@ -1,4 +1,4 @@
-import { ACCEPTED, type Result, refuse } from "../refusal-codes.ts";
+import { ACCEPTED, type Result, refuse } from "./refusal-codes.ts";
 
 /** S: the libraries that Postgres loads at start, for a project or for one compute. */
 export type PreloadLibraries = {

@@ -1,5 +1,5 @@
-import type { DurationDistribution } from "../core/distribution.ts";
-import { DAY, type DurationMs, MINUTE, SECOND } from "../core/time.ts";
+import type { DurationDistribution } from "../../kernel/distribution.ts";
+import { DAY, type DurationMs, MINUTE, SECOND } from "../../kernel/time.ts";
 import type { OperationAction } from "./operation-actions.ts";
 
 export type ProfileName = "2024" | "2026";

@@ -1,4 +1,4 @@
-import { type SimTime, WEEK } from "../core/time.ts";
+import { type SimTime, WEEK } from "../../kernel/time.ts";
 
 /**
  * R: compute releases come out about weekly. A: every Thursday at 00:00 UTC of the world's clock, numbered by

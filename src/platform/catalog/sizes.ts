@@ -1,6 +1,6 @@
-import { accept, type Result, refuse } from "../refusal-codes.ts";
 import { type Plan, refuseByPlan } from "./plan.ts";
 import type { Profile } from "./profile-defaults-and-limits.ts";
+import { accept, type Result, refuse } from "./refusal-codes.ts";
 
 /** The bounds between which a compute scales, in CU; equal for a fixed size. */
 export type SizeRange = { readonly minCu: number; readonly maxCu: number };

@@ -1,4 +1,4 @@
-import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import { InstantReader } from "../rows/instant-reader.ts";
 import type { Intake } from "../rows/intake.ts";
 import type { InputReader } from "./csv-input.ts";

@@ -1,5 +1,5 @@
-import type { ActivityRecorded } from "../../platform/compute/activity.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import type { ActivityRecorded } from "../../platform/model/activity.ts";
 import type { Intake } from "../rows/intake.ts";
 
 /** Events that affect running and waiting arrivals of a compute. */

@@ -1,6 +1,6 @@
-import { utcInstant } from "../../platform/core/calendar.ts";
-import { type Random, uniform } from "../../platform/core/random-port.ts";
-import { DAY, type DurationMs, MINUTE, type SimTime } from "../../platform/core/time.ts";
+import { utcInstant } from "../../kernel/calendar.ts";
+import { type Random, uniform } from "../../kernel/random-port.ts";
+import { DAY, type DurationMs, MINUTE, type SimTime } from "../../kernel/time.ts";
 import { type Cells, textAt } from "../rows/cells.ts";
 import type { Intake } from "../rows/intake.ts";
 import { RecordingError } from "../rows/recording-error.ts";

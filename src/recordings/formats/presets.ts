@@ -1,5 +1,5 @@
-import { utcInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import { utcInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { ColumnMapping } from "../rows/column-mapping.ts";
 import type { NumberUnit } from "../rows/decimal.ts";
 

@@ -1,5 +1,5 @@
-import { ACTIVITY_KINDS, type ActivityKind } from "../../platform/compute/activity.ts";
-import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
+import { ACTIVITY_KINDS, type ActivityKind } from "../../platform/model/activity.ts";
 import { COLUMN_NAMES, ColumnFinder, durationUnitOf } from "./column-names.ts";
 import { millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { INSTANT_OR_NUMBER_RULE, InstantReader } from "./instant-reader.ts";

@@ -1,4 +1,4 @@
-import { closestMatch } from "../../platform/core/text.ts";
+import { closestMatch } from "../../kernel/text.ts";
 import type { NumberUnit } from "./decimal.ts";
 import { RecordingError } from "./recording-error.ts";
 

@@ -1,5 +1,5 @@
-import { utcInstant } from "../../platform/core/calendar.ts";
-import { END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { utcInstant } from "../../kernel/calendar.ts";
+import { END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
 import { isTimeZone, TimeZone } from "../../traffic/time-zone.ts";
 import { instantUnitOf, integerDigitsIn, millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { parseInstant } from "./instant.ts";

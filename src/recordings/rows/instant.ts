@@ -1,5 +1,5 @@
-import { utcDateOf, utcInstant } from "../../platform/core/calendar.ts";
-import { DAY, END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { utcDateOf, utcInstant } from "../../kernel/calendar.ts";
+import { DAY, END_OF_TIME, HOUR, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
 
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;

@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { type RowColumns, rowColumns } from "./row-run.ts";
 
 /** The rows of one compute in one run, by ascending arrival. */

@@ -1,4 +1,4 @@
-import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import { PRESETS, type PresetName, presetOf } from "../formats/presets.ts";
 import { type Cells, textAt } from "./cells.ts";
 import { type ColumnMapping, columnsOf, completeMapping, type TraceField } from "./column-mapping.ts";

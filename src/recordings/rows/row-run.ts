@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { RowSink } from "./intake.ts";
 
 /** Rows of many computes as columns. */

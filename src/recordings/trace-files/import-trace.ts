@@ -1,5 +1,5 @@
-import { isOfShard, type Shard } from "../../platform/core/shard.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import { isOfShard, type Shard } from "../../kernel/shard.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { BadInputRow } from "../rows/bad-rows.ts";
 import { Intake, type IntakeOptions } from "../rows/intake.ts";
 import { mergeSegments, type RunSegment } from "../rows/merged-rows.ts";

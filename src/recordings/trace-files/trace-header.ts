@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import type { Period } from "../trace/trace.ts";
 
 /** The start of a `.standin-trace`; the blocks and then the index follow. */

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import { PART_LENGTH, type Period } from "../trace/trace.ts";
 import { type BlockColumns, blockColumns, encodeBlock, largestBlock } from "./trace-block.ts";

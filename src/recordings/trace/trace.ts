@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 
 /** Requests of one compute, or a consecutive part of them, as columns of equal length by ascending `at`. */
 export type ComputeArrivals = {

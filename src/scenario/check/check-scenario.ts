@@ -1,4 +1,4 @@
-import { closestMatch, listNames } from "../../platform/core/text.ts";
+import { closestMatch, listNames } from "../../kernel/text.ts";
 import { Labels } from "../file/labels.ts";
 import type { Scenario } from "../file/scenario-schema.ts";
 import { ACTIONS, everyStep, type Step } from "../file/step-schema.ts";

@@ -1,7 +1,7 @@
+import { closestMatch, listNames } from "../../kernel/text.ts";
 import { OPERATION_ACTIONS } from "../../platform/catalog/operation-actions.ts";
-import { closestMatch, listNames } from "../../platform/core/text.ts";
-import { EVENT_TYPES } from "../../platform/evolve.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { Operation } from "../../platform/model/operation.ts";
+import { EVENT_TYPES } from "../../platform/rules/evolve.ts";
 import { type Expectation, formatDuration } from "../file/expectation.ts";
 import { METHODS } from "../file/request-step.ts";
 import {

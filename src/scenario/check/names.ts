@@ -1,5 +1,5 @@
-import { listNames } from "../../platform/core/text.ts";
-import type { DurationMs } from "../../platform/core/time.ts";
+import { listNames } from "../../kernel/text.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import { isLabel, type LabelKind, type Labels } from "../file/labels.ts";
 import { invalidInstantsIn, ROUND_NAME, referencesIn } from "../file/references.ts";
 

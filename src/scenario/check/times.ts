@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { formatDuration } from "../file/expectation.ts";
 import type { Scenario } from "../file/scenario-schema.ts";
 import { everyStep, type Step } from "../file/step-schema.ts";

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import type * as z from "zod";
-import { closestMatch } from "../../platform/core/text.ts";
+import { closestMatch } from "../../kernel/text.ts";
 import { checkScenario } from "../check/check-scenario.ts";
 import type { ReportProblem } from "../check/names.ts";
 import {

@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { parseDuration, type SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { parseDuration, type SimTime } from "../../kernel/time.ts";
 
 /** The text in braces in a path or a body: a label or a captured name. */
 const NAME = "[a-z0-9][a-z0-9_/-]*";

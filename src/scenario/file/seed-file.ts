@@ -1,10 +1,10 @@
-import { isRevokedHash } from "../../platform/account/decide-api-key.ts";
-import { rolesWithSecretAfter } from "../../platform/branch/role.ts";
-import type { Command } from "../../platform/commands.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { Result } from "../../platform/refusal-codes.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Result } from "../../platform/catalog/refusal-codes.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { isRevokedHash } from "../../platform/rules/account/decide-api-key.ts";
+import { rolesWithSecretAfter } from "../../platform/rules/branch/role.ts";
+import type { Command } from "../../platform/rules/commands.ts";
+import type { World } from "../../platform/world/world.ts";
 import {
   type SeedAccount,
   type SeedBranch,

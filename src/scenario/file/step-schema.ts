@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ACTIVITY_KINDS } from "../../platform/compute/activity.ts";
+import { ACTIVITY_KINDS } from "../../platform/model/activity.ts";
 import { documented, duration, strictObject } from "../../traffic/pattern-fields.ts";
 import { expectation } from "./expectation.ts";
 import { METHODS, requestStep } from "./request-step.ts";

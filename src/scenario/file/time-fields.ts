@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseDuration, type SimTime } from "../../platform/core/time.ts";
+import { parseDuration, type SimTime } from "../../kernel/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 import { DURATION_RULE, documented } from "../../traffic/pattern-fields.ts";
 

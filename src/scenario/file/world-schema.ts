@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
 import { DEFAULT_PROFILE, PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
 import { documented, strictObject } from "../../traffic/pattern-fields.ts";
 import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
 import { instant } from "./time-fields.ts";

@@ -1,6 +1,6 @@
 import { isMap, isNode, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import type * as z from "zod";
-import { findLoneSurrogate } from "../../platform/core/text.ts";
+import { findLoneSurrogate } from "../../kernel/text.ts";
 
 /** A place in a file, and what is wrong there. `line` and `column` count from 1. */
 export type Problem = { readonly line: number; readonly column: number; readonly message: string };

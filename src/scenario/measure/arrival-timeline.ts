@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 
 const SLOTS = 512;
 const FIRST_SLOT_MS: DurationMs = 1_000;

@@ -1,8 +1,8 @@
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
-import type { Activity } from "../../platform/compute/activity.ts";
-import type { Compute } from "../../platform/compute/compute.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import { profileOfWorld, type World } from "../../platform/core/world.ts";
+import type { Activity } from "../../platform/model/activity.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import { profileOfWorld, type World } from "../../platform/world/world.ts";
 import type { ComputeTimeline } from "../run/verdict.ts";
 import { ArrivalTimeline } from "./arrival-timeline.ts";
 import type { Counters } from "./counters.ts";

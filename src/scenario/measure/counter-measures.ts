@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { MeasureName } from "../file/expectation.ts";
 import type { Counters } from "./counters.ts";
 

@@ -1,4 +1,4 @@
-import type { World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/world/world.ts";
 import { Counters } from "./counters.ts";
 
 /** The counters of every resource, each below those of the resource that contains it, and all below those of the world. */

@@ -1,6 +1,6 @@
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { OPERATION_ACTIONS, type OperationAction } from "../../platform/catalog/operation-actions.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 import { WaitCounts } from "./wait-counts.ts";
 
 const OPERATION_ENDS = [

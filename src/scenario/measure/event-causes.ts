@@ -1,5 +1,5 @@
-import type { RecordedEvent } from "../../platform/events.ts";
-import { suspendsCompute } from "../../platform/operation/operation.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { suspendsCompute } from "../../platform/model/operation.ts";
 
 /** The source name of activity from steps. */
 export const STEP_SOURCE = "step";

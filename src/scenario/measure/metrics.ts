@@ -1,8 +1,8 @@
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import { isComputeVisible } from "../../platform/lookup.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { Operation } from "../../platform/model/operation.ts";
+import { isComputeVisible } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
 import type { ComputeTimeline } from "../run/verdict.ts";

@@ -1,9 +1,9 @@
-import type { Compute } from "../../platform/compute/compute.ts";
-import { countConnections } from "../../platform/compute/open-connections.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import { branchesOf, isComputeVisible } from "../../platform/lookup.ts";
-import type { Project } from "../../platform/project/project.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import type { Project } from "../../platform/model/project.ts";
+import { countConnections } from "../../platform/rules/compute/open-connections.ts";
+import { branchesOf, isComputeVisible } from "../../platform/world/lookup.ts";
+import type { World } from "../../platform/world/world.ts";
 
 // Counts of existing resources, within the account, project, branch or compute `id` (inclusive), or in the
 // whole world.

@@ -1,4 +1,4 @@
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 
 /** Length of a block of waits: a percentile skips whole blocks. */
 const BLOCK_MS = 32;

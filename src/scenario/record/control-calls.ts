@@ -1,10 +1,10 @@
-import type { ApiKey } from "../../platform/account/api-key.ts";
-import type { Activity } from "../../platform/compute/activity.ts";
-import type { SpanData } from "../../platform/compute/span.ts";
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { FaultDefinition } from "../../platform/fault/fault.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { Activity } from "../../platform/model/activity.ts";
+import type { ApiKey } from "../../platform/model/api-key.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { FaultDefinition } from "../../platform/model/fault.ts";
+import type { SpanData } from "../../platform/model/span.ts";
 
 /** Renders values as the control API accepts them. */
 export type ControlRenderers = {

@@ -1,5 +1,5 @@
-import type { SimTime } from "../../platform/core/time.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
 /**

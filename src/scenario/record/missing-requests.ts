@@ -1,6 +1,6 @@
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
 type Decision = readonly [RecordedEvent, ...RecordedEvent[]];

@@ -1,8 +1,8 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { listNames } from "../../platform/core/text.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { listNames } from "../../kernel/text.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { escapeReferences } from "../file/references.ts";
 import { type ControlRenderers, controlCallFor, firstKeysByAccount } from "./control-calls.ts";

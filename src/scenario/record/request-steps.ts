@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { findLoneSurrogate } from "../../platform/core/text.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { findLoneSurrogate } from "../../kernel/text.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 import { escapeReferences } from "../file/references.ts";
 import { METHODS } from "../file/request-step.ts";

@@ -1,4 +1,4 @@
-import { escapeControls } from "../../platform/core/text.ts";
+import { escapeControls } from "../../kernel/text.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { ComputeTimeline, OperationSpan, Verdict } from "../run/verdict.ts";
 import { escapeHtml } from "./html-text.ts";
 import { instantOf } from "./instants.ts";

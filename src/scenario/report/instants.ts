@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 
 /** An instant of a verdict. */

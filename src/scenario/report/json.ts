@@ -1,4 +1,4 @@
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { jsonMeasureName, type MeasureName } from "../file/expectation.ts";
 import type { CouldNotRun, ReportedVerdict, Verdict } from "../run/verdict.ts";
 

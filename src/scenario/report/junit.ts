@@ -1,5 +1,5 @@
 import { create } from "xmlbuilder2";
-import { escapeControls } from "../../platform/core/text.ts";
+import { escapeControls } from "../../kernel/text.ts";
 import { mapStrings } from "../file/references.ts";
 import type { CouldNotRun, ReportedVerdict, RunFailure } from "../run/verdict.ts";
 import { secondsBetween } from "./instants.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Shard } from "../../platform/core/shard.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import type { CouldNotRun, ReportedVerdict } from "../run/verdict.ts";
 
 /** A report that cannot be merged. */

@@ -1,6 +1,6 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import { nameOfTarget } from "../../platform/fault/fault.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { nameOfTarget } from "../../platform/model/fault.ts";
 import type { Labels } from "../file/labels.ts";
 import type { Decision } from "../measure/event-causes.ts";
 

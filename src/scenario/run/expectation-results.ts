@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { PlacedExpectation } from "../file/every-expectation.ts";
 import { describeExpectation, type Expectation, marginOf } from "../file/expectation.ts";
 import type { ExpectationResult, FilePosition } from "./verdict.ts";

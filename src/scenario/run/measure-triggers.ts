@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Expectation, MeasureName } from "../file/expectation.ts";
 
 /** Whether every event changes the measure. */

@@ -1,5 +1,5 @@
-import type { Activity } from "../../platform/compute/activity.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Activity } from "../../platform/model/activity.ts";
 import type { Step } from "../file/step-schema.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
 import { checkInvariants } from "../../simulation/invariants.ts";
 import {
   describeExpectation,

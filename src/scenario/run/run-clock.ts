@@ -1,4 +1,4 @@
-import { type DurationMs, HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, HOUR, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { Scenario } from "../file/scenario-schema.ts";
 import type { Wakeup } from "./parallel.ts";
 import type { RunObservation } from "./run-observation.ts";

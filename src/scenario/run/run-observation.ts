@@ -1,6 +1,6 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import { everyExpectation } from "../file/every-expectation.ts";
 import type { Expectation } from "../file/expectation.ts";
 import type { Scenario } from "../file/scenario-schema.ts";

@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { everyExpectation } from "../file/every-expectation.ts";
 import type { Expectation, MeasureName } from "../file/expectation.ts";
 import { failurePath } from "../file/failure-path.ts";

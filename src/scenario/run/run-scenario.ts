@@ -1,6 +1,6 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { Expectation } from "../file/expectation.ts";
 import type { Scenario } from "../file/scenario-schema.ts";
 import { everyStep, type Step } from "../file/step-schema.ts";

@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { ExpectationResult, RunFailure, StepResult } from "./verdict.ts";
 
 /** What a run has done so far. */

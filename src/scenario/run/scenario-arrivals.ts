@@ -1,9 +1,9 @@
-import type { Activity } from "../../platform/compute/activity.ts";
-import { findConnection } from "../../platform/compute/open-connections.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { Refusal } from "../../platform/refusal-codes.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import type { Refusal } from "../../platform/catalog/refusal-codes.ts";
+import type { Activity } from "../../platform/model/activity.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { findConnection } from "../../platform/rules/compute/open-connections.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { RecordedTraffic } from "../../recordings/read-recording.ts";
 import { RecordedArrivals } from "../../recordings/recorded-arrivals.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";

@@ -1,4 +1,4 @@
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { valueAtPath } from "../file/references.ts";
 import type { SqlStep } from "../file/sql-step.ts";
 import { STEP_SOURCE } from "../measure/event-causes.ts";

@@ -1,7 +1,7 @@
-import type { Activity } from "../../platform/compute/activity.ts";
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { Refusal } from "../../platform/refusal-codes.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { Refusal } from "../../platform/catalog/refusal-codes.ts";
+import type { Activity } from "../../platform/model/activity.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
 import { isRestoreCall } from "../check/times.ts";
 import { ROUND_NAME, resolveInstants, resolveReferences, valueAtPath } from "../file/references.ts";

@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { Step } from "../file/step-schema.ts";
 import { stepDependencies } from "./parallel.ts";
 

@@ -1,6 +1,6 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { DAY, type SimTime } from "../../platform/core/time.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { DAY, type SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import {
   describeExpectation,
   type Expectation,

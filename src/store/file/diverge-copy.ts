@@ -1,8 +1,8 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { type BranchData, copyBranchData } from "../../platform/branch-data/branch-data.ts";
-import { hasOwner } from "../../platform/branch-data/evolve-branch-data.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import { type BranchData, copyBranchData } from "../../platform/model/branch-data.ts";
+import { hasOwner } from "../../platform/rules/branch-data/evolve-branch-data.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";

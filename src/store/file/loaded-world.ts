@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
-import { ALL_ROWS } from "../../platform/core/change-set.ts";
-import { type TableName, UNJOURNALED_TABLES } from "../../platform/core/tables.ts";
-import type { World } from "../../platform/core/world.ts";
-import { evolve } from "../../platform/evolve.ts";
+import { ALL_ROWS } from "../../kernel/change-set.ts";
+import { evolve } from "../../platform/rules/evolve.ts";
+import { type TableName, UNJOURNALED_TABLES } from "../../platform/world/tables.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { JournalHead } from "../journal/batch-writer.ts";
 import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";

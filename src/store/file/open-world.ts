@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";

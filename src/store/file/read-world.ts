@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
-import { TABLE_NAMES, type TableName } from "../../platform/core/tables.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform/core/world.ts";
-import type { WorldSettings } from "../../platform/core/world-settings.ts";
-import type { HourlyUsage } from "../../platform/usage/usage-totals.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { HourlyUsage } from "../../platform/model/usage-totals.ts";
+import type { WorldSettings } from "../../platform/model/world-settings.ts";
+import { TABLE_NAMES, type TableName } from "../../platform/world/tables.ts";
+import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform/world/world.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 import type { JournalHead } from "../journal/batch-writer.ts";
 import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
-import type { Change } from "../../platform/core/change-set.ts";
-import { JOURNALED_TABLES } from "../../platform/core/tables.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
-import type { HourlyUsage } from "../../platform/usage/usage-totals.ts";
+import type { Change } from "../../kernel/change-set.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { Operation } from "../../platform/model/operation.ts";
+import type { HourlyUsage } from "../../platform/model/usage-totals.ts";
+import { JOURNALED_TABLES } from "../../platform/world/tables.ts";
+import type { World } from "../../platform/world/world.ts";
 import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
 import { CorruptFile } from "../journal/journal-checksum.ts";
 import { RequestRows } from "../journal/request-rows.ts";

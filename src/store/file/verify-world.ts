@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
-import { JOURNALED_TABLES, type TableName, UNJOURNALED_TABLES } from "../../platform/core/tables.ts";
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { Operation } from "../../platform/model/operation.ts";
+import { JOURNALED_TABLES, type TableName, UNJOURNALED_TABLES } from "../../platform/world/tables.ts";
+import type { World } from "../../platform/world/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../../simulation/checkpoint.ts";
 import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
 import { checkInvariants } from "../../simulation/invariants.ts";

@@ -1,4 +1,4 @@
-import type { BranchData } from "../../platform/branch-data/branch-data.ts";
+import type { BranchData } from "../../platform/model/branch-data.ts";
 import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { readHistoryRow } from "../journal/journal-row.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";

@@ -1,6 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
-import type { TableName } from "../../platform/core/tables.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { TableName } from "../../platform/world/tables.ts";
 import type { Batch } from "../../simulation/journal.ts";
 import { RowWriter } from "../tables/stored-tables.ts";
 import { EVENTS_PER_BLOCK } from "./block-size.ts";

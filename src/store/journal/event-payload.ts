@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import { type ShortForm, shortForms } from "./short-forms.ts";
 
 const SHORT_FORMS: { readonly [type: string]: ShortForm<never> | undefined } = shortForms;

@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { JournalStatements } from "./journal-statements.ts";
 import type { StoredEvents } from "./stored-events.ts";
 

@@ -1,5 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { NewRequests, RequestLogEntry, StoredRequest } from "../../simulation/request-log.ts";
 import { CorruptFile } from "./journal-checksum.ts";
 

@@ -1,6 +1,6 @@
-import type { Activity } from "../../platform/compute/activity.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { Activity } from "../../platform/model/activity.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 
 /**
  * An event as a list of values, without the names of its fields. Instants are relative to that of the event,

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
-import type { SimTime } from "../../platform/core/time.ts";
-import { emptyWorld } from "../../platform/core/world.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { Operation } from "../../platform/model/operation.ts";
+import { emptyWorld } from "../../platform/world/world.ts";
 import { type Checkpoint, takeCheckpoint } from "../../simulation/checkpoint.ts";
 import type {
   Batch,

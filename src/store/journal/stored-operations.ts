@@ -1,5 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
-import type { Operation } from "../../platform/operation/operation.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
 
 /** Reads operations of a world's file, finished ones included. Searches block after block, the newest first. */

@@ -1,4 +1,4 @@
-import type { Random } from "../../platform/core/random-port.ts";
+import type { Random } from "../../kernel/random-port.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import { OutcomeMargins } from "../held-out/outcome-margins.ts";

@@ -1,4 +1,4 @@
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import { type Costs, perMonth } from "../curve/costs.ts";
 import type { OutcomeMargins } from "../held-out/outcome-margins.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";

@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { isSettable } from "../compare/comparison.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import type { TrainedDelays } from "../held-out/held-out.ts";

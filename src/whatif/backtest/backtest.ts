@@ -1,4 +1,4 @@
-import type { Random } from "../../platform/core/random-port.ts";
+import type { Random } from "../../kernel/random-port.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import { type DayRange, dayRange } from "../held-out/held-out-summary.ts";

@@ -1,5 +1,5 @@
-import { dayStart } from "../../platform/core/calendar.ts";
-import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { dayStart } from "../../kernel/calendar.ts";
+import { DAY, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { wholeDays } from "../held-out/day-split.ts";
 import { tooManyDays } from "../held-out/day-statistics.ts";

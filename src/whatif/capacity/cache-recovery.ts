@@ -1,4 +1,4 @@
-import { type DurationMs, HOUR, MINUTE, SECOND } from "../../platform/core/time.ts";
+import { type DurationMs, HOUR, MINUTE, SECOND } from "../../kernel/time.ts";
 
 /** Exclusive ends of the buckets of time since a start; a last bucket without end follows. */
 const BUCKET_ENDS: readonly DurationMs[] = [1, 5, 10, 30]

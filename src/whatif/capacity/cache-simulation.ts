@@ -1,5 +1,5 @@
-import { type Random, uniform } from "../../platform/core/random-port.ts";
-import type { DurationMs } from "../../platform/core/time.ts";
+import { type Random, uniform } from "../../kernel/random-port.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import { type ComputeArrivals, eachPart } from "../../recordings/trace/trace.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { CacheRecovery, type RecoveryBucket } from "./cache-recovery.ts";

@@ -1,4 +1,4 @@
-import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
+import { TARGET_HIT_RATIO } from "../../platform/model/cache.ts";
 import {
   amount,
   amountWithMargin,

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { TARGET_HIT_RATIO } from "../../platform/compute/cache.ts";
+import { TARGET_HIT_RATIO } from "../../platform/model/cache.ts";
 import { type BarChart, barChart } from "../report/bar-chart.ts";
 import { delayText, spanText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";

@@ -1,8 +1,8 @@
+import type { Random } from "../../kernel/random-port.ts";
+import { SECOND } from "../../kernel/time.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../platform/catalog/sizes.ts";
-import { cacheCapacity } from "../../platform/compute/cache.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import { SECOND } from "../../platform/core/time.ts";
+import { cacheCapacity } from "../../platform/model/cache.ts";
 import { collectParts, untilDeleted } from "../../recordings/trace/trace.ts";
 import { DayDraws, noDrawsReason } from "../held-out/day-draws.ts";
 import { tooManyDays } from "../held-out/day-statistics.ts";

@@ -1,7 +1,7 @@
+import { DAY, type DurationMs, HOUR, SECOND } from "../../kernel/time.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { computeResources, maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
-import { cacheCapacity } from "../../platform/compute/cache.ts";
-import { DAY, type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
+import { cacheCapacity } from "../../platform/model/cache.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import { perMonth } from "../curve/costs.ts";
 import type { DayDraws } from "../held-out/day-draws.ts";

@@ -1,6 +1,6 @@
+import { HOUR } from "../../kernel/time.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../platform/catalog/sizes.ts";
-import { HOUR } from "../../platform/core/time.ts";
 import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
 import {
   type Demand,

@@ -1,6 +1,6 @@
+import { type DurationMs, MINUTE } from "../../kernel/time.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { maxConnections, type SizeRange } from "../../platform/catalog/sizes.ts";
-import { type DurationMs, MINUTE } from "../../platform/core/time.ts";
 import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
 import { WaitHistogram } from "../replay/wait-histogram.ts";
 import { DepartureQueue } from "./departure-queue.ts";

@@ -1,8 +1,11 @@
+import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../platform/catalog/sizes.ts";
-import { goalSizeCu, READING_INTERVAL_MS } from "../../platform/compute/autoscaling/autoscaling-goal.ts";
-import { LoadAverage, loadUnits } from "../../platform/compute/autoscaling/load-average.ts";
-import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { LoadAverage, loadUnits } from "../../platform/model/load-average.ts";
+import {
+  goalSizeCu,
+  READING_INTERVAL_MS,
+} from "../../platform/rules/compute/autoscaling/autoscaling-goal.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import type { ReplayObserver } from "../replay/fixed-replay.ts";

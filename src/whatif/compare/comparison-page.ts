@@ -1,4 +1,4 @@
-import { DAY } from "../../platform/core/time.ts";
+import { DAY } from "../../kernel/time.ts";
 import { perMonth } from "../curve/costs.ts";
 import { tooLittleReasons } from "../decision/decision.ts";
 import type { OutcomeFigures } from "../report/figures.ts";

@@ -1,5 +1,5 @@
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { Random } from "../../platform/core/random-port.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { Random } from "../../kernel/random-port.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import { type DrawnOutcome, MARGIN_FIGURES, OutcomeMargins } from "../held-out/outcome-margins.ts";

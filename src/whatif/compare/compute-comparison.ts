@@ -1,4 +1,4 @@
-import type { Random } from "../../platform/core/random-port.ts";
+import type { Random } from "../../kernel/random-port.ts";
 import { OutcomeMargins } from "../held-out/outcome-margins.ts";
 import type { OutcomeDays } from "../replay/outcome-days.ts";
 import { type ReplayJob, type ReplayWork, replayComputes } from "../replay/replay-jobs.ts";

@@ -1,4 +1,4 @@
-import { type DurationMs, parseDuration } from "../../platform/core/time.ts";
+import { type DurationMs, parseDuration } from "../../kernel/time.ts";
 import type { Client } from "./clients.ts";
 
 /** A client that each compute has. */

@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { IndexedStreams } from "../replay/draws.ts";
 
 /** A client whose next request depends on what happened to the previous one, so no trace can contain it. */

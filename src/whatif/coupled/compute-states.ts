@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { addActiveTime, type ReplayOutcome } from "../replay/replay-outcome.ts";
 

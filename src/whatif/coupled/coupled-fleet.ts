@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { StartLatency } from "../replay/start-latency.ts";

@@ -1,5 +1,5 @@
-import { IndexedHeap } from "../../platform/core/indexed-heap.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import { IndexedHeap } from "../../kernel/indexed-heap.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { emptyOutcome } from "../replay/replay-outcome.ts";
 import { type LatencySource, latenciesOf } from "../replay/start-latency.ts";
 import { Clients } from "./clients.ts";

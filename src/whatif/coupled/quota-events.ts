@@ -1,6 +1,6 @@
-import { nextMonthStart } from "../../platform/core/calendar.ts";
-import type { IndexedHeap } from "../../platform/core/indexed-heap.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import { nextMonthStart } from "../../kernel/calendar.ts";
+import type { IndexedHeap } from "../../kernel/indexed-heap.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { MONTH_OFFSET, QUOTA_OFFSET } from "./event-offsets.ts";
 import { type Quotas, SharedQuota } from "./shared-quota.ts";
 

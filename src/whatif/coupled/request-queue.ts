@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 
 /**
  * Requests that wait for their compute: linked lists by compute in shared typed arrays, so a request

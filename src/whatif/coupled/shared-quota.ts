@@ -1,4 +1,4 @@
-import { SECOND, type SimTime } from "../../platform/core/time.ts";
+import { SECOND, type SimTime } from "../../kernel/time.ts";
 
 /**
  * Compute time that each group of computes (a project) may use in a month, in CU-seconds; infinite for no

@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 
 export type StartLimits = {
   /** Prepared computes, which make a start short. Each is replaced `refillMs` after it was taken. */

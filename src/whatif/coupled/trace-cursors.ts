@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 

@@ -1,4 +1,4 @@
-import { DAY } from "../../platform/core/time.ts";
+import { DAY } from "../../kernel/time.ts";
 import type { PointFigures } from "../report/figures.ts";
 import {
   amount,

@@ -1,4 +1,4 @@
-import { SECOND } from "../../platform/core/time.ts";
+import { SECOND } from "../../kernel/time.ts";
 import { type PointFigures, pointFigures } from "../report/figures.ts";
 import { waitMsAt } from "../trace/long-gap-waits.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";

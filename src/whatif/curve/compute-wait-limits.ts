@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import { DAY, type DurationMs, HOUR } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { DAY, type DurationMs, HOUR } from "../../kernel/time.ts";
 import { collectParts } from "../../recordings/trace/trace.ts";
 import { lastOf } from "../decision/decision.ts";
 import { dayTotals } from "../held-out/day-totals.ts";

@@ -1,4 +1,4 @@
-import { type DurationMs, HOUR, SECOND } from "../../platform/core/time.ts";
+import { type DurationMs, HOUR, SECOND } from "../../kernel/time.ts";
 import type { CurvePoint, WithCuMs } from "./curve.ts";
 
 /** What active time costs, and the assumed worth of a cold start. */

@@ -1,6 +1,6 @@
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import { type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { type DurationMs, SECOND } from "../../kernel/time.ts";
 import { ALL_DELAYS, chosenDelays, type DelayRange, longestWithinCost } from "../decision/decision.ts";
 import { decisionSummary } from "../decision/decision-summary.ts";
 import { paretoSummary } from "../decision/pareto-summary.ts";

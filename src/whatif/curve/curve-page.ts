@@ -1,4 +1,4 @@
-import { DAY } from "../../platform/core/time.ts";
+import { DAY } from "../../kernel/time.ts";
 import { decisionLines } from "../decision/decision-text.ts";
 import { paretoLines, paretoTable } from "../decision/pareto-page.ts";
 import { heldOutLines, heldOutTables } from "../held-out/held-out-page.ts";

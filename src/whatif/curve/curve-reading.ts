@@ -1,4 +1,4 @@
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { eachPart } from "../../recordings/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";

@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import { SECOND } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { SECOND } from "../../kernel/time.ts";
 import type { ClientForm } from "../coupled/client-forms.ts";
 import { simulateCoupled } from "../coupled/coupled-simulation.ts";
 import { type ChosenPoint, type OutcomeFigures, outcomeFigures } from "../report/figures.ts";

@@ -1,4 +1,4 @@
-import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import { eachBin, type GapHistogram, LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Gaps } from "../trace/gaps.ts";
 

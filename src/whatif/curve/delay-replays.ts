@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import { SECOND } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { SECOND } from "../../kernel/time.ts";
 import { fixed, ownDelays } from "../policies/fixed.ts";
 import { type ReplayJob, replayComputes } from "../replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";

@@ -1,4 +1,4 @@
-import { DAY, type DurationMs } from "../../platform/core/time.ts";
+import { DAY, type DurationMs } from "../../kernel/time.ts";
 import type { Objective } from "../decision/decision.ts";
 import { type ChosenPoint, type PointFigures, pointFigures } from "../report/figures.ts";
 import type { Question } from "../report/question.ts";

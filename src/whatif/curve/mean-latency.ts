@@ -1,5 +1,5 @@
 import jStat from "jstat";
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import type { StartLatency } from "../replay/start-latency.ts";
 
 /** The mean of the continuous distribution; draws are rounded to whole milliseconds. */

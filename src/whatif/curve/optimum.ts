@@ -1,4 +1,4 @@
-import { type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { type DurationMs, SECOND } from "../../kernel/time.ts";
 import { eachBin, LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { weightedCostMs } from "./costs.ts";

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { DAY } from "../../platform/core/time.ts";
+import { DAY } from "../../kernel/time.ts";
 import type { PointFigures } from "../report/figures.ts";
 import { delayText, threeDigitMoney, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";

@@ -1,4 +1,4 @@
-import { DAY, type DurationMs } from "../../platform/core/time.ts";
+import { DAY, type DurationMs } from "../../kernel/time.ts";
 import { weightedCostMs } from "../curve/costs.ts";
 import { type Curve, type CurvePoint, type DelayChoice, pointAt, type SuspendDelay } from "../curve/curve.ts";
 import { bestDelay, SHORTEST_DELAY_S } from "../curve/optimum.ts";

@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { DAY, type SimTime } from "../../kernel/time.ts";
 import type { ColumnMapping } from "../../recordings/rows/column-mapping.ts";
 import { durationUnitOf } from "../../recordings/rows/column-names.ts";
 import type { NumberUnit } from "../../recordings/rows/decimal.ts";

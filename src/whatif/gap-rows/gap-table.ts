@@ -1,4 +1,4 @@
-import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { RecordingError } from "../../recordings/rows/recording-error.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import type { Traffic } from "../trace/known-traffic.ts";

@@ -1,6 +1,6 @@
-import { dayStart } from "../../platform/core/calendar.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { dayStart } from "../../kernel/calendar.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { DAY, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { daysByKind } from "../quota/bootstrap.ts";
 import { bootstrapWidening } from "../quota/forecast-interval.ts";

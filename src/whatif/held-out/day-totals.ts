@@ -1,4 +1,4 @@
-import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import { computeGroup, type LongGaps } from "../trace/long-gaps.ts";
 

@@ -1,5 +1,5 @@
-import { dayStart, isoInstant } from "../../platform/core/calendar.ts";
-import { DAY } from "../../platform/core/time.ts";
+import { dayStart, isoInstant } from "../../kernel/calendar.ts";
+import { DAY } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { type Costs, perMonth } from "../curve/costs.ts";
 import type { SuspendDelay } from "../curve/curve.ts";

@@ -1,4 +1,4 @@
-import { SECOND } from "../../platform/core/time.ts";
+import { SECOND } from "../../kernel/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";

@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import { DAY, HOUR, SECOND } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { type Costs, perMonth, sizeOf } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";

@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import { DAY, type DurationMs } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { DAY, type DurationMs } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import type { Costs } from "../curve/costs.ts";
 import { meanDays, type OutcomeDays, totalsOfDays } from "../replay/outcome-days.ts";

@@ -1,4 +1,4 @@
-import { SECOND } from "../../platform/core/time.ts";
+import { SECOND } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";

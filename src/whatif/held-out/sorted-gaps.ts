@@ -1,4 +1,4 @@
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 
 /** Most groups of days. A gap and its group are one number, so that a plain sort keeps them together. */

@@ -1,4 +1,4 @@
-import { SECOND } from "../../platform/core/time.ts";
+import { SECOND } from "../../kernel/time.ts";
 import { type Policy, sleepOnly } from "./policy.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { SECOND } from "../../platform/core/time.ts";
+import { SECOND } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import { curveOf } from "../curve/curve.ts";
 import { bestDelay, bestDelayOf } from "../curve/optimum.ts";

@@ -1,4 +1,4 @@
-import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
 import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
 /**

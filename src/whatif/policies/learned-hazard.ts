@@ -1,4 +1,4 @@
-import { type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { type DurationMs, SECOND } from "../../kernel/time.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 

@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../../platform/core/time.ts";
+import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../../kernel/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 import { isTimeZone } from "../../traffic/time-zone.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";

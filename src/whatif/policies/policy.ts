@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 import type { Gaps } from "../trace/gaps.ts";

@@ -1,4 +1,4 @@
-import { type DurationMs, HOUR, type SimTime, WEEK } from "../../platform/core/time.ts";
+import { type DurationMs, HOUR, type SimTime, WEEK } from "../../kernel/time.ts";
 import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
 
 export type PredictiveOptions = {

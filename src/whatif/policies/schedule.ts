@@ -1,4 +1,4 @@
-import { type DurationMs, HOUR, MINUTE, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, HOUR, MINUTE, type SimTime } from "../../kernel/time.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
 import { type WeekWindow, WeekWindows, type Windows } from "./week-windows.ts";

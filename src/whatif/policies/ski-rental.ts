@@ -1,5 +1,5 @@
-import { uniform } from "../../platform/core/random-port.ts";
-import { SECOND } from "../../platform/core/time.ts";
+import { uniform } from "../../kernel/random-port.ts";
+import { SECOND } from "../../kernel/time.ts";
 import { type Policy, sleepOnly } from "./policy.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { weekdayOf } from "../../platform/core/calendar.ts";
-import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { weekdayOf } from "../../kernel/calendar.ts";
+import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { LatencySource } from "../replay/start-latency.ts";
 import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
 import { ScheduleState } from "./schedule.ts";

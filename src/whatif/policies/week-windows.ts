@@ -1,5 +1,5 @@
-import { weekdayOf } from "../../platform/core/calendar.ts";
-import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
+import { weekdayOf } from "../../kernel/calendar.ts";
+import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import { TimeZone } from "../../traffic/time-zone.ts";
 
 /** Times in which a compute is active. */

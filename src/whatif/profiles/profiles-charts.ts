@@ -1,4 +1,4 @@
-import { DAY } from "../../platform/core/time.ts";
+import { DAY } from "../../kernel/time.ts";
 import { perMonth } from "../curve/costs.ts";
 import { barChart } from "../report/bar-chart.ts";
 import { threeDigitMoney, tickMillis } from "../report/number-format.ts";

@@ -1,6 +1,6 @@
+import type { Random } from "../../kernel/random-port.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { computeResources, maxConnections } from "../../platform/catalog/sizes.ts";
-import type { Random } from "../../platform/core/random-port.ts";
 import { type ComputeArrivals, collectParts } from "../../recordings/trace/trace.ts";
 import { directConnections, directLimit } from "../capacity/pool-connections.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";

@@ -1,6 +1,6 @@
-import { dayStart, utcDateOf } from "../../platform/core/calendar.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import { DAY, type DurationMs, HOUR, type SimTime } from "../../platform/core/time.ts";
+import { dayStart, utcDateOf } from "../../kernel/calendar.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { DAY, type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 
 /** A day counts as recorded if at most this is missing: a trace ends at its last arrival, not at midnight. */

@@ -1,5 +1,5 @@
 import jStat from "jstat";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { PredictionInterval } from "../replay/replications.ts";
 import { daysByKind } from "./bootstrap.ts";
 import type { MonthPeriod, QuotaMonthOutcome } from "./quota-months.ts";

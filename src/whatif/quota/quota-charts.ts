@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { nextMonthStart } from "../../platform/core/calendar.ts";
+import { nextMonthStart } from "../../kernel/calendar.ts";
 import { dateAxis, instantOf, monthText, weekdayText, weekendShade } from "../report/date-axis.ts";
 import { delayText, threeDigits } from "../report/number-format.ts";
 import type { Chart } from "../report/page-layout.ts";

@@ -1,4 +1,4 @@
-import { HOUR } from "../../platform/core/time.ts";
+import { HOUR } from "../../kernel/time.ts";
 import type { BootstrapBlock } from "./bootstrap.ts";
 import type { MonthPeriod, QuotaMonthOutcome } from "./quota-months.ts";
 import type { UseProfile } from "./use-profile.ts";

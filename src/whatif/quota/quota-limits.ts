@@ -1,4 +1,4 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import type { ReportLimits } from "../report/page-layout.ts";
 import type { Question } from "../report/question.ts";

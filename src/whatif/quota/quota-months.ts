@@ -1,5 +1,5 @@
-import { monthStart, nextMonthStart } from "../../platform/core/calendar.ts";
-import { HOUR, type SimTime } from "../../platform/core/time.ts";
+import { monthStart, nextMonthStart } from "../../kernel/calendar.ts";
+import { HOUR, type SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, lowerBound, type Period } from "../../recordings/trace/trace.ts";
 import type { CoupledFleet, CoupledObserver } from "../coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../coupled/coupled-simulation.ts";

@@ -1,6 +1,6 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import { HOUR, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { HOUR, SECOND, type SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, collectParts, type Period } from "../../recordings/trace/trace.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 import {

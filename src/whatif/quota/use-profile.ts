@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import { MINUTE, type SimTime } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { MINUTE, type SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
 import { sizeOf } from "../curve/costs.ts";
 import type { DelayChoice } from "../curve/curve.ts";

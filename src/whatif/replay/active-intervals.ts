@@ -1,4 +1,4 @@
-import { SECOND } from "../../platform/core/time.ts";
+import { SECOND } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import type { LatencySource } from "./start-latency.ts";

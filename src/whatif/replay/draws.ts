@@ -1,4 +1,4 @@
-import type { Random } from "../../platform/core/random-port.ts";
+import type { Random } from "../../kernel/random-port.ts";
 
 /** Hashes 32 bits, so that neighbours become unrelated. Different factors give different hashes. */
 export function mix(value: number, factor: number): number {

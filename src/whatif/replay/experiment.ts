@@ -1,5 +1,5 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import { startWorthS } from "../curve/costs.ts";
 import type { SuspendDelay } from "../curve/curve.ts";

@@ -1,4 +1,4 @@
-import { type DurationMs, SECOND, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
 import type { SuspendDelay } from "../curve/curve.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";

@@ -1,5 +1,5 @@
-import { dayStart } from "../../platform/core/calendar.ts";
-import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
+import { dayStart } from "../../kernel/calendar.ts";
+import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import { lowerBound, type Period } from "../../recordings/trace/trace.ts";
 import { dayCount, MAX_DAYS } from "../trace/long-gaps.ts";
 

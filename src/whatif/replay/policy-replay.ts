@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
 import type { ComputeSetting, ReplayObserver } from "./fixed-replay.ts";

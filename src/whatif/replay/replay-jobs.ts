@@ -1,6 +1,6 @@
-import type { Random } from "../../platform/core/random-port.ts";
-import { isOfShard, type Shard } from "../../platform/core/shard.ts";
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { isOfShard, type Shard } from "../../kernel/shard.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import { collectParts, eachPart, type Period } from "../../recordings/trace/trace.ts";
 import { sizeOf } from "../curve/costs.ts";
 import { meanLatencyMs } from "../curve/mean-latency.ts";

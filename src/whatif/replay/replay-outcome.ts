@@ -1,4 +1,4 @@
-import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import {
   addActiveByDay,

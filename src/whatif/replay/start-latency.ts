@@ -1,6 +1,6 @@
-import { type DurationDistribution, drawDuration } from "../../platform/core/distribution.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
+import { type DurationDistribution, drawDuration } from "../../kernel/distribution.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { GOLDEN_STEP, MIX_FACTOR, mix } from "./draws.ts";
 
 /** How long a start takes: one distribution, or a pool of prepared computes that is sometimes empty. */

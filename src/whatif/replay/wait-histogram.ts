@@ -1,4 +1,4 @@
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 
 /** Waits up to this (17 min) are exact to the millisecond. Longer ones come from queues for starts. */
 const LONGEST_EXACT_MS = 2 ** 20 - 1;

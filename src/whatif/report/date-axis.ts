@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
-import { utcDateOf, weekdayOf } from "../../platform/core/calendar.ts";
-import { DAY, type SimTime } from "../../platform/core/time.ts";
+import { utcDateOf, weekdayOf } from "../../kernel/calendar.ts";
+import { DAY, type SimTime } from "../../kernel/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { INK } from "./palette.ts";

@@ -1,4 +1,4 @@
-import { DAY, type DurationMs, SECOND } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import { billOf, type Costs, startWorthS, weightedCostMs } from "../curve/costs.ts";
 import type { CurvePoint, DelayChoice, WithCuMs } from "../curve/curve.ts";
 import type { OutcomeTotals } from "../replay/outcome-days.ts";

@@ -1,4 +1,4 @@
-import { escapeControls } from "../../platform/core/text.ts";
+import { escapeControls } from "../../kernel/text.ts";
 import { REPORT_STYLE } from "./html-style.ts";
 import { plural } from "./number-format.ts";
 import {

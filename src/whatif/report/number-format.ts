@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, SECOND } from "../../platform/core/time.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../kernel/time.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 
 /** At most three significant digits, with thousands separators. */

@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { DAY } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { DAY } from "../../kernel/time.ts";
 import { parseInstant } from "../../recordings/rows/instant.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
 import { delayText, exactMoney, millisText, plural, smallMoney } from "./number-format.ts";

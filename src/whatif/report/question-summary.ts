@@ -1,4 +1,4 @@
-import { formatDistribution } from "../../platform/core/distribution.ts";
+import { formatDistribution } from "../../kernel/distribution.ts";
 import type { Costs } from "../curve/costs.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 import type { StartLatency } from "../replay/start-latency.ts";

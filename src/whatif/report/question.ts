@@ -1,11 +1,11 @@
+import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { parseDuration, SECOND, type SimTime } from "../../kernel/time.ts";
 import {
   DEFAULT_PROFILE,
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { DISTRIBUTION_RULE, parseDistribution } from "../../platform/core/distribution.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import { parseDuration, SECOND, type SimTime } from "../../platform/core/time.ts";
 import { type Costs, sizeOf } from "../curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
 import { meanLatencyMs } from "../curve/mean-latency.ts";

@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
-import { escapeControls } from "../../platform/core/text.ts";
+import { escapeControls } from "../../kernel/text.ts";
 import { around, type Box, type PointLabel, placeLabels, textWidth } from "./label-placement.ts";
 import type { Chart } from "./page-layout.ts";
 import { INK, PALETTE } from "./palette.ts";

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { DAY } from "../../platform/core/time.ts";
+import { DAY } from "../../kernel/time.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
 import { dateAxis, instantOf, weekdayText, weekendShade } from "./date-axis.ts";
 import { threeDigits } from "./number-format.ts";

@@ -1,6 +1,6 @@
 import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/compute/autosuspend.ts";
-import type { WorldSettings } from "../../platform/core/world-settings.ts";
+import type { WorldSettings } from "../../platform/model/world-settings.ts";
+import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/rules/compute/autosuspend.ts";
 import { NO_LATENCY } from "../replay/start-latency.ts";
 import type { KnownCompute } from "../trace/world-traffic.ts";
 import { plural } from "./number-format.ts";

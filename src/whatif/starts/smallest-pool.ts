@@ -1,4 +1,4 @@
-import type { Random } from "../../platform/core/random-port.ts";
+import type { Random } from "../../kernel/random-port.ts";
 import type { Question } from "../report/question.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { checkPeriodLength, loadArrivals } from "../trace/load-all.ts";

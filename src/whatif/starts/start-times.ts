@@ -1,4 +1,4 @@
-import { type DurationMs, MINUTE, type SimTime } from "../../platform/core/time.ts";
+import { type DurationMs, MINUTE, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { DepartureQueue } from "../capacity/departure-queue.ts";
 

@@ -1,5 +1,5 @@
 import * as Plot from "@observablehq/plot";
-import { DAY, MINUTE, SECOND } from "../../platform/core/time.ts";
+import { DAY, MINUTE, SECOND } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 import { dateAxis, weekendShade } from "../report/date-axis.ts";
 import { spanText, threeDigits, tickMillis } from "../report/number-format.ts";

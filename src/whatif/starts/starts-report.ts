@@ -1,7 +1,7 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { omitUndefined } from "../../platform/core/omit-undefined.ts";
-import type { Random } from "../../platform/core/random-port.ts";
-import { MINUTE, SECOND } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { MINUTE, SECOND } from "../../kernel/time.ts";
 import type { StartLimits } from "../coupled/start-limiter.ts";
 import type { DelayChoice } from "../curve/curve.ts";
 import { OutcomeMargins } from "../held-out/outcome-margins.ts";

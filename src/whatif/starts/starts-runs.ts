@@ -1,4 +1,4 @@
-import type { Random } from "../../platform/core/random-port.ts";
+import type { Random } from "../../kernel/random-port.ts";
 import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
 import type { CoupledOutcome } from "../coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../coupled/coupled-simulation.ts";

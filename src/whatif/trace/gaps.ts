@@ -1,4 +1,4 @@
-import { DAY, type DurationMs, type SimTime } from "../../platform/core/time.ts";
+import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
 import { type GapRow, SHORT_GAP_S } from "../gap-rows/gap-row.ts";
 import {

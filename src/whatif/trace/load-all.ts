@@ -1,4 +1,4 @@
-import { DAY } from "../../platform/core/time.ts";
+import { DAY } from "../../kernel/time.ts";
 import { type ComputeArrivals, collectParts, type Period } from "../../recordings/trace/trace.ts";
 import { MAX_DAYS } from "../replay/replay-outcome.ts";
 import type { Traffic } from "./known-traffic.ts";

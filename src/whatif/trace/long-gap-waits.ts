@@ -1,4 +1,4 @@
-import type { DurationMs } from "../../platform/core/time.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import type { LongGaps } from "./long-gaps.ts";
 
 /** Time that requests to a compute wait for starts under a delay of at least 60 s, the first start included. */

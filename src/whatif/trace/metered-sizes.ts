@@ -1,8 +1,8 @@
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
-import type { DurationMs, SimTime } from "../../platform/core/time.ts";
-import type { WorldSettings } from "../../platform/core/world-settings.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { WorldSettings } from "../../platform/model/world-settings.ts";
 
 /** The metered usage of a compute. */
 export type MeteredSize = { readonly activeMs: DurationMs; readonly cuMs: number };

@@ -1,5 +1,5 @@
-import { isoInstant } from "../../platform/core/calendar.ts";
-import { DAY } from "../../platform/core/time.ts";
+import { isoInstant } from "../../kernel/calendar.ts";
+import { DAY } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
 
 /** The traffic that a report covers. */

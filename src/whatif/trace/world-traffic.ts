@@ -1,6 +1,6 @@
-import type { Compute } from "../../platform/compute/compute.ts";
-import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
-import type { RecordedEvent } from "../../platform/events.ts";
+import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
 import { type JournalEvent, JournalRows } from "../../recordings/formats/journal-rows.ts";
 import { Intake } from "../../recordings/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";

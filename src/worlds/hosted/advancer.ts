@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { END_OF_TIME, type SimTime } from "../../platform/core/time.ts";
+import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
 import { enableNewRulesBeforeDue } from "../enable-new-rules.ts";
 import {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { DurationMs } from "../../platform/core/time.ts";
-import type { Result } from "../../platform/refusal-codes.ts";
+import type { DurationMs } from "../../kernel/time.ts";
+import type { Result } from "../../platform/catalog/refusal-codes.ts";
 import { takeCheckpoint } from "../../simulation/checkpoint.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { NOTHING_CHANGED, type PastView } from "../world-handle.ts";

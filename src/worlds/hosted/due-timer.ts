@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { LiveWorld } from "./live-world.ts";
 
 /** The longest delay that a timer of Node supports. */

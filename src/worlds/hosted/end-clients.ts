@@ -1,5 +1,5 @@
-import { CLIENT_CONNECTION_PREFIX } from "../../platform/compute/connection.ts";
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import { CLIENT_CONNECTION_PREFIX } from "../../platform/model/connection.ts";
 import type { Simulation } from "../../simulation/simulation.ts";
 
 /**

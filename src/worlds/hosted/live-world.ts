@@ -1,5 +1,5 @@
-import type { SimTime } from "../../platform/core/time.ts";
-import type { World } from "../../platform/core/world.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Operation } from "../../platform/operation/operation.ts";
-import { accept, type Result } from "../../platform/refusal-codes.ts";
+import { accept, type Result } from "../../platform/catalog/refusal-codes.ts";
+import type { Operation } from "../../platform/model/operation.ts";
 import { type PointSelector, resolvePoint, worldAt } from "../../simulation/replay.ts";
 import type { PastView } from "../world-handle.ts";
 import type { WorldLifecycle } from "./world-lifecycle.ts";

@@ -1,4 +1,4 @@
-import type { Event } from "../../platform/events.ts";
+import type { Event } from "../../platform/model/events.ts";
 
 /** Events after which no branch may need the data that a removed or restored one had. */
 const RELEASING = new Set<Event["type"]>([

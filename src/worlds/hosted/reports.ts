@@ -1,4 +1,4 @@
-import type { SimTime } from "../../platform/core/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../simulation/arrival-source.ts";
 import type { Simulation } from "../../simulation/simulation.ts";
 import type { Report, ReportSource } from "../world-handle.ts";

@@ -1,4 +1,4 @@
-import { SECOND, type SimTime } from "../../platform/core/time.ts";
+import { SECOND, type SimTime } from "../../kernel/time.ts";
 import { enableNewRules } from "../enable-new-rules.ts";
 import type { Transaction } from "../world-handle.ts";
 import type { LiveWorld } from "./live-world.ts";

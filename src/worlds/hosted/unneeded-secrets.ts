@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { isSecretCreatedBetween, secretIdsOf } from "../../platform/branch/secret-references.ts";
-import type { World } from "../../platform/core/world.ts";
+import { isSecretCreatedBetween, secretIdsOf } from "../../platform/rules/branch/secret-references.ts";
+import type { World } from "../../platform/world/world.ts";
 import { worldFromCheckpoint } from "../../simulation/checkpoint.ts";
 import type { Journal } from "../../simulation/journal.ts";
 import type { LiveWorld } from "./live-world.ts";

@@ -1,4 +1,4 @@
-import { accept, type Result, refuse } from "../../platform/refusal-codes.ts";
+import { accept, type Result, refuse } from "../../platform/catalog/refusal-codes.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
 import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { NotAWorldFile } from "../../store/tables/format-version.ts";

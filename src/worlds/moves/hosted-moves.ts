@@ -1,4 +1,4 @@
-import { accept, type Refusal, type Result, refuse } from "../../platform/refusal-codes.ts";
+import { accept, type Refusal, type Result, refuse } from "../../platform/catalog/refusal-codes.ts";
 import { DEFAULT_WORLD } from "../directory-layout.ts";
 import { storeUnavailable } from "../hosted/store-failure.ts";
 import type { HostedWorld } from "../hosted-world.ts";

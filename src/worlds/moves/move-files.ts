@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { LoadedWorld } from "../../store/file/loaded-world.ts";
 import type { Store } from "../../store/file/open-world.ts";
 import { walPath } from "../../store/file/wal-file.ts";

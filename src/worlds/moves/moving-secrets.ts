@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { World } from "../../platform/core/world.ts";
+import type { World } from "../../platform/world/world.ts";
 import type { SecretBox } from "../secret-box.ts";
 import type { MovedSecret } from "./world-move.ts";
 

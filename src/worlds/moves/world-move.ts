@@ -1,4 +1,4 @@
-import type { Result } from "../../platform/refusal-codes.ts";
+import type { Result } from "../../platform/catalog/refusal-codes.ts";
 
 /** `file`, `log` (the write-ahead log), or `snapshot:<name>`. */
 export type PartName = string;

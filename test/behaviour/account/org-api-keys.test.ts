@@ -3,7 +3,7 @@ import { createAccount, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 import { createFileDouble } from "../../support/file-double.ts";
 
-// S for the calls; D and A for what the keys may not do (see src/platform/account/access.ts).
+// S for the calls; D and A for what the keys may not do (see src/platform/rules/account/access.ts).
 
 async function createKey(double: Double, project_id?: string, key = API_KEY) {
   const { organizations } = (await double.api("GET", "/users/me/organizations", undefined, key)).body;

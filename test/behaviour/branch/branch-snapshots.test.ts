@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test, vi } from "vitest";
-import { DAY } from "../../../src/platform/core/time.ts";
+import { DAY } from "../../../src/kernel/time.ts";
 import { recordActivity, worldState } from "../../support/compute.ts";
 import { createProject, type Double } from "../../support/double.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { END_OF_TIME } from "../../../src/platform/core/time.ts";
+import { END_OF_TIME } from "../../../src/kernel/time.ts";
 import { type ClockState, WorldClock } from "../../../src/simulation/world-clock.ts";
 import { computeState, computeStats, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject, type Double, START } from "../../support/double.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { drawDuration } from "../../../src/platform/core/distribution.ts";
-import { ADJECTIVES, NOUNS } from "../../../src/platform/core/id-words.ts";
-import { drawId, drawUuid } from "../../../src/platform/core/ids.ts";
-import { normal, uniform } from "../../../src/platform/core/random-port.ts";
+import { drawDuration } from "../../../src/kernel/distribution.ts";
+import { ADJECTIVES, NOUNS } from "../../../src/kernel/id-words.ts";
+import { drawId, drawUuid } from "../../../src/kernel/ids.ts";
+import { normal, uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { createAccount, createBranch } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";

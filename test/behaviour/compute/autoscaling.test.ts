@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addReading } from "../../../src/platform/compute/autoscaling/load-readings.ts";
+import { addReading } from "../../../src/platform/rules/compute/autoscaling/load-readings.ts";
 import { computeStats, endpointAt, recordActivity, suspendCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 

@@ -6,7 +6,7 @@ import {
   countBlocks,
   EMPTY_CACHE,
   hitRatio,
-} from "../../../src/platform/compute/cache.ts";
+} from "../../../src/platform/model/cache.ts";
 import { computeStats, recordActivity, suspendCompute, updateCompute } from "../../support/compute.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 

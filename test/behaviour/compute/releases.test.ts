@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { DAY, WEEK } from "../../../src/kernel/time.ts";
 import { releaseAt, releasedAt } from "../../../src/platform/catalog/release.ts";
-import { DAY, WEEK } from "../../../src/platform/core/time.ts";
 import {
   computeStats,
   endpointAt,

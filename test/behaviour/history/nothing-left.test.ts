@@ -3,7 +3,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { memoryStorage } from "../../../src/app/open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
-import { TABLE_NAMES } from "../../../src/platform/core/tables.ts";
+import { TABLE_NAMES } from "../../../src/platform/world/tables.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createScene, expectSuccess, type Scene } from "../../support/contract-scene.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";

@@ -1,6 +1,6 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import type { Batch } from "../../../src/simulation/journal.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { openLiveWorld } from "../../../src/worlds/hosted/live-world.ts";

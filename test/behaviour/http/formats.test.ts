@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { timestamp } from "../../../src/http/timestamps.ts";
-import { DAY, END_OF_TIME, HOUR, MINUTE, parseDuration, SECOND } from "../../../src/platform/core/time.ts";
+import { DAY, END_OF_TIME, HOUR, MINUTE, parseDuration, SECOND } from "../../../src/kernel/time.ts";
 import { createBranch, recordActivity } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";
 

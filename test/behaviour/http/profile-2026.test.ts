@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PLANS } from "../../../src/platform/catalog/plan.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { computeResources, maxConnections, resolveSizeRange } from "../../../src/platform/catalog/sizes.ts";
-import { cacheCapacity } from "../../../src/platform/compute/cache.ts";
+import { cacheCapacity } from "../../../src/platform/model/cache.ts";
 import {
   computeState,
   computeStats,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { profileOfWorld } from "../../../src/platform/core/world.ts";
-import { decideDue } from "../../../src/platform/decide.ts";
+import { decideDue } from "../../../src/platform/rules/decide.ts";
+import { profileOfWorld } from "../../../src/platform/world/world.ts";
 import { dueAt } from "../../../src/simulation/due.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { computeState, computeStats, endpointAt, recordActivity } from "../../support/compute.ts";

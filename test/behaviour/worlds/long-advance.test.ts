@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
-import { DAY, HOUR, MINUTE } from "../../../src/platform/core/time.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/kernel/time.ts";
 import type { SteppedWrite } from "../../../src/simulation/journal.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import type { OpenHistory } from "../../../src/worlds/world-storage.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DAY } from "../../../src/platform/core/time.ts";
+import { DAY } from "../../../src/kernel/time.ts";
 import { worldState } from "../../support/compute.ts";
 import { createProject } from "../../support/double.ts";
 import {

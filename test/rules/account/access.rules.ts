@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
+import type { MemberRole } from "../../../src/platform/model/settings-record.ts";
 import {
   authorize,
   canRead,
   type Permission,
   type Principal,
   sharedProjects,
-} from "../../../src/platform/account/access.ts";
-import { membersOf, organizationsOf } from "../../../src/platform/account/organization.ts";
-import type { World } from "../../../src/platform/core/world.ts";
-import type { MemberRole } from "../../../src/platform/project/settings-record.ts";
+} from "../../../src/platform/rules/account/access.ts";
+import { membersOf, organizationsOf } from "../../../src/platform/rules/account/organization.ts";
+import type { World } from "../../../src/platform/world/world.ts";
 import { ORGANIZATION, OWNER_MEMBER, SHOP, worldWithProject } from "../../support/rule-worlds.ts";
 import { given, NOW, type Step } from "../../support/rules.ts";
 

@@ -4,9 +4,9 @@ import {
   isRevokedHash,
   validApiKeys,
   validOrganizationKeys,
-} from "../../../src/platform/account/decide-api-key.ts";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
-import { evolve } from "../../../src/platform/evolve.ts";
+} from "../../../src/platform/rules/account/decide-api-key.ts";
+import { evolve } from "../../../src/platform/rules/evolve.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { createOther, ORGANIZATION, worldWithAccount, worldWithProject } from "../../support/rule-worlds.ts";
 import { after, type CommandOf, DAY, given, NOW, SECOND, type Step } from "../../support/rules.ts";
 

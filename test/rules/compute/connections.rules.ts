@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ActivePhase, Compute } from "../../../src/platform/compute/compute.ts";
-import type { Connection } from "../../../src/platform/compute/connection.ts";
+import type { ActivePhase, Compute } from "../../../src/platform/model/compute.ts";
+import type { Connection } from "../../../src/platform/model/connection.ts";
 import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rule-worlds.ts";
 import { after, type CommandOf, given, NOW, SECOND, type Step } from "../../support/rules.ts";
 

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { recoverableBranchesOf, recoverableProjectsOf } from "../../../src/platform/project/recovery.ts";
+import {
+  recoverableBranchesOf,
+  recoverableProjectsOf,
+} from "../../../src/platform/rules/project/recovery.ts";
 import {
   createDev,
   createOther,

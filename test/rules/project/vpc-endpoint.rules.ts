@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { restrictedProjects } from "../../../src/platform/project/vpc-endpoint.ts";
+import { restrictedProjects } from "../../../src/platform/rules/project/vpc-endpoint.ts";
 import {
   createOther,
   createShop,

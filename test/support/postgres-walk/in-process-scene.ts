@@ -5,7 +5,7 @@ import { PostgresPort } from "../../../src/app/open-gateway.ts";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import type { RunningEngine, StartRequest } from "../../../src/engine/engine.ts";
 import { PostgresEngine } from "../../../src/engine/postgres-engine.ts";
-import type { RecordedEvent } from "../../../src/platform/events.ts";
+import type { RecordedEvent } from "../../../src/platform/model/events.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { createDouble } from "../double.ts";
 import type { WalkScene } from "./walk.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { Random } from "../../../src/platform/core/random-port.ts";
+import type { Random } from "../../../src/kernel/random-port.ts";
 import { bounded, type WalkBranch } from "./walk.ts";
 
 /** What a client may get instead of a session or an answer, because of the changes of a walk. */

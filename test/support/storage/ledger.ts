@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../../src/platform/events.ts";
+import type { RecordedEvent } from "../../../src/platform/model/events.ts";
 import { OutcomeUnknown } from "../../../src/simulation/journal.ts";
 import { control } from "./shim-control.ts";
 

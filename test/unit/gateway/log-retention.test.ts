@@ -5,7 +5,7 @@ import type { Engine } from "../../../src/engine/engine.ts";
 import { firstSegment, trimLog } from "../../../src/engine/log-files.ts";
 import { SEGMENT_BYTES } from "../../../src/engine/log-position.ts";
 import { chooseCut, LogRetention } from "../../../src/gateway/data/log-retention.ts";
-import type { BranchData } from "../../../src/platform/branch-data/branch-data.ts";
+import type { BranchData } from "../../../src/platform/model/branch-data.ts";
 import { Volumes } from "../../../src/volumes/volumes.ts";
 import { testDirectory } from "../../support/running-server.ts";
 

@@ -6,7 +6,7 @@ import { BranchVolumes } from "../../../src/gateway/data/branch-volumes.ts";
 import { WorldData } from "../../../src/gateway/data/world-data.ts";
 import { ConnectionRejected } from "../../../src/gateway/errors.ts";
 import { ServedWorld } from "../../../src/gateway/world/served-world.ts";
-import { MINUTE } from "../../../src/platform/core/time.ts";
+import { MINUTE } from "../../../src/kernel/time.ts";
 import { Volumes } from "../../../src/volumes/volumes.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
 import { createDouble, createProject, type DoubleOptions, START } from "../../support/double.ts";

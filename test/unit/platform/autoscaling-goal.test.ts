@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { LoadAverage, loadUnits } from "../../../src/platform/model/load-average.ts";
 import {
   goalSizeCu,
   type ScalingMetrics,
-} from "../../../src/platform/compute/autoscaling/autoscaling-goal.ts";
-import { LoadAverage, loadUnits } from "../../../src/platform/compute/autoscaling/load-average.ts";
+} from "../../../src/platform/rules/compute/autoscaling/autoscaling-goal.ts";
 
 const WIDE = { minCu: 0.25, maxCu: 10 };
 const goal = (metrics: Partial<ScalingMetrics>, range = WIDE) =>

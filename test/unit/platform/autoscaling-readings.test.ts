@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
-import { goalSizeCu } from "../../../src/platform/compute/autoscaling/autoscaling-goal.ts";
+import { goalSizeCu } from "../../../src/platform/rules/compute/autoscaling/autoscaling-goal.ts";
 import {
   addReading,
   readingsRescaleAt,
   sizeForReadings,
-} from "../../../src/platform/compute/autoscaling/load-readings.ts";
+} from "../../../src/platform/rules/compute/autoscaling/load-readings.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { MAIN_COMPUTE, worldWithProject } from "../../support/rule-worlds.ts";
 import { type CommandOf, MINUTE, NOW, SECOND } from "../../support/rules.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ActivePhase, Compute } from "../../../src/platform/compute/compute.ts";
-import { poolSize } from "../../../src/platform/compute/open-connections.ts";
+import type { ActivePhase, Compute } from "../../../src/platform/model/compute.ts";
+import { poolSize } from "../../../src/platform/rules/compute/open-connections.ts";
 import {
   createShop,
   MAIN_COMPUTE,

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { cacheAdvice, hitRatio } from "../../../src/platform/compute/cache.ts";
+import { cacheAdvice, hitRatio } from "../../../src/platform/model/cache.ts";
 import {
   computeHost,
   HOST_DOMAIN_PATTERN,
   poolerHost,
   proxyHost,
-} from "../../../src/platform/compute/host-name.ts";
+} from "../../../src/platform/rules/compute/host-name.ts";
 import { worldWithProject } from "../../support/rule-worlds.ts";
 import { given } from "../../support/rules.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
-import type { Event } from "../../../src/platform/events.ts";
-import { EVENT_TYPES, evolve } from "../../../src/platform/evolve.ts";
+import type { Event } from "../../../src/platform/model/events.ts";
+import { EVENT_TYPES, evolve } from "../../../src/platform/rules/evolve.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 
 // An event about an object that does not exist comes from a damaged journal. It must not change the world in part.
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
-import type { RecordedEvent } from "../../../src/platform/events.ts";
+import type { RecordedEvent } from "../../../src/platform/model/events.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { recordSteps } from "../../../src/scenario/record/record-steps.ts";
 import type { RequestLogEntry } from "../../../src/simulation/request-log.ts";
 

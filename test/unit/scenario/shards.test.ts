@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isOfShard, parseShard, runsOfShard } from "../../../src/platform/core/shard.ts";
+import { isOfShard, parseShard, runsOfShard } from "../../../src/kernel/shard.ts";
 import { mergeShards, parseShardReport } from "../../../src/scenario/report/merge-reports.ts";
 import { expectHolds } from "../../support/properties.ts";
 

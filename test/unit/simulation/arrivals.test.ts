@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Activity } from "../../../src/platform/compute/activity.ts";
-import { drawId } from "../../../src/platform/core/ids.ts";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { drawId } from "../../../src/kernel/ids.ts";
+import type { Activity } from "../../../src/platform/model/activity.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { type ArrivalSource, NO_ARRIVALS } from "../../../src/simulation/arrival-source.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";

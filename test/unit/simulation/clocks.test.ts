@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { END_OF_TIME } from "../../../src/platform/core/time.ts";
+import { END_OF_TIME } from "../../../src/kernel/time.ts";
 import { HostClock } from "../../../src/simulation/host-clock.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { type ClockState, parseClockSetting, WorldClock } from "../../../src/simulation/world-clock.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { backupDueAt } from "../../../src/platform/branch/decide-snapshot.ts";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
-import type { Event } from "../../../src/platform/events.ts";
+import type { Event } from "../../../src/platform/model/events.ts";
+import { backupDueAt } from "../../../src/platform/rules/branch/decide-snapshot.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { overdueWork } from "../../../src/simulation/due.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";

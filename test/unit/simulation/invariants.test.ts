@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ActivePhase, Compute } from "../../../src/platform/compute/compute.ts";
-import type { World } from "../../../src/platform/core/world.ts";
+import type { ActivePhase, Compute } from "../../../src/platform/model/compute.ts";
+import type { World } from "../../../src/platform/world/world.ts";
 import { checkInvariants } from "../../../src/simulation/invariants.ts";
 import {
   createDev,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint, worldFromCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { DiscardingJournal } from "../../../src/simulation/discarding-journal.ts";
 import { foldOperation, isTerminal } from "../../../src/simulation/fold-operation.ts";

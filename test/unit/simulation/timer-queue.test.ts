@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DueWork } from "../../../src/platform/commands.ts";
+import type { DueWork } from "../../../src/platform/rules/commands.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { TimerQueue } from "../../../src/simulation/timer-queue.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import { replay, resolvePoint, worldAt } from "../../../src/simulation/replay.ts";

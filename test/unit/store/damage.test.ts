@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { crc32, gzipSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { checkSchema } from "../../../src/store/file/check-schema.ts";

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { copyBranchData } from "../../../src/platform/branch-data/branch-data.ts";
-import { JOURNALED_TABLES } from "../../../src/platform/core/tables.ts";
-import type { World } from "../../../src/platform/core/world.ts";
-import type { RecordedEvent } from "../../../src/platform/events.ts";
-import type { Operation } from "../../../src/platform/operation/operation.ts";
+import { copyBranchData } from "../../../src/platform/model/branch-data.ts";
+import type { RecordedEvent } from "../../../src/platform/model/events.ts";
+import type { Operation } from "../../../src/platform/model/operation.ts";
+import { JOURNALED_TABLES } from "../../../src/platform/world/tables.ts";
+import type { World } from "../../../src/platform/world/world.ts";
 import { foldOperation } from "../../../src/simulation/fold-operation.ts";
 import { worldAt } from "../../../src/simulation/replay.ts";
 import { type DivergenceOptions, divergeCopy } from "../../../src/store/file/diverge-copy.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import type { Batch } from "../../../src/simulation/journal.ts";
 import type { StoredRequest } from "../../../src/simulation/request-log.ts";

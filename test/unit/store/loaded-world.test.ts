@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import type { World } from "../../../src/platform/core/world.ts";
+import type { World } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { catchUp, type LoadedWorld, readLoadedWorld } from "../../../src/store/file/loaded-world.ts";

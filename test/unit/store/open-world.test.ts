@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFil
 import { dirname, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { NO_NUMBERS } from "../../../src/platform/core/world.ts";
+import { NO_NUMBERS } from "../../../src/platform/world/world.ts";
 import { takeCheckpoint } from "../../../src/simulation/checkpoint.ts";
 import { Simulation } from "../../../src/simulation/simulation.ts";
 import { HeadMark, readHeadMark } from "../../../src/store/file/head-mark.ts";

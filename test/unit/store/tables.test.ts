@@ -3,8 +3,8 @@ import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { toSnakeCase } from "drizzle-orm/casing";
 import { getTableConfig, SQLiteSyncDialect, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, test } from "vitest";
-import { TABLE_NAMES } from "../../../src/platform/core/tables.ts";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { TABLE_NAMES } from "../../../src/platform/world/tables.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
 import {
   FIRST_VERSION,

@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { JOURNALED_TABLES } from "../../../src/platform/core/tables.ts";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
+import { JOURNALED_TABLES } from "../../../src/platform/world/tables.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { checkInvariants } from "../../../src/simulation/invariants.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { rechain } from "../../../src/store/journal/rechain.ts";

@@ -1,8 +1,8 @@
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { JOURNALED_TABLES, UNJOURNALED_TABLES } from "../../../src/platform/core/tables.ts";
-import { emptyWorld } from "../../../src/platform/core/world.ts";
-import type { Operation } from "../../../src/platform/operation/operation.ts";
+import type { Operation } from "../../../src/platform/model/operation.ts";
+import { JOURNALED_TABLES, UNJOURNALED_TABLES } from "../../../src/platform/world/tables.ts";
+import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
 import { readHistoryRow, writeHistoryRow } from "../../../src/store/journal/journal-row.ts";
 import { prepareReader, tableName } from "../../../src/store/tables/stored-tables.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MINUTE, SECOND } from "../../../src/platform/core/time.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/time.ts";
 import { MergedArrivals } from "../../../src/traffic/merged-arrivals.ts";
 import { NEW_YEAR, openArrivals, takeArrivals } from "../../support/arrivals.ts";
 

@@ -1,6 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
 import { expect, test } from "vitest";
-import { DAY, HOUR, MINUTE } from "../../../src/platform/core/time.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/kernel/time.ts";
 import { parseCron } from "../../../src/traffic/cron.ts";
 import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../support/arrivals.ts";
 

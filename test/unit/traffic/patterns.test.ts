@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DAY, HOUR, MINUTE, SECOND } from "../../../src/platform/core/time.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "../../../src/kernel/time.ts";
 import { readInto } from "../../../src/traffic/arrivals.ts";
 import type { PatternInput } from "../../../src/traffic/patterns.ts";
 import { arrivalInstants, NEW_YEAR, openArrivals, takeArrivals } from "../../support/arrivals.ts";

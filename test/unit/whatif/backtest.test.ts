@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { uniform } from "../../../src/platform/core/random-port.ts";
+import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { type Backtest, backtestOf } from "../../../src/whatif/backtest/backtest.ts";
 import { BacktestPlan } from "../../../src/whatif/backtest/backtest-plan.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { uniform } from "../../../src/kernel/random-port.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../../src/platform/catalog/sizes.ts";
-import { uniform } from "../../../src/platform/core/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { capacityPage } from "../../../src/whatif/capacity/capacity-page.ts";
 import { type CapacityReport, capacityReport } from "../../../src/whatif/capacity/capacity-report.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { uniform } from "../../../src/kernel/random-port.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
-import { uniform } from "../../../src/platform/core/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { attributionPage } from "../../../src/whatif/attribution/attribution-page.ts";
 import { attributionReport } from "../../../src/whatif/attribution/attribution-report.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { normal, uniform } from "../../../src/platform/core/random-port.ts";
+import { normal, uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { noDrawsReason } from "../../../src/whatif/held-out/day-draws.ts";
 import { parseDaySpan, splitDays } from "../../../src/whatif/held-out/day-split.ts";

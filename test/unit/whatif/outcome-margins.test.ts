@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { uniform } from "../../../src/platform/core/random-port.ts";
+import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { DayDraws } from "../../../src/whatif/held-out/day-draws.ts";
 import { DayMargins } from "../../../src/whatif/held-out/margins.ts";

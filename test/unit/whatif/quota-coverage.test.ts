@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { uniform } from "../../../src/platform/core/random-port.ts";
+import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
 import { bootstrapWidening, widenedInterval } from "../../../src/whatif/quota/forecast-interval.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { uniform } from "../../../src/platform/core/random-port.ts";
+import { uniform } from "../../../src/kernel/random-port.ts";
 import type { ComputeArrivals, Period } from "../../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { type BootstrapBlock, bootstrapBlocks, recordedDays } from "../../../src/whatif/quota/bootstrap.ts";

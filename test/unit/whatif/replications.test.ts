@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { normal } from "../../../src/platform/core/random-port.ts";
+import { normal } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { parsePolicy } from "../../../src/whatif/policies/parse.ts";
 import { confidenceInterval, pairedDifference, replicate } from "../../../src/whatif/replay/replications.ts";

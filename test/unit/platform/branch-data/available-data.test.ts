@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
-import { checkDataAvailable, checkPastData } from "../../../../src/platform/branch-data/available-data.ts";
-import { type BranchData, hasDataAt } from "../../../../src/platform/branch-data/branch-data.ts";
-import { emptyWorld } from "../../../../src/platform/core/world.ts";
+import { type BranchData, hasDataAt } from "../../../../src/platform/model/branch-data.ts";
+import {
+  checkDataAvailable,
+  checkPastData,
+} from "../../../../src/platform/rules/branch-data/available-data.ts";
+import { emptyWorld } from "../../../../src/platform/world/world.ts";
 
 /** The log before 100 was deleted. */
 const SHORTENED: BranchData = {

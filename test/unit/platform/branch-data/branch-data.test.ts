@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type BranchData, copyBranchData, dataAt } from "../../../../src/platform/branch-data/branch-data.ts";
-import { addBranchData, replaceBranchData } from "../../../../src/platform/branch-data/evolve-branch-data.ts";
-import { emptyWorld } from "../../../../src/platform/core/world.ts";
+import { type BranchData, copyBranchData, dataAt } from "../../../../src/platform/model/branch-data.ts";
+import {
+  addBranchData,
+  replaceBranchData,
+} from "../../../../src/platform/rules/branch-data/evolve-branch-data.ts";
+import { emptyWorld } from "../../../../src/platform/world/world.ts";
 
 /** Closed since 100; what was written before is found by marks. */
 const CLOSED: BranchData = { id: "br-1", volumeId: "h/v1", at: 100, lsn: "0/100", writes: true };

@@ -3,7 +3,7 @@ import {
   type BackupScheduleItem,
   itemsDue,
   nextDueAfter,
-} from "../../../../src/platform/branch/backup-schedule.ts";
+} from "../../../../src/platform/model/backup-schedule.ts";
 
 const instant = (text: string) => Date.parse(`${text}:00.000Z`);
 const next = (item: BackupScheduleItem, after: string) =>

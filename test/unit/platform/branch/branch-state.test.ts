@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { contentAt } from "../../../../src/platform/branch/content-history.ts";
-import { lsnAt } from "../../../../src/platform/branch/point-in-time.ts";
-import type { BranchData } from "../../../../src/platform/branch-data/branch-data.ts";
-import type { World } from "../../../../src/platform/core/world.ts";
+import type { BranchData } from "../../../../src/platform/model/branch-data.ts";
+import { contentAt } from "../../../../src/platform/rules/branch/content-history.ts";
+import { lsnAt } from "../../../../src/platform/rules/branch/point-in-time.ts";
+import type { World } from "../../../../src/platform/world/world.ts";
 import {
   createDev,
   DEV,

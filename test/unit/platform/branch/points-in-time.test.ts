@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { lsnAt } from "../../../../src/platform/branch/point-in-time.ts";
-import type { Command } from "../../../../src/platform/commands.ts";
+import { lsnAt } from "../../../../src/platform/rules/branch/point-in-time.ts";
+import type { Command } from "../../../../src/platform/rules/commands.ts";
 import { createDev, DEV, MAIN, SHOP, worldWithBranch } from "../../../support/rule-worlds.ts";
 import { type CommandOf, HOUR, MINUTE, NOW, SECOND, START, type Step } from "../../../support/rules.ts";
 import { SimulatedWorld } from "../../../support/simulated-world.ts";

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
-import { rolesWithSecretAfter } from "../../../../src/platform/branch/role.ts";
-import { isSecretCreatedBetween, verifierId } from "../../../../src/platform/branch/secret-references.ts";
-import { emptyWorld } from "../../../../src/platform/core/world.ts";
+import { rolesWithSecretAfter } from "../../../../src/platform/rules/branch/role.ts";
+import {
+  isSecretCreatedBetween,
+  verifierId,
+} from "../../../../src/platform/rules/branch/secret-references.ts";
+import { emptyWorld } from "../../../../src/platform/world/world.ts";
 
 const worldAt = (role: number, seq: number) => {
   const world = emptyWorld();

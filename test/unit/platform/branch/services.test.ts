@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { secretIdsOf } from "../../../../src/platform/branch/secret-references.ts";
+import type { ServiceKind } from "../../../../src/platform/model/service-record.ts";
+import { secretIdsOf } from "../../../../src/platform/rules/branch/secret-references.ts";
 import {
   findEnabledService,
   findServiceRecord,
   servicesOf,
-} from "../../../../src/platform/branch/services/decide-service-record.ts";
-import { SERVICE_DEFAULTS } from "../../../../src/platform/branch/services/service-defaults.ts";
-import type { ServiceKind } from "../../../../src/platform/branch/services/service-record.ts";
-import type { World } from "../../../../src/platform/core/world.ts";
+} from "../../../../src/platform/rules/branch/services/decide-service-record.ts";
+import { SERVICE_DEFAULTS } from "../../../../src/platform/rules/branch/services/service-defaults.ts";
+import type { World } from "../../../../src/platform/world/world.ts";
 import { createDev, DEV, MAIN, worldWithBranch, worldWithProject } from "../../../support/rule-worlds.ts";
 import { type CommandOf, given, HOUR, MINUTE, NOW, type Step } from "../../../support/rules.ts";
 import { SimulatedWorld } from "../../../support/simulated-world.ts";

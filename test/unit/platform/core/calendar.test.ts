@@ -6,8 +6,8 @@ import {
   nextMonthStart,
   utcDateOf,
   utcInstant,
-} from "../../../../src/platform/core/calendar.ts";
-import { DAY, HOUR } from "../../../../src/platform/core/time.ts";
+} from "../../../../src/kernel/calendar.ts";
+import { DAY, HOUR } from "../../../../src/kernel/time.ts";
 
 test("every day of 600 years has the same date as in the runtime's calendar", () => {
   for (let at = Date.UTC(1800, 0, 1); at < Date.UTC(2400, 0, 1); at += DAY) {

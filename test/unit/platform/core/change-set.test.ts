@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ChangeSet } from "../../../../src/platform/core/change-set.ts";
+import { ChangeSet } from "../../../../src/kernel/change-set.ts";
 
 test("changes of tables that are not tracked are not collected", () => {
   const changes = new ChangeSet();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CompactingMap } from "../../../../src/platform/core/compacting-map.ts";
+import { CompactingMap } from "../../../../src/kernel/compacting-map.ts";
 
 test("a compacting map holds the same entries as a Map, in the same order, after many changes", () => {
   const fresh = new CompactingMap<number>();

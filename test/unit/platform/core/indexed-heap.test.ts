@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { IndexedHeap } from "../../../../src/platform/core/indexed-heap.ts";
+import { IndexedHeap } from "../../../../src/kernel/indexed-heap.ts";
 import { randomFrom } from "../../../../src/simulation/random.ts";
 
 test("the earliest node is first, and at equal instants the lowest, whatever was moved before", () => {

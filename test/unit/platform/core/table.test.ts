@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ALL_ROWS, ChangeSet } from "../../../../src/platform/core/change-set.ts";
-import { Table } from "../../../../src/platform/core/table.ts";
+import { ALL_ROWS, ChangeSet } from "../../../../src/kernel/change-set.ts";
+import { Table } from "../../../../src/kernel/table.ts";
 
 type Seat = { readonly id: string; readonly row?: string; readonly number: number; readonly guest?: string };
 

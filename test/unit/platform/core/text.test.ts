@@ -1,13 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isoInstant } from "../../../../src/platform/core/calendar.ts";
-import {
-  drawDuration,
-  formatDistribution,
-  parseDistribution,
-} from "../../../../src/platform/core/distribution.ts";
-import { drawId, drawUuid, ID_PATTERN, uuidOf } from "../../../../src/platform/core/ids.ts";
-import type { Random } from "../../../../src/platform/core/random-port.ts";
+import { isoInstant } from "../../../../src/kernel/calendar.ts";
+import { drawDuration, formatDistribution, parseDistribution } from "../../../../src/kernel/distribution.ts";
+import { drawId, drawUuid, ID_PATTERN, uuidOf } from "../../../../src/kernel/ids.ts";
+import type { Random } from "../../../../src/kernel/random-port.ts";
 import {
   closestMatch,
   escapeControls,
@@ -15,8 +11,8 @@ import {
   findReservedName,
   fitsPostgresIdentifier,
   listNames,
-} from "../../../../src/platform/core/text.ts";
-import { parseDuration } from "../../../../src/platform/core/time.ts";
+} from "../../../../src/kernel/text.ts";
+import { parseDuration } from "../../../../src/kernel/time.ts";
 import { expectHolds } from "../../../support/properties.ts";
 
 /** Draws these integers in order, again and again. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { ApiKeyUse } from "../../../../src/platform/account/api-key.ts";
-import type { Branch } from "../../../../src/platform/branch/branch.ts";
-import type { Compute } from "../../../../src/platform/compute/compute.ts";
-import { Table } from "../../../../src/platform/core/table.ts";
-import { TABLE_NAMES } from "../../../../src/platform/core/tables.ts";
-import { emptyWorld, nextNumber } from "../../../../src/platform/core/world.ts";
-import type { Project } from "../../../../src/platform/project/project.ts";
+import { Table } from "../../../../src/kernel/table.ts";
+import type { ApiKeyUse } from "../../../../src/platform/model/api-key.ts";
+import type { Branch } from "../../../../src/platform/model/branch.ts";
+import type { Compute } from "../../../../src/platform/model/compute.ts";
+import type { Project } from "../../../../src/platform/model/project.ts";
+import { TABLE_NAMES } from "../../../../src/platform/world/tables.ts";
+import { emptyWorld, nextNumber } from "../../../../src/platform/world/world.ts";
 
 const project = (id: string, number: number, deletedAt?: number) =>
   ({ id, accountId: "owner", number, ...(deletedAt === undefined ? {} : { deletedAt }) }) as Project;

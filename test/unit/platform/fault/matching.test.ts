@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { PROFILES } from "../../../../src/platform/catalog/profile-defaults-and-limits.ts";
-import { emptyWorld } from "../../../../src/platform/core/world.ts";
-import { findFault, maintenanceSince } from "../../../../src/platform/fault/decide-fault.ts";
 import {
   type Fault,
   type FaultTarget,
   faultAppliesTo,
   isFaultActive,
-} from "../../../../src/platform/fault/fault.ts";
-import { matchFaults } from "../../../../src/platform/fault/match-fault.ts";
+} from "../../../../src/platform/model/fault.ts";
+import { findFault, maintenanceSince } from "../../../../src/platform/rules/fault/decide-fault.ts";
+import { matchFaults } from "../../../../src/platform/rules/fault/match-fault.ts";
+import { emptyWorld } from "../../../../src/platform/world/world.ts";
 import { randomFrom } from "../../../../src/simulation/random.ts";
 import { SECOND } from "../../../support/rules.ts";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { applyOperationEvent } from "../../../../src/platform/operation/evolve-operation.ts";
 import {
   blockersOf,
   branchOf,
@@ -11,7 +10,8 @@ import {
   type OperationEvent,
   type OperationFailures,
   pendingStateOf,
-} from "../../../../src/platform/operation/operation.ts";
+} from "../../../../src/platform/model/operation.ts";
+import { applyOperationEvent } from "../../../../src/platform/rules/operation/evolve-operation.ts";
 
 const NOW = 10_000;
 const PROJECT = {};

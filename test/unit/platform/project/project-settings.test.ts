@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { World } from "../../../../src/platform/core/world.ts";
-import { limitsOf } from "../../../../src/platform/project/project-limits.ts";
-import { effectiveSettings } from "../../../../src/platform/project/project-settings.ts";
-import { isSameJson, mergeSettings } from "../../../../src/platform/project/settings-objects.ts";
+import { limitsOf } from "../../../../src/platform/rules/project/project-limits.ts";
+import { effectiveSettings } from "../../../../src/platform/rules/project/project-settings.ts";
+import { isSameJson, mergeSettings } from "../../../../src/platform/rules/settings/settings-objects.ts";
+import type { World } from "../../../../src/platform/world/world.ts";
 import { worldWithProject } from "../../../support/rule-worlds.ts";
 import { given } from "../../../support/rules.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { World } from "../../../../src/platform/core/world.ts";
-import { hasQuota, quotaDueAt, refuseOverQuota } from "../../../../src/platform/project/quota.ts";
+import { hasQuota, quotaDueAt, refuseOverQuota } from "../../../../src/platform/rules/usage/quota.ts";
+import type { World } from "../../../../src/platform/world/world.ts";
 import { MAIN_COMPUTE, SHOP, worldWithProject } from "../../../support/rule-worlds.ts";
 import { after, type CommandOf, DAY, given, HOUR, NOW, SECOND, type Step } from "../../../support/rules.ts";
 

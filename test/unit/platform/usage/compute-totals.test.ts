@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Compute } from "../../../../src/platform/compute/compute.ts";
-import { ComputeTotals } from "../../../../src/platform/usage/compute-totals.ts";
+import type { Compute } from "../../../../src/platform/model/compute.ts";
+import { ComputeTotals } from "../../../../src/platform/world/compute-totals.ts";
 
 const idle = { phase: { state: "idle" } } as Compute;
 const starting = { phase: { state: "init" } } as Compute;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { Granularity } from "../../../../src/platform/model/usage-totals.ts";
 import {
   checkConsumptionWindow,
   consumptionOf,
   usageThisMonth,
-} from "../../../../src/platform/usage/consumption.ts";
-import type { Granularity } from "../../../../src/platform/usage/usage-totals.ts";
+} from "../../../../src/platform/rules/usage/consumption.ts";
 import { active, at, idle, worldWith } from "./usage-scene.ts";
 
 describe("timeframes", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ALL_ROWS, ChangeSet } from "../../../../src/platform/core/change-set.ts";
-import { HourlyUsageTable } from "../../../../src/platform/usage/hourly-usage.ts";
-import type { HourlyUsage } from "../../../../src/platform/usage/usage-totals.ts";
+import { ALL_ROWS, ChangeSet } from "../../../../src/kernel/change-set.ts";
+import type { HourlyUsage } from "../../../../src/platform/model/usage-totals.ts";
+import { HourlyUsageTable } from "../../../../src/platform/world/hourly-usage.ts";
 
 const ONE = { activeMs: 60, cuMs: 15 };
 const row = (of: string, hour: number, times = 1) => ({ of, hour, activeMs: times * 60, cuMs: times * 15 });

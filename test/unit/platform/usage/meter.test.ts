@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deleteUsage, meter, usageAt } from "../../../../src/platform/usage/meter.ts";
+import { deleteUsage, meter, usageAt } from "../../../../src/platform/rules/usage/meter.ts";
 import { active, at, idle, worldWith } from "./usage-scene.ts";
 
 test("an active compute books its time, and its size times its time, to its branch and its project", () => {

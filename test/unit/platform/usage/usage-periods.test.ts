@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { HOUR } from "../../../../src/platform/core/time.ts";
-import { meter } from "../../../../src/platform/usage/meter.ts";
-import { USAGE_PERIODS, usageInPeriod } from "../../../../src/platform/usage/usage-periods.ts";
+import { HOUR } from "../../../../src/kernel/time.ts";
+import { meter } from "../../../../src/platform/rules/usage/meter.ts";
+import { USAGE_PERIODS, usageInPeriod } from "../../../../src/platform/rules/usage/usage-periods.ts";
 import { active, at, minutesIn, recorded, worldWith } from "./usage-scene.ts";
 
 describe("the hours of a booking", () => {

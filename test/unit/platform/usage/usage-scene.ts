@@ -1,9 +1,9 @@
-import type { Compute } from "../../../../src/platform/compute/compute.ts";
-import { HOUR, type SimTime } from "../../../../src/platform/core/time.ts";
-import { emptyWorld, type World } from "../../../../src/platform/core/world.ts";
-import { meter } from "../../../../src/platform/usage/meter.ts";
-import { USAGE_PERIODS, usageInPeriod } from "../../../../src/platform/usage/usage-periods.ts";
-import type { Granularity } from "../../../../src/platform/usage/usage-totals.ts";
+import { HOUR, type SimTime } from "../../../../src/kernel/time.ts";
+import type { Compute } from "../../../../src/platform/model/compute.ts";
+import type { Granularity } from "../../../../src/platform/model/usage-totals.ts";
+import { meter } from "../../../../src/platform/rules/usage/meter.ts";
+import { USAGE_PERIODS, usageInPeriod } from "../../../../src/platform/rules/usage/usage-periods.ts";
+import { emptyWorld, type World } from "../../../../src/platform/world/world.ts";
 
 /** `at("05 10:30")` is 10:30 on January 5, 2026, and `at("2026-02-01T00:00")` another day. */
 export function at(text: string): SimTime {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RecordedEvent } from "../../../../src/platform/events.ts";
+import type { RecordedEvent } from "../../../../src/platform/model/events.ts";
 import { fieldsOf, payloadOf } from "../../../../src/store/journal/event-payload.ts";
 import { expectHolds } from "../../../support/properties.ts";
 

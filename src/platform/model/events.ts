@@ -1,0 +1,40 @@
+import type { AccountEvent } from "./account.ts";
+import type { ActivityEvent } from "./activity.ts";
+import type { ApiKeyEvent } from "./api-key.ts";
+import type { BranchEvent } from "./branch.ts";
+import type { DatabaseEvent, RoleEvent } from "./branch-content.ts";
+import type { SnapshotEvent } from "./branch-snapshot.ts";
+import type { ComputeEvent } from "./compute.ts";
+import type { FaultEvent } from "./fault.ts";
+import type { OperationEvent } from "./operation.ts";
+import type { ProjectEvent } from "./project.ts";
+import type { RecordEvent } from "./settings-record.ts";
+import type { SpanEvent } from "./span.ts";
+import type { WorldEvent } from "./world-settings.ts";
+
+/**
+ * Everything that can happen in a world. Events are never edited; a changed meaning gets a new type. Field
+ * names carry a meaning: an instant ends in `at`, `At` or `until`, and only `settings` and `annotations` hold
+ * what callers may fill freely.
+ */
+export type Event =
+  | WorldEvent
+  | AccountEvent
+  | ApiKeyEvent
+  | ProjectEvent
+  | RecordEvent
+  | BranchEvent
+  | RoleEvent
+  | DatabaseEvent
+  | SnapshotEvent
+  | ComputeEvent
+  | OperationEvent
+  | ActivityEvent
+  | SpanEvent
+  | FaultEvent;
+
+/**
+ * An event with its place in history. `decision` is the sequence number of the first event of the same
+ * decision. A decision happens as a whole, so a point in history never lies within one.
+ */
+export type RecordedEvent = Event & { readonly seq: number; readonly decision: number };

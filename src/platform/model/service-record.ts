@@ -1,0 +1,200 @@
+import type { SimTime } from "../../kernel/time.ts";
+import type { BranchRef } from "./object-refs.ts";
+
+/** The authentication providers of the public document. */
+type AuthProvider = "mock" | "stack" | "better_auth";
+
+type MaskingRule = {
+  readonly database_name: string;
+  readonly schema_name: string;
+  readonly table_name: string;
+  readonly column_name: string;
+  readonly masking_function?: string;
+  readonly masking_value?: string;
+};
+
+/**
+ * What callers store for the services of a branch, as in the public document. Nothing acts on it. Secrets are
+ * not part of it (see `ServiceRecordFields`).
+ */
+export type ServiceSettings = {
+  readonly auth: { readonly auth_provider: AuthProvider };
+  readonly authApplication: { readonly name?: string };
+  readonly authDomain: { readonly auth_provider: AuthProvider };
+  readonly authOauthProvider: { readonly client_id?: string; readonly microsoft_tenant_id?: string };
+  readonly authEmailAndPassword: {
+    readonly enabled?: boolean;
+    readonly email_verification_method?: "link" | "otp";
+    readonly require_email_verification?: boolean;
+    readonly auto_sign_in_after_verification?: boolean;
+    readonly send_verification_email_on_sign_up?: boolean;
+    readonly send_verification_email_on_sign_in?: boolean;
+    readonly disable_sign_up?: boolean;
+  };
+  readonly authEmailProvider:
+    | { readonly type?: "shared"; readonly sender_email?: string; readonly sender_name?: string }
+    | {
+        readonly type: "standard";
+        readonly host: string;
+        readonly port: number;
+        readonly username: string;
+        readonly sender_email: string;
+        readonly sender_name: string;
+      };
+  readonly authLocalhost: { readonly allow_localhost?: boolean };
+  readonly authOrganization: {
+    readonly enabled?: boolean;
+    readonly organization_limit?: number;
+    readonly membership_limit?: number;
+    readonly creator_role?: "admin" | "owner";
+    readonly send_invitation_email?: boolean;
+  };
+  readonly authMagicLink: {
+    readonly enabled?: boolean;
+    readonly expires_in?: number;
+    readonly disable_sign_up?: boolean;
+  };
+  readonly authPhoneNumber: { readonly enabled?: boolean; readonly otp_expires_in?: number };
+  readonly authWebhook: {
+    readonly enabled?: boolean;
+    readonly webhook_url?: string;
+    readonly enabled_events?: readonly string[];
+    readonly timeout_seconds?: number;
+  };
+  readonly dataApi: {
+    readonly auth_provider?: "neon_auth" | "external";
+    readonly jwks_url?: string;
+    readonly provider_name?: string;
+    readonly jwt_audience?: string;
+    readonly add_default_grants?: boolean;
+    readonly skip_auth_schema?: boolean;
+    readonly settings?: Readonly<Record<string, unknown>>;
+  };
+  readonly bucket: { readonly access_level: "private" | "public_read" };
+  readonly credential: {
+    readonly name?: string;
+    readonly scopes: readonly string[];
+    readonly principal_type: "user";
+  };
+  readonly anonymization: {
+    readonly masking_rules: readonly MaskingRule[];
+    /** Number of rules when the anonymization was last started. */
+    readonly masked_columns?: number;
+  };
+  /** S: the branch was created as archived. */
+  readonly archived: Readonly<Record<string, never>>;
+};
+export type ServiceKind = keyof ServiceSettings;
+/** The kinds that can be read and updated without having been created: all their settings have defaults. */
+export type ConfigurationKind =
+  | "authApplication"
+  | "authEmailAndPassword"
+  | "authEmailProvider"
+  | "authLocalhost"
+  | "authOrganization"
+  | "authMagicLink"
+  | "authPhoneNumber"
+  | "authWebhook";
+
+export type ServiceRecordFields<K extends ServiceKind> = {
+  /** Unique among the records of its kind on a branch; empty if there is at most one. */
+  readonly key: string;
+  readonly settings: ServiceSettings[K];
+  /** Name of the database that it serves, and with which it is deleted. */
+  readonly database?: string;
+  /** Id of its secret, which is stored beside history. A copy of the record has the same one. */
+  readonly secretId?: string;
+  /** When the credential was revoked, or the anonymization last started. */
+  readonly markedAt?: SimTime;
+};
+
+/** Whether the record has a secret: the present one or another. The caller stores it under `secretId`. */
+export type SecretChange = "same" | "new" | undefined;
+
+/** A record with its kind, which determines its settings. */
+export type NewServiceRecord = {
+  readonly [K in ServiceKind]: {
+    readonly kind: K;
+    readonly key?: string | undefined;
+    readonly settings: ServiceSettings[K];
+    readonly database?: string | undefined;
+    readonly secret?: SecretChange;
+    readonly isMarked?: boolean | undefined;
+  };
+}[ServiceKind];
+
+export type CreateServiceRecord = BranchRef & {
+  readonly type: "CreateServiceRecord";
+  readonly record: NewServiceRecord;
+};
+export type UpdateServiceRecord = BranchRef & {
+  readonly type: "UpdateServiceRecord";
+  readonly kind: ServiceKind;
+  readonly key: string;
+  readonly settings: object;
+  /** The settings replace the present ones, instead of being merged with them. */
+  readonly replaces: boolean;
+  readonly secret?: SecretChange;
+  readonly isMarked?: boolean | undefined;
+};
+export type DeleteServiceRecords = BranchRef & {
+  readonly type: "DeleteServiceRecords";
+  readonly kind: ServiceKind;
+  readonly keys: readonly string[];
+};
+
+export type ServiceRecordCommand = CreateServiceRecord | UpdateServiceRecord | DeleteServiceRecords;
+
+type ServiceRules = {
+  /** For messages: `auth is not enabled`, `bucket "files" not found`. */
+  readonly label: string;
+  /** Enabled and disabled, instead of created and deleted. */
+  readonly isSwitch?: true;
+  /** The kind that must be enabled first, and with which it is deleted. */
+  readonly of?: ServiceKind;
+  /** S: a revoked credential stays in the list, so its deletion marks it. */
+  readonly isRevoked?: true;
+  /** Its key, if callers do not choose it. */
+  readonly keyFrom?: (recordId: string) => string;
+  /** A new branch gets a copy of its parent's record, and a restored branch of its source's. */
+  readonly isCopied?: true;
+};
+
+const OF_AUTH = { of: "auth", isCopied: true } as const;
+const CONFIGURES_AUTH = { ...OF_AUTH, hasDefaults: true } as const;
+
+/**
+ * The rules of each kind. D: auth lies in the database and buckets are inherited, so branches have copies of
+ * both. A: everything else belongs to its branch alone.
+ */
+export const SERVICES: {
+  readonly [K in ServiceKind]: ServiceRules & {
+    readonly hasDefaults?: K extends ConfigurationKind ? true : never;
+  };
+} = {
+  auth: { label: "auth", isSwitch: true, isCopied: true },
+  authApplication: { label: "application of auth", ...CONFIGURES_AUTH },
+  authDomain: { label: "trusted domain", ...OF_AUTH },
+  authOauthProvider: { label: "OAuth provider", ...OF_AUTH },
+  authEmailAndPassword: { label: "email and password of auth", ...CONFIGURES_AUTH },
+  authEmailProvider: { label: "email provider of auth", ...CONFIGURES_AUTH },
+  authLocalhost: { label: "localhost setting of auth", ...CONFIGURES_AUTH },
+  authOrganization: { label: "organization plugin of auth", ...CONFIGURES_AUTH },
+  authMagicLink: { label: "magic link plugin of auth", ...CONFIGURES_AUTH },
+  authPhoneNumber: { label: "phone number plugin of auth", ...CONFIGURES_AUTH },
+  authWebhook: { label: "webhook of auth", ...CONFIGURES_AUTH },
+  dataApi: { label: "the Data API", isSwitch: true },
+  bucket: { label: "bucket", isCopied: true },
+  // S: the form of a credential's id.
+  credential: {
+    label: "credential",
+    isRevoked: true,
+    keyFrom: (recordId) => `nak_live_${recordId.replaceAll("-", "")}`,
+  },
+  anonymization: { label: "anonymization", isSwitch: true },
+  archived: { label: "archiving", isSwitch: true },
+};
+
+export function isServiceKind(kind: string): kind is ServiceKind {
+  return Object.hasOwn(SERVICES, kind);
+}

@@ -1,0 +1,59 @@
+import type { DurationDistribution } from "../../kernel/distribution.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { LimitSettings, PlanName } from "../catalog/plan.ts";
+import type { ProfileName } from "../catalog/profile-defaults-and-limits.ts";
+import type { EventBase } from "./event-base.ts";
+
+/** The settings of a world. `SettingsChanges` lists those that may change after its creation. */
+export type WorldSettings = {
+  readonly seed: number;
+  readonly profile: ProfileName;
+  /** The plan of accounts that are created without one. */
+  readonly plan: PlanName;
+  /** `immediate`: operations take no time and finish before the next command. */
+  readonly operations: "timed" | "immediate";
+  /** What operations lock. Absent in worlds of early releases, which then have the default, `narrow`. */
+  readonly locks?: LockScope;
+  /** Overrides the profile's start delay. */
+  readonly startDelay?: DurationDistribution;
+  /** The domain of the hosts of computes, instead of `HOST_DOMAIN`. */
+  readonly hostDomain?: string;
+  /** Override the plan's limits. */
+  readonly limits?: LimitSettings;
+  /** Usage is also recorded by the hour. Absent in worlds of early releases until an event enables it. */
+  readonly hourlyUsage?: true;
+  /**
+   * Computes that start follow their load average. Absent in worlds of releases up to 0.4 until an event
+   * enables it; see `load-readings.ts` for their rule.
+   */
+  readonly loadAverage?: true;
+  /** The initial time of its clock. */
+  readonly startAt: SimTime;
+};
+
+/** `narrow`: an operation locks what it works on. `project`: every operation locks its whole project. */
+type LockScope = "narrow" | "project";
+
+/** `null` removes an override: the value of the profile or the plan applies again. */
+export type SettingsChanges = Partial<
+  Pick<WorldSettings, "operations" | "locks" | "seed" | "hourlyUsage" | "loadAverage">
+> & {
+  readonly startDelay?: DurationDistribution | null;
+  readonly limits?: LimitSettings | null;
+};
+
+export function applySettingsChanges(settings: WorldSettings, changes: SettingsChanges): WorldSettings {
+  return Object.fromEntries(
+    Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== null),
+  ) as WorldSettings;
+}
+
+export type WorldCommand =
+  | { readonly type: "CreateWorld"; readonly settings: WorldSettings }
+  | { readonly type: "ConfigureWorld"; readonly settings: SettingsChanges }
+  | { readonly type: "ResetWorld" };
+
+export type WorldEvent =
+  | (EventBase & { readonly type: "WorldCreated"; readonly world: WorldSettings })
+  | (EventBase & { readonly type: "WorldConfigured"; readonly changes: SettingsChanges })
+  | (EventBase & { readonly type: "WorldReset" });

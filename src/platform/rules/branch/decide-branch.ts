@@ -1,0 +1,226 @@
+import { omitUndefined } from "../../../kernel/omit-undefined.ts";
+import type { Plan } from "../../catalog/plan.ts";
+import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
+import { type Account, planOf } from "../../model/account.ts";
+import type {
+  Branch,
+  BranchChanges,
+  CreateBranch,
+  SetDefaultBranch,
+  UpdateBranch,
+} from "../../model/branch.ts";
+import type { Compute } from "../../model/compute.ts";
+import type { Context } from "../../model/context.ts";
+import type { Event } from "../../model/events.ts";
+import type { OperationRequest } from "../../model/operation.ts";
+import type { Project } from "../../model/project.ts";
+import type { Deciders } from "../../world/handlers.ts";
+import {
+  branchesOf,
+  childrenOf,
+  defaultBranchOf,
+  findAccount,
+  findBranch,
+  findBranchFor,
+  findProject,
+} from "../../world/lookup.ts";
+import type { World } from "../../world/world.ts";
+import { describeLimitSource, effectiveLimits } from "../account/account-limits.ts";
+import { checkDataAvailable } from "../branch-data/available-data.ts";
+import { buildCompute, checkComputeLimit, startRequests } from "../compute/build-compute.ts";
+import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
+import { scheduleOperations } from "../operation/schedule-operations.ts";
+import {
+  checkExpiration,
+  checkNeverExpires,
+  expirationFrom,
+  expirationSet,
+  repeatsExpiration,
+} from "./branch-expiration.ts";
+import { branchFrom, resolveBranchId } from "./build-branch.ts";
+import { contentAt } from "./content-history.ts";
+import { resolvePointInTime, writtenPosition } from "./point-in-time.ts";
+import { withNewPasswords } from "./role.ts";
+import { copiedServices } from "./services/copied-services.ts";
+import { serviceRecordCreated } from "./services/decide-service-record.ts";
+
+export const branchDeciders = {
+  CreateBranch: decideCreateBranch,
+  UpdateBranch: decideUpdateBranch,
+  SetDefaultBranch: decideSetDefaultBranch,
+} satisfies Deciders<CreateBranch | UpdateBranch | SetDefaultBranch>;
+
+function decideCreateBranch(world: World, command: CreateBranch, context: Context): Result<Event[]> {
+  const { now, random } = context;
+  const project = findProject(world, command.accountId, command.projectId);
+  if (!project.ok) return project;
+  const parent = findParent(world, project.value, command);
+  if (!parent.ok) return parent;
+  const { parentTimestamp: timestamp, parentLsn: lsn, parentWrittenAt: writtenAt } = command;
+  const requested = { prefix: "parent_", timestamp, lsn, writtenAt };
+  const point = resolvePointInTime(parent.value, project.value, requested, now);
+  if (!point.ok) return point;
+  const isAvailable = checkDataAvailable(world, parent.value.id, {
+    prefix: "parent_",
+    isLsn: lsn !== undefined,
+    at: point.value,
+  });
+  if (!isAvailable.ok) return isAvailable;
+  const account = findAccount(world, command.accountId);
+  if (!account.ok) return account;
+  const plan = planOf(account.value);
+  const id = resolveBranchId(world, command.id, random);
+  if (!id.ok) return id;
+  const name = command.name ?? id.value;
+  const nameCheck = checkBranchName(world, project.value.id, name, undefined);
+  if (!nameCheck.ok) return nameCheck;
+  const limitCheck = checkBranchLimit(world, account.value, project.value.id);
+  if (!limitCheck.ok) return limitCheck;
+  const expirationCheck = checkExpiration(parent.value, command.expiresAt, command, now);
+  if (!expirationCheck.ok) return expirationCheck;
+  const parentTimestamp = point.value;
+  // S: `schema-only` creates a new root branch, with the schema of another.
+  const isRoot = command.initSource === "schema-only";
+  const content = contentAt(parent.value, parentTimestamp);
+  const { logicalSizeBytes } = parent.value;
+  const roles = parent.value.protected ? withNewPasswords(world, content.roles) : content.roles;
+  const branch: Branch = {
+    ...branchFrom(world, project.value, { ...content, roles }, { id: id.value, name }, now),
+    ...(isRoot ? {} : { parentId: parent.value.id, parentTimestamp }),
+    ...(isRoot || lsn === undefined ? {} : { parentLsn: lsn }),
+    // A: that of the parent now, also for an earlier instant, until the first client works.
+    ...(isRoot || logicalSizeBytes === undefined ? {} : { logicalSizeBytes }),
+    protected: command.protected ?? false,
+    initSource: command.initSource ?? "parent-data",
+    annotations: command.annotations ?? {},
+    ...expirationFrom(command.expiresAt, now),
+  };
+  const computes = buildComputes(world, project.value, plan, branch, command, context);
+  if (!computes.ok) return computes;
+  const locked =
+    command.queue === true
+      ? undefined
+      : refuseWhileLocked(world, project.value.id, { branchIds: [parent.value.id] });
+  if (locked !== undefined) return { ok: false, refusal: locked };
+  const requests: OperationRequest[] = [
+    { action: "create_branch", branchId: branch.id },
+    ...startRequests(computes.value),
+  ];
+  const source = { branchId: parent.value.id, at: parentTimestamp, content };
+  // A: a schema contains nothing that services store.
+  const copied = isRoot ? [] : copiedServices(world, branch.id, source, context);
+  return accept([
+    {
+      type: "BranchCreated",
+      at: now,
+      branch,
+      ...(isRoot || writtenAt === parentTimestamp
+        ? { dataFrom: { id: parent.value.id, at: parentTimestamp, ...writtenPosition(requested) } }
+        : {}),
+    },
+    ...copied,
+    ...(command.services ?? []).map((record, index) =>
+      serviceRecordCreated(world, branch.id, record, context, copied.length + index),
+    ),
+    ...computes.value.map((compute): Event => ({ type: "ComputeCreated", at: now, compute })),
+    ...scheduleOperations(world, project.value.id, requests, context),
+  ]);
+}
+
+/** D: the limit counts the visible branches of a project, not the deleted ones. */
+export function checkBranchLimit(world: World, account: Account, projectId: string): Result<undefined> {
+  const plan = planOf(account);
+  const { branches: limit } = effectiveLimits(world, plan);
+  if (branchesOf(world, projectId).length < limit) return ACCEPTED;
+  return refuse(
+    "BRANCHES_LIMIT_EXCEEDED",
+    `branches limit exceeded: ${describeLimitSource(world, plan, "branches")} allows ${limit} branches in a project`,
+  );
+}
+
+function buildComputes(
+  world: World,
+  project: Project,
+  plan: Plan,
+  branch: Branch,
+  command: CreateBranch,
+  context: Context,
+): Result<Compute[]> {
+  const inputs = command.computes ?? [];
+  if (inputs.filter((compute) => compute.computeType === "read_write").length > 1) {
+    return refuse("READ_WRITE_ENDPOINT_EXISTS", "read_write endpoint already exists");
+  }
+  const limitCheck = checkComputeLimit(world, project, plan, inputs.length);
+  if (!limitCheck.ok) return limitCheck;
+  const computes: Compute[] = [];
+  for (const [index, options] of inputs.entries()) {
+    const compute = buildCompute(world, project, plan, { ...options, branchId: branch.id }, context, index);
+    if (!compute.ok) return compute;
+    computes.push(compute.value);
+  }
+  return accept(computes);
+}
+
+function findParent(world: World, project: Project, { parentId }: CreateBranch): Result<Branch> {
+  const parent =
+    parentId === undefined
+      ? accept(defaultBranchOf(world, project.id))
+      : findBranch(world, project, parentId);
+  if (!parent.ok) return parent;
+  if (parent.value === undefined)
+    return refuse("BRANCH_NOT_FOUND", `project "${project.id}" has no default branch`);
+  return accept(parent.value);
+}
+
+function decideUpdateBranch(world: World, command: UpdateBranch, { now }: Context): Result<Event[]> {
+  const branch = findBranchFor(world, command);
+  if (!branch.ok) return branch;
+  if (command.name !== undefined) {
+    const nameCheck = checkBranchName(world, command.projectId, command.name, command.branchId);
+    if (!nameCheck.ok) return nameCheck;
+  }
+  const expiresAt = repeatsExpiration(branch.value, command.expiresAt) ? undefined : command.expiresAt;
+  const isProtected = command.protected ?? branch.value.protected;
+  const hasChildren = childrenOf(world, command.branchId).length > 0;
+  const expirationCheck = checkExpiration(
+    undefined,
+    expiresAt,
+    { default: branch.value.default, protected: isProtected, hasChildren },
+    now,
+  );
+  if (!expirationCheck.ok) return expirationCheck;
+  if (command.protected === true && expiresAt !== null && branch.value.expiresAt !== undefined) {
+    return refuse(
+      "BRANCH_EXPIRATION_NOT_ALLOWED",
+      `branch "${branch.value.name}" has an expiration; end it with "expires_at": null first`,
+    );
+  }
+  const changes: BranchChanges = omitUndefined({ name: command.name, protected: command.protected });
+  return accept([
+    { type: "BranchUpdated", at: now, branchId: command.branchId, changes },
+    ...(expiresAt === undefined ? [] : [expirationSet(command.branchId, expiresAt ?? undefined, now)]),
+  ]);
+}
+
+/** S: the previous default branch loses the designation; no operation is scheduled. */
+function decideSetDefaultBranch(world: World, command: SetDefaultBranch, { now }: Context): Result<Event[]> {
+  const branch = findBranchFor(world, command);
+  if (!branch.ok) return branch;
+  if (branch.value.default) return accept([]);
+  const neverExpires = checkNeverExpires(branch.value);
+  if (!neverExpires.ok) return neverExpires;
+  return accept([
+    { type: "BranchSetAsDefault", at: now, projectId: command.projectId, branchId: command.branchId },
+  ]);
+}
+
+/** D: public clients look for exactly this message. */
+export function checkBranchName(
+  world: World,
+  projectId: string,
+  name: string,
+  except: string | undefined,
+): Result<undefined> {
+  const isTaken = branchesOf(world, projectId).some((branch) => branch.name === name && branch.id !== except);
+  return isTaken ? refuse("BRANCH_ALREADY_EXISTS", `branch already exists; branch_name:"${name}"`) : ACCEPTED;
+}

@@ -1,0 +1,128 @@
+import type { Branch, BranchEvent } from "../../model/branch.ts";
+import type { DataSource } from "../../model/branch-data.ts";
+import type { SnapshotEvent } from "../../model/branch-snapshot.ts";
+import type { Evolvers } from "../../world/handlers.ts";
+import { defaultBranchOf } from "../../world/lookup.ts";
+import type { World } from "../../world/world.ts";
+import { addBranchData, replaceBranchData } from "../branch-data/evolve-branch-data.ts";
+import { deleteBranchRecords } from "../settings/evolve-settings-record.ts";
+import { deleteUsage } from "../usage/meter.ts";
+import { expirationFrom } from "./branch-expiration.ts";
+import { withContent } from "./content-history.ts";
+import { advanceRoleNumber } from "./role.ts";
+
+export const branchEvolvers = {
+  BranchCreated(world, { branch, dataFrom = dataSourceOf(branch) }) {
+    world.numbers.branch = branch.number;
+    world.numbers.database += branch.databases.length;
+    advanceRoleNumber(world, branch.roles);
+    world.branches.set(branch);
+    if (dataFrom !== undefined)
+      addBranchData(world, branch.id, dataFrom, branch.initSource === "schema-only");
+  },
+  BranchBecameReady(world, event) {
+    const { at } = event;
+    world.branches.set({ ...branchOf(world, event), state: "ready", stateChangedAt: at, updatedAt: at });
+  },
+  BranchUpdated(world, event) {
+    world.branches.set({ ...branchOf(world, event), ...event.changes, updatedAt: event.at });
+  },
+  BranchExpirationSet(world, event) {
+    const { at, expiresAt } = event;
+    world.branches.set({
+      ...withoutExpiration(branchOf(world, event)),
+      ...expirationFrom(expiresAt, at),
+      updatedAt: at,
+    });
+  },
+  BranchSetAsDefault(world, event) {
+    const { at, projectId } = event;
+    const branch = branchOf(world, event);
+    const previous = defaultBranchOf(world, projectId);
+    if (previous !== undefined) world.branches.set({ ...previous, default: false, updatedAt: at });
+    world.branches.set({ ...branch, default: true, updatedAt: at });
+  },
+  BranchMoved(world, event) {
+    world.branches.set({ ...branchOf(world, event), parentId: event.parentId, updatedAt: event.at });
+  },
+  BranchRestored(world, event) {
+    const { at, content, parentId, parentTimestamp } = event;
+    const { dataFrom = { id: parentId, at: parentTimestamp } } = event;
+    const branch = branchOf(world, event);
+    replaceBranchData(world, branch, dataFrom, at);
+    const { parentLsn: _, ...rest } = withContent(world, branch, content, at);
+    const lsn = event.parentLsn === undefined ? {} : { parentLsn: event.parentLsn };
+    world.branches.set({
+      ...rest,
+      parentId,
+      parentTimestamp,
+      ...lsn,
+      state: "resetting",
+      stateChangedAt: at,
+      lastResetAt: at,
+    });
+  },
+  BranchDeleted(world, event) {
+    const { at, recoverableUntil } = event;
+    world.branches.set({
+      ...branchOf(world, event),
+      deletedAt: at,
+      ...(recoverableUntil === undefined ? {} : { recoverableUntil }),
+    });
+  },
+  BranchRecovered(world, event) {
+    const { deletedAt: _, recoverableUntil: __, ...rest } = withoutExpiration(branchOf(world, event));
+    world.branches.set({ ...rest, updatedAt: event.at });
+  },
+  BranchRemoved(world, event) {
+    const { id } = branchOf(world, event);
+    deleteBranchRecords(world, id);
+    deleteUsage(world, id);
+    world.branchData.delete(id);
+    world.branches.delete(id);
+  },
+} satisfies Evolvers<BranchEvent>;
+
+export const snapshotEvolvers = {
+  SnapshotCreated(world, event) {
+    const { at, snapshot } = event;
+    const { dataFrom = { id: snapshot.sourceBranchId, at: snapshot.timestamp } } = event;
+    world.numbers.snapshot = snapshot.number;
+    world.branchSnapshots.set(snapshot);
+    addBranchData(world, snapshot.id, dataFrom);
+    const branch = snapshot.manual ? undefined : world.branches.get(snapshot.sourceBranchId);
+    if (branch?.backupSchedule !== undefined) {
+      world.branches.set({ ...branch, backupSchedule: { ...branch.backupSchedule, after: at } });
+    }
+  },
+  SnapshotRenamed(world, { at, snapshotId, name }) {
+    const snapshot = world.branchSnapshots.get(snapshotId);
+    if (snapshot === undefined) throw new Error(`SnapshotRenamed: there is no snapshot ${snapshotId}`);
+    world.branchSnapshots.set({ ...snapshot, name, updatedAt: at });
+  },
+  SnapshotDeleted(world, { snapshotId }) {
+    world.branchData.delete(snapshotId);
+    world.branchSnapshots.delete(snapshotId);
+  },
+  BackupScheduleSet(world, event) {
+    const { at, items } = event;
+    world.branches.set({ ...branchOf(world, event), backupSchedule: { items, after: at } });
+  },
+} satisfies Evolvers<SnapshotEvent>;
+
+function branchOf(
+  world: World,
+  { type, branchId }: { readonly type: string; readonly branchId: string },
+): Branch {
+  const branch = world.branches.get(branchId);
+  if (branch === undefined) throw new Error(`${type}: there is no branch ${branchId}`);
+  return branch;
+}
+
+function dataSourceOf({ parentId, parentTimestamp: at }: Branch): DataSource | undefined {
+  return parentId === undefined || at === undefined ? undefined : { id: parentId, at };
+}
+
+function withoutExpiration({ expiresAt: _, ttlSeconds: __, ...branch }: Branch): Branch {
+  return branch;
+}

@@ -1,0 +1,73 @@
+import { accept, refuse } from "../../catalog/refusal-codes.ts";
+import type { Event } from "../../model/events.ts";
+import type { Deciders } from "../../world/handlers.ts";
+import { findDatabase } from "../../world/lookup.ts";
+import { nextNumber } from "../../world/world.ts";
+import { findRole, newSecretId } from "./role.ts";
+
+/**
+ * Roles and databases that SQL statements created, changed or dropped on a branch. The world follows: no
+ * operation is scheduled, and nothing is refused that Postgres has accepted.
+ */
+export type LearnBranchContent = {
+  readonly type: "LearnBranchContent";
+  readonly branchId: string;
+  readonly createdRoles: readonly { readonly name: string; readonly noLogin: boolean }[];
+  readonly changedPasswords: readonly string[];
+  readonly droppedRoles: readonly string[];
+  readonly createdDatabases: readonly { readonly name: string; readonly owner: string }[];
+  readonly changedOwners: readonly { readonly name: string; readonly owner: string }[];
+  readonly droppedDatabases: readonly string[];
+};
+
+export const learnedContentDeciders = {
+  LearnBranchContent(world, command, { now: at }) {
+    const { branchId } = command;
+    const branch = world.branches.get(branchId);
+    const project = branch && world.projects.get(branch.projectId);
+    if (branch === undefined || branch.deletedAt !== undefined || project?.deletedAt !== undefined)
+      return refuse("BRANCH_NOT_FOUND", `branch "${branchId}" not found`);
+    const events: Event[] = [];
+    let passwords = 0;
+    for (const { name, noLogin } of command.createdRoles) {
+      if (findRole(branch, name).ok) continue;
+      const secretId = newSecretId(world, passwords++);
+      const role = { name, secretId, ...(noLogin ? { noLogin } : {}), createdAt: at, updatedAt: at } as const;
+      events.push({ type: "RoleCreated", at, branchId, role });
+    }
+    for (const name of command.changedPasswords)
+      if (findRole(branch, name).ok)
+        events.push({
+          type: "RolePasswordReset",
+          at,
+          branchId,
+          roleName: name,
+          secretId: newSecretId(world, passwords++),
+        });
+    let databases = 0;
+    for (const { name, owner } of command.createdDatabases) {
+      if (findDatabase(branch, name).ok) continue;
+      const id = nextNumber(world, "database", databases++);
+      const database = { id, name, ownerName: owner, createdAt: at, updatedAt: at };
+      events.push({ type: "DatabaseCreated", at, branchId, database });
+    }
+    for (const { name, owner } of command.changedOwners) {
+      const database = findDatabase(branch, name);
+      if (database.ok)
+        events.push({
+          type: "DatabaseUpdated",
+          at,
+          branchId,
+          databaseId: database.value.id,
+          changes: { ownerName: owner },
+        });
+    }
+    for (const name of command.droppedDatabases) {
+      const database = findDatabase(branch, name);
+      if (database.ok) events.push({ type: "DatabaseDeleted", at, branchId, databaseId: database.value.id });
+    }
+    for (const roleName of command.droppedRoles)
+      if (findRole(branch, roleName).ok) events.push({ type: "RoleDeleted", at, branchId, roleName });
+    return accept(events);
+  },
+} satisfies Deciders<LearnBranchContent>;

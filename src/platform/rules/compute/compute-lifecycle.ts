@@ -1,0 +1,75 @@
+import { accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
+import type {
+  Compute,
+  ComputeLifecycleCommand,
+  RestartCompute,
+  StartCompute,
+  SuspendCompute,
+} from "../../model/compute.ts";
+import type { Context } from "../../model/context.ts";
+import type { Event } from "../../model/events.ts";
+import type { OperationRequest } from "../../model/operation.ts";
+import type { Deciders } from "../../world/handlers.ts";
+import { findCompute } from "../../world/lookup.ts";
+import type { World } from "../../world/world.ts";
+import { refuseWhileLocked } from "../operation/locked-by-operations.ts";
+import { scheduleOperations } from "../operation/schedule-operations.ts";
+import { refuseOverQuota } from "../usage/quota.ts";
+
+export const computeLifecycleDeciders = {
+  StartCompute: decideStartCompute,
+  SuspendCompute: decideSuspendCompute,
+  RestartCompute: decideRestartCompute,
+} satisfies Deciders<ComputeLifecycleCommand>;
+
+/** A: no operations if the compute is already active. */
+function decideStartCompute(world: World, command: StartCompute, context: Context): Result<Event[]> {
+  return decideLifecycleCommand(world, command, context, (compute) =>
+    compute.phase.state === "active" ? [] : [{ action: "start_compute" }],
+  );
+}
+
+/** A: no operations if the compute is already idle. */
+function decideSuspendCompute(world: World, command: SuspendCompute, context: Context): Result<Event[]> {
+  return decideLifecycleCommand(world, command, context, (compute) =>
+    compute.phase.state === "idle" ? [] : [{ action: "suspend_compute" }],
+  );
+}
+
+/** D: suspends and starts the compute, whatever its state. */
+function decideRestartCompute(world: World, command: RestartCompute, context: Context): Result<Event[]> {
+  return decideLifecycleCommand(world, command, context, () => [
+    { action: "suspend_compute" },
+    { action: "start_compute" },
+  ]);
+}
+
+function decideLifecycleCommand(
+  world: World,
+  command: StartCompute | SuspendCompute | RestartCompute,
+  context: Context,
+  requestsFor: (compute: Compute) => readonly OperationRequest[],
+): Result<Event[]> {
+  const compute = findCompute(world, command);
+  if (!compute.ok) return compute;
+  if (compute.value.disabled && command.type !== "SuspendCompute") return refuseDisabled(compute.value);
+  const { id: endpointId, branchId } = compute.value;
+  const overQuota =
+    command.type === "SuspendCompute" ? undefined : refuseOverQuota(world, command.projectId, context.now);
+  if (overQuota !== undefined) return { ok: false, refusal: overQuota };
+  const requests = requestsFor(compute.value).map((request) => ({ ...request, endpointId, branchId }));
+  const locked =
+    requests.length === 0
+      ? undefined
+      : refuseWhileLocked(world, command.projectId, { endpointIds: [endpointId] });
+  if (locked !== undefined) return { ok: false, refusal: locked };
+  return accept(scheduleOperations(world, command.projectId, requests, context));
+}
+
+/** S: a disabled compute cannot be enabled by a connection or a console action. */
+export function refuseDisabled(compute: Compute) {
+  return refuse(
+    "ENDPOINT_DISABLED",
+    `endpoint "${compute.id}" is disabled; enable it with "disabled": false first`,
+  );
+}

@@ -1,0 +1,28 @@
+import type { Compute } from "../../model/compute.ts";
+import type { World } from "../../world/world.ts";
+
+/**
+ * S: `ep-silent-smoke-806639.us-east-2.aws.neon.tech`. Ours end in a name that only resolves locally (RFC
+ * 6761).
+ */
+export const HOST_DOMAIN = "standin.localhost";
+
+/** Valid domains for the host names of computes. */
+export const HOST_DOMAIN_PATTERN =
+  /^(?=.{1,160}$)(?!(.*\.)?\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+export const HOST_DOMAIN_RULE =
+  "must be a host name such as localhost or db.test, and its last part must not be a number";
+
+export function proxyHost({ settings }: World, regionId: string): string {
+  const [cloud, ...regionParts] = regionId.split("-");
+  return `${regionParts.join("-")}.${cloud}.${settings.hostDomain ?? HOST_DOMAIN}`;
+}
+
+export function computeHost(world: World, compute: Compute): string {
+  return `${compute.id}.${proxyHost(world, compute.regionId)}`;
+}
+
+/** D: with `-pooler` after the id, connections go through the connection pooler. */
+export function poolerHost(world: World, compute: Compute): string {
+  return `${compute.id}-pooler.${proxyHost(world, compute.regionId)}`;
+}

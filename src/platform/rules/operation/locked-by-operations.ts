@@ -1,0 +1,61 @@
+import { type Refusal, refuse } from "../../catalog/refusal-codes.ts";
+import type { Operation } from "../../model/operation.ts";
+import { computesOnBranch } from "../../world/lookup.ts";
+import type { World } from "../../world/world.ts";
+import { unfinishedOperations } from "./schedule-operations.ts";
+
+/** What a call touches: a whole project, or branches and computes of it. */
+export type Touched =
+  | "project"
+  | { readonly branchIds?: readonly string[]; readonly endpointIds?: readonly string[] };
+
+/** C, D: public clients retry on exactly this message. */
+export function refuseConflicts(): Refusal {
+  return refuse(
+    "OPERATIONS_IN_PROGRESS",
+    "project already has running conflicting operations, scheduling of new ones is prohibited",
+  ).refusal;
+}
+
+/** Refuses a call while an unfinished operation locks what it touches. */
+export function refuseWhileLocked(world: World, projectId: string, touched: Touched): Refusal | undefined {
+  const isLocked = unfinishedOperations(world, projectId).some((operation) =>
+    locks(world, operation, touched),
+  );
+  return isLocked ? refuseConflicts() : undefined;
+}
+
+/**
+ * Whether an unfinished operation of a project locks what a call touches. D: the message says "conflicting",
+ * so an operation locks what it works on; A: which objects those are. In worlds with `locks: "project"`,
+ * every operation locks its project.
+ */
+export function locks(world: World, operation: Operation, touched: Touched): boolean {
+  if (world.settings.locks === "project") return true;
+  const { branchId, endpointId } = operation;
+  // A: a start that traffic caused locks its compute only.
+  if (touched === "project") return operation.cause !== "activity";
+  if (branchId === undefined) return true;
+  const { branchIds = [], endpointIds = [] } = touched;
+  if (endpointId !== undefined)
+    return (
+      endpointIds.includes(endpointId) || (configuresBranch(world, operation) && branchIds.includes(branchId))
+    );
+  if (branchIds.includes(branchId)) return true;
+  const parentId = operation.action === "create_branch" ? world.branches.get(branchId)?.parentId : undefined;
+  if (parentId !== undefined && branchIds.includes(parentId)) return true;
+  return computesOnBranch(world, branchId).some(({ id }) => endpointIds.includes(id));
+}
+
+/** A branch with its computes. */
+export function branchesWithComputes(world: World, branchIds: readonly string[]): Touched {
+  return {
+    branchIds,
+    endpointIds: branchIds.flatMap((branchId) => computesOnBranch(world, branchId).map(({ id }) => id)),
+  };
+}
+
+/** A: changes of roles and databases are applied through the primary compute, and lock their branch. */
+function configuresBranch(world: World, { action, endpointId = "" }: Operation): boolean {
+  return action === "apply_config" && world.computes.get(endpointId)?.type === "read_write";
+}

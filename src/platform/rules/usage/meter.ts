@@ -1,0 +1,75 @@
+import { HOUR, type SimTime } from "../../../kernel/time.ts";
+import type { ActivePhase, Compute } from "../../model/compute.ts";
+import { type DataTraffic, sumOfTraffic } from "../../model/data-traffic.ts";
+import type { Usage } from "../../model/usage.ts";
+import { type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
+import type { World } from "../../world/world.ts";
+import { addSpan } from "./usage-periods.ts";
+
+/** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
+export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
+  if (phase.state !== "active") return;
+  addUsage(world, branchId, phase, at);
+  addUsage(world, projectId, phase, at);
+}
+
+function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, at: SimTime): void {
+  const usage: Usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
+  const activeMs = usage.activeMs + at - meteredAt;
+  const cuMs = usage.cuMs + (at - meteredAt) * sizeCu;
+  const { data } = usage;
+  let { hour } = usage;
+  if (world.settings.hourlyUsage === true) {
+    // Usually the span is within the open hour, which then stays the same.
+    const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
+    if (!isWithin) hour = addSpan(world, usage, { from: meteredAt, to: at, sizeCu });
+  }
+  // Without spreads, which take as long as the rest: two rows are replaced for each span of every compute.
+  if (data !== undefined)
+    world.usage.set(hour === undefined ? { id, activeMs, cuMs, data } : { id, activeMs, cuMs, hour, data });
+  else world.usage.set(hour === undefined ? { id, activeMs, cuMs } : { id, activeMs, cuMs, hour });
+}
+
+/** Books the traffic of a compute, in the period of `at`. */
+export function meterTraffic(
+  world: World,
+  { branchId, projectId }: Compute,
+  data: DataTraffic,
+  at: SimTime,
+): void {
+  for (const id of [branchId, projectId]) {
+    const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
+    const hour =
+      world.settings.hourlyUsage === true
+        ? { hour: addSpan(world, usage, { from: at, to: at, sizeCu: 0 }) }
+        : {};
+    world.usage.set({ ...usage, ...hour, ...sumOfTraffic(usage, { data }) });
+  }
+}
+
+/**
+ * Usage of a branch or project at `now`: booked usage plus that of its active computes since their last
+ * metering.
+ */
+export function usageAt(
+  world: World,
+  id: string,
+  computes: Iterable<Compute>,
+  now: SimTime,
+): UsageTotals & { readonly id: string } {
+  const stored = world.usage.get(id);
+  let activeMs = stored?.activeMs ?? 0;
+  let cuMs = stored?.cuMs ?? 0;
+  for (const { phase } of computes) {
+    if (phase.state !== "active") continue;
+    activeMs += now - phase.meteredAt;
+    cuMs += (now - phase.meteredAt) * phase.sizeCu;
+  }
+  return { id, activeMs, cuMs, ...sumOfTraffic(stored ?? {}, {}) };
+}
+
+/** For a branch or project that is removed. */
+export function deleteUsage(world: World, id: string): void {
+  world.usage.delete(id);
+  world.hourlyUsage.deleteFor(id);
+}

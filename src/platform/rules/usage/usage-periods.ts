@@ -1,0 +1,158 @@
+import {
+  dayStart,
+  hourStart,
+  monthStart,
+  nextMonthStart,
+  utcDateOf,
+  utcInstant,
+} from "../../../kernel/calendar.ts";
+import { DAY, type DurationMs, HOUR, type SimTime } from "../../../kernel/time.ts";
+import { sumOfTraffic, trafficSince } from "../../model/data-traffic.ts";
+import type { OpenHour, Usage } from "../../model/usage.ts";
+import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
+import type { World } from "../../world/world.ts";
+
+/** A period in which a compute was active at one size. */
+export type UsageSpan = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
+
+/**
+ * A granularity at which usage is recorded. Each is exact by itself: a day includes its expired hours.
+ * Retention covers every timeframe of the public document, and the days of the month before it.
+ */
+export type UsagePeriod = {
+  readonly granularity: Granularity;
+  readonly before: "beforeHour" | "beforeDay" | "beforeMonth";
+  readonly startOf: (at: SimTime) => SimTime;
+  readonly endOf: (start: SimTime) => SimTime;
+  /** Periods that start before the horizon are expired at `at`. */
+  readonly horizon: (at: SimTime) => SimTime;
+};
+
+/** S: hours are available for 168 hours, days for 60 days, months for a year. */
+export const USAGE_PERIODS: Readonly<Record<Granularity, UsagePeriod>> = {
+  hourly: {
+    granularity: "hourly",
+    before: "beforeHour",
+    startOf: hourStart,
+    endOf: (start) => start + HOUR,
+    horizon: (at) => dayStart(at) - 8 * DAY,
+  },
+  daily: {
+    granularity: "daily",
+    before: "beforeDay",
+    startOf: dayStart,
+    endOf: (start) => start + DAY,
+    horizon: (at) => dayStart(at) - (60 + 31 + 1) * DAY,
+  },
+  monthly: {
+    granularity: "monthly",
+    before: "beforeMonth",
+    startOf: monthStart,
+    endOf: nextMonthStart,
+    horizon: (at) => {
+      const { year, month } = utcDateOf(at);
+      return utcInstant(year, month - 13);
+    },
+  },
+};
+
+/** Books a span that reaches beyond the open hour, or the first span. Returns the new open hour. */
+export function addSpan(world: World, usage: Usage, span: UsageSpan): OpenHour {
+  // A span that ends with an hour does not open the next one.
+  const hour = Math.max(usage.hour?.hour ?? Number.NEGATIVE_INFINITY, Math.ceil(span.to / HOUR) - 1);
+  return {
+    hour,
+    beforeHour: addSpanToPeriod(world, USAGE_PERIODS.hourly, usage, span, hour),
+    beforeDay: addSpanToPeriod(world, USAGE_PERIODS.daily, usage, span, hour),
+    beforeMonth: addSpanToPeriod(world, USAGE_PERIODS.monthly, usage, span, hour),
+  };
+}
+
+/**
+ * The part of the new totals before the period of `hour`. A span may begin long ago: computes are metered
+ * separately.
+ */
+function addSpanToPeriod(
+  world: World,
+  period: UsagePeriod,
+  usage: Usage,
+  span: UsageSpan,
+  hour: number,
+): UsageTotals {
+  const current = period.startOf(hour * HOUR);
+  const previous = usage.hour === undefined ? current : period.startOf(usage.hour.hour * HOUR);
+  // Usage from before hourly recording was enabled belongs to no hour.
+  const before = usage.hour?.[period.before] ?? addTotals(usage, ZERO_USAGE);
+  if (current === previous && span.from >= current) return before;
+  const { id } = usage;
+  const horizon = period.horizon(span.to);
+  let earlier = ZERO_USAGE;
+  if (span.from < current) {
+    const last = Math.min(current, span.to);
+    for (
+      let start = period.startOf(Math.max(span.from, horizon));
+      start < last;
+      start = period.endOf(start)
+    ) {
+      world.hourlyUsage.add(
+        id,
+        period.granularity,
+        start / HOUR,
+        usageWithin(span, start, period.endOf(start)),
+      );
+    }
+    earlier = usageWithin(span, Number.NEGATIVE_INFINITY, current);
+  }
+  if (current === previous) return addTotals(before, earlier);
+  if (previous >= horizon) {
+    world.hourlyUsage.add(id, period.granularity, previous / HOUR, totalsSince(usage, before));
+  }
+  // Periods before the previous horizon are already deleted.
+  if (period.horizon(previous) < horizon)
+    world.hourlyUsage.deleteBefore(id, period.granularity, horizon / HOUR);
+  return addTotals(usage, earlier);
+}
+
+/** The usage in the period that starts at `start`: booked usage plus spans that are not booked yet. */
+export function usageInPeriod(
+  world: World,
+  id: string,
+  period: UsagePeriod,
+  start: SimTime,
+  unmetered: readonly UsageSpan[],
+): UsageTotals {
+  const row = world.hourlyUsage.get(id, period.granularity, start / HOUR);
+  let { activeMs, cuMs } = row ?? ZERO_USAGE;
+  let data: Pick<UsageTotals, "data"> = row ?? {};
+  const usage = world.usage.get(id);
+  if (usage?.hour !== undefined && period.startOf(usage.hour.hour * HOUR) === start) {
+    const before = usage.hour[period.before];
+    activeMs += usage.activeMs - before.activeMs;
+    cuMs += usage.cuMs - before.cuMs;
+    data = sumOfTraffic(data, trafficSince(usage, before));
+  }
+  const end = period.endOf(start);
+  for (const span of unmetered) {
+    const within = overlapMs(span, start, end);
+    activeMs += within;
+    cuMs += within * span.sizeCu;
+  }
+  return { activeMs, cuMs, ...sumOfTraffic(data, {}) };
+}
+
+function usageWithin(span: UsageSpan, start: SimTime, end: SimTime): UsageTotals {
+  const activeMs = overlapMs(span, start, end);
+  return { activeMs, cuMs: activeMs * span.sizeCu };
+}
+
+function overlapMs({ from, to }: UsageSpan, start: SimTime, end: SimTime): DurationMs {
+  return Math.max(0, Math.min(to, end) - Math.max(from, start));
+}
+
+function totalsSince(total: UsageTotals, before: UsageTotals): UsageTotals {
+  return {
+    activeMs: total.activeMs - before.activeMs,
+    cuMs: total.cuMs - before.cuMs,
+    ...trafficSince(total, before),
+  };
+}
