@@ -15,7 +15,10 @@ import { DEFAULT_MAX_BRANCH_HISTORY, type PostgresOptions, PostgresPort } from "
 import { VOLUMES } from "../run-files.ts";
 import type { RunSql } from "../sql-route.ts";
 
-import type { StandinPostgresOptions } from "./create-options.ts";
+export type StandinPostgresOptions = {
+  /** The directory of the programs `postgres` and `initdb`. Default: as of `standin serve`. */
+  readonly engineBin?: string;
+};
 
 const HOST = "127.0.0.1";
 const MAX_ENGINES = 32;

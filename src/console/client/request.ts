@@ -95,3 +95,8 @@ function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** The page of a world. */
+export function hrefOfWorld(name: string): string {
+  return name === "default" ? "/" : `/w/${name}/`;
+}

@@ -1,8 +1,8 @@
 import { control, platform } from "../client/request.ts";
 import type { Advance, Branch, Compute, Project } from "../client/types.ts";
-import { ask } from "../parts/dialog.tsx";
 import { formatDuration } from "../parts/format.ts";
 import { attempt, notify } from "./notices.ts";
+import { ask } from "./question.ts";
 import { refreshAll } from "./refresh.ts";
 import { reportAdvance } from "./trace.ts";
 import { accounts, computes, findProject, nameOfCompute, selection } from "./world.ts";

@@ -1,8 +1,8 @@
 import { controlIn, get, getOf, RequestFailed, WORLD_NAME } from "../client/request.ts";
 import { STATE_FIELDS, type WorldEvent, type WorldState } from "../client/types.ts";
-import { ask } from "../parts/dialog.tsx";
 import { formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
 import { notify } from "./notices.ts";
+import { ask } from "./question.ts";
 import { changes, computes } from "./world.ts";
 
 const EVENTS_PER_CALL = 10_000;

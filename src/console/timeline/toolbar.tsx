@@ -1,7 +1,7 @@
 import { isReadOnly } from "../client/mode.ts";
 import { formatInstant } from "../parts/format.ts";
+import { forkHere } from "../state/fork-here.ts";
 import { at, now } from "../state/world.ts";
-import { forkHere } from "../views/worlds.tsx";
 import { DAY, follow, HOUR, isFollowing, showLast, showPeriod, spanMs, zoom } from "./viewport.ts";
 
 const PERIODS = [

@@ -1,5 +1,5 @@
 import { control } from "../client/request.ts";
-import { ask } from "../parts/dialog.tsx";
+import { ask } from "../state/question.ts";
 import { refreshAll } from "../state/refresh.ts";
 
 /** An effect of the form: what it applies to, and its JSON for the value of the form. */

@@ -1,9 +1,9 @@
 import { isReadOnly } from "../client/mode.ts";
 import { control, get } from "../client/request.ts";
 import type { FaultList } from "../client/types.ts";
-import { ask } from "../parts/dialog.tsx";
 import { Table } from "../parts/table.tsx";
 import { attempt } from "../state/notices.ts";
+import { ask } from "../state/question.ts";
 import { useReading } from "../state/reading.ts";
 import { refreshAll } from "../state/refresh.ts";
 import { addFault } from "./fault-form.ts";

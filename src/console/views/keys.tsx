@@ -3,9 +3,9 @@ import { isReadOnly } from "../client/mode.ts";
 import { control, get } from "../client/request.ts";
 import type { KeyList, NewKey } from "../client/types.ts";
 import { CopyText } from "../parts/copy-text.tsx";
-import { ask } from "../parts/dialog.tsx";
 import { Instant } from "../parts/instant.tsx";
 import { Table } from "../parts/table.tsx";
+import { ask } from "../state/question.ts";
 import { useReading } from "../state/reading.ts";
 import { accounts, changes } from "../state/world.ts";
 

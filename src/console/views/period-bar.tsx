@@ -2,11 +2,11 @@ import { useSignal } from "@preact/signals";
 import { get, WORLD_NAME } from "../client/request.ts";
 import type { RecordedScenario } from "../client/types.ts";
 import { CopyButton } from "../parts/copy-text.tsx";
-import { ask } from "../parts/dialog.tsx";
 import { downloadText } from "../parts/download.ts";
 import { formatDuration, formatInstant } from "../parts/format.ts";
 import { attempt } from "../state/notices.ts";
 import { clearPeriod, type Period, period } from "../state/period.ts";
+import { ask } from "../state/question.ts";
 
 /** The selected period, and what can be done with it. */
 export function PeriodBar() {

@@ -1,10 +1,9 @@
-import { get, getOf, WORLD_NAME } from "../client/request.ts";
+import { get, getOf, hrefOfWorld, WORLD_NAME } from "../client/request.ts";
 import type { Clock, WorldState } from "../client/types.ts";
 import { formatInstant, formatNumber } from "../parts/format.ts";
 import { Table } from "../parts/table.tsx";
 import { differencesOf } from "../state/differences.ts";
 import { useReading } from "../state/reading.ts";
-import { hrefOfWorld } from "./world-picker.tsx";
 
 const SHOWN = 200;
 

@@ -1,10 +1,6 @@
-import { get } from "../client/request.ts";
+import { get, hrefOfWorld } from "../client/request.ts";
 import type { WorldList } from "../client/types.ts";
 import { useReading } from "../state/reading.ts";
-
-export function hrefOfWorld(name: string): string {
-  return name === "default" ? "/" : `/w/${name}/`;
-}
 
 export function WorldPicker({ current }: { readonly current: string }) {
   const worlds = useReading("worlds", () => get<WorldList>("/worlds"));

@@ -1,38 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { isReadOnly } from "../client/mode.ts";
-import { control, get, WORLD_NAME } from "../client/request.ts";
+import { control, get, hrefOfWorld, WORLD_NAME } from "../client/request.ts";
 import type { SnapshotList, WorldList } from "../client/types.ts";
-import { ask } from "../parts/dialog.tsx";
-import { formatBytes, formatInstant, formatNumber } from "../parts/format.ts";
+import { formatBytes, formatNumber } from "../parts/format.ts";
 import { Instant } from "../parts/instant.tsx";
 import { Table } from "../parts/table.tsx";
-import { notify } from "../state/notices.ts";
+import { forkHere } from "../state/fork-here.ts";
+import { ask } from "../state/question.ts";
 import { useReading } from "../state/reading.ts";
 import { refreshAll } from "../state/refresh.ts";
 import { at, changes } from "../state/world.ts";
 import { WorldDifferences } from "./world-differences.tsx";
-import { hrefOfWorld } from "./world-picker.tsx";
-
-/** Asks for a name, and makes a world that continues from an instant of this one. */
-export function forkHere(instant: number | undefined): void {
-  ask({
-    title: instant === undefined ? "Fork this world" : `Fork at ${formatInstant(Math.round(instant))}`,
-    text: "The fork has the same objects and history up to there, and a clock of its own.",
-    fields: [{ name: "name", label: "Name of the new world", placeholder: "experiment", isRequired: true }],
-    action: "Fork",
-    onSubmit: async ({ name = "" }) => {
-      await control("POST", "/worlds", {
-        name,
-        from: WORLD_NAME,
-        clock: "manual",
-        ...(instant === undefined ? {} : { at: new Date(instant).toISOString() }),
-      });
-      changes.value += 1;
-      window.open(hrefOfWorld(name), "_blank", "noopener");
-      notify("done", `World ${name} is ready at ${hrefOfWorld(name)}.`);
-    },
-  });
-}
 
 export function Worlds() {
   const compared = useSignal<string | undefined>(undefined);

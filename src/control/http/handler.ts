@@ -13,8 +13,8 @@ import {
 import type { DescribeBranchData } from "../../platform/model/data-description.ts";
 import type { MoveDestination } from "../../worlds/moves/world-move.ts";
 import type { Transaction, WorldHandle, WorldsHandle } from "../../worlds/world-handle.ts";
-import type { DataUsage, PostgresFigures } from "../routes/metrics.ts";
 import type { RecordScenario } from "./scenario-fields.ts";
+import type { DataUsage, PostgresFigures } from "./server-figures.ts";
 import type { RunStatement } from "./sql-fields.ts";
 import { strict } from "./strict-fields.ts";
 import type { WatchedRun } from "./watched-run.ts";

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { fail } from "../../http/request.ts";
 import { type ControlOptions, handler, runTransaction } from "../http/handler.ts";
 import { formatInstant } from "../http/render-object.ts";
-import type { DataUsage } from "./metrics.ts";
+import type { DataUsage } from "../http/server-figures.ts";
 
 const NO_DATA = { engine: null, as_of: null, exact: true, size_bytes: 0, points: 0, available_since: null };
 

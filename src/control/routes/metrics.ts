@@ -6,6 +6,7 @@ import {
   type WorldHandle,
 } from "../../worlds/world-handle.ts";
 import type { LoopDelay } from "../http/event-loop-delay.ts";
+import type { DataUsage, PostgresFigures } from "../http/server-figures.ts";
 
 /** Open worlds beyond this number have no series, so that the size of an answer is bounded. */
 export const MAX_WORLDS_IN_METRICS = 100;
@@ -35,28 +36,6 @@ export type ServiceFigures = {
   readonly postgres: PostgresFigures | undefined;
   /** `undefined` if the server accepts no Postgres clients. */
   readonly data: DataUsage | undefined;
-};
-
-/** What the data of branches takes on disk, for all worlds of the server, in bytes. */
-export type DataUsage = {
-  readonly volumes: number;
-  readonly bytes: number;
-  /** Of volumes that no world needs any more. */
-  readonly waitingBytes: number;
-  /** `undefined`: there is no limit. */
-  readonly limitBytes: number | undefined;
-};
-
-/** Figures of the port for Postgres clients, for all worlds of the server. */
-export type PostgresFigures = {
-  readonly connections: number;
-  /** Connections that the server has ended with an error, by SQLSTATE. */
-  readonly errors: ReadonlyMap<string, number>;
-  /** Postgres processes that run. */
-  readonly engines: number;
-  readonly engineStarts: number;
-  /** Time until the started processes accepted connections, in milliseconds of wall-clock time. */
-  readonly engineStartMs: number;
 };
 
 /** Opens the world if a failure has closed it. */

@@ -3,9 +3,9 @@ import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
 import type { Activity } from "../../platform/model/activity.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import { profileOfWorld, type World } from "../../platform/world/world.ts";
-import type { ComputeTimeline } from "../run/verdict.ts";
 import { ArrivalTimeline } from "./arrival-timeline.ts";
 import type { Counters } from "./counters.ts";
+import type { ComputeTimeline } from "./run-figures.ts";
 import { OccupancyTimeline } from "./timeline.ts";
 
 /** An arrival that is not served yet, and its expected wait. */

@@ -5,7 +5,6 @@ import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { ComputeState, MeasureName } from "../file/expectation.ts";
 import type { Labels } from "../file/labels.ts";
-import type { ComputeTimeline } from "../run/verdict.ts";
 import { ComputeMetrics, type QueuedArrival } from "./compute-metrics.ts";
 import { counterMeasure } from "./counter-measures.ts";
 import { CounterTree } from "./counter-tree.ts";
@@ -13,6 +12,7 @@ import type { Counters, OperationEnd } from "./counters.ts";
 import { OngoingOperations } from "./ongoing-operations.ts";
 import { type AnsweredRequest, RequestCounts } from "./request-counts.ts";
 import { countBranches, countComputes, countOpenConnections, countProjects } from "./resource-counts.ts";
+import type { ComputeTimeline } from "./run-figures.ts";
 
 /** Arrivals that are not served yet, by compute. */
 export type QueuedArrivals = ReadonlyMap<string, readonly QueuedArrival[]>;

@@ -2,7 +2,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import { nameOfTarget } from "../../platform/model/fault.ts";
 import type { Labels } from "../file/labels.ts";
-import type { FaultMark, OperationSpan } from "../run/verdict.ts";
+import type { FaultMark, OperationSpan } from "./run-figures.ts";
 
 const MAX_OPERATIONS = 2_000;
 const MAX_FAULTS = 500;

@@ -1,6 +1,7 @@
 import { isoInstant } from "../../kernel/calendar.ts";
 import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
-import type { ComputeTimeline, OperationSpan, Verdict } from "../run/verdict.ts";
+import type { ComputeTimeline, OperationSpan } from "../measure/run-figures.ts";
+import type { Verdict } from "../run/verdict.ts";
 import { escapeHtml } from "./html-text.ts";
 import { instantOf } from "./instants.ts";
 

@@ -1,12 +1,6 @@
 import { formatMeasurement, type MeasureName } from "../file/expectation.ts";
-import type {
-  ComputeTimeline,
-  CouldNotRun,
-  ExpectationResult,
-  RunFailure,
-  StepResult,
-  Verdict,
-} from "../run/verdict.ts";
+import type { ComputeTimeline } from "../measure/run-figures.ts";
+import type { CouldNotRun, ExpectationResult, RunFailure, StepResult, Verdict } from "../run/verdict.ts";
 
 type Colour = "green" | "red" | "yellow" | "dim" | "bold";
 /** Colours a text if the terminal supports it. */

@@ -1,4 +1,5 @@
 import type { MeasureName } from "../file/expectation.ts";
+import type { ComputeTimeline, FaultMark, OperationSpan } from "../measure/run-figures.ts";
 
 /** The result of one step. Times are ISO 8601 instants of the world's clock, never wall-clock time. */
 export type StepResult = {
@@ -51,33 +52,6 @@ export type ExpectationResult = FilePosition & {
   readonly at?: string;
   /** Distance of the value to the bound, negative if it failed. Absent for states. */
   readonly margin?: number;
-};
-
-export type ComputeTimeline = {
-  readonly label: string;
-  /** For each column, the share of its time in this state, from 0 to 1. */
-  readonly active: readonly number[];
-  readonly starting: readonly number[];
-  /** Number of arrivals in each column. */
-  readonly arrivals: readonly number[];
-};
-
-/** An operation of the platform on the simulated clock. `to` is absent while it is unfinished. */
-export type OperationSpan = {
-  readonly action: string;
-  readonly of: string;
-  readonly cause: string;
-  readonly from: string;
-  readonly to?: string;
-  readonly status: "unfinished" | "finished" | "failed" | "cancelled";
-};
-
-/** An effect of a fault on a request or an operation. */
-export type FaultMark = {
-  readonly at: string;
-  readonly fault: string;
-  readonly effect: string;
-  readonly target: string;
 };
 
 /** The run could not start or continue, so there is no verdict. */
