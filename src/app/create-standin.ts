@@ -15,8 +15,7 @@ import { type Standin, StandinError } from "./standin/standin-world.ts";
 import { parseStandinOptions } from "./standin-options.ts";
 import { acceptWebSockets } from "./web-sockets.ts";
 
-export type { StandinOptions } from "./standin/create-options.ts";
-export type { StandinPostgresOptions } from "./standin/in-process-postgres.ts";
+export type { StandinOptions, StandinPostgresOptions } from "./standin/create-options.ts";
 export type {
   ActivityOutcome,
   ConnectionUriOptions,

@@ -1,5 +1,3 @@
-import type { StandinPostgresOptions } from "./in-process-postgres.ts";
-
 /** Options of a stand-in. The defaults are fixed, so a new world is the same every time. */
 export type StandinOptions = {
   /** Decides every id and every duration. Default for a new world: 1. */
@@ -43,4 +41,9 @@ export type StandinOptions = {
   readonly port?: number | false;
   /** Open a free port of 127.0.0.1 for Postgres clients, which requires a Postgres. Default: false. */
   readonly postgres?: boolean | StandinPostgresOptions;
+};
+
+export type StandinPostgresOptions = {
+  /** The directory of the programs `postgres` and `initdb`. Default: as of `standin serve`. */
+  readonly engineBin?: string;
 };

@@ -15,11 +15,6 @@ import { DEFAULT_MAX_BRANCH_HISTORY, type PostgresOptions, PostgresPort } from "
 import { VOLUMES } from "../run-files.ts";
 import type { RunSql } from "../sql-route.ts";
 
-export type StandinPostgresOptions = {
-  /** The directory of the programs `postgres` and `initdb`. Default: as of `standin serve`. */
-  readonly engineBin?: string;
-};
-
 const HOST = "127.0.0.1";
 const MAX_ENGINES = 32;
 const EXTENSION_NAME = "platform";
@@ -49,7 +44,10 @@ export type InProcessPostgres = {
 export async function openInProcessPostgres(
   worlds: WorldsHandle,
   data: string | undefined,
-  { engineBin, ignoresLoad }: StandinPostgresOptions & Pick<PostgresOptions, "ignoresLoad">,
+  {
+    engineBin,
+    ignoresLoad,
+  }: Partial<Pick<PostgresOptions, "engineBin">> & Pick<PostgresOptions, "ignoresLoad">,
 ): Promise<InProcessPostgres> {
   const directory = data ?? mkdtempSync(join(tmpdir(), "standin-data-"));
   const options = {

@@ -2,8 +2,7 @@ import { dayStart } from "../../kernel/calendar.ts";
 import type { Random } from "../../kernel/random-port.ts";
 import { DAY, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../recordings/trace/trace.ts";
-import { daysByKind } from "../quota/bootstrap.ts";
-import { bootstrapWidening } from "../quota/forecast-interval.ts";
+import { bootstrapWidening, daysByKind } from "../quota/bootstrap.ts";
 import { wholeDays } from "./day-split.ts";
 
 const DRAWS = 1_000;

@@ -1,3 +1,4 @@
+import jStat from "jstat";
 import { dayStart, utcDateOf } from "../../kernel/calendar.ts";
 import type { Random } from "../../kernel/random-port.ts";
 import { DAY, type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
@@ -66,4 +67,28 @@ export function daysByKind(days: readonly SimTime[]): readonly (readonly SimTime
 
 function isWeekend(at: SimTime): boolean {
   return utcDateOf(at).weekday > FRIDAY;
+}
+
+const UPPER_TAIL = 0.975;
+/** Workdays and weekend days of a week. */
+const DAYS_OF_WEEK = [5, 2] as const;
+
+/**
+ * The factor by which the interval of a bootstrap must be widened. Resampling n days underestimates their
+ * variance by (n − 1)/n, and its tails are normal where the variance itself is estimated. The mean of a week
+ * is estimated from both kinds of days, so Welch's approximation gives the degrees of freedom of Student's t,
+ * with the same variance assumed for both kinds.
+ */
+export function bootstrapWidening(drawnFrom: readonly SimTime[]): number {
+  const parts = daysByKind(drawnFrom).map((days, kind) => {
+    const n = days.length;
+    return { variance: (DAYS_OF_WEEK[kind] as number) ** 2 / n, n };
+  });
+  const sum = (of: (part: (typeof parts)[number]) => number) =>
+    parts.reduce((total, part) => total + of(part), 0);
+  const variance = sum((part) => part.variance);
+  const resampled = sum((part) => (part.variance * (part.n - 1)) / part.n);
+  const freedom = variance ** 2 / sum((part) => part.variance ** 2 / (part.n - 1));
+  const ratio = jStat.studentt.inv(UPPER_TAIL, freedom) / jStat.normal.inv(UPPER_TAIL, 0, 1);
+  return ratio * Math.sqrt(variance / resampled);
 }

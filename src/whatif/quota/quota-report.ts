@@ -15,8 +15,14 @@ import { type QuestionSummary, questionSummary } from "../report/question-summar
 import type { Traffic } from "../trace/known-traffic.ts";
 import { checkPeriodLength, MAX_ARRIVALS } from "../trace/load-all.ts";
 import { type TrafficSummary, trafficSummary } from "../trace/traffic-summary.ts";
-import { bootstrapBlocks, checkRecordedDays, FEW_DAYS, recordedDays } from "./bootstrap.ts";
-import { bootstrapWidening, extrapolatedDate, widenedInterval } from "./forecast-interval.ts";
+import {
+  bootstrapBlocks,
+  bootstrapWidening,
+  checkRecordedDays,
+  FEW_DAYS,
+  recordedDays,
+} from "./bootstrap.ts";
+import { extrapolatedDate, widenedInterval } from "./forecast-interval.ts";
 import { forecastMonths } from "./quota-forecast.ts";
 import { quotaLimits } from "./quota-limits.ts";
 import { type MonthPeriod, monthsOf, type QuotaMonthOutcome, quotaMonths } from "./quota-months.ts";

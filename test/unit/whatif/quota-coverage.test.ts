@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
-import { bootstrapWidening, widenedInterval } from "../../../src/whatif/quota/forecast-interval.ts";
+import { bootstrapWidening, recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
+import { widenedInterval } from "../../../src/whatif/quota/forecast-interval.ts";
 import { quotaMonths } from "../../../src/whatif/quota/quota-months.ts";
 import { quotaPage } from "../../../src/whatif/quota/quota-page.ts";
 import { quotaReport } from "../../../src/whatif/quota/quota-report.ts";
