@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
+import { BRANCH_METRICS, METRICS, OPTIONAL_METRICS, PROJECT_METRICS } from "../render/consumption-metrics.ts";
 import { cursorParameter, limitParameter } from "./paging.ts";
 import { flag } from "./request-fields.ts";
 
@@ -8,32 +9,6 @@ const DEFAULT_PAGE = 10;
 const MAX_BRANCHES_PAGE = 1_000;
 const DEFAULT_BRANCHES_PAGE = 100;
 const MAX_IDS = 100;
-
-/** Metrics that every timeframe has, and those that it has only on request. */
-const METRICS = [
-  "active_time_seconds",
-  "compute_time_seconds",
-  "written_data_bytes",
-  "synthetic_storage_size_bytes",
-] as const;
-export const OPTIONAL_METRICS = [
-  "data_storage_bytes_hour",
-  "logical_size_bytes",
-  "logical_size_bytes_hour",
-] as const;
-const BRANCH_METRICS = [
-  "compute_unit_seconds",
-  "root_branch_bytes_month",
-  "child_branch_bytes_month",
-  "instant_restore_bytes_month",
-  "public_network_transfer_bytes",
-  "private_network_transfer_bytes",
-] as const;
-export const PROJECT_METRICS = [
-  ...BRANCH_METRICS,
-  "extra_branches_month",
-  "snapshot_storage_bytes_month",
-] as const;
 
 export const LIST_PARAMETERS = ["project_ids", "branch_ids", "metrics"];
 

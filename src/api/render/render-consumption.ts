@@ -6,7 +6,7 @@ import type { SimTime } from "../../kernel/time.ts";
 import { type Account, planOf } from "../../platform/model/account.ts";
 import { addTotals, ZERO_USAGE } from "../../platform/model/usage-totals.ts";
 import type { Timeframe } from "../../platform/rules/usage/consumption.ts";
-import { OPTIONAL_METRICS, PROJECT_METRICS } from "../http/consumption-query.ts";
+import { OPTIONAL_METRICS, PROJECT_METRICS } from "./consumption-metrics.ts";
 
 /**
  * S: consumption by billing period. A: a period is a calendar month in UTC. The current period has no end.
