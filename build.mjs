@@ -107,8 +107,8 @@ await esbuild.build({
   entryPoints: {
     standin: "src/cli/start/main.ts",
     "load-command": "src/cli/start/load-command.ts",
-    "create-standin": "src/app/create-standin.ts",
-    vitest: "src/app/standin/vitest.ts",
+    "create-standin": "src/package/create-standin.ts",
+    vitest: "src/package/vitest.ts",
   },
   outdir: aside,
   splitting: true,
@@ -126,7 +126,7 @@ for (const thread of ["run", "whatif", "recording", "scrub", "record", "import"]
 // For projects that use CommonJS: Node 20.15 cannot require an ES module.
 await esbuild.build({
   ...commonJs,
-  entryPoints: { "create-standin": "src/app/create-standin.ts" },
+  entryPoints: { "create-standin": "src/package/create-standin.ts" },
   outdir: aside,
   outExtension: { ".js": ".cjs" },
 });
@@ -155,10 +155,10 @@ for (const file of ["index.html", "icon.svg"])
   copyFileSync(`src/console/${file}`, `${aside}/console/${file}`);
 // The types of the package's exports import nothing but each other and vitest.
 for (const [name, source] of Object.entries({
-  "create-standin": "src/app/create-standin.ts",
-  "create-options": "src/app/standin/create-options.ts",
-  "standin-world": "src/app/standin/standin-world.ts",
-  vitest: "src/app/standin/vitest.ts",
+  "create-standin": "src/package/create-standin.ts",
+  "create-options": "src/package/create-options.ts",
+  "standin-world": "src/package/standin-world.ts",
+  vitest: "src/package/vitest.ts",
 })) {
   const { outputText, diagnostics } = typescript.transpileDeclaration(readFileSync(source, "utf8"), {
     compilerOptions: { strict: true, isolatedDeclarations: true },

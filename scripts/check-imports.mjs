@@ -3,60 +3,84 @@ import { cruise } from "dependency-cruiser";
 
 /** Rooms of src/ and what each may import, beside itself, `kernel` and, at the edge, node's own modules. */
 const ROOMS = {
-  // The table of limits of input, and what counts against it: all that reads input may use it.
-  limits: { rooms: [], packages: [], node: false },
   // Time, ids, tables and other parts that know no noun of the platform. Every room may use them.
   kernel: { rooms: [], packages: [], node: false },
+  // The table of limits of input, and what counts against it: all that reads input may use it.
+  limits: { rooms: [], packages: [], node: false },
   platform: { rooms: [], packages: [], node: false },
   simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
   store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
   worlds: { rooms: ["store", "simulation", "platform"], packages: ["better-sqlite3"], node: true },
-  traffic: {
+  "traffic/generated": {
     rooms: ["simulation", "platform"],
     packages: ["zod", "cron-parser", "temporal-polyfill"],
     node: false,
   },
-  recordings: {
-    rooms: ["limits", "traffic", "simulation", "platform"],
+  "traffic/recorded": {
+    rooms: ["limits", "traffic/generated", "simulation", "platform"],
     packages: ["hyparquet", "hyparquet-compressors"],
     node: false,
   },
   // A room of its own: it reads and writes files (decision 0018).
-  "recordings/trace-files": { rooms: ["limits", "recordings", "platform"], packages: [], node: true },
+  "traffic/recorded/trace-files": {
+    rooms: ["limits", "traffic/recorded", "platform"],
+    packages: [],
+    node: true,
+  },
   scenario: {
-    rooms: ["limits", "recordings", "traffic", "simulation", "platform"],
+    rooms: ["limits", "traffic", "simulation", "platform"],
     packages: ["yaml", "zod", "xmlbuilder2"],
     node: false,
   },
   whatif: {
-    rooms: ["recordings", "traffic", "platform"],
+    rooms: ["traffic", "platform"],
     packages: ["jstat", "@observablehq/plot", "linkedom"],
     node: false,
   },
   http: { rooms: ["limits", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
-  api: {
+  "platform-api": {
     rooms: ["limits", "http", "worlds", "simulation", "platform"],
     packages: ["hono", "zod", "@neondatabase/api-client"],
     node: true,
   },
-  remote: { rooms: ["platform"], packages: [], node: true },
-  mirror: { rooms: ["remote", "scenario", "platform"], packages: ["yaml", "zod"], node: false },
-  drift: { rooms: ["remote", "api"], packages: [], node: false },
-  engine: { rooms: [], packages: ["pg"], node: true },
-  volumes: { rooms: [], packages: [], node: true },
-  gateway: {
-    rooms: ["limits", "engine", "volumes", "http", "worlds", "simulation", "platform"],
-    packages: ["selfsigned", "postgres-array"],
-    node: true,
-  },
-  // Browser code: it knows the server by its answers only, whose types the document of the control API states.
-  console: { rooms: ["control"], packages: ["preact", "@preact"], node: false },
-  control: {
+  "control-api": {
     rooms: ["limits", "http", "worlds", "simulation", "platform"],
     packages: ["hono", "zod"],
     node: true,
   },
+  "postgres/engine": { rooms: [], packages: ["pg"], node: true },
+  "postgres/volumes": { rooms: [], packages: [], node: true },
+  postgres: {
+    rooms: ["limits", "http", "worlds", "simulation", "platform"],
+    packages: ["selfsigned", "postgres-array"],
+    node: true,
+  },
+  "remote/client": { rooms: ["platform"], packages: [], node: true },
+  "remote/mirror": {
+    rooms: ["remote/client", "scenario", "platform"],
+    packages: ["yaml", "zod"],
+    node: false,
+  },
+  "remote/drift": { rooms: ["remote/client", "platform-api"], packages: [], node: false },
+  // Browser code: it knows the server by its answers only, whose types the document of the control API states.
+  console: { rooms: ["control-api"], packages: ["preact", "@preact"], node: false },
 };
+/** Folders of platform/, lowest first: each may import those before it. A new folder is placed here. */
+const PLATFORM_LAYERS = [
+  "catalog",
+  "model",
+  "world",
+  "rules/settings",
+  "rules/branch-data",
+  "rules/fault",
+  "rules/operation",
+  "rules/account",
+  "rules/usage",
+  "rules/compute",
+  "rules/branch",
+  "rules/project",
+  "rules",
+];
 /** Of a room that others may import only as an interface, the files that are it. */
 const INTERFACES = {
   worlds: ["world-handle.ts", "moves/world-move.ts", "secrets.ts", "scram-verifier.ts"],
@@ -71,7 +95,6 @@ const INTERFACES = {
     "log-position.ts",
   ],
   control: ["document/answers.ts"],
-  simulation: null,
 };
 const MINIMUM_MODULES = 50;
 
@@ -98,15 +121,17 @@ forbidden.push(
   {
     name: "trace-files",
     severity: "error",
-    from: { path: "^src/(recordings|whatif|scenario|traffic)/", pathNot: "^src/recordings/trace-files/" },
-    to: { path: "^src/recordings/trace-files/" },
+    from: { path: "^src/(whatif|scenario|traffic)/", pathNot: "^src/traffic/recorded/trace-files/" },
+    to: { path: "^src/traffic/recorded/trace-files/" },
   },
   // Imports of types count: two files that need each other's types are one file, or miss a third.
   { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+  // Folders are layers: two folders that need each other are one subject, or a part of one is in the wrong place.
+  { name: "no-folder-cycles", severity: "error", scope: "folder", from: {}, to: { circular: true } },
   {
     name: "worlds-interface",
     severity: "error",
-    from: { path: "^src/(http|api|control|gateway)/" },
+    from: { path: "^src/(http|platform-api|control-api|postgres)/" },
     to: {
       path: "^src/worlds/",
       pathNot: `^src/worlds/(${INTERFACES.worlds.join("|").replaceAll(".", "\\.")})$`,
@@ -115,10 +140,10 @@ forbidden.push(
   {
     name: "engine-interface",
     severity: "error",
-    from: { path: "^src/gateway/" },
+    from: { path: "^src/postgres/", pathNot: "^src/postgres/engine/" },
     to: {
-      path: "^src/engine/",
-      pathNot: `^src/engine/(${INTERFACES.engine.join("|").replaceAll(".", "\\.")})$`,
+      path: "^src/postgres/engine/",
+      pathNot: `^src/postgres/engine/(${INTERFACES.engine.join("|").replaceAll(".", "\\.")})$`,
     },
   },
   // Sessions of the superuser have safe settings, because nothing else opens any (decision 0030).
@@ -128,30 +153,30 @@ forbidden.push(
     from: {
       path: "^src/",
       pathNot:
-        "^src/(engine/(admin-sessions|script|session-settings)|cli/whatif-databases/postgres-runner)\\.ts$",
+        "^src/(postgres/engine/(admin-sessions|script|session-settings)|cli/whatif/databases/postgres-runner)\\.ts$",
     },
     to: { path: "node_modules/(@types/)?pg/" },
   },
   {
     name: "superuser-sessions",
     severity: "error",
-    from: { path: "^src/", pathNot: "^src/engine/postgres-process\\.ts$" },
-    to: { path: "^src/engine/admin-sessions\\.ts$" },
+    from: { path: "^src/", pathNot: "^src/postgres/engine/postgres-process\\.ts$" },
+    to: { path: "^src/postgres/engine/admin-sessions\\.ts$" },
   },
   {
     name: "console-interface",
     severity: "error",
     from: { path: "^src/console/" },
     to: {
-      path: "^src/control/",
-      pathNot: `^src/control/(${INTERFACES.control.join("|").replaceAll(".", "\\.")})$`,
+      path: "^src/control-api/",
+      pathNot: `^src/control-api/(${INTERFACES.control.join("|").replaceAll(".", "\\.")})$`,
     },
   },
   {
     name: "console-imports-types-only",
     severity: "error",
     from: { path: "^src/console/" },
-    to: { path: "^src/control/", dependencyTypesNot: ["type-only"] },
+    to: { path: "^src/control-api/", dependencyTypesNot: ["type-only"] },
   },
   {
     name: "no-tests-in-src",
@@ -161,9 +186,32 @@ forbidden.push(
   },
 );
 
+for (const [index, folder] of PLATFORM_LAYERS.entries()) {
+  const inner = PLATFORM_LAYERS.slice(0, index).filter((other) => other.startsWith(`${folder}/`));
+  const above = PLATFORM_LAYERS.slice(index + 1).filter((other) => other !== "rules");
+  if (above.length === 0) continue;
+  forbidden.push({
+    name: `platform-layers: ${folder}`,
+    severity: "error",
+    from: {
+      path: `^src/platform/${folder}/`,
+      ...(inner.length === 0 ? {} : { pathNot: `^src/platform/(${inner.join("|")})/` }),
+    },
+    to: { path: [`^src/platform/(${above.join("|")})/`, "^src/platform/rules/[^/]+$"] },
+  });
+}
+forbidden.push({
+  name: "platform-layers: not in the list",
+  severity: "error",
+  from: {},
+  to: { path: "^src/platform/", pathNot: `^src/platform/(${PLATFORM_LAYERS.join("|")})/` },
+});
+
 const { output } = await cruise(["src"], {
   ruleSet: { forbidden },
   validate: true,
+  // Rules about folders need it.
+  metrics: true,
   tsPreCompilationDeps: true,
   tsConfig: { fileName: "tsconfig.json" },
   doNotFollow: { path: "node_modules" },

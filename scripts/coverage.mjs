@@ -13,7 +13,7 @@ const DOCUMENT_FILE = "docs/reference/coverage.md";
 /** Calls every operation that is not imitated. */
 const REFUSALS_TEST = "test/contract/coverage.test.ts";
 const operations = [
-  ...readFileSync("src/api/coverage/public-operations.ts", "utf8").matchAll(/operationId: "(\w+)"/g),
+  ...readFileSync("src/platform-api/coverage/public-operations.ts", "utf8").matchAll(/operationId: "(\w+)"/g),
 ].map(([, id]) => id);
 const tests = readdirSync("test/contract")
   .filter((name) => name.endsWith(".test.ts"))
@@ -42,7 +42,7 @@ const directory = mkdtempSync(join("node_modules", ".coverage-"));
 try {
   const outfile = join(directory, "coverage.mjs");
   await build({
-    entryPoints: ["src/api/coverage/coverage.ts"],
+    entryPoints: ["src/platform-api/coverage.ts"],
     bundle: true,
     packages: "external",
     platform: "node",
@@ -80,7 +80,7 @@ ${rows.map(row).join("\n")}
 
 ## Operations that the document lacks
 
-Public clients call these operations, too. The list is in \`src/api/coverage/client-operations.ts\`.
+Public clients call these operations, too. The list is in \`src/platform-api/coverage/client-operations.ts\`.
 
 | Operation | Path | Coverage |
 |---|---|---|

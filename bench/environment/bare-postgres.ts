@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import pg from "pg";
 import { generate } from "selfsigned";
-import { SUPERUSER } from "../../src/engine/engine.ts";
-import { writeExtension } from "../../src/engine/extension.ts";
-import { chooseInstallation, findInstallations } from "../../src/engine/installation.ts";
-import { engineUser, spawnOptions } from "../../src/engine/os-user.ts";
-import { PostgresEngine } from "../../src/engine/postgres-engine.ts";
+import { SUPERUSER } from "../../src/postgres/engine/engine.ts";
+import { writeExtension } from "../../src/postgres/engine/extension.ts";
+import { chooseInstallation, findInstallations } from "../../src/postgres/engine/installation.ts";
+import { engineUser, spawnOptions } from "../../src/postgres/engine/os-user.ts";
+import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
 
 const VERSION = 17;
 const MAX_CONNECTIONS = 112;

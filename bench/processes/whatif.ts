@@ -1,12 +1,12 @@
 import { SECOND } from "../../src/kernel/time.ts";
-import { eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
+import { eachPart, partsOf, type Trace } from "../../src/traffic/recorded/trace/trace.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
-import { curveOf } from "../../src/whatif/curve/curve.ts";
+import { curveOf } from "../../src/whatif/gap-curve/curve.ts";
 import { FixedReplay } from "../../src/whatif/replay/fixed-replay.ts";
 import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
-import { StartLatencies } from "../../src/whatif/replay/start-latency.ts";
 import { clearGaps, GapReader } from "../../src/whatif/trace/gaps.ts";
+import { StartLatencies } from "../../src/whatif/units/start-latency.ts";
 import { COUPLED_PARAMETERS, type StartCapacity } from "../whatif/coupled-parameters.ts";
 import { type FleetShape, poissonFleet, writeFleet } from "../whatif/fleet.ts";
 

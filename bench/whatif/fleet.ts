@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { uniform } from "../../src/kernel/random-port.ts";
 import { DAY } from "../../src/kernel/time.ts";
-import { type ComputeArrivals, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
+import { type ComputeArrivals, partsOf, type Trace } from "../../src/traffic/recorded/trace/trace.ts";
 import type { Traffic } from "../../src/whatif/trace/known-traffic.ts";
 
 const BEGIN = Date.parse("2026-01-05T00:00:00Z");

@@ -1,18 +1,10 @@
 import type { Socket } from "node:net";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import { createApi } from "../api/app.ts";
-import { KNOWN_OPERATIONS } from "../api/coverage/client-operations.ts";
-import { coverage } from "../api/coverage/coverage.ts";
-import { actFor } from "../api/http/acting-account.ts";
-import { RateLimiter } from "../api/http/rate-limit.ts";
-import type { ApiOptions } from "../api/http/request-context.ts";
-import { redactedPath } from "../api/http/request-journal.ts";
-import type { PostgresAddress } from "../api/render/connection-uri.ts";
-import { createControl } from "../control/app.ts";
-import { guard } from "../control/http/guard.ts";
-import type { ControlOptions } from "../control/http/handler.ts";
-import type { AskWhatIf } from "../control/http/whatif-fields.ts";
+import { createControl } from "../control-api/app.ts";
+import { guard } from "../control-api/http/guard.ts";
+import type { ControlOptions } from "../control-api/http/handler.ts";
+import type { AskWhatIf } from "../control-api/http/whatif-fields.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import {
   errorResponseFrom,
@@ -24,6 +16,14 @@ import {
 import { closeIfUnread } from "../http/unread-body.ts";
 import type { Places } from "../limits/places.ts";
 import type { FindWritten } from "../platform/model/data-description.ts";
+import { createApi } from "../platform-api/app.ts";
+import { KNOWN_OPERATIONS } from "../platform-api/coverage/client-operations.ts";
+import { coverage } from "../platform-api/coverage.ts";
+import { actFor } from "../platform-api/http/acting-account.ts";
+import { RateLimiter } from "../platform-api/http/rate-limit.ts";
+import type { ApiOptions } from "../platform-api/http/request-context.ts";
+import { redactedPath } from "../platform-api/http/request-journal.ts";
+import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 import { consolePages } from "./console-files.ts";
@@ -183,7 +183,7 @@ function createSurfaces(
       recordScenario,
       run,
       destinationAt: callsServers
-        ? async (place) => (await import("./moves/http-destination.ts")).httpDestination(place)
+        ? async (place) => (await import("./http-destination.ts")).httpDestination(place)
         : undefined,
       onBug,
     }),

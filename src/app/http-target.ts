@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseObject } from "../control/http/render-object.ts";
+import { parseObject } from "../control-api/http/render-object.ts";
 import { isoInstant } from "../kernel/calendar.ts";
 import { type DurationDistribution, formatDistribution, parseDistribution } from "../kernel/distribution.ts";
 import type { SimTime } from "../kernel/time.ts";

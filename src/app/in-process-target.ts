@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import type { WatchedRun } from "../control/http/watched-run.ts";
+import type { WatchedRun } from "../control-api/http/watched-run.ts";
 import { ConnectionLost } from "../http/connection-lost.ts";
 import { parseDistribution } from "../kernel/distribution.ts";
 import { omitUndefined } from "../kernel/omit-undefined.ts";
@@ -24,11 +24,11 @@ import { DiscardingJournal } from "../simulation/discarding-journal.ts";
 import { MemoryJournal } from "../simulation/memory-journal.ts";
 import { DataDirectory } from "../worlds/data-directory.ts";
 import { createApp } from "./create-app.ts";
+import type { InProcessPostgres } from "./in-process-postgres.ts";
 import { memoryStorage, type OpenedWorlds, openWorlds } from "./open-worlds.ts";
 import { MIGRATIONS_FOLDER } from "./package-root.ts";
 import { crash, importRecordedWorld } from "./run-files.ts";
 import { addLabels, createLabels, keyOf, placeholderKey, seedFileOf } from "./scenario-world.ts";
-import type { InProcessPostgres } from "./standin/in-process-postgres.ts";
 import { worldDigest } from "./world-digest.ts";
 
 /** Bounds the memory of a long run to some hundreds of megabytes. */
@@ -135,7 +135,7 @@ class InProcessTarget implements ServedTarget {
     );
     const { worlds, world } = this.#opened;
     if (this.#needs.sql) {
-      const { openPostgresOfRun } = await import("./standin/in-process-postgres.ts");
+      const { openPostgresOfRun } = await import("./in-process-postgres.ts");
       this.#postgres = await openPostgresOfRun(worlds, this.#directory?.path);
     }
     this.#app = createApp({

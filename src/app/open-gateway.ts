@@ -6,26 +6,25 @@ import { join, resolve } from "node:path";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Engine } from "../engine/engine.ts";
-import type { OsUser } from "../engine/os-user.ts";
-import type { ClientOrigin } from "../gateway/client-session.ts";
-import { DataLimit, type DataUsage, type MaxData } from "../gateway/data/data-limit.ts";
-import { findWritten } from "../gateway/data/find-written.ts";
-import { RemovalSchedule } from "../gateway/data/removal-schedule.ts";
-import type { DatabaseSeed } from "../gateway/data/seed-data.ts";
-import type { Gateway, GatewayFigures, GatewayOptions } from "../gateway/gateway.ts";
-import { plainAddress } from "../gateway/login/network-rules.ts";
+import type { BranchData } from "../platform/model/branch-data.ts";
+import type { DataDescription, FindWritten } from "../platform/model/data-description.ts";
+import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
+import { DataLimit, type DataUsage, type MaxData } from "../postgres/data/data-limit.ts";
+import { findWritten } from "../postgres/data/find-written.ts";
+import { RemovalSchedule } from "../postgres/data/removal-schedule.ts";
+import type { DatabaseSeed } from "../postgres/data/seed-data.ts";
+import type { Engine } from "../postgres/engine/engine.ts";
+import type { OsUser } from "../postgres/engine/os-user.ts";
+import type { Gateway, GatewayFigures, GatewayOptions } from "../postgres/gateway.ts";
+import { plainAddress } from "../postgres/login/network-rules.ts";
 import type {
   SqlRequest,
   SqlResponse,
   StatementOutcome,
   TrustedStatement,
-} from "../gateway/serverless/sql-over-http.ts";
-import type { BranchData } from "../platform/model/branch-data.ts";
-import type { DataDescription, FindWritten } from "../platform/model/data-description.ts";
-
-import { HOST_DOMAIN } from "../platform/rules/compute/host-name.ts";
-import { EXTENSION, TEMPLATES, Volumes } from "../volumes/volumes.ts";
+} from "../postgres/serverless/sql-over-http.ts";
+import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
+import { EXTENSION, TEMPLATES, Volumes } from "../postgres/volumes/volumes.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";
 
@@ -154,15 +153,15 @@ export class PostgresPort {
 
   /** What is stored of a branch's data; `undefined` if nothing is. */
   async describeData(row: BranchData): Promise<DataDescription | undefined> {
-    const { describeData } = await import("../gateway/data/describe-data.ts");
+    const { describeData } = await import("../postgres/data/describe-data.ts");
     return describeData(this.#volumes, row);
   }
 
   /** Reports what to install if no Postgres is found. Clients can connect as soon as it is installed. */
   async checkInstallation(): Promise<void> {
     if (!this.runsEngines) return;
-    const { engineUser } = await import("../engine/os-user.ts");
-    const { checkInstallations } = await import("../engine/installation.ts");
+    const { engineUser } = await import("../postgres/engine/os-user.ts");
+    const { checkInstallations } = await import("../postgres/engine/installation.ts");
     try {
       await checkInstallations(this.#options.engineBin, engineUser());
     } catch (error) {
@@ -247,8 +246,8 @@ async function loadGateway(
   log: PostgresLog,
   data: Pick<GatewayOptions, "volumes" | "dataLimit" | "requestRemoval">,
 ): Promise<Gateway> {
-  const { Gateway } = await import("../gateway/gateway.ts");
-  const { TlsIdentity } = await import("../gateway/login/tls-identity.ts");
+  const { Gateway } = await import("../postgres/gateway.ts");
+  const { TlsIdentity } = await import("../postgres/login/tls-identity.ts");
   let opened: ReturnType<typeof openEngine> | undefined;
   return new Gateway({
     worlds,
@@ -277,13 +276,13 @@ const CHECKPOINTS_PER_HISTORY = 8;
 
 async function openEngine(options: PostgresOptions, volumes: Volumes, log: PostgresLog): Promise<Engine> {
   if (options.engine === "none") {
-    const { EngineError } = await import("../engine/engine.ts");
+    const { EngineError } = await import("../postgres/engine/engine.ts");
     throw new EngineError("this server runs no Postgres (--engine none)");
   }
-  const { engineUser } = await import("../engine/os-user.ts");
-  const { findInstallations } = await import("../engine/installation.ts");
-  const { writeExtension } = await import("../engine/extension.ts");
-  const { PostgresEngine } = await import("../engine/postgres-engine.ts");
+  const { engineUser } = await import("../postgres/engine/os-user.ts");
+  const { findInstallations } = await import("../postgres/engine/installation.ts");
+  const { writeExtension } = await import("../postgres/engine/extension.ts");
+  const { PostgresEngine } = await import("../postgres/engine/postgres-engine.ts");
   const user = engineUser();
   const installations = await findInstallations(options.engineBin, user);
   log.info(
@@ -314,8 +313,8 @@ async function openEngine(options: PostgresOptions, volumes: Volumes, log: Postg
 
 /** As root, lets the user of Postgres pass through our directories. What is in them stays private. */
 async function makeReachable(root: string, dataDirectory: string, user: OsUser): Promise<void> {
-  const { EngineError } = await import("../engine/engine.ts");
-  const { spawnAs } = await import("../engine/os-user.ts");
+  const { EngineError } = await import("../postgres/engine/engine.ts");
+  const { spawnAs } = await import("../postgres/engine/os-user.ts");
   const data = resolve(dataDirectory);
   if (root.startsWith(`${data}/`)) chmodSync(data, 0o711);
   chmodSync(root, 0o711);

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
-import { plainAddress } from "../gateway/login/network-rules.ts";
-import { SqlError } from "../gateway/serverless/sql-error.ts";
-import type { SqlRequest, SqlResponse } from "../gateway/serverless/sql-over-http.ts";
-import { REQUEST_HEADERS } from "../gateway/serverless/sql-request.ts";
 import { readBody } from "../http/request.ts";
 import { MAX } from "../limits/limits.ts";
 import { Places } from "../limits/places.ts";
+import { plainAddress } from "../postgres/login/network-rules.ts";
+import { SqlError } from "../postgres/serverless/sql-error.ts";
+import type { SqlRequest, SqlResponse } from "../postgres/serverless/sql-over-http.ts";
+import { REQUEST_HEADERS } from "../postgres/serverless/sql-request.ts";
 
 const LOOPBACK = "127.0.0.1";
 const ONE_DAY_S = 86_400;

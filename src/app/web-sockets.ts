@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocketServer } from "ws";
-import type { ClientOrigin, WebSocketRequest } from "../gateway/client-session.ts";
-import { plainAddress } from "../gateway/login/network-rules.ts";
 import { MAX } from "../limits/limits.ts";
+import { plainAddress } from "../postgres/login/network-rules.ts";
+import type { ClientOrigin, WebSocketRequest } from "../postgres/sessions/client-session.ts";
 
 /**
  * Accepts WebSockets with a Postgres connection inside, for `Pool` and `Client` of the serverless driver. Pages

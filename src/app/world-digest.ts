@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { renderState } from "../control/routes/state.ts";
+import { renderState } from "../control-api/routes/state.ts";
 import { emptyWorld, type World } from "../platform/world/world.ts";
 
 /** A short hash of the state of a world. */

@@ -1,14 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AskWhatIf } from "../control/http/whatif-fields.ts";
+import type { AskWhatIf } from "../control-api/http/whatif-fields.ts";
 import { isoInstant } from "../kernel/calendar.ts";
 import type { SimTime } from "../kernel/time.ts";
-import { INSTANT_RULE, parseStrictInstant } from "../recordings/rows/instant.ts";
 import { randomFrom } from "../simulation/random.ts";
-import { comparisonJobs, comparisonSteps } from "../whatif/compare/comparison.ts";
-import { ComputeComparison, replayByCompute } from "../whatif/compare/compute-comparison.ts";
-import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/replay/replay-jobs.ts";
-import { limitsFor } from "../whatif/report/page-layout.ts";
-import { builtInProfile } from "../whatif/report/prices.ts";
+import { INSTANT_RULE, parseStrictInstant } from "../traffic/recorded/rows/instant.ts";
+import { limitsFor } from "../whatif/page/page-layout.ts";
 import {
   DEFAULTS,
   DELAY_RULE,
@@ -19,10 +15,14 @@ import {
   parseWorth,
   questionFrom,
   WORTH_RULE,
-} from "../whatif/report/question.ts";
-import { HISTORY_TRUNCATED, worldDefaults } from "../whatif/report/world-defaults.ts";
+} from "../whatif/question/question.ts";
+import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/question/replay-jobs.ts";
+import { HISTORY_TRUNCATED, worldDefaults } from "../whatif/question/world-defaults.ts";
+import { comparisonJobs, comparisonSteps } from "../whatif/questions/compare/comparison.ts";
+import { ComputeComparison, replayByCompute } from "../whatif/questions/compare/compute-comparison.ts";
 import { selectPeriod, type Traffic, trafficWithin } from "../whatif/trace/known-traffic.ts";
 import { WorldTraffic } from "../whatif/trace/world-traffic.ts";
+import { builtInProfile } from "../whatif/units/prices.ts";
 import type { WorldHandle } from "../worlds/world-handle.ts";
 
 /** Number of events after which other requests get a turn: a few milliseconds of work. */

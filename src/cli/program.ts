@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   open: [
     "open the web console of a running server in a browser",
-    async () => (await import("./observe/open.ts")).openCommand(),
+    async () => (await import("./commands/open.ts")).openCommand(),
   ],
   clock: [
     "show, set or advance the clock of a world",
@@ -46,11 +46,11 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   env: [
     "print shell exports for public API clients, and for Postgres clients of a branch",
-    async () => (await import("./setup/env.ts")).envCommand(),
+    async () => (await import("./commands/env.ts")).envCommand(),
   ],
   psql: [
     "run psql against a branch of the running server",
-    async () => (await import("./setup/psql.ts")).psqlCommand(),
+    async () => (await import("./commands/psql.ts")).psqlCommand(),
   ],
   wait: [
     "wait for the server to be ready, or for a compute, operation or project to reach a state",
@@ -58,15 +58,15 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   activity: [
     "report that a client used a compute, as if a query had arrived there",
-    async () => (await import("./observe/activity.ts")).activityCommand(),
+    async () => (await import("./commands/activity.ts")).activityCommand(),
   ],
   events: [
     "print the events of a world, or follow them",
-    async () => (await import("./observe/events.ts")).eventsCommand(),
+    async () => (await import("./commands/events.ts")).eventsCommand(),
   ],
   requests: [
     "print the requests that were sent to a world, or follow them",
-    async () => (await import("./observe/requests.ts")).requestsCommand(),
+    async () => (await import("./commands/requests.ts")).requestsCommand(),
   ],
   explain: [
     "explain why a compute or operation is in its current state, and list the events that led to it",
@@ -94,7 +94,7 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   scrub: [
     "check all worlds of a data directory in the background, as verify does",
-    async () => (await import("./observe/scrub.ts")).scrubCommand(),
+    async () => (await import("./commands/scrub.ts")).scrubCommand(),
   ],
   export: [
     "export the history of a world to one file without secrets, suitable for a bug report",
@@ -118,16 +118,18 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
   ],
   init: [
     "write a scenario, a seed file and a test to the current directory",
-    async () => (await import("./setup/init.ts")).initCommand(),
+    async () => (await import("./commands/init.ts")).initCommand(),
   ],
   completion: [
     "print a script that completes commands in bash, zsh or fish",
     async () =>
-      (await import("./setup/completion.ts")).completionCommand(() => createProgram(Object.keys(COMMANDS))),
+      (await import("./commands/completion.ts")).completionCommand(() =>
+        createProgram(Object.keys(COMMANDS)),
+      ),
   ],
   whatif: [
     "estimate the cost and wait times of other autosuspend delays, policies and compute sizes",
-    async () => (await import("./commands/whatif.ts")).whatIfCommand(),
+    async () => (await import("./commands/whatif/whatif.ts")).whatIfCommand(),
   ],
 };
 

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
-import { RecordingError } from "../recordings/rows/recording-error.ts";
-import { UserError } from "../remote/user-error.ts";
+import { UserError } from "../remote/client/user-error.ts";
+import { RecordingError } from "../traffic/recorded/rows/recording-error.ts";
 import { createProgram } from "./program.ts";
 import { CliError } from "./terminal/cli-error.ts";
 import { InterruptedError } from "./terminal/interrupt.ts";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { KNOWN_OPERATIONS } from "../../src/api/coverage/client-operations.ts";
-import { coverage } from "../../src/api/coverage/coverage.ts";
+import { KNOWN_OPERATIONS } from "../../src/platform-api/coverage/client-operations.ts";
+import { coverage } from "../../src/platform-api/coverage.ts";
 import { createDouble } from "../support/double.ts";
 
 // Newer clients call operations that the public document lacks.

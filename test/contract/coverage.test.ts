@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { CLIENT_OPERATIONS } from "../../src/api/coverage/client-operations.ts";
-import { coverage } from "../../src/api/coverage/coverage.ts";
-import { PUBLIC_OPERATIONS } from "../../src/api/coverage/public-operations.ts";
+import { CLIENT_OPERATIONS } from "../../src/platform-api/coverage/client-operations.ts";
+import { PUBLIC_OPERATIONS } from "../../src/platform-api/coverage/public-operations.ts";
+import { coverage } from "../../src/platform-api/coverage.ts";
 import { createDouble } from "../support/double.ts";
 
 const { operations } = coverage();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PUBLIC_OPERATIONS } from "../../src/api/coverage/public-operations.ts";
+import { PUBLIC_OPERATIONS } from "../../src/platform-api/coverage/public-operations.ts";
 import { createScene, pathOf, send, UNKNOWN_IDS } from "../support/contract-scene.ts";
 import { API_KEY, createDouble } from "../support/double.ts";
 import { EXAMPLES } from "../support/operation-examples.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createStandin } from "../../src/app/create-standin.ts";
+import { createStandin } from "../../src/package/create-standin.ts";
 import { runStandin } from "../support/in-process-command.ts";
 import { type RunningServer, startServer, testDirectory } from "../support/running-server.ts";
 

@@ -1,6 +1,6 @@
-import { KNOWN_OPERATIONS } from "../../src/api/coverage/client-operations.ts";
-import { CONTROL_ANSWERS } from "../../src/control/document/answers.ts";
+import { CONTROL_ANSWERS } from "../../src/control-api/document/answers.ts";
 import { LIMITS, type LimitName, MAX } from "../../src/limits/limits.ts";
+import { KNOWN_OPERATIONS } from "../../src/platform-api/coverage/client-operations.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 
 /** What a client without a password or key sends. */

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseScenario } from "../../src/scenario/file/parse-scenario.ts";
+import { parseScenario } from "../../src/scenario/parse-scenario.ts";
 import { createDouble, createProject } from "../support/double.ts";
 import { createFileDouble } from "../support/file-double.ts";
 import { expectHolds } from "../support/properties.ts";

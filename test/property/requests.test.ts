@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../src/app/package-root.ts";
-import { renderState } from "../../src/control/routes/state.ts";
+import { renderState } from "../../src/control-api/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
 import { createDouble, START } from "../support/double.ts";

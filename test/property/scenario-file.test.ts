@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MEASURES } from "../../src/scenario/file/expectation.ts";
-import { parseScenario, printScenario, ScenarioError } from "../../src/scenario/file/parse-scenario.ts";
+import { parseScenario, printScenario, ScenarioError } from "../../src/scenario/parse-scenario.ts";
 import { expectHolds } from "../support/properties.ts";
 
 const durations = fc.oneof(

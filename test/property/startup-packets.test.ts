@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startupMessage } from "../../src/gateway/messages.ts";
+import { startupMessage } from "../../src/postgres/protocol/messages.ts";
 import { answerOf, type FuzzedGateway, openFuzzedGateway } from "../support/fuzzed-gateway.ts";
 import { expectHolds } from "../support/properties.ts";
 

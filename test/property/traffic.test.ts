@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/kernel/time.ts";
-import { azureLikeFleet } from "../../src/traffic/fleet.ts";
-import { MergedArrivals } from "../../src/traffic/merged-arrivals.ts";
-import { type PatternInput, pattern } from "../../src/traffic/patterns.ts";
-import { TrafficSources } from "../../src/traffic/sources.ts";
+import { azureLikeFleet } from "../../src/traffic/generated/fleet.ts";
+import { MergedArrivals } from "../../src/traffic/generated/merged-arrivals.ts";
+import { type PatternInput, pattern } from "../../src/traffic/generated/patterns.ts";
+import { TrafficSources } from "../../src/traffic/generated/sources.ts";
 import { type Arrival, NEW_YEAR, openArrivals, takeArrivals } from "../support/arrivals.ts";
 import { expectHolds } from "../support/properties.ts";
 

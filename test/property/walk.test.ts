@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { renderState } from "../../src/control/routes/state.ts";
+import { renderState } from "../../src/control-api/routes/state.ts";
 import { TABLE_NAMES } from "../../src/platform/world/tables.ts";
 import type { World } from "../../src/platform/world/world.ts";
 import { replay } from "../../src/simulation/replay.ts";

@@ -1,12 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
+import type { Trace } from "../../src/traffic/recorded/trace/trace.ts";
 import type { CoupledFleet } from "../../src/whatif/coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { monthsOf, type QuotaMonthOutcome, quotaMonths } from "../../src/whatif/quota/quota-months.ts";
-import type { StartLatency } from "../../src/whatif/replay/start-latency.ts";
+import {
+  monthsOf,
+  type QuotaMonthOutcome,
+  quotaMonths,
+} from "../../src/whatif/questions/quota/quota-months.ts";
+import type { StartLatency } from "../../src/whatif/units/start-latency.ts";
 import { extendToLastDeparture, simulateComputes, simulateProject } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
 import { replayTrace } from "../support/replay-trace.ts";

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkArrivals, eachPart, partsOf, type Trace } from "../../src/recordings/trace/trace.ts";
-import { weightedCostMs } from "../../src/whatif/curve/costs.ts";
+import { checkArrivals, eachPart, partsOf, type Trace } from "../../src/traffic/recorded/trace/trace.ts";
+import { weightedCostMs } from "../../src/whatif/gap-curve/costs.ts";
 import {
   clairvoyantBound,
   coldStartBounds,
   curveOf,
   pointAt,
   pointOf,
-} from "../../src/whatif/curve/curve.ts";
-import { bestDelay, bestDelayOf } from "../../src/whatif/curve/optimum.ts";
+} from "../../src/whatif/gap-curve/curve.ts";
+import { bestDelay, bestDelayOf } from "../../src/whatif/gap-curve/optimum.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { emptyGaps, GapReader, mergeGaps } from "../../src/whatif/trace/gaps.ts";
 import { expectHolds } from "../support/properties.ts";

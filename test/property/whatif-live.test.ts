@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ComputeTrace, Period } from "../../src/recordings/trace/trace.ts";
-import type { SuspendDelay } from "../../src/whatif/curve/curve.ts";
-import { curveOf, pointAt } from "../../src/whatif/curve/curve.ts";
+import type { ComputeTrace, Period } from "../../src/traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
+import { curveOf, pointAt } from "../../src/whatif/gap-curve/curve.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import { FixedReplay, type ReplayObserver } from "../../src/whatif/replay/fixed-replay.ts";
 import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
 import { emptyOutcome, meteredMs } from "../../src/whatif/replay/replay-outcome.ts";
-import type { LatencySource } from "../../src/whatif/replay/start-latency.ts";
 import { gapsOf } from "../../src/whatif/trace/gaps.ts";
+import type { LatencySource } from "../../src/whatif/units/start-latency.ts";
 import {
   extendToLastDeparture,
   type LiveCompute,

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { renderState } from "../../src/control/routes/state.ts";
+import { renderState } from "../../src/control-api/routes/state.ts";
 import { createProject, type Double } from "../support/double.ts";
 import {
   createStorageDouble,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { renderState } from "../../src/control/routes/state.ts";
+import { renderState } from "../../src/control-api/routes/state.ts";
 import { replay } from "../../src/simulation/replay.ts";
 import { createDouble } from "../support/double.ts";
 import { createFileDouble } from "../support/file-double.ts";

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { checksumOf } from "../../src/store/journal/journal-checksum.ts";
+import { checksumOf } from "../../src/store/tables/journal-checksum.ts";
 import { SecretBox } from "../../src/worlds/secret-box.ts";
 import { createProject, type Double } from "../support/double.ts";
 import { testDirectory } from "../support/running-server.ts";

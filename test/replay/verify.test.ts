@@ -8,7 +8,7 @@ import { type TableName, UNJOURNALED_TABLES } from "../../src/platform/world/tab
 import { type Checkpoint, takeCheckpoint } from "../../src/simulation/checkpoint.ts";
 import { worldAt } from "../../src/simulation/replay.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
-import { checksumOf } from "../../src/store/journal/journal-checksum.ts";
+import { checksumOf } from "../../src/store/tables/journal-checksum.ts";
 import { prepareReader, RowWriter, tableName } from "../../src/store/tables/stored-tables.ts";
 import { createBranch } from "../support/compute.ts";
 import { createProject, type Double } from "../support/double.ts";

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { sizeOnDisk } from "../../src/volumes/volume-size.ts";
+import { sizeOnDisk } from "../../src/postgres/volumes/volume-size.ts";
 import type { ServerClient } from "../support/running-server.ts";
 
 /** A server whose clients connect by its address, with `--operations immediate`. */

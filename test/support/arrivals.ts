@@ -1,7 +1,7 @@
 import { utcInstant } from "../../src/kernel/calendar.ts";
-import type { Arrivals } from "../../src/traffic/arrivals.ts";
-import { type PatternInput, pattern } from "../../src/traffic/patterns.ts";
-import { TrafficSources } from "../../src/traffic/sources.ts";
+import type { Arrivals } from "../../src/traffic/generated/arrivals.ts";
+import { type PatternInput, pattern } from "../../src/traffic/generated/patterns.ts";
+import { TrafficSources } from "../../src/traffic/generated/sources.ts";
 
 /** Thursday, 2026-01-01T00:00:00Z. */
 export const NEW_YEAR = utcInstant(2026, 1);

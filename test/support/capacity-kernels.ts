@@ -1,8 +1,11 @@
 import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
-import type { ComputeArrivals } from "../../src/recordings/trace/trace.ts";
-import { directConnections, pooledConnections } from "../../src/whatif/capacity/pool-connections.ts";
-import { replayScaling } from "../../src/whatif/capacity/scaling-replay.ts";
-import { hitRatioOf, StackDistances } from "../../src/whatif/capacity/stack-distance.ts";
+import type { ComputeArrivals } from "../../src/traffic/recorded/trace/trace.ts";
+import {
+  directConnections,
+  pooledConnections,
+} from "../../src/whatif/questions/capacity/pool-connections.ts";
+import { replayScaling } from "../../src/whatif/questions/capacity/scaling-replay.ts";
+import { hitRatioOf, StackDistances } from "../../src/whatif/questions/capacity/stack-distance.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createApp } from "../../src/app/create-app.ts";
-import { type Engine, EngineError } from "../../src/engine/engine.ts";
-import { DataLimit } from "../../src/gateway/data/data-limit.ts";
-import { Gateway } from "../../src/gateway/gateway.ts";
-import { TlsIdentity } from "../../src/gateway/login/tls-identity.ts";
-import { Volumes } from "../../src/volumes/volumes.ts";
+import { DataLimit } from "../../src/postgres/data/data-limit.ts";
+import { type Engine, EngineError } from "../../src/postgres/engine/engine.ts";
+import { Gateway } from "../../src/postgres/gateway.ts";
+import { TlsIdentity } from "../../src/postgres/login/tls-identity.ts";
+import { Volumes } from "../../src/postgres/volumes/volumes.ts";
 import { createDouble, createProject } from "./double.ts";
 import { temporaryDirectory } from "./process.ts";
 

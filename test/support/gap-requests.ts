@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { ComputeTrace, Trace } from "../../src/recordings/trace/trace.ts";
-import type { GapRow } from "../../src/whatif/gap-rows/gap-row.ts";
-import { gapRowsCsv } from "../../src/whatif/gap-rows/gap-row-reader.ts";
-import { GapTable } from "../../src/whatif/gap-rows/gap-table.ts";
+import type { ComputeTrace, Trace } from "../../src/traffic/recorded/trace/trace.ts";
+import type { GapRow } from "../../src/whatif/trace/gap-row.ts";
+import { gapRowsCsv } from "../../src/whatif/trace/gap-row-reader.ts";
+import { GapTable } from "../../src/whatif/trace/gap-table.ts";
 import { BEGIN, DAY, type Row, requestsOf, SECOND } from "./traces.ts";
 
 /** One request, as a table of a database has it. */

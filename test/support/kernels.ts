@@ -1,12 +1,12 @@
 import { randomFrom } from "../../src/simulation/random.ts";
-import { erlangB, erlangC } from "../../src/whatif/capacity/erlang.ts";
 import type { CoupledFleet } from "../../src/whatif/coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
-import { curveOf, pointAt } from "../../src/whatif/curve/curve.ts";
+import { curveOf, pointAt } from "../../src/whatif/gap-curve/curve.ts";
 import { clairvoyant } from "../../src/whatif/policies/clairvoyant.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../src/whatif/policies/ski-rental.ts";
+import { erlangB, erlangC } from "../../src/whatif/questions/capacity/erlang.ts";
 import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import { gapsOf } from "../../src/whatif/trace/gaps.ts";
 import { capacityFigures } from "./capacity-kernels.ts";

@@ -5,10 +5,10 @@ import type { RecordedEvent } from "../../src/platform/model/events.ts";
 import type { Command } from "../../src/platform/rules/commands.ts";
 import { usageAt } from "../../src/platform/rules/usage/meter.ts";
 import { emptyWorld } from "../../src/platform/world/world.ts";
-import type { Trace } from "../../src/recordings/trace/trace.ts";
 import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
-import type { SuspendDelay } from "../../src/whatif/curve/curve.ts";
+import type { Trace } from "../../src/traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";
 
 export type LiveSettings = {
   readonly delay: SuspendDelay;

@@ -1,12 +1,12 @@
 import { randomFrom } from "../../src/simulation/random.ts";
-import { Attributor } from "../../src/whatif/attribution/attribution.ts";
 import type { CoupledFleet } from "../../src/whatif/coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
 import { hybridHistogram } from "../../src/whatif/policies/hybrid-histogram.ts";
 import { learnedHazard } from "../../src/whatif/policies/learned-hazard.ts";
 import type { Policy, PolicyState, SleepSchedule } from "../../src/whatif/policies/policy.ts";
 import { predictiveResume } from "../../src/whatif/policies/predictive-resume.ts";
-import { quotaMonths } from "../../src/whatif/quota/quota-months.ts";
+import { Attributor } from "../../src/whatif/questions/attribution/attribution.ts";
+import { quotaMonths } from "../../src/whatif/questions/quota/quota-months.ts";
 import { emptyGaps } from "../../src/whatif/trace/gaps.ts";
 
 const SECOND = 1_000;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { renderState } from "../../src/control/routes/state.ts";
+import { renderState } from "../../src/control-api/routes/state.ts";
 import type { RecordedEvent } from "../../src/platform/model/events.ts";
 import type { Operation } from "../../src/platform/model/operation.ts";
 import type { World } from "../../src/platform/world/world.ts";

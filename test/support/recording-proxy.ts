@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { PUBLIC_OPERATIONS } from "../../src/api/coverage/public-operations.ts";
+import { PUBLIC_OPERATIONS } from "../../src/platform-api/coverage/public-operations.ts";
 
 // A literal path segment takes precedence over a parameter.
 const PATTERNS = [...PUBLIC_OPERATIONS]

@@ -1,12 +1,12 @@
-import type { Trace } from "../../src/recordings/trace/trace.ts";
+import type { Trace } from "../../src/traffic/recorded/trace/trace.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
+import { questionFrom } from "../../src/whatif/question/question.ts";
+import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/question/replay-jobs.ts";
 import { createReplay, type ExperimentSetting } from "../../src/whatif/replay/experiment.ts";
-import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/replay/replay-jobs.ts";
 import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
-import { NO_LATENCY } from "../../src/whatif/replay/start-latency.ts";
-import { questionFrom } from "../../src/whatif/report/question.ts";
 import type { Gaps } from "../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../src/whatif/trace/known-traffic.ts";
+import { NO_LATENCY } from "../../src/whatif/units/start-latency.ts";
 
 /** The outcome of a policy on a trace in memory, by the replay that the commands use. */
 export function replayTrace(trace: Trace, policy: Policy, setting: ExperimentSetting): ReplayOutcome {

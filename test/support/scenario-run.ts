@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { runScenarioJob, type ScenarioJob } from "../../src/cli/run/run-job.ts";
 import { readRecordings } from "../../src/cli/run/traffic-files.ts";
-import { parseScenario } from "../../src/scenario/file/parse-scenario.ts";
+import { parseScenario } from "../../src/scenario/parse-scenario.ts";
 import type { Verdict } from "../../src/scenario/run/verdict.ts";
 
 /** Executes every run of a scenario in this process, in memory where possible. */

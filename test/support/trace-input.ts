@@ -1,5 +1,5 @@
-import type { InputReader } from "../../src/recordings/formats/csv-input.ts";
-import { Intake, type IntakeOptions } from "../../src/recordings/rows/intake.ts";
+import type { InputReader } from "../../src/traffic/recorded/formats/csv-input.ts";
+import { Intake, type IntakeOptions } from "../../src/traffic/recorded/rows/intake.ts";
 
 export type ReadRow = readonly [endpoint: string, at: string, durationMs: number, source: string];
 

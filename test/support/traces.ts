@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { type Random, uniform } from "../../src/kernel/random-port.ts";
+import { randomFrom } from "../../src/simulation/random.ts";
 import {
   type ComputeArrivals,
   eachPart,
   type Period,
   partsOf,
   type Trace,
-} from "../../src/recordings/trace/trace.ts";
-import { randomFrom } from "../../src/simulation/random.ts";
-import { NO_LATENCY, type StartLatency } from "../../src/whatif/replay/start-latency.ts";
+} from "../../src/traffic/recorded/trace/trace.ts";
 import { eachBin, type GapHistogram } from "../../src/whatif/trace/gap-histogram.ts";
 import { emptyGaps, GapReader, type Gaps } from "../../src/whatif/trace/gaps.ts";
 import { LongGapStore } from "../../src/whatif/trace/long-gap-store.ts";
 import type { LongGaps } from "../../src/whatif/trace/long-gaps.ts";
+import { NO_LATENCY, type StartLatency } from "../../src/whatif/units/start-latency.ts";
 
 export const SECOND = 1_000;
 export const HOUR = 3_600 * SECOND;

@@ -10,7 +10,7 @@ import type { CheckpointPosition } from "../../src/simulation/journal.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import type { ClockState } from "../../src/simulation/world-clock.ts";
 import { openStore } from "../../src/store/file/open-world.ts";
-import { checksumOf } from "../../src/store/journal/journal-checksum.ts";
+import { checksumOf } from "../../src/store/tables/journal-checksum.ts";
 import { RowWriter } from "../../src/store/tables/stored-tables.ts";
 import { temporaryDirectory } from "./process.ts";
 import { createDev, createOther, DEV, MAIN, ORGANIZATION, SHOP, worldWithProject } from "./rule-worlds.ts";

@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Marks } from "../../src/volumes/marks.ts";
-import type { Volume } from "../../src/volumes/volume.ts";
-import { MissingVolume, Volumes } from "../../src/volumes/volumes.ts";
+import { Marks } from "../../src/postgres/volumes/marks.ts";
+import type { Volume } from "../../src/postgres/volumes/volume.ts";
+import { MissingVolume, Volumes } from "../../src/postgres/volumes/volumes.ts";
 import { temporaryDirectory } from "../support/process.ts";
 
 function newDirectory(): string {

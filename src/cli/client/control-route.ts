@@ -1,4 +1,4 @@
-import type { ControlAnswer, ControlRoute } from "../../control/document/answers.ts";
+import type { ControlAnswer, ControlRoute } from "../../control-api/document/answers.ts";
 import type { ControlCall } from "./client.ts";
 
 type RouteInput = {

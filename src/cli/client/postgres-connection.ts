@@ -1,7 +1,11 @@
 import { resolve } from "node:path";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import { type ConnectionRequest, connectionUri, type ListedEndpoint } from "../../remote/connection-uri.ts";
-import { PublicApi } from "../../remote/public-api.ts";
+import {
+  type ConnectionRequest,
+  connectionUri,
+  type ListedEndpoint,
+} from "../../remote/client/connection-uri.ts";
+import { PublicApi } from "../../remote/client/public-api.ts";
 import { readServerFile } from "../server/server-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { requireServer, type ServerTarget } from "./client.ts";
@@ -33,7 +37,7 @@ export async function postgresVariables(
 
 /** The server creates it only when a client asks for TLS, which may be later. */
 async function authorityFile(directory: string): Promise<string> {
-  const { TlsIdentity } = await import("../../gateway/login/tls-identity.ts");
+  const { TlsIdentity } = await import("../../postgres/login/tls-identity.ts");
   return new TlsIdentity(directory).authorityFile();
 }
 

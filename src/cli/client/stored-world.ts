@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { createApp } from "../../app/create-app.ts";
 import { openWorlds } from "../../app/open-worlds.ts";
-import { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { DataDirectory } from "../../worlds/data-directory.ts";
 import { DEFAULT_WORLD } from "../../worlds/directory-layout.ts";
 import { availableName, restoreBackupName, StoreUnavailable } from "../../worlds/world-handle.ts";

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { ControlAnswer } from "../../control/document/answers.ts";
+import type { ControlAnswer } from "../../control-api/document/answers.ts";
 import { closestMatch } from "../../kernel/text.ts";
 import type { ClockSetting } from "../../simulation/world-clock.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";

@@ -1,11 +1,16 @@
 import { Command, Option } from "commander";
-import { journaledCalls } from "../../drift/journaled-calls.ts";
-import { ComparedServer, DEFAULT_CALLS, parseCallList, type ReadCall } from "../../drift/read-calls.ts";
-import { compareShapes, isRemark, type ShapeDifference, shapeOf } from "../../drift/response-shape.ts";
 import { MAX } from "../../limits/limits.ts";
-import { apiErrorOf, PublicApi, type PublicResponse, printable } from "../../remote/public-api.ts";
-import { UserError } from "../../remote/user-error.ts";
-import { plural } from "../../whatif/report/number-format.ts";
+import { apiErrorOf, PublicApi, type PublicResponse, printable } from "../../remote/client/public-api.ts";
+import { UserError } from "../../remote/client/user-error.ts";
+import { journaledCalls } from "../../remote/drift/journaled-calls.ts";
+import {
+  ComparedServer,
+  DEFAULT_CALLS,
+  parseCallList,
+  type ReadCall,
+} from "../../remote/drift/read-calls.ts";
+import { compareShapes, isRemark, type ShapeDifference, shapeOf } from "../../remote/drift/response-shape.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { parseApiUrl, withApiKey } from "../client/api-access.ts";
 import { addTargetOptions, requireServer, type ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";

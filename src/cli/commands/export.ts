@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { plural } from "../../whatif/report/number-format.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { addDataPathOptions, dataPathOf, envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";

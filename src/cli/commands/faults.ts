@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { ControlAnswer } from "../../control/document/answers.ts";
+import type { ControlAnswer } from "../../control-api/document/answers.ts";
 import { addTargetOptions, ControlApiError, type ServerTarget } from "../client/client.ts";
 import { withControlApi } from "../client/control-client.ts";
 import { callRoute } from "../client/control-route.ts";

@@ -1,9 +1,9 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import type { Inventory, Omission } from "../../mirror/inventory.ts";
-import { PublicApi, printable } from "../../remote/public-api.ts";
-import { plural } from "../../whatif/report/number-format.ts";
+import { PublicApi, printable } from "../../remote/client/public-api.ts";
+import type { Inventory, Omission } from "../../remote/mirror/inventory.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { parseApiUrl, withApiKey } from "../client/api-access.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -94,7 +94,7 @@ Examples:
 async function mirror(options: MirrorOptions, toServer: boolean, signal: AbortSignal): Promise<MirrorResult> {
   // Check first: reading an account may take minutes.
   const server = toServer && options.dryRun !== true ? await requireMirrorServer(options) : undefined;
-  const { readInventory } = await import("../../mirror/inventory.ts");
+  const { readInventory } = await import("../../remote/mirror/inventory.ts");
   const readOmissions: Omission[] = [];
   const inventory = await withProgress("reading the account", (progress) =>
     readInventory(new PublicApi(options.from, options.fromKey, signal), readOmissions, progress.report),
@@ -139,7 +139,7 @@ async function writeSeedFile(
   out: string,
   inventory: Inventory,
 ): Promise<NonNullable<MirrorResult["file"]>> {
-  const { inventoryFile } = await import("../../mirror/inventory-file.ts");
+  const { inventoryFile } = await import("../../remote/mirror/inventory-file.ts");
   const left_out: Omission[] = [];
   const { text, profile } = inventoryFile(inventory, left_out);
   if (options.dryRun !== true) writeOutput(out, text);
@@ -168,8 +168,8 @@ async function mirrorToServer(
   inventory: Inventory,
   signal: AbortSignal,
 ): Promise<NonNullable<MirrorResult["world"]>> {
-  const { InventoryWriter } = await import("../../mirror/inventory-layout.ts");
-  const { listProjects } = await import("../../mirror/inventory.ts");
+  const { InventoryWriter } = await import("../../remote/mirror/inventory-layout.ts");
+  const { listProjects } = await import("../../remote/mirror/inventory.ts");
   const api = new PublicApi(server.apiUrl, key, signal);
   const writer = new InventoryWriter(api, server);
   const existingNames = new Set((await listProjects(api)).map(({ name }) => name));

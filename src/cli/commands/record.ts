@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { PointSelector } from "../../simulation/replay.ts";
-import { plural } from "../../whatif/report/number-format.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { dataOption, jsonOption, pointOption, worldOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
-import type { ControlAnswer } from "../../control/document/answers.ts";
+import type { ControlAnswer } from "../../control-api/document/answers.ts";
+import { formatBytes } from "../../postgres/volumes/format-bytes.ts";
 import { formatDuration } from "../../scenario/file/expectation.ts";
-import { formatBytes } from "../../volumes/format-bytes.ts";
 import { addTargetOptions, type ControlClient, requireServer, type ServerTarget } from "../client/client.ts";
 import { callRoute } from "../client/control-route.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { plural } from "../../whatif/report/number-format.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { addDataPathOptions, dataPathOf, envOption, jsonOption } from "../terminal/options.ts";
 import { print } from "../terminal/print.ts";

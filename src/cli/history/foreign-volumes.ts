@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import type { VolumeBase } from "../../volumes/volume.ts";
-import { TEMPLATES, VOLUME_ID, type Volumes } from "../../volumes/volumes.ts";
+import type { VolumeBase } from "../../postgres/volumes/volume.ts";
+import { TEMPLATES, VOLUME_ID, type Volumes } from "../../postgres/volumes/volumes.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 /** It is in each cluster, and nowhere else. */

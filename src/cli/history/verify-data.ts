@@ -1,13 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { firstSegment, LOG_DIRECTORY } from "../../engine/log-files.ts";
-import { parsePosition, segmentNumber, segmentOf } from "../../engine/log-position.ts";
-import { checkPages } from "../../engine/page-checksums.ts";
-import { baseFor } from "../../gateway/data/branch-volumes.ts";
 import type { BranchData, DataReference } from "../../platform/model/branch-data.ts";
+import { baseFor } from "../../postgres/data/branch-volumes.ts";
+import { firstSegment, LOG_DIRECTORY } from "../../postgres/engine/log-files.ts";
+import { parsePosition, segmentNumber, segmentOf } from "../../postgres/engine/log-position.ts";
+import { checkPages } from "../../postgres/engine/page-checksums.ts";
+import type { Volume } from "../../postgres/volumes/volume.ts";
+import { MissingVolume, Volumes } from "../../postgres/volumes/volumes.ts";
 import { prepareReader } from "../../store/tables/stored-tables.ts";
-import type { Volume } from "../../volumes/volume.ts";
-import { MissingVolume, Volumes } from "../../volumes/volumes.ts";
 import { openWorldDatabase } from "./world-database.ts";
 
 export type DataVerification = {

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { openForReading, type ReadOnlyDatabase } from "../../store/file/open-read-only.ts";
-import { asCorruptFile, CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { NewerFile, NotAWorldFile } from "../../store/tables/format-version.ts";
+import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 /** The SQLite file of a world, given its data directory and name, or the file itself. */

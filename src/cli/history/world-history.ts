@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
-import { renderObject } from "../../control/http/render-object.ts";
-import { renderState } from "../../control/routes/state.ts";
+import { renderObject } from "../../control-api/http/render-object.ts";
+import { renderState } from "../../control-api/routes/state.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import { volumesOf } from "../../platform/model/branch-data.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";

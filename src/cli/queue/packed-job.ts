@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import { MAX } from "../../limits/limits.ts";
-import type { RecordedTraffic } from "../../recordings/read-recording.ts";
+import type { RecordedTraffic } from "../../traffic/recorded/read-recording.ts";
 import type { TitledJob } from "../run/prepare-jobs.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { recordingBytes } from "./recording-bytes.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { END_OF_TIME } from "../../kernel/time.ts";
 import { ACTIVITY_KINDS } from "../../platform/model/activity.ts";
-import type { RecordedTraffic } from "../../recordings/read-recording.ts";
-import type { RecordedArrivalColumns } from "../../recordings/recorded-arrivals.ts";
-import { NO_CONNECTION } from "../../traffic/arrivals.ts";
+import { NO_CONNECTION } from "../../traffic/generated/arrivals.ts";
+import type { RecordedTraffic } from "../../traffic/recorded/read-recording.ts";
+import type { RecordedArrivalColumns } from "../../traffic/recorded/recorded-arrivals.ts";
 
 /** Begins every recording. Written in the byte order of the machine, so that another order is rejected. */
 const MARK = 0x52_45_43_31;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
 import { MAX } from "../../limits/limits.ts";
-import type { RecordedTraffic } from "../../recordings/read-recording.ts";
+import type { RecordedTraffic } from "../../traffic/recorded/read-recording.ts";
 import type { ScenarioJob } from "../run/run-job.ts";
 import { digestOf, type PackedRun } from "./packed-job.ts";
 import { recordingFrom } from "./recording-bytes.ts";

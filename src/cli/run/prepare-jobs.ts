@@ -1,9 +1,9 @@
 import { dirname, join, resolve } from "node:path";
 import { runsOfShard, type Shard } from "../../kernel/shard.ts";
 import { MAX } from "../../limits/limits.ts";
-import { ScenarioError, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import { everyStep } from "../../scenario/file/step-schema.ts";
+import { ScenarioError, type ScenarioFile } from "../../scenario/parse-scenario.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import { isEmbeddedWorld } from "../history/embedded-world.ts";
 import { CliError } from "../terminal/cli-error.ts";

@@ -3,8 +3,8 @@ import {
   type RecordedTraffic,
   type RecordingOptions,
   readRecording,
-} from "../../recordings/read-recording.ts";
-import { RecordingError } from "../../recordings/rows/recording-error.ts";
+} from "../../traffic/recorded/read-recording.ts";
+import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 
 export type ReadRecordingFile = RecordedTraffic | { readonly reason: string };
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { RecordingOptions } from "../../recordings/read-recording.ts";
+import type { RecordingOptions } from "../../traffic/recorded/read-recording.ts";
 import type { ReadingMessage } from "../terminal/reading-thread.ts";
 import { type ReadRecordingFile, readRecordingFile } from "./recording-file.ts";
 

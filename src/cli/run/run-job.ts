@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { FAULT_CODES } from "../../api/http/fault-middleware.ts";
 import { OPERATION_IDS } from "../../app/create-app.ts";
 import { openHttpTarget } from "../../app/http-target.ts";
 import { openInProcessTarget, type ServedTarget } from "../../app/in-process-target.ts";
 import { temporaryDirectory } from "../../app/run-files.ts";
-import { givenName } from "../../control/http/control-fields.ts";
-import { faultFields } from "../../control/http/fault-fields.ts";
-import type { WatchedRun } from "../../control/http/watched-run.ts";
+import { givenName } from "../../control-api/http/control-fields.ts";
+import { faultFields } from "../../control-api/http/fault-fields.ts";
+import type { WatchedRun } from "../../control-api/http/watched-run.ts";
 import { ERROR_CODES } from "../../http/errors.ts";
-import { parseScenario, type ScenarioFile } from "../../scenario/file/parse-scenario.ts";
+import { FAULT_CODES } from "../../platform-api/http/fault-middleware.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import { SeedFileError } from "../../scenario/file/seed-schema.ts";
 import { everyStep } from "../../scenario/file/step-schema.ts";
+import { parseScenario, type ScenarioFile } from "../../scenario/parse-scenario.ts";
 import { runTitle } from "../../scenario/report/pretty.ts";
 import type { RunProgress } from "../../scenario/run/run-clock.ts";
 import { runScenario } from "../../scenario/run/run-scenario.ts";
@@ -21,8 +21,8 @@ import type { RunWatcher } from "../../scenario/run/run-watcher.ts";
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
 import { CannotRunError, type ScenarioTarget } from "../../scenario/run/target.ts";
 import type { CouldNotRun, StepResult, Verdict } from "../../scenario/run/verdict.ts";
-import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { NotAWorldFile } from "../../store/tables/format-version.ts";
+import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { extractWorld, isEmbeddedWorld } from "../history/embedded-world.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { createAdaptorServer } from "@hono/node-server";
 import type { ServedTarget } from "../../app/in-process-target.ts";
-import type { RunAction, RunState } from "../../control/http/watched-run.ts";
+import type { RunAction, RunState } from "../../control-api/http/watched-run.ts";
 import { isoInstant } from "../../kernel/calendar.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import type { RunSoFar } from "../../scenario/run/run-watcher.ts";

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { listNames } from "../../kernel/text.ts";
-import type { RecordedTraffic, RecordingOptions } from "../../recordings/read-recording.ts";
-import { RecordingError } from "../../recordings/rows/recording-error.ts";
-import type { ScenarioFile } from "../../scenario/file/parse-scenario.ts";
 import type { ReplayTraffic } from "../../scenario/file/traffic-schema.ts";
+import type { ScenarioFile } from "../../scenario/parse-scenario.ts";
 import type { RecordingsBySource } from "../../scenario/run/scenario-arrivals.ts";
+import type { RecordedTraffic, RecordingOptions } from "../../traffic/recorded/read-recording.ts";
+import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import { outsideProblem } from "../terminal/path-within.ts";
 import { readInThread } from "../terminal/reading-thread.ts";
 import { type ReadRecordingFile, readRecordingFile } from "./recording-file.ts";

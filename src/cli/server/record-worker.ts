@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
-import type { RecordedScenario } from "../../control/http/scenario-fields.ts";
+import type { RecordedScenario } from "../../control-api/http/scenario-fields.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { recordWorld } from "../history/record-world.ts";
 import { CliError } from "../terminal/cli-error.ts";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { RecordingsBusy, type RecordScenario } from "../../control/http/scenario-fields.ts";
+import { RecordingsBusy, type RecordScenario } from "../../control-api/http/scenario-fields.ts";
 import { MAX } from "../../limits/limits.ts";
 import type { RecordJob, RecordOutcome } from "./record-worker.ts";
 

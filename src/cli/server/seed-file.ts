@@ -1,9 +1,9 @@
 import { dirname, resolve } from "node:path";
 import type { PostgresPort } from "../../app/open-gateway.ts";
 import type { Populate } from "../../app/open-worlds.ts";
-import { EngineError, ScriptError } from "../../engine/engine.ts";
-import type { DatabaseSeed } from "../../gateway/data/seed-data.ts";
 import { MAX } from "../../limits/limits.ts";
+import type { DatabaseSeed } from "../../postgres/data/seed-data.ts";
+import { EngineError, ScriptError } from "../../postgres/engine/engine.ts";
 import type { SeedFile } from "../../scenario/file/seed-schema.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { copyFileSync } from "node:fs";
 import { copyFile, open } from "node:fs/promises";
-import { httpDestination } from "../../app/moves/http-destination.ts";
+import { httpDestination } from "../../app/http-destination.ts";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
 import { divergeCopy } from "../../store/file/diverge-copy.ts";
 import { readFileInfo } from "../../store/file/world-snapshot.ts";

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { constants, copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { snapshotName } from "../../control/http/control-fields.ts";
+import { snapshotName } from "../../control-api/http/control-fields.ts";
 import { makeDirectory, moveIntoPlace, removeDatabase, temporaryPath } from "../../store/file/atomic-file.ts";
 import { readFileInfo } from "../../store/file/world-snapshot.ts";
 import { DataDirectory } from "../../worlds/data-directory.ts";

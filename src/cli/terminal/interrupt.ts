@@ -1,4 +1,4 @@
-import { UserError } from "../../remote/user-error.ts";
+import { UserError } from "../../remote/client/user-error.ts";
 import { CliError } from "./cli-error.ts";
 
 /** The exit status that a shell reports for a process that the signal ended: 128 plus its number. */

@@ -8,9 +8,9 @@ import { MAX_SHARDS, parseShard, type Shard } from "../../kernel/shard.ts";
 import { DAY, parseDuration, type SimTime } from "../../kernel/time.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/model/api-key.ts";
 import { HOST_DOMAIN_PATTERN, HOST_DOMAIN_RULE } from "../../platform/rules/compute/host-name.ts";
-import { INSTANT_RULE, parseStrictInstant } from "../../recordings/rows/instant.ts";
 import type { PointSelector } from "../../simulation/replay.ts";
 import { CLOCK_RULE, type ClockSetting, parseClockSetting } from "../../simulation/world-clock.ts";
+import { INSTANT_RULE, parseStrictInstant } from "../../traffic/recorded/rows/instant.ts";
 import { CliError } from "./cli-error.ts";
 
 export function integerParser(minimum: number, maximum: number, alternative = "") {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { RecordingError } from "../../recordings/rows/recording-error.ts";
+import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import { CliError } from "./cli-error.ts";
 
 /** Bounds what a file may make the reader allocate. */

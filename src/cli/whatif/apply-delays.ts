@@ -1,8 +1,8 @@
-import { listEndpoints, listProjects } from "../../mirror/inventory.ts";
-import { isSuccess, ProjectCalls } from "../../mirror/project-calls.ts";
-import type { ControlApi } from "../../remote/control-api.ts";
-import { apiErrorOf, type PublicApi, printable } from "../../remote/public-api.ts";
-import type { SuspendDelay } from "../../whatif/curve/curve.ts";
+import type { ControlApi } from "../../remote/client/control-api.ts";
+import { apiErrorOf, type PublicApi, printable } from "../../remote/client/public-api.ts";
+import { listEndpoints, listProjects } from "../../remote/mirror/inventory.ts";
+import { isSuccess, ProjectCalls } from "../../remote/mirror/project-calls.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { type DelayTarget, suspendTimeoutSeconds, updateBody } from "./delay-calls.ts";
 import type { ComputeDelay } from "./saved-answer.ts";

@@ -1,6 +1,6 @@
-import type { DelayChoice } from "../../whatif/curve/curve.ts";
-import type { CurveAnswer } from "../../whatif/curve/curve-answer.ts";
-import type { CurveSummary } from "../../whatif/curve/curve-summary.ts";
+import type { DelayChoice } from "../../whatif/gap-curve/curve.ts";
+import type { CurveAnswer } from "../../whatif/questions/curve/curve-answer.ts";
+import type { CurveSummary } from "../../whatif/questions/curve/curve-summary.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { recordsCsv } from "./csv-output.ts";
 

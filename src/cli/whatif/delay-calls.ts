@@ -1,4 +1,4 @@
-import type { SuspendDelay } from "../../whatif/curve/curve.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import type { ComputeDelay } from "./saved-answer.ts";
 
 export const CALL_FORMATS = ["curl", "neonctl", "terraform"] as const;

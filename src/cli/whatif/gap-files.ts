@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { isoInstant } from "../../kernel/calendar.ts";
-import { RecordingError } from "../../recordings/rows/recording-error.ts";
-import { GapTable } from "../../whatif/gap-rows/gap-table.ts";
-import { plural } from "../../whatif/report/number-format.ts";
+import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
+import { GapTable } from "../../whatif/trace/gap-table.ts";
+import { plural } from "../../whatif/units/number-format.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { readInThread } from "../terminal/reading-thread.ts";

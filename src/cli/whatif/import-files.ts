@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
-import type { ImportProgress, ImportReport } from "../../recordings/trace-files/import-trace.ts";
-import { temporaryTracePath } from "../../recordings/trace-files/trace-writer.ts";
+import type { ImportProgress, ImportReport } from "../../traffic/recorded/trace-files/import-trace.ts";
+import { temporaryTracePath } from "../../traffic/recorded/trace-files/trace-writer.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { readInThread } from "../terminal/reading-thread.ts";

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { INPUT_FORMATS, type InputFormat } from "../../recordings/formats/formats.ts";
-import { PRESETS, type PresetName } from "../../recordings/formats/presets.ts";
-import { type ColumnMapping, parseMapping } from "../../recordings/rows/column-mapping.ts";
-import { NUMBER_UNITS, type NumberUnit } from "../../recordings/rows/decimal.ts";
+import { INPUT_FORMATS, type InputFormat } from "../../traffic/recorded/formats/formats.ts";
+import { type ColumnMapping, parseMapping } from "../../traffic/recorded/rows/column-mapping.ts";
+import { NUMBER_UNITS, type NumberUnit } from "../../traffic/recorded/rows/decimal.ts";
+import { PRESETS, type PresetName } from "../../traffic/recorded/rows/presets.ts";
 
 /** How to read trace files that are not columnar yet. */
 export type InputOptions = {

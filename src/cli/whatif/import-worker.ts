@@ -3,16 +3,16 @@ import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Shard } from "../../kernel/shard.ts";
-import { RecordingError } from "../../recordings/rows/recording-error.ts";
-import { fileInput, readRowsOf } from "../../recordings/trace-files/file-input.ts";
+import { randomFrom } from "../../simulation/random.ts";
+import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
+import { fileInput, readRowsOf } from "../../traffic/recorded/trace-files/file-input.ts";
 import {
   type ImportProgress,
   type ImportReport,
   importTrace,
-} from "../../recordings/trace-files/import-trace.ts";
-import { randomFrom } from "../../simulation/random.ts";
-import { gapRowSink } from "../../whatif/gap-rows/gap-row-reader.ts";
-import { GapTable, type PlainGapTable } from "../../whatif/gap-rows/gap-table.ts";
+} from "../../traffic/recorded/trace-files/import-trace.ts";
+import { gapRowSink } from "../../whatif/trace/gap-row-reader.ts";
+import { GapTable, type PlainGapTable } from "../../whatif/trace/gap-table.ts";
 import type { ReadingMessage } from "../terminal/reading-thread.ts";
 import type { InputOptions } from "./import-options.ts";
 

@@ -10,7 +10,7 @@ import {
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import { builtInProfile, type NamedProfile } from "../../whatif/report/prices.ts";
+import { builtInProfile, type NamedProfile } from "../../whatif/units/prices.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { readText } from "../terminal/read-text.ts";
 

@@ -9,8 +9,7 @@ import {
   type PriceListDate,
 } from "../../platform/catalog/price-lists.ts";
 import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
-import type { SuspendDelay } from "../../whatif/curve/curve.ts";
-import type { StartLatency } from "../../whatif/replay/start-latency.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import {
   DEFAULTS,
   DELAY_RULE,
@@ -24,8 +23,9 @@ import {
   questionFrom,
   WORTH_RULE,
   type WorldDefaults,
-} from "../../whatif/report/question.ts";
-import { fromWorldText } from "../../whatif/report/question-summary.ts";
+} from "../../whatif/question/question.ts";
+import { fromWorldText } from "../../whatif/question/question-summary.ts";
+import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";
 import { envOption, jsonOption, runSeedOption } from "../terminal/options.ts";

@@ -6,16 +6,16 @@ import {
   type CurveReadingOptions,
   mergeReadings,
   readCurve,
-} from "../../whatif/curve/curve-reading.ts";
-import { meanLatencyMs } from "../../whatif/curve/mean-latency.ts";
+} from "../../whatif/gap-curve/curve-reading.ts";
+import type { Question } from "../../whatif/question/question.ts";
 import {
   mergeReplays,
   needsFleetGaps,
   type ReplayJob,
   replayComputes,
-} from "../../whatif/replay/replay-jobs.ts";
+} from "../../whatif/question/replay-jobs.ts";
 import { outcomeFrom, type PlainOutcome, type ReplayOutcome } from "../../whatif/replay/replay-outcome.ts";
-import type { Question } from "../../whatif/report/question.ts";
+import { meanLatencyMs } from "../../whatif/units/mean-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { runWithProgress } from "../terminal/run-with-progress.ts";

@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { basename, join } from "node:path";
 import { styleText } from "node:util";
 import type { Command } from "commander";
-import { RANDOM_INSTANTS_NOTE } from "../../recordings/formats/minute-counts.ts";
+import { RANDOM_INSTANTS_NOTE } from "../../traffic/recorded/formats/minute-counts.ts";
 import {
   type Chart,
   type InputNotes,
   limitsFor,
   type ReportLimits,
   type ReportPage,
-} from "../../whatif/report/page-layout.ts";
-import { terminalText } from "../../whatif/report/terminal-style.ts";
+} from "../../whatif/page/page-layout.ts";
+import { terminalText } from "../../whatif/page/terminal-style.ts";
 import { VERSION } from "../server/version.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { print } from "../terminal/print.ts";
@@ -79,7 +79,7 @@ function isFile(out: string): boolean {
 
 /** Only the report, which contains its charts and its manifest. */
 async function writeReportFile(result: WhatifResult, input: Manifest, out: string): Promise<void> {
-  const { reportHtml, REPORT_MARK } = await import("../../whatif/report/html.ts");
+  const { reportHtml, REPORT_MARK } = await import("../../whatif/page/html.ts");
   const manifest = { ...input, files: [basename(out)] };
   const html = reportHtml(result.page, await result.charts(), manifest, inputNotes(result.summary.input));
   writing(out, () => {
@@ -108,8 +108,8 @@ function writing(out: string, write: () => void): void {
 
 async function writeReportDirectory(result: WhatifResult, input: Manifest, out: string): Promise<void> {
   const [{ reportHtml }, { standaloneSvg: standalone }] = await Promise.all([
-    import("../../whatif/report/html.ts"),
-    import("../../whatif/report/svg.ts"),
+    import("../../whatif/page/html.ts"),
+    import("../../whatif/page/svg.ts"),
   ]);
   const charts = await result.charts();
   const parts: Record<string, string> = {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { MAX } from "../../limits/limits.ts";
-import type { SuspendDelay } from "../../whatif/curve/curve.ts";
+import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { fileProblem } from "../terminal/file-problem.ts";

@@ -1,8 +1,8 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { isoInstant } from "../../kernel/calendar.ts";
-import { eachPart } from "../../recordings/trace/trace.ts";
-import type { TraceFile } from "../../recordings/trace-files/trace-file.ts";
-import { estimateTraceBytes, TraceWriter } from "../../recordings/trace-files/trace-writer.ts";
+import { eachPart } from "../../traffic/recorded/trace/trace.ts";
+import type { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
+import { estimateTraceBytes, TraceWriter } from "../../traffic/recorded/trace-files/trace-writer.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { noteLargeOutput } from "../terminal/large-output.ts";

@@ -1,9 +1,9 @@
-import { RecordingError } from "../../recordings/rows/recording-error.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
-import { TraceFile } from "../../recordings/trace-files/trace-file.ts";
 import { randomFrom } from "../../simulation/random.ts";
-import { type CurveReadingOptions, readCurve } from "../../whatif/curve/curve-reading.ts";
-import { type ReplayWork, replayComputes } from "../../whatif/replay/replay-jobs.ts";
+import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
+import { type CurveReadingOptions, readCurve } from "../../whatif/gap-curve/curve-reading.ts";
+import { type ReplayWork, replayComputes } from "../../whatif/question/replay-jobs.ts";
 import { plainOutcome } from "../../whatif/replay/replay-outcome.ts";
 import { trafficWithin } from "../../whatif/trace/known-traffic.ts";
 import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-computes.ts";

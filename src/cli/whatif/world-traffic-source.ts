@@ -1,10 +1,10 @@
-import type { ControlAnswer } from "../../control/document/answers.ts";
-import { parseObject } from "../../control/http/render-object.ts";
+import type { ControlAnswer } from "../../control-api/document/answers.ts";
+import { parseObject } from "../../control-api/http/render-object.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
-import type { WorldDefaults } from "../../whatif/report/question.ts";
-import { HISTORY_TRUNCATED, worldDefaults } from "../../whatif/report/world-defaults.ts";
+import type { WorldDefaults } from "../../whatif/question/question.ts";
+import { HISTORY_TRUNCATED, worldDefaults } from "../../whatif/question/world-defaults.ts";
 import type { Traffic } from "../../whatif/trace/known-traffic.ts";
 import { type KnownCompute, WorldTraffic } from "../../whatif/trace/world-traffic.ts";
 import type { ControlCall } from "../client/client.ts";

@@ -1,6 +1,6 @@
 // The control API's answers that the console reads, with the types of the control API's own document.
 
-import type { ControlAnswer } from "../../control/document/answers.ts";
+import type { ControlAnswer } from "../../control-api/document/answers.ts";
 
 export type Clock = ControlAnswer<"GET /clock">;
 export type Advance = ControlAnswer<"POST /clock/advance">;

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Facts } from "../parts/facts.tsx";
-import { withReadableInstants } from "../parts/format.ts";
+import { withReadableInstants } from "../state/format.ts";
 
 /** Every stored field of an object, to unfold. */
 export function AllFields({ object }: { readonly object: object }) {

@@ -1,7 +1,7 @@
 import { get } from "../client/request.ts";
 import type { Branch, BranchData as Data } from "../client/types.ts";
 import { Facts } from "../parts/facts.tsx";
-import { formatBytes, formatInstant, formatNumber } from "../parts/format.ts";
+import { formatBytes, formatInstant, formatNumber } from "../state/format.ts";
 import { useReading } from "../state/reading.ts";
 import { at } from "../state/world.ts";
 

@@ -1,5 +1,5 @@
 import type { Branch } from "../client/types.ts";
-import { formatDuration, formatInstant } from "../parts/format.ts";
+import { formatDuration, formatInstant } from "../state/format.ts";
 import { selection, shownNow } from "../state/world.ts";
 
 const WIDTH = 292;

@@ -1,17 +1,17 @@
 import { get } from "../client/request.ts";
 import type { Compute, ComputeStats, Explanation } from "../client/types.ts";
+import { EventLine } from "../parts/event-line.tsx";
 import { Facts } from "../parts/facts.tsx";
+import { commandCompute, deleteCompute, sendActivity, setDelay } from "../state/actions.ts";
 import {
   formatCountdown,
   formatDuration,
   formatInstant,
   formatNumber,
   withReadableInstants,
-} from "../parts/format.ts";
-import { commandCompute, deleteCompute, sendActivity, setDelay } from "../state/actions.ts";
+} from "../state/format.ts";
 import { useReading } from "../state/reading.ts";
 import { at, canChange, nameOfCompute, now, stats } from "../state/world.ts";
-import { EventLine } from "../views/event-line.tsx";
 import { AllFields } from "./all-fields.tsx";
 
 export function ComputeDetails({ compute }: { readonly compute: Compute }) {

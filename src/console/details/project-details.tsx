@@ -1,7 +1,7 @@
 import type { Project } from "../client/types.ts";
 import { Facts } from "../parts/facts.tsx";
-import { formatDuration, formatInstant, words } from "../parts/format.ts";
 import { createBranch, deleteProject } from "../state/actions.ts";
+import { formatDuration, formatInstant, words } from "../state/format.ts";
 import { branchesOf } from "../state/tree-rows.ts";
 import { canChange, computes, shownNow, world } from "../state/world.ts";
 import { AllFields } from "./all-fields.tsx";

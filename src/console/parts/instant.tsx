@@ -1,4 +1,4 @@
-import { formatDate, formatTime } from "./format.ts";
+import { formatDate, formatTime } from "../state/format.ts";
 
 export function Instant({ at }: { readonly at: string }) {
   const ms = Date.parse(at);

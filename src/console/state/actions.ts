@@ -1,6 +1,6 @@
 import { control, platform } from "../client/request.ts";
 import type { Advance, Branch, Compute, Project } from "../client/types.ts";
-import { formatDuration } from "../parts/format.ts";
+import { formatDuration } from "./format.ts";
 import { attempt, notify } from "./notices.ts";
 import { ask } from "./question.ts";
 import { refreshAll } from "./refresh.ts";

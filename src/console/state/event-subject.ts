@@ -1,5 +1,5 @@
 import type { WorldEvent } from "../client/types.ts";
-import { words } from "../parts/format.ts";
+import { words } from "./format.ts";
 import { findBranch, findCompute, findProject, nameOfCompute } from "./world.ts";
 
 type EventObjects = {

@@ -1,6 +1,6 @@
 import { controlIn, get, getOf, RequestFailed, WORLD_NAME } from "../client/request.ts";
 import { STATE_FIELDS, type WorldEvent, type WorldState } from "../client/types.ts";
-import { formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
+import { formatDuration, formatInstant, formatNumber } from "./format.ts";
 import { notify } from "./notices.ts";
 import { ask } from "./question.ts";
 import { changes, computes } from "./world.ts";

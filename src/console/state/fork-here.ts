@@ -1,5 +1,5 @@
 import { control, hrefOfWorld, WORLD_NAME } from "../client/request.ts";
-import { formatInstant } from "../parts/format.ts";
+import { formatInstant } from "./format.ts";
 import { notify } from "./notices.ts";
 import { ask } from "./question.ts";
 import { changes } from "./world.ts";

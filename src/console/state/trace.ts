@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Advance } from "../client/types.ts";
-import { formatInstant } from "../parts/format.ts";
+import { formatInstant } from "./format.ts";
 import { dismiss, notify } from "./notices.ts";
 import { currentTab } from "./tab.ts";
 

@@ -1,4 +1,4 @@
-import { formatDate, formatTime } from "../parts/format.ts";
+import { formatDate, formatTime } from "../state/format.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

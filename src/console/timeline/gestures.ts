@@ -1,9 +1,9 @@
 import type { Compute } from "../client/types.ts";
 import { clearPeriod, period, selectPeriod } from "../state/period.ts";
+import { follow, from, pan, spanMs, zoom } from "../state/viewport.ts";
 import { at, computes, now, selection } from "../state/world.ts";
 import { AXIS_HEIGHT } from "./draw.ts";
 import { beginOfHistory, type TimelineView } from "./view.ts";
-import { follow, from, pan, spanMs, zoom } from "./viewport.ts";
 
 const WHEEL_ZOOM = 0.0015;
 const KEY_ZOOM = 1.4;

@@ -1,7 +1,7 @@
 import type { Compute, Timeline as TimelineAnswer } from "../client/types.ts";
-import { formatDuration, formatInstant } from "../parts/format.ts";
+import { formatDuration, formatInstant } from "../state/format.ts";
+import { spanMs } from "../state/viewport.ts";
 import { nameOfCompute } from "../state/world.ts";
-import { spanMs } from "./viewport.ts";
 
 type HoverProps = {
   readonly pointer: { readonly x: number; readonly y: number } | undefined;

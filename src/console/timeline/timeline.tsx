@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { get } from "../client/request.ts";
 import type { Timeline as TimelineAnswer } from "../client/types.ts";
 import { gently } from "../state/refresh.ts";
+import { from, position, to } from "../state/viewport.ts";
 import { changes, clock, computes, lanesOnScreen, now } from "../state/world.ts";
 import { gesturesOf } from "./gestures.ts";
 import { Hover } from "./hover.tsx";
@@ -10,7 +11,6 @@ import { LaneNames } from "./lane-names.tsx";
 import { TimelineToolbar } from "./toolbar.tsx";
 import { useDrawing } from "./use-drawing.ts";
 import { beginOfHistory } from "./view.ts";
-import { from, position, to } from "./viewport.ts";
 
 const MAX_LANES = 100;
 const ROOMY = 44;

@@ -1,8 +1,8 @@
 import { isReadOnly } from "../client/mode.ts";
-import { formatInstant } from "../parts/format.ts";
 import { forkHere } from "../state/fork-here.ts";
+import { formatInstant } from "../state/format.ts";
+import { DAY, follow, HOUR, isFollowing, showLast, showPeriod, spanMs, zoom } from "../state/viewport.ts";
 import { at, now } from "../state/world.ts";
-import { DAY, follow, HOUR, isFollowing, showLast, showPeriod, spanMs, zoom } from "./viewport.ts";
 
 const PERIODS = [
   ["15 min", HOUR / 4],

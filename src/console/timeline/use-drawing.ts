@@ -2,11 +2,11 @@ import { effect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Timeline as TimelineAnswer } from "../client/types.ts";
 import { period } from "../state/period.ts";
+import { from, to } from "../state/viewport.ts";
 import { at, clock, computes, now, selection, stats, world } from "../state/world.ts";
 import { readColors } from "./colors.ts";
 import { AXIS_HEIGHT, drawScene, type SceneRow } from "./draw.ts";
 import type { TimelineView } from "./view.ts";
-import { from, to } from "./viewport.ts";
 
 /** Draws the timeline with the next frame after something has changed. */
 export function useDrawing({ canvas, answer, size, hovered, visible, laneHeight }: TimelineView): void {

@@ -1,7 +1,7 @@
 import { isReadOnly, showsRun } from "../client/mode.ts";
 import { WORLD_NAME } from "../client/request.ts";
-import { formatCountdown, formatDate, formatTime } from "../parts/format.ts";
 import { advance, askForAdvance, setClock } from "../state/actions.ts";
+import { formatCountdown, formatDate, formatTime } from "../state/format.ts";
 import { canChange, clock, connection, now } from "../state/world.ts";
 import { WorldPicker } from "./world-picker.tsx";
 

@@ -1,18 +1,18 @@
 import { useSignal } from "@preact/signals";
 import { get } from "../client/request.ts";
 import type { WorldEvent } from "../client/types.ts";
-import { formatInstant, words } from "../parts/format.ts";
+import { EventLine } from "../parts/event-line.tsx";
 import { Instant } from "../parts/instant.tsx";
 import { LongList } from "../parts/long-list.tsx";
+import { PeriodBox } from "../parts/period-box.tsx";
 import { Table } from "../parts/table.tsx";
 import { subjectOf } from "../state/event-subject.ts";
+import { formatInstant, words } from "../state/format.ts";
 import { isInPeriod } from "../state/period.ts";
 import { useReading } from "../state/reading.ts";
 import { useRequestLog } from "../state/request-log.ts";
 import { type Trace, trace } from "../state/trace.ts";
 import { at, recentEvents, world } from "../state/world.ts";
-import { EventLine } from "./event-line.tsx";
-import { PeriodBox } from "./period-box.tsx";
 import { RequestDetails } from "./request-details.tsx";
 
 const SHOWN = 200;

@@ -3,7 +3,7 @@ import { get, WORLD_NAME } from "../client/request.ts";
 import type { RecordedScenario } from "../client/types.ts";
 import { CopyButton } from "../parts/copy-text.tsx";
 import { downloadText } from "../parts/download.ts";
-import { formatDuration, formatInstant } from "../parts/format.ts";
+import { formatDuration, formatInstant } from "../state/format.ts";
 import { attempt } from "../state/notices.ts";
 import { clearPeriod, type Period, period } from "../state/period.ts";
 import { ask } from "../state/question.ts";

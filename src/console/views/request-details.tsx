@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { get } from "../client/request.ts";
 import type { LoggedRequest, WorldEvent } from "../client/types.ts";
+import { EventLine } from "../parts/event-line.tsx";
 import { attempt } from "../state/notices.ts";
-import { EventLine } from "./event-line.tsx";
 
 /** The events of one decision are next to each other; more of them are not shown. */
 const MAX_EVENTS = 60;

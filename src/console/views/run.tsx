@@ -1,6 +1,6 @@
 import type { RunState } from "../client/types.ts";
-import { formatDuration, formatInstant, formatNumber } from "../parts/format.ts";
 import { Table } from "../parts/table.tsx";
+import { formatDuration, formatInstant, formatNumber } from "../state/format.ts";
 import { run } from "../state/run.ts";
 
 const MARKS = { waiting: "○", current: "▸", passed: "✓", failed: "✗" } as const;

@@ -1,6 +1,6 @@
 import type { ComputeFigures, PolicyFigures } from "../client/types.ts";
-import { formatDollars, formatDuration, formatNumber } from "../parts/format.ts";
 import { Table } from "../parts/table.tsx";
+import { formatDollars, formatDuration, formatNumber } from "../state/format.ts";
 import { findCompute, nameOfCompute, selection } from "../state/world.ts";
 import { change, figure, uncertainty } from "./what-if-figures.ts";
 

@@ -1,5 +1,5 @@
 import type { Figures } from "../client/types.ts";
-import { formatNumber } from "../parts/format.ts";
+import { formatNumber } from "../state/format.ts";
 
 export function figure({ figures }: { readonly figures: Figures }, name: string): number {
   return figures[name]?.value ?? 0;

@@ -1,8 +1,8 @@
 import { get, getOf, hrefOfWorld, WORLD_NAME } from "../client/request.ts";
 import type { Clock, WorldState } from "../client/types.ts";
-import { formatInstant, formatNumber } from "../parts/format.ts";
 import { Table } from "../parts/table.tsx";
 import { differencesOf } from "../state/differences.ts";
+import { formatInstant, formatNumber } from "../state/format.ts";
 import { useReading } from "../state/reading.ts";
 
 const SHOWN = 200;

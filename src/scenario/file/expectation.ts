@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented, duration, strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, duration, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { when } from "./time-fields.ts";
 
 /** The measures of a run, with their units. */

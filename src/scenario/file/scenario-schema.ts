@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented, duration, strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, duration, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { expectation } from "./expectation.ts";
 import { step } from "./step-schema.ts";
 import { scenarioTraffic } from "./traffic-schema.ts";

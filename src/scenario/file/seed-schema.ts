@@ -2,7 +2,7 @@ import * as z from "zod";
 import { ID_PATTERN, ID_RULE } from "../../kernel/ids.ts";
 import { fitsPostgresIdentifier } from "../../kernel/text.ts";
 import { SECRET_PATTERN, SECRET_RULE } from "../../platform/model/api-key.ts";
-import { documented, strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { computeFields, projectFields } from "./world-schema.ts";
 import { formatProblems, SourceDocument } from "./yaml-document.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { documented, positiveDuration, strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, positiveDuration, strictObject } from "../../traffic/generated/pattern-fields.ts";
 
 const SQLSTATE_RULE = 'must be a SQLSTATE of five characters in quotes, such as "23505"';
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { ACTIVITY_KINDS } from "../../platform/model/activity.ts";
-import { documented, duration, strictObject } from "../../traffic/pattern-fields.ts";
+import { documented, duration, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { expectation } from "./expectation.ts";
 import { METHODS, requestStep } from "./request-step.ts";
 import { sqlStep } from "./sql-step.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { parseDuration, type SimTime } from "../../kernel/time.ts";
-import { parseInstant } from "../../recordings/rows/instant.ts";
-import { DURATION_RULE, documented } from "../../traffic/pattern-fields.ts";
+import { DURATION_RULE, documented } from "../../traffic/generated/pattern-fields.ts";
+import { parseInstant } from "../../traffic/recorded/rows/instant.ts";
 
 const INSTANT_RULE = "must be an ISO 8601 instant such as 2026-01-31T12:00:00Z";
 const LATEST = "9999-12-31T23:59:59.999Z";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { RECORDING_FORMATS } from "../../recordings/read-recording.ts";
-import { ARRIVAL_FIELDS, type ArrivalField } from "../../recordings/rows/arrival-row.ts";
-import { documented, strictObject } from "../../traffic/pattern-fields.ts";
-import { PATTERNS, patternWith } from "../../traffic/patterns.ts";
+import { documented, strictObject } from "../../traffic/generated/pattern-fields.ts";
+import { PATTERNS, patternWith } from "../../traffic/generated/patterns.ts";
+import { RECORDING_FORMATS } from "../../traffic/recorded/read-recording.ts";
+import { ARRIVAL_FIELDS, type ArrivalField } from "../../traffic/recorded/rows/arrival-row.ts";
 import { when } from "./time-fields.ts";
 
 const sourceFields = {

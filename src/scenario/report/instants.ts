@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import { parseInstant } from "../../recordings/rows/instant.ts";
+import { parseInstant } from "../../traffic/recorded/rows/instant.ts";
 
 /** An instant of a verdict. */
 export function instantOf(text: string): SimTime {

@@ -1,8 +1,8 @@
 import BetterSqlite3 from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { asCorruptFile } from "../journal/journal-checksum.ts";
 import { NotAWorldFile } from "../tables/format-version.ts";
+import { asCorruptFile } from "../tables/journal-checksum.ts";
 import { openForReading } from "./open-read-only.ts";
 import { connectReadOnly, retainStatements } from "./sqlite-connection.ts";
 

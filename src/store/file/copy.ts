@@ -1,7 +1,7 @@
 import { constants, existsSync, promises } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
+import { walPath } from "../journal/wal-file.ts";
 import { checkpoint, checkpointWal, connectReadOnly } from "./sqlite-connection.ts";
-import { walPath } from "./wal-file.ts";
 
 /** The newest work of each database that needs its file pinned. */
 const pendingWork = new WeakMap<BetterSqlite3.Database, Promise<unknown>>();

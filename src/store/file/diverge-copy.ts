@@ -5,8 +5,8 @@ import { hasOwner } from "../../platform/rules/branch-data/evolve-branch-data.ts
 import type { World } from "../../platform/world/world.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
-import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
-import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
+import { CorruptFile, checksumOf } from "../tables/journal-checksum.ts";
+import { readHistoryRow, writeHistoryRow } from "../tables/journal-row.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
 import { readWorldRow, type WorldRow } from "./read-world.ts";

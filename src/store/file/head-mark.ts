@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
-import { checksumOf } from "../journal/journal-checksum.ts";
+import { checksumOf } from "../tables/journal-checksum.ts";
 
 /** The last commit that a world has acknowledged. */
 export type Head = {

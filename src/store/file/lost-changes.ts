@@ -1,14 +1,14 @@
 import { copyFileSync, existsSync, renameSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
-import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
-import { readHistoryRow } from "../journal/journal-row.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
+import { findWalDamage, walPath } from "../journal/wal-file.ts";
 import { FIRST_VERSION, FIRST_VERSION_WITH_BLOCKS, schemaVersionOf } from "../tables/format-version.ts";
+import { asCorruptFile, CorruptFile } from "../tables/journal-checksum.ts";
+import { readHistoryRow } from "../tables/journal-row.ts";
 import { makeDirectory } from "./atomic-file.ts";
 import { headMarkPath, readHeadMark } from "./head-mark.ts";
 import { checkpointWal, connectReadOnly, removeEmptyWal } from "./sqlite-connection.ts";
-import { findWalDamage, walPath } from "./wal-file.ts";
 
 /** Changes that were acknowledged are missing from a world's files, for example with a lost log. */
 export class LostChanges extends CorruptFile {

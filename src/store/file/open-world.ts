@@ -3,10 +3,11 @@ import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../kernel/time.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
-import { asCorruptFile } from "../journal/journal-checksum.ts";
-import { readHistoryRow } from "../journal/journal-row.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
+import { makeWalDurable } from "../journal/wal-file.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
+import { asCorruptFile } from "../tables/journal-checksum.ts";
+import { readHistoryRow } from "../tables/journal-row.ts";
 import { syncEntry } from "./atomic-file.ts";
 import { copyDatabase, isPinned, whilePinned } from "./copy.ts";
 import { HeadMark } from "./head-mark.ts";
@@ -15,7 +16,6 @@ import { checkForLoss, preserveDamagedWal } from "./lost-changes.ts";
 import { readWorld } from "./read-world.ts";
 import { checkpoint, checkpointAndClose, connect, connectReadOnly } from "./sqlite-connection.ts";
 import { createFile, markJournalVersion, upgradeFile } from "./upgrade.ts";
-import { makeWalDurable } from "./wal-file.ts";
 
 /** An open world's file: the world loaded from its tables, and the journal that keeps the tables current. */
 export type Store = {

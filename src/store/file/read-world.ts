@@ -7,9 +7,9 @@ import { TABLE_NAMES, type TableName } from "../../platform/world/tables.ts";
 import { emptyWorld, NO_NUMBERS, type Numbers, type World } from "../../platform/world/world.ts";
 import type { ClockState } from "../../simulation/world-clock.ts";
 import type { JournalHead } from "../journal/batch-writer.ts";
-import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
-import { readHistoryRow } from "../journal/journal-row.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
+import { CorruptFile, checksumOf } from "../tables/journal-checksum.ts";
+import { readHistoryRow } from "../tables/journal-row.ts";
 import { prepareReader, readAllRowsInSteps, runSteps, tableName } from "../tables/stored-tables.ts";
 
 /** The state of a world outside its tables. */

@@ -2,8 +2,8 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
 import { type ApiKey, REVOKED_HASH_DIGITS, type RevokedHash } from "../../platform/model/api-key.ts";
 import type { Checkpoint } from "../../simulation/checkpoint.ts";
-import type { StoredEvent } from "../journal/journal-checksum.ts";
 import { rechain } from "../journal/rechain.ts";
+import type { StoredEvent } from "../tables/journal-checksum.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
 import { checkpointAndClose } from "./sqlite-connection.ts";
 

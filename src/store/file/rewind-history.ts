@@ -7,10 +7,10 @@ import type { HourlyUsage } from "../../platform/model/usage-totals.ts";
 import { JOURNALED_TABLES } from "../../platform/world/tables.ts";
 import type { World } from "../../platform/world/world.ts";
 import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
-import { CorruptFile } from "../journal/journal-checksum.ts";
 import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
+import { CorruptFile } from "../tables/journal-checksum.ts";
 import { compareRows, RowWriter, tableName } from "../tables/stored-tables.ts";
 import type { WorldRow } from "./read-world.ts";
 

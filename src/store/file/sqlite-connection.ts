@@ -1,6 +1,6 @@
 import { rmSync, statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
-import { makeWalDurable } from "./wal-file.ts";
+import { makeWalDurable } from "../journal/wal-file.ts";
 
 /** Only this process writes to a world's file, and a program that reads it must not block it for long. */
 const BUSY_TIMEOUT_MS = 100;

@@ -3,9 +3,9 @@ import { copyFileSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { migrate } from "drizzle-orm/better-sqlite3/migrator";
-import { readHistoryRow, writeHistoryRow } from "../journal/journal-row.ts";
 import { rechain } from "../journal/rechain.ts";
 import { FIRST_VERSION, JOURNAL_VERSION, markVersion, schemaVersionOf } from "../tables/format-version.ts";
+import { readHistoryRow, writeHistoryRow } from "../tables/journal-row.ts";
 import { checkChecksums, rewriteChecksums } from "../tables/stored-tables.ts";
 import {
   makePrivateFile,

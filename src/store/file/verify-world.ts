@@ -9,10 +9,10 @@ import { takeCheckpoint, worldFromCheckpoint } from "../../simulation/checkpoint
 import { foldOperation, isTerminal } from "../../simulation/fold-operation.ts";
 import { checkInvariants } from "../../simulation/invariants.ts";
 import { replay } from "../../simulation/replay.ts";
-import { asCorruptFile, CorruptFile } from "../journal/journal-checksum.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { FIRST_VERSION_WITHOUT_PENDING_WORK, SCHEMA_VERSION } from "../tables/format-version.ts";
+import { asCorruptFile, CorruptFile } from "../tables/journal-checksum.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { problemsOf, readWorldRow, type WorldRow } from "./read-world.ts";
 

@@ -1,7 +1,7 @@
 import type { BranchData } from "../../platform/model/branch-data.ts";
-import { asCorruptFile } from "../journal/journal-checksum.ts";
-import { readHistoryRow } from "../journal/journal-row.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
+import { asCorruptFile } from "../tables/journal-checksum.ts";
+import { readHistoryRow } from "../tables/journal-row.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
 import type { Head } from "./head-mark.ts";
 import { readWorldRow } from "./read-world.ts";

@@ -1,6 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
 import { OutcomeUnknown, type SteppedWrite } from "../../simulation/journal.ts";
-import { cutWal } from "../file/wal-file.ts";
+import { cutWal } from "./wal-file.ts";
 
 /**
  * Transactions on a world's file. A commit that fails may have reached the write-ahead log nevertheless, and

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
+import { CorruptFile, chainChecksum, type StoredEvent } from "../tables/journal-checksum.ts";
 
 /** Successive events as one row stores them, without their position. */
 export type EncodedBlock = {

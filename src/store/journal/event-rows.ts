@@ -1,7 +1,7 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
+import { CorruptFile, chainChecksum, type StoredEvent } from "../tables/journal-checksum.ts";
 import { fieldsOf, payloadOf } from "./event-payload.ts";
-import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
 
 /** Rows of events are read as arrays: SQLite returns them at twice the speed of objects. */
 export type RawEvent = [

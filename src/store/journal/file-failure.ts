@@ -1,5 +1,5 @@
 import BetterSqlite3 from "better-sqlite3";
-import { asCorruptFile } from "./journal-checksum.ts";
+import { asCorruptFile } from "../tables/journal-checksum.ts";
 
 /** Whether SQLite could not read, write or open the file, or found it damaged. */
 export function isFileFailure(error: unknown): boolean {

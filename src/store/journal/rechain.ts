@@ -1,8 +1,8 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { chainChecksum, checksumOf, type StoredEvent } from "../tables/journal-checksum.ts";
 import { rewriteChecksums } from "../tables/stored-tables.ts";
 import { decodeBlock, encodeBlock } from "./event-block.ts";
 import { type Link, prepareBlockAfter } from "./event-statements.ts";
-import { chainChecksum, checksumOf, type StoredEvent } from "./journal-checksum.ts";
 import { StoredEvents } from "./stored-events.ts";
 
 const EVENTS_PER_PORTION = 5_000;

@@ -1,7 +1,7 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { SimTime } from "../../kernel/time.ts";
 import type { NewRequests, RequestLogEntry, StoredRequest } from "../../simulation/request-log.ts";
-import { CorruptFile } from "./journal-checksum.ts";
+import { CorruptFile } from "../tables/journal-checksum.ts";
 
 /** Requests are stored in blocks; a row per request would cost three times as much. */
 const REQUESTS_PER_BLOCK = 500;

@@ -14,11 +14,11 @@ import type {
   Truncation,
 } from "../../simulation/journal.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
+import { CorruptFile } from "../tables/journal-checksum.ts";
+import { readHistoryRow, writeHistoryRow } from "../tables/journal-row.ts";
 import { BatchWriter, type JournalHead } from "./batch-writer.ts";
 import { DurableTransactions } from "./durable-transactions.ts";
 import { eventOf } from "./event-rows.ts";
-import { CorruptFile } from "./journal-checksum.ts";
-import { readHistoryRow, writeHistoryRow } from "./journal-row.ts";
 import { type CheckpointRow, prepareJournalStatements } from "./journal-statements.ts";
 import {
   isPruned,

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip, gunzip, gunzipSync, gzip } from "node:zlib";
 import type { Checkpoint } from "../../simulation/checkpoint.ts";
-import { CorruptFile } from "./journal-checksum.ts";
+import { CorruptFile } from "../tables/journal-checksum.ts";
 
 /** Speed matters more than size: other requests wait while a checkpoint is written. */
 const COMPRESSION = { level: 1 };

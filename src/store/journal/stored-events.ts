@@ -1,10 +1,10 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { EventFilter } from "../../simulation/journal.ts";
+import { CorruptFile, chainChecksum, type StoredEvent } from "../tables/journal-checksum.ts";
 import { EVENTS_PER_BLOCK } from "./block-size.ts";
 import { blockContains, decodeBlock, encodeBlock, type StoredBlock } from "./event-block.ts";
 import { type EventRow, rowOf, verifyChain } from "./event-rows.ts";
 import { type Link, prepareEventStatements } from "./event-statements.ts";
-import { CorruptFile, chainChecksum, type StoredEvent } from "./journal-checksum.ts";
 
 /** Where reading starts. The chain checksum is absent if it is not known yet. */
 type Start = { readonly seq: number; readonly chain: number | undefined };

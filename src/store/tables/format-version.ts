@@ -1,6 +1,6 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { CorruptFile } from "../journal/journal-checksum.ts";
-import { readHistoryRow } from "../journal/journal-row.ts";
+import { CorruptFile } from "./journal-checksum.ts";
+import { readHistoryRow } from "./journal-row.ts";
 
 /** Version of the tables: the number of migrations in `migrations/`. */
 export const SCHEMA_VERSION = 10;

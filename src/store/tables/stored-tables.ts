@@ -5,7 +5,7 @@ import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ALL_ROWS, type Change } from "../../kernel/change-set.ts";
 import type { TableName } from "../../platform/world/tables.ts";
-import { CorruptFile, checksumOf } from "../journal/journal-checksum.ts";
+import { CorruptFile, checksumOf } from "./journal-checksum.ts";
 import { rowDecoder, type ValueColumn } from "./row-decoder.ts";
 import * as schema from "./schema.ts";
 

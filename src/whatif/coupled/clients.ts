@@ -1,6 +1,6 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import { IndexedStreams } from "../replay/draws.ts";
+import { IndexedStreams } from "../units/draws.ts";
 
 /** A client whose next request depends on what happened to the previous one, so no trace can contain it. */
 export type Client =

@@ -1,5 +1,5 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { addActiveTime, type ReplayOutcome } from "../replay/replay-outcome.ts";
 
 export const SUSPENDED = 0;

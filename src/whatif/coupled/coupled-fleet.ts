@@ -1,8 +1,8 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
-import type { StartLatency } from "../replay/start-latency.ts";
+import type { StartLatency } from "../units/start-latency.ts";
 import type { Client } from "./clients.ts";
 import type { Quotas } from "./shared-quota.ts";
 import type { StartLimiter, StartLimits } from "./start-limiter.ts";

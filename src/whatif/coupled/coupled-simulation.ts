@@ -1,7 +1,7 @@
 import { IndexedHeap } from "../../kernel/indexed-heap.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { emptyOutcome } from "../replay/replay-outcome.ts";
-import { type LatencySource, latenciesOf } from "../replay/start-latency.ts";
+import { type LatencySource, latenciesOf } from "../units/start-latency.ts";
 import { Clients } from "./clients.ts";
 import { ACTIVE, ComputeStates, QUEUED, STARTING, SUSPENDED } from "./compute-states.ts";
 import {

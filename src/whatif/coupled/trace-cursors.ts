@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
+import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { dayStart } from "../../kernel/calendar.ts";
 import type { Random } from "../../kernel/random-port.ts";
 import { DAY, type SimTime } from "../../kernel/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
-import { bootstrapWidening, daysByKind } from "../quota/bootstrap.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import { bootstrapWidening, daysByKind } from "../units/bootstrap.ts";
 import { wholeDays } from "./day-split.ts";
 
 const DRAWS = 1_000;

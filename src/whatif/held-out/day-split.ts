@@ -1,8 +1,8 @@
 import { dayStart } from "../../kernel/calendar.ts";
 import { DAY, type SimTime } from "../../kernel/time.ts";
-import { parseInstant } from "../../recordings/rows/instant.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
-import { recordedDays } from "../quota/bootstrap.ts";
+import { parseInstant } from "../../traffic/recorded/rows/instant.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import { recordedDays } from "../units/bootstrap.ts";
 
 /** Days are numbered from the first UTC day of the period, as in `LongGaps`. */
 export type DaySplit = {

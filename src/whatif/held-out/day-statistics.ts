@@ -1,8 +1,8 @@
 import type { Random } from "../../kernel/random-port.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
-import type { Costs } from "../curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
-import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import type { Costs } from "../gap-curve/costs.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import { dayCount, type LongGaps, MAX_DAYS, MAX_LONG_GAPS } from "../trace/long-gaps.ts";
 import { DayDraws, noDrawsReason } from "./day-draws.ts";
 import { type SplitInput, splitDays, wholeDays } from "./day-split.ts";

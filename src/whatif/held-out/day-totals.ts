@@ -1,5 +1,5 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../curve/curve.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
 import { computeGroup, type LongGaps } from "../trace/long-gaps.ts";
 
 /** The figures of one choice of delays, by day. A cold start counts on the day of its arrival. */

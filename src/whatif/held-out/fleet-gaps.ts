@@ -1,6 +1,6 @@
 import { SECOND } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../curve/curve.ts";
-import { SHORTEST_DELAY_S } from "../curve/optimum.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 

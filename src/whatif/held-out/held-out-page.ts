@@ -1,5 +1,5 @@
-import { delayText, moneyWithMargin, percentWithMargin } from "../report/number-format.ts";
-import type { PageTable } from "../report/page-layout.ts";
+import type { PageTable } from "../page/page-layout.ts";
+import { delayText, moneyWithMargin, percentWithMargin } from "../units/number-format.ts";
 import type { HeldOutChoice, HeldOutSummary } from "./held-out-summary.ts";
 
 const TITLES: Readonly<Record<HeldOutChoice["choice"], string>> = {

@@ -1,6 +1,6 @@
 import { SECOND } from "../../kernel/time.ts";
-import { type Costs, sizeOf } from "../curve/costs.ts";
-import type { SuspendDelay } from "../curve/curve.ts";
+import { type Costs, sizeOf } from "../gap-curve/costs.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import type { DayDraws } from "./day-draws.ts";
 import type { DaySplit } from "./day-split.ts";

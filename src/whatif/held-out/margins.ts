@@ -1,10 +1,10 @@
 import type { Random } from "../../kernel/random-port.ts";
 import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
-import { type Costs, perMonth, sizeOf } from "../curve/costs.ts";
-import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
-import { plural } from "../report/number-format.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import { type Costs, perMonth, sizeOf } from "../gap-curve/costs.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
+import { plural } from "../units/number-format.ts";
 import { ComputeSpread, MIN_COMPUTES } from "./compute-spread.ts";
 import { DayDraws } from "./day-draws.ts";
 import { cellTotals, sumOfDays, sumOfGroups } from "./day-totals.ts";

@@ -1,9 +1,9 @@
 import type { Random } from "../../kernel/random-port.ts";
 import { DAY, type DurationMs } from "../../kernel/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
-import type { Costs } from "../curve/costs.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
+import type { Costs } from "../gap-curve/costs.ts";
+import { type TotalFigures, totalFigures } from "../replay/figures.ts";
 import { meanDays, type OutcomeDays, totalsOfDays } from "../replay/outcome-days.ts";
-import { type TotalFigures, totalFigures } from "../report/figures.ts";
 import { DayDraws, noDrawsReason } from "./day-draws.ts";
 import { tooManyDays } from "./day-statistics.ts";
 

@@ -1,7 +1,7 @@
 import { SECOND } from "../../kernel/time.ts";
-import type { SuspendDelay } from "../curve/curve.ts";
-import { curveOf } from "../curve/curve.ts";
-import { bestDelay, bestDelayOf } from "../curve/optimum.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+import { curveOf } from "../gap-curve/curve.ts";
+import { bestDelay, bestDelayOf } from "../gap-curve/optimum.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import { type Policy, type PolicyState, sleepOnly } from "./policy.ts";
 

@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE, parseDuration, SECOND } from "../../kernel/time.ts";
-import { parseInstant } from "../../recordings/rows/instant.ts";
-import { isTimeZone } from "../../traffic/time-zone.ts";
+import { isTimeZone } from "../../traffic/generated/time-zone.ts";
+import { parseInstant } from "../../traffic/recorded/rows/instant.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
 import { clairvoyant, clairvoyantResume } from "./clairvoyant.ts";
 import { bestFixed, fixed, ownDelays } from "./fixed.ts";

@@ -1,8 +1,8 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import type { DelayChoice, SuspendDelay } from "../curve/curve.ts";
-import type { LatencySource } from "../replay/start-latency.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import type { Gaps } from "../trace/gaps.ts";
+import type { LatencySource } from "../units/start-latency.ts";
 
 /**
  * When a compute suspends, and when it resumes without a request. One object is reused for every idle time.

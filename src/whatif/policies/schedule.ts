@@ -1,5 +1,5 @@
 import { type DurationMs, HOUR, MINUTE, type SimTime } from "../../kernel/time.ts";
-import type { LatencySource } from "../replay/start-latency.ts";
+import type { LatencySource } from "../units/start-latency.ts";
 import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
 import { type WeekWindow, WeekWindows, type Windows } from "./week-windows.ts";
 

@@ -1,6 +1,6 @@
 import { weekdayOf } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../kernel/time.ts";
-import type { LatencySource } from "../replay/start-latency.ts";
+import type { LatencySource } from "../units/start-latency.ts";
 import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
 import { ScheduleState } from "./schedule.ts";
 import type { Windows } from "./week-windows.ts";

@@ -1,6 +1,6 @@
 import { weekdayOf } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
-import { TimeZone } from "../../traffic/time-zone.ts";
+import { TimeZone } from "../../traffic/generated/time-zone.ts";
 
 /** Times in which a compute is active. */
 export interface Windows {

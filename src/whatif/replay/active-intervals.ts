@@ -1,7 +1,7 @@
 import { SECOND } from "../../kernel/time.ts";
-import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
-import type { SuspendDelay } from "../curve/curve.ts";
-import type { LatencySource } from "./start-latency.ts";
+import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { LatencySource } from "../units/start-latency.ts";
 
 /**
  * From the end of a start to the suspend, with the requests served in it: indexes `from` (inclusive) to `to`

@@ -1,15 +1,15 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
-import { startWorthS } from "../curve/costs.ts";
-import type { SuspendDelay } from "../curve/curve.ts";
-import { meanLatencyMs } from "../curve/mean-latency.ts";
+import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
+import { startWorthS } from "../gap-curve/costs.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { Policy } from "../policies/policy.ts";
 import type { Gaps } from "../trace/gaps.ts";
+import { meanLatencyMs } from "../units/mean-latency.ts";
+import { StartLatencies, type StartLatency } from "../units/start-latency.ts";
 import { type ComputeSetting, FixedReplay } from "./fixed-replay.ts";
 import { PolicyReplay } from "./policy-replay.ts";
 import { emptyOutcomeByDay, type ReplayOutcome } from "./replay-outcome.ts";
-import { StartLatencies, type StartLatency } from "./start-latency.ts";
 
 /** What is the same for all policies that an experiment compares. */
 export type ExperimentSetting = {

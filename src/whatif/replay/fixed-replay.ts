@@ -1,9 +1,9 @@
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
-import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
-import type { SuspendDelay } from "../curve/curve.ts";
+import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../gap-curve/curve.ts";
+import type { LatencySource } from "../units/start-latency.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
 import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
-import type { LatencySource } from "./start-latency.ts";
 
 /** Receives each start and suspend of a compute, in order: for timelines and tests. */
 export type ReplayObserver = {

@@ -1,6 +1,6 @@
 import { dayStart } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
-import { lowerBound, type Period } from "../../recordings/trace/trace.ts";
+import { lowerBound, type Period } from "../../traffic/recorded/trace/trace.ts";
 import { dayCount, MAX_DAYS } from "../trace/long-gaps.ts";
 
 /** What a replay adds up. */

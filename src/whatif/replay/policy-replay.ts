@@ -1,10 +1,10 @@
 import type { SimTime } from "../../kernel/time.ts";
-import { type ComputeArrivals, type Period, untilDeleted } from "../../recordings/trace/trace.ts";
+import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
+import type { LatencySource } from "../units/start-latency.ts";
 import type { ComputeSetting, ReplayObserver } from "./fixed-replay.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
 import { addActiveTime, addChosenDelays, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
-import type { LatencySource } from "./start-latency.ts";
 
 /**
  * Replays one compute after another under any policy, by the rules of `FixedReplay`, each in any number of

@@ -1,5 +1,5 @@
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import {
   addActiveByDay,
   addDays,

@@ -1,4 +1,4 @@
-import type { ComputeArrivals } from "../../recordings/trace/trace.ts";
+import type { ComputeArrivals } from "../../traffic/recorded/trace/trace.ts";
 
 const INITIAL_LENGTH = 1_024;
 

@@ -1,7 +1,7 @@
-import { type Period, partsOf } from "../../recordings/trace/trace.ts";
-import { azureLikeFleet, previewLifetime } from "../../traffic/fleet.ts";
-import { type Pattern, pattern } from "../../traffic/patterns.ts";
-import { TrafficSources } from "../../traffic/sources.ts";
+import { azureLikeFleet, previewLifetime } from "../../traffic/generated/fleet.ts";
+import { type Pattern, pattern } from "../../traffic/generated/patterns.ts";
+import { TrafficSources } from "../../traffic/generated/sources.ts";
+import { type Period, partsOf } from "../../traffic/recorded/trace/trace.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
 import type { Traffic } from "./known-traffic.ts";
 

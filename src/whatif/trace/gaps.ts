@@ -1,6 +1,5 @@
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
-import type { ComputeArrivals, Period } from "../../recordings/trace/trace.ts";
-import { type GapRow, SHORT_GAP_S } from "../gap-rows/gap-row.ts";
+import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
 import {
   addGap,
   addGaps,
@@ -12,6 +11,7 @@ import {
   longGapListFor,
   mergeHistogram,
 } from "./gap-histogram.ts";
+import { type GapRow, SHORT_GAP_S } from "./gap-row.ts";
 import type { LongGapStore } from "./long-gap-store.ts";
 
 /** S: the shortest delay that the platform accepts. */

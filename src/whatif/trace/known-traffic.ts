@@ -7,8 +7,8 @@ import {
   partsOf,
   rangeView,
   type Trace,
-} from "../../recordings/trace/trace.ts";
-import type { GapRow } from "../gap-rows/gap-row.ts";
+} from "../../traffic/recorded/trace/trace.ts";
+import type { GapRow } from "./gap-row.ts";
 
 /** Requests of many computes, in memory or in a file; can be read repeatedly. */
 export interface Traffic {

@@ -1,7 +1,7 @@
 import { dayStart } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
-import { RecordingError } from "../../recordings/rows/recording-error.ts";
-import { lowerBound, type Period } from "../../recordings/trace/trace.ts";
+import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
+import { lowerBound, type Period } from "../../traffic/recorded/trace/trace.ts";
 import { computeGroup, dayCount, groupCount, type LongGaps, MAX_LONG_GAPS } from "./long-gaps.ts";
 
 /** A range of the computes of a traffic. */

@@ -1,6 +1,6 @@
 import { dayStart } from "../../kernel/calendar.ts";
 import { DAY, type SimTime } from "../../kernel/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
 
 /** With more long gaps, they are not stored: about 1 GB. */
 export const MAX_LONG_GAPS = 40_000_000;

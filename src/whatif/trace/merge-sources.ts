@@ -1,4 +1,4 @@
-import { eachPart } from "../../recordings/trace/trace.ts";
+import { eachPart } from "../../traffic/recorded/trace/trace.ts";
 import type { Traffic } from "./known-traffic.ts";
 
 const OTHERS = "(others)";

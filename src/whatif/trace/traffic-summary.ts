@@ -1,6 +1,6 @@
 import { isoInstant } from "../../kernel/calendar.ts";
 import { DAY } from "../../kernel/time.ts";
-import type { Period } from "../../recordings/trace/trace.ts";
+import type { Period } from "../../traffic/recorded/trace/trace.ts";
 
 /** The traffic that a report covers. */
 export type TrafficSummary = {

@@ -1,8 +1,8 @@
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
-import { type JournalEvent, JournalRows } from "../../recordings/formats/journal-rows.ts";
-import { Intake } from "../../recordings/rows/intake.ts";
+import { type JournalEvent, JournalRows } from "../../traffic/recorded/formats/journal-rows.ts";
+import { Intake } from "../../traffic/recorded/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
 import { type Traffic, trafficOf } from "./known-traffic.ts";
 import { type MeteredSize, MeteredSizes } from "./metered-sizes.ts";

@@ -4,7 +4,7 @@ import type { HostClock } from "../../simulation/host-clock.ts";
 import { PendingRequests } from "../../simulation/request-log.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { type ClockState, WorldClock } from "../../simulation/world-clock.ts";
-import { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { type CheckpointDue, nextCheckpoint, type Retention } from "../retention.ts";
 import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";

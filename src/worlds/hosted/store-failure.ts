@@ -1,6 +1,6 @@
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { LostChanges } from "../../store/file/lost-changes.ts";
-import type { CorruptFile } from "../../store/journal/journal-checksum.ts";
+import type { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { CHANGE_UNKNOWN, NOTHING_CHANGED, StoreUnavailable } from "../world-handle.ts";
 
 export function describeCorruption(world: string, error: CorruptFile): string {

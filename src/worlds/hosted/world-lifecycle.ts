@@ -1,6 +1,6 @@
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { isIoFailure } from "../../store/journal/file-failure.ts";
-import { asCorruptFile, CorruptFile } from "../../store/journal/journal-checksum.ts";
+import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { StoreUnavailable, type WorldDiagnostics } from "../world-handle.ts";
 import type { History } from "../world-storage.ts";
 import { type HostedWorldOptions, type LiveWorld, openLiveWorld } from "./live-world.ts";

@@ -7,7 +7,7 @@ import { makeDirectory, moveIntoPlace, removeDatabase, temporaryPath } from "../
 import { checkSchema } from "../../store/file/check-schema.ts";
 import { type LoadedWorld, readLoadedWorld } from "../../store/file/loaded-world.ts";
 import { type OpenOptions, openStore } from "../../store/file/open-world.ts";
-import { WalScan, walPath } from "../../store/file/wal-file.ts";
+import { WalScan, walPath } from "../../store/journal/wal-file.ts";
 import type { SecretBox } from "../secret-box.ts";
 import { ArrivingSecrets } from "./moving-secrets.ts";
 import {

@@ -1,7 +1,7 @@
 import { accept, type Result, refuse } from "../../platform/catalog/refusal-codes.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
-import { CorruptFile } from "../../store/journal/journal-checksum.ts";
 import { NotAWorldFile } from "../../store/tables/format-version.ts";
+import { CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { runInBackground, storeUnavailable } from "../hosted/store-failure.ts";
 import type { HostedWorld } from "../hosted-world.ts";
 import type { StoredWorldInfo } from "../world-handle.ts";

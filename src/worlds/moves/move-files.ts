@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import type { World } from "../../platform/world/world.ts";
 import type { LoadedWorld } from "../../store/file/loaded-world.ts";
 import type { Store } from "../../store/file/open-world.ts";
-import { walPath } from "../../store/file/wal-file.ts";
+import { walPath } from "../../store/journal/wal-file.ts";
 import { databasesIn, snapshotFilePath, snapshotFolder, worldFilePath } from "../directory-layout.ts";
 import type { SecretBox } from "../secret-box.ts";
 import { Arrival } from "./arrival.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { coverage } from "../../../src/api/coverage/coverage.ts";
+import { coverage } from "../../../src/platform-api/coverage.ts";
 import { INSTALLATIONS } from "./installations.ts";
 import { BRANCH_OPERATIONS, OTHER_OPERATIONS } from "./operations/platform-operations.ts";
 import { testOperations } from "./operations/test-operations.ts";

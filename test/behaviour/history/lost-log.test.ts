@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
 import { verifyWorld } from "../../../src/cli/history/world-history.ts";
-import { findWalDamage } from "../../../src/store/file/wal-file.ts";
+import { findWalDamage } from "../../../src/store/journal/wal-file.ts";
 import { DataDirectory } from "../../../src/worlds/data-directory.ts";
 import { StoreUnavailable } from "../../../src/worlds/world-handle.ts";
 import { createDouble, createProject } from "../../support/double.ts";

@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { expect, test } from "vitest";
-import { CONTROL_ANSWERS } from "../../../src/control/document/answers.ts";
+import { CONTROL_ANSWERS } from "../../../src/control-api/document/answers.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 /** Calls routes such as `GET /faults/:name`, and validates inputs and answers against the document. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PUBLIC_OPERATIONS } from "../../../src/api/coverage/public-operations.ts";
+import { PUBLIC_OPERATIONS } from "../../../src/platform-api/coverage/public-operations.ts";
 import { createBranch, worldState } from "../../support/compute.ts";
 import { API_KEY, createDouble, createProject, type Double } from "../../support/double.ts";
 

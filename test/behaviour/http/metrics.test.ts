@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { figuresOf, MAX_WORLDS_IN_METRICS, renderMetrics } from "../../../src/control/routes/metrics.ts";
+import { figuresOf, MAX_WORLDS_IN_METRICS, renderMetrics } from "../../../src/control-api/routes/metrics.ts";
 import { MemoryJournal } from "../../../src/simulation/memory-journal.ts";
 import type { HostedWorld } from "../../../src/worlds/hosted-world.ts";
 import { createDouble, type Double, START } from "../../support/double.ts";

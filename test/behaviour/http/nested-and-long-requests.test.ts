@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { redactedPath } from "../../../src/api/http/request-journal.ts";
 import { containsSecret } from "../../../src/http/secret-text.ts";
+import { redactedPath } from "../../../src/platform-api/http/request-journal.ts";
 import { API_KEY, createDouble } from "../../support/double.ts";
 import { expectHolds } from "../../support/properties.ts";
 import { createStorageDouble, STORAGE_KINDS } from "../../support/storage-double.ts";

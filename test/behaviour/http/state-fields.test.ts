@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sortInSlices } from "../../../src/control/http/sort-in-slices.ts";
-import { renderState } from "../../../src/control/routes/state.ts";
+import { sortInSlices } from "../../../src/control-api/http/sort-in-slices.ts";
+import { renderState } from "../../../src/control-api/routes/state.ts";
 import { createDouble, createProject, type Double } from "../../support/double.ts";
 
 let double: Double;

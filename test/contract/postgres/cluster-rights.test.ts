@@ -1,11 +1,11 @@
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ensureRights } from "../../../src/engine/cluster-rights.ts";
-import { writeExtension } from "../../../src/engine/extension.ts";
-import { findInstallations } from "../../../src/engine/installation.ts";
-import { engineUser } from "../../../src/engine/os-user.ts";
-import { PostgresEngine } from "../../../src/engine/postgres-engine.ts";
+import { ensureRights } from "../../../src/postgres/engine/cluster-rights.ts";
+import { writeExtension } from "../../../src/postgres/engine/extension.ts";
+import { findInstallations } from "../../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../../src/postgres/engine/os-user.ts";
+import { PostgresEngine } from "../../../src/postgres/engine/postgres-engine.ts";
 import { testDirectory } from "../../support/running-server.ts";
 
 const user = engineUser();

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { findInstallations } from "../../../src/engine/installation.ts";
-import { engineUser } from "../../../src/engine/os-user.ts";
+import { findInstallations } from "../../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../../src/postgres/engine/os-user.ts";
 import {
   connect,
   createBranch,

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type pg from "pg";
 import { afterAll, describe, expect, test } from "vitest";
-import { findInstallations } from "../../../src/engine/installation.ts";
-import { engineUser } from "../../../src/engine/os-user.ts";
+import { findInstallations } from "../../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../../src/postgres/engine/os-user.ts";
 import {
   connect,
   createBranch,

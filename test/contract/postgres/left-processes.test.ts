@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { engineUser, spawnAs } from "../../../src/engine/os-user.ts";
+import { engineUser, spawnAs } from "../../../src/postgres/engine/os-user.ts";
 import { KILLS, repeatCommand } from "../../support/crashes.ts";
 import { processesIn } from "../../support/data-files.ts";
 import { connect, createBranch, runningPostgres, startPostgresServer } from "../../support/postgres.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Client, DatabaseError } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { sizeOnDisk } from "../../../src/volumes/volume-size.ts";
+import { sizeOnDisk } from "../../../src/postgres/volumes/volume-size.ts";
 import { runBranchRounds } from "../../soak/branch-rounds.ts";
 import { connect, createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
 import { runStandinProcess, temporaryDirectory } from "../../support/process.ts";

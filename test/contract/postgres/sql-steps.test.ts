@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runScenarioJob } from "../../../src/cli/run/run-job.ts";
-import { CONTROL_ANSWERS } from "../../../src/control/document/answers.ts";
+import { CONTROL_ANSWERS } from "../../../src/control-api/document/answers.ts";
 import { runStandin } from "../../support/in-process-command.ts";
 import {
   connect,

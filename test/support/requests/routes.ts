@@ -1,4 +1,4 @@
-import { PUBLIC_OPERATIONS } from "../../../src/api/coverage/public-operations.ts";
+import { PUBLIC_OPERATIONS } from "../../../src/platform-api/coverage/public-operations.ts";
 
 export type Route = readonly [method: string, path: string, body?: unknown];
 const endpoint = {

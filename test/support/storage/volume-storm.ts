@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { copyWithLog } from "../../../src/engine/cluster-copy.ts";
+import { copyWithLog } from "../../../src/postgres/engine/cluster-copy.ts";
+import type { Mark } from "../../../src/postgres/volumes/marks.ts";
+import type { Volume } from "../../../src/postgres/volumes/volume.ts";
+import { Volumes } from "../../../src/postgres/volumes/volumes.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import type { Mark } from "../../../src/volumes/marks.ts";
-import type { Volume } from "../../../src/volumes/volume.ts";
-import { Volumes } from "../../../src/volumes/volumes.ts";
 import { DiskModel, type Draw, readRecording } from "./disk-image.ts";
 import { armFailure, control, startRecording } from "./shim-control.ts";
 

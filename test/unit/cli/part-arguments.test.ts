@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { backtestCommand } from "../../../src/cli/commands/whatif/backtest-command.ts";
+import { compareCommand } from "../../../src/cli/commands/whatif/compare-command.ts";
 import { checkedPart, PART_OPTIONS, RejectedPart } from "../../../src/cli/queue/part-arguments.ts";
-import { backtestCommand } from "../../../src/cli/whatif-commands/backtest-command.ts";
-import { compareCommand } from "../../../src/cli/whatif-commands/compare-command.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 
 /** Options of both commands that a part cannot have: they write, contact a server, or belong to the queue. */

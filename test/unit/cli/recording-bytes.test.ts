@@ -1,7 +1,7 @@
 import { serialize } from "node:v8";
 import { expect, test } from "vitest";
 import { InvalidRecording, recordingBytes, recordingFrom } from "../../../src/cli/queue/recording-bytes.ts";
-import { readRecording } from "../../../src/recordings/read-recording.ts";
+import { readRecording } from "../../../src/traffic/recorded/read-recording.ts";
 
 const CSV = [
   "endpoint,at,duration_ms,kind,queries,source,connection_id",

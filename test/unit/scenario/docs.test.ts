@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { MEASURES } from "../../../src/scenario/file/expectation.ts";
-import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
 import { scenario } from "../../../src/scenario/file/scenario-schema.ts";
 import { seedFile } from "../../../src/scenario/file/seed-schema.ts";
 import { ACTIONS } from "../../../src/scenario/file/step-schema.ts";
+import { parseScenario } from "../../../src/scenario/parse-scenario.ts";
 import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 
 const TEXT = readFileSync("docs/reference/scenario-file.md", "utf8");

@@ -6,7 +6,7 @@ import {
   fillTemplate,
   unknownNameMessage,
 } from "../../../src/scenario/file/matrix.ts";
-import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
+import { parseScenario } from "../../../src/scenario/parse-scenario.ts";
 
 test("without a matrix there is one empty combination", () => {
   expect(combinations(undefined)).toEqual([{}]);

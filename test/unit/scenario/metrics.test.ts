@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openInProcessTarget } from "../../../src/app/in-process-target.ts";
 import { usageAt } from "../../../src/platform/rules/usage/meter.ts";
-import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
+import { parseScenario } from "../../../src/scenario/parse-scenario.ts";
 import { runScenario } from "../../../src/scenario/run/run-scenario.ts";
 import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
 

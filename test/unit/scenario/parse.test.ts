@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of the matrix are written like this.
 import { expect, test } from "vitest";
-import { parseScenario, printScenario, ScenarioError } from "../../../src/scenario/file/parse-scenario.ts";
+import { parseScenario, printScenario, ScenarioError } from "../../../src/scenario/parse-scenario.ts";
 
 /** The problems of a file, one line each. */
 function problemsOf(text: string): string[] {

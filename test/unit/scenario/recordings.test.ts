@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readRecordings } from "../../../src/cli/run/traffic-files.ts";
-import { parseScenario } from "../../../src/scenario/file/parse-scenario.ts";
+import { parseScenario } from "../../../src/scenario/parse-scenario.ts";
 
 const directories: string[] = [];
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseScenario, ScenarioError } from "../../../src/scenario/file/parse-scenario.ts";
+import { parseScenario, ScenarioError } from "../../../src/scenario/parse-scenario.ts";
 import { runScenarioText } from "../../support/scenario-run.ts";
 
 const HEAD = "version: 1\nworld: { projects: { shop: {} } }\n";

@@ -19,8 +19,8 @@ import {
   removeEmptyWal,
 } from "../../../src/store/file/sqlite-connection.ts";
 import { upgradeFile } from "../../../src/store/file/upgrade.ts";
-import { cutWal, findWalDamage, makeWalDurable } from "../../../src/store/file/wal-file.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo } from "../../../src/store/file/world-snapshot.ts";
+import { cutWal, findWalDamage, makeWalDurable } from "../../../src/store/journal/wal-file.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import { copyOf, MIGRATIONS, OPTIONS, testDirectory } from "../../support/world-files.ts";
 

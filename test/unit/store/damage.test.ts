@@ -11,15 +11,15 @@ import { HeadMark, headMarkPath, readHeadMark } from "../../../src/store/file/he
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { eventOf, rowOf, verifyChain } from "../../../src/store/journal/event-rows.ts";
 import { isFileFailure, isIoFailure } from "../../../src/store/journal/file-failure.ts";
+import { unpackCheckpoint } from "../../../src/store/journal/stored-checkpoint.ts";
+import { NotAWorldFile } from "../../../src/store/tables/format-version.ts";
 import {
   asCorruptFile,
   CorruptFile,
   chainChecksum,
   checksumOf,
-} from "../../../src/store/journal/journal-checksum.ts";
-import { readHistoryRow, writeHistoryRow } from "../../../src/store/journal/journal-row.ts";
-import { unpackCheckpoint } from "../../../src/store/journal/stored-checkpoint.ts";
-import { NotAWorldFile } from "../../../src/store/tables/format-version.ts";
+} from "../../../src/store/tables/journal-checksum.ts";
+import { readHistoryRow, writeHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 import { worldWithProject } from "../../support/rule-worlds.ts";
 import { SimulatedWorld } from "../../support/simulated-world.ts";

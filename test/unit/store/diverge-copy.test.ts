@@ -12,8 +12,8 @@ import { type DivergenceOptions, divergeCopy } from "../../../src/store/file/div
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { readWorldRow } from "../../../src/store/file/read-world.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
-import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
 import { SqliteJournal } from "../../../src/store/journal/sqlite-journal.ts";
+import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { prepareReader, RowWriter } from "../../../src/store/tables/stored-tables.ts";
 import { createShop, MAIN_COMPUTE } from "../../support/rule-worlds.ts";
 import { after, HOUR, MINUTE, type Step } from "../../support/rules.ts";

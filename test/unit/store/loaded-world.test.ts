@@ -9,7 +9,7 @@ import { Simulation } from "../../../src/simulation/simulation.ts";
 import { catchUp, type LoadedWorld, readLoadedWorld } from "../../../src/store/file/loaded-world.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { connect } from "../../../src/store/file/sqlite-connection.ts";
-import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import { rewriteChecksums } from "../../../src/store/tables/stored-tables.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 import {

@@ -10,9 +10,9 @@ import {
   preserveDamagedWal,
 } from "../../../src/store/file/lost-changes.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { walPath } from "../../../src/store/file/wal-file.ts";
-import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
-import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
+import { walPath } from "../../../src/store/journal/wal-file.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
+import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import { copyOf, inDatabase, inMemory, OPTIONS, testDirectory } from "../../support/world-files.ts";
 

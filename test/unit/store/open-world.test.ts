@@ -8,8 +8,8 @@ import { Simulation } from "../../../src/simulation/simulation.ts";
 import { HeadMark, readHeadMark } from "../../../src/store/file/head-mark.ts";
 import { openStore, type Store } from "../../../src/store/file/open-world.ts";
 import { readWorldRow } from "../../../src/store/file/read-world.ts";
-import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
-import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
+import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { SimulatedWorld } from "../../support/simulated-world.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import {

@@ -5,7 +5,7 @@ import { openStore } from "../../../src/store/file/open-world.ts";
 import { redactSecrets } from "../../../src/store/file/redact-secrets.ts";
 import { connectReadOnly } from "../../../src/store/file/sqlite-connection.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
-import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
+import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import {
   ADDRESS,

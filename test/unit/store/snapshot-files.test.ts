@@ -5,8 +5,8 @@ import { openForReading, vacuumCopy } from "../../../src/store/file/open-read-on
 import { openStore } from "../../../src/store/file/open-world.ts";
 import { connectReadOnly } from "../../../src/store/file/sqlite-connection.ts";
 import { finalizeSnapshot, readBranchData, readFileInfo } from "../../../src/store/file/world-snapshot.ts";
-import { readHistoryRow } from "../../../src/store/journal/journal-row.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../../../src/store/tables/format-version.ts";
+import { readHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { worldFiles } from "../../support/verified-files.ts";
 import {
   copyOf,

@@ -8,8 +8,8 @@ import { ALL_ROWS } from "../../../src/kernel/change-set.ts";
 import type { Account } from "../../../src/platform/model/account.ts";
 import type { Operation } from "../../../src/platform/model/operation.ts";
 import { openStore } from "../../../src/store/file/open-world.ts";
-import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
 import { StoredOperations } from "../../../src/store/journal/stored-operations.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import {
   checkChecksums,
   prepareReader,

@@ -5,7 +5,6 @@ import { getTableConfig, SQLiteSyncDialect, SQLiteTable } from "drizzle-orm/sqli
 import { describe, expect, test } from "vitest";
 import { TABLE_NAMES } from "../../../src/platform/world/tables.ts";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
-import { CorruptFile } from "../../../src/store/journal/journal-checksum.ts";
 import {
   FIRST_VERSION,
   markVersion,
@@ -14,6 +13,7 @@ import {
   SCHEMA_VERSION,
   schemaVersionOf,
 } from "../../../src/store/tables/format-version.ts";
+import { CorruptFile } from "../../../src/store/tables/journal-checksum.ts";
 import * as schema from "../../../src/store/tables/schema.ts";
 import {
   checkChecksums,

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { OutcomeUnknown } from "../../../src/simulation/journal.ts";
-import { walPath } from "../../../src/store/file/wal-file.ts";
 import { DurableTransactions } from "../../../src/store/journal/durable-transactions.ts";
 import type { JournalStatements } from "../../../src/store/journal/journal-statements.ts";
 import { isPruned, type PruneBacklog, pruneSome } from "../../../src/store/journal/prune-history.ts";
+import { walPath } from "../../../src/store/journal/wal-file.ts";
 import { temporaryDirectory } from "../../support/process.ts";
 
 describe("transactions", () => {

@@ -5,12 +5,12 @@ import { openStore } from "../../../src/store/file/open-world.ts";
 import { connect } from "../../../src/store/file/sqlite-connection.ts";
 import { createFile, markJournalVersion, upgradeFile } from "../../../src/store/file/upgrade.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
-import { readHistoryRow, writeHistoryRow } from "../../../src/store/journal/journal-row.ts";
 import {
   JOURNAL_VERSION,
   SCHEMA_VERSION,
   schemaVersionOf,
 } from "../../../src/store/tables/format-version.ts";
+import { readHistoryRow, writeHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { copyOf, inDatabase, inMemory, MIGRATIONS, testDirectory } from "../../support/world-files.ts";
 
 const RELEASES = ["0.1.0", "0.2.0", "0.3.0", "0.4.0"];

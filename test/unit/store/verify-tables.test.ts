@@ -4,7 +4,7 @@ import type { Operation } from "../../../src/platform/model/operation.ts";
 import { JOURNALED_TABLES, UNJOURNALED_TABLES } from "../../../src/platform/world/tables.ts";
 import { emptyWorld } from "../../../src/platform/world/world.ts";
 import { verifyFile } from "../../../src/store/file/verify-world.ts";
-import { readHistoryRow, writeHistoryRow } from "../../../src/store/journal/journal-row.ts";
+import { readHistoryRow, writeHistoryRow } from "../../../src/store/tables/journal-row.ts";
 import { prepareReader, tableName } from "../../../src/store/tables/stored-tables.ts";
 import { differencesAfter, worldFiles } from "../../support/verified-files.ts";
 import { inMemory, removeRow, writeRow } from "../../support/world-files.ts";

@@ -12,7 +12,13 @@ import {
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { cutWal, findWalDamage, makeWalDurable, WalScan, walPath } from "../../../src/store/file/wal-file.ts";
+import {
+  cutWal,
+  findWalDamage,
+  makeWalDurable,
+  WalScan,
+  walPath,
+} from "../../../src/store/journal/wal-file.ts";
 import { testDirectory } from "../../support/world-files.ts";
 
 const PAGE_BYTES = 512;

@@ -1,14 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { type Backtest, backtestOf } from "../../../src/whatif/backtest/backtest.ts";
-import { BacktestPlan } from "../../../src/whatif/backtest/backtest-plan.ts";
-import { backtestPolicies, backtestPolicy } from "../../../src/whatif/backtest/backtest-policies.ts";
-import { driftOf } from "../../../src/whatif/backtest/drift.ts";
-import { type FoldLength, foldsOf } from "../../../src/whatif/backtest/folds.ts";
-import { foldTraining } from "../../../src/whatif/backtest/training.ts";
-import { replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { replayComputes } from "../../../src/whatif/question/replay-jobs.ts";
+import { type Backtest, backtestOf } from "../../../src/whatif/questions/backtest/backtest.ts";
+import { BacktestPlan } from "../../../src/whatif/questions/backtest/backtest-plan.ts";
+import {
+  backtestPolicies,
+  backtestPolicy,
+} from "../../../src/whatif/questions/backtest/backtest-policies.ts";
+import { driftOf } from "../../../src/whatif/questions/backtest/drift.ts";
+import { type FoldLength, foldsOf } from "../../../src/whatif/questions/backtest/folds.ts";
+import { foldTraining } from "../../../src/whatif/questions/backtest/training.ts";
 import { trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
 import { BEGIN, DAY, HOUR, longGapsOf, periodOf, type Row, SECOND, traceOf } from "../../support/traces.ts";
 

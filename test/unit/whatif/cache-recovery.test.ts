@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CacheRecovery, recoveredAfterMs } from "../../../src/whatif/capacity/cache-recovery.ts";
-import { StackDistances } from "../../../src/whatif/capacity/stack-distance.ts";
+import { CacheRecovery, recoveredAfterMs } from "../../../src/whatif/questions/capacity/cache-recovery.ts";
+import { StackDistances } from "../../../src/whatif/questions/capacity/stack-distance.ts";
 
 const SECOND = 1_000;
 const MISS = Number.POSITIVE_INFINITY;

@@ -3,15 +3,18 @@ import { uniform } from "../../../src/kernel/random-port.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import type { SizeRange } from "../../../src/platform/catalog/sizes.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { capacityPage } from "../../../src/whatif/capacity/capacity-page.ts";
-import { type CapacityReport, capacityReport } from "../../../src/whatif/capacity/capacity-report.ts";
-import type { CapacityAssumptions } from "../../../src/whatif/capacity/capacity-totals.ts";
 import { fixed } from "../../../src/whatif/policies/fixed.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { capacityPage } from "../../../src/whatif/questions/capacity/capacity-page.ts";
+import {
+  type CapacityReport,
+  capacityReport,
+} from "../../../src/whatif/questions/capacity/capacity-report.ts";
+import type { CapacityAssumptions } from "../../../src/whatif/questions/capacity/capacity-totals.ts";
 import { meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
-import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/replay/start-latency.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
 import { fleetTraffic } from "../../../src/whatif/trace/fleet-traffic.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { MEASURED_LATENCY, NO_LATENCY, type StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
 import { HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traces.ts";
 

@@ -2,16 +2,16 @@ import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { erlangB, erlangC, meanWait } from "../../../src/whatif/capacity/erlang.ts";
+import { erlangB, erlangC, meanWait } from "../../../src/whatif/questions/capacity/erlang.ts";
 import {
   directConnections,
   directLimit,
   POOL_WAIT_LIMIT_MS,
   type PoolRules,
   pooledConnections,
-} from "../../../src/whatif/capacity/pool-connections.ts";
-import { type Demand, replayScaling } from "../../../src/whatif/capacity/scaling-replay.ts";
-import { hitRatioOf, StackDistances } from "../../../src/whatif/capacity/stack-distance.ts";
+} from "../../../src/whatif/questions/capacity/pool-connections.ts";
+import { type Demand, replayScaling } from "../../../src/whatif/questions/capacity/scaling-replay.ts";
+import { hitRatioOf, StackDistances } from "../../../src/whatif/questions/capacity/stack-distance.ts";
 import { BEGIN, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traces.ts";
 
 describe("Erlang's formulas (validation 7: known values, to the digits given)", () => {

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { parseClient } from "../../../src/whatif/coupled/client-forms.ts";
-import { curveOf, type DelayChoice, pointAt, type SuspendDelay } from "../../../src/whatif/curve/curve.ts";
-import { simulateDelays } from "../../../src/whatif/curve/curve-simulation.ts";
-import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
+import {
+  curveOf,
+  type DelayChoice,
+  pointAt,
+  type SuspendDelay,
+} from "../../../src/whatif/gap-curve/curve.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { simulateDelays } from "../../../src/whatif/questions/curve/curve-simulation.ts";
 import { GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { DAY, HOUR, SECOND, traceOf } from "../../support/traces.ts";
 
 test("a client is a kind with options; omitted options have defaults", () => {

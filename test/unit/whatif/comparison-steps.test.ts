@@ -1,8 +1,15 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { comparisonJobs, comparisonOf, comparisonSteps } from "../../../src/whatif/compare/comparison.ts";
-import { ComputeComparison, replayByCompute } from "../../../src/whatif/compare/compute-comparison.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import {
+  comparisonJobs,
+  comparisonOf,
+  comparisonSteps,
+} from "../../../src/whatif/questions/compare/comparison.ts";
+import {
+  ComputeComparison,
+  replayByCompute,
+} from "../../../src/whatif/questions/compare/compute-comparison.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { HOUR, type Row, traceOf } from "../../support/traces.ts";
 

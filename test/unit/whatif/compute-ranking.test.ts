@@ -3,10 +3,10 @@ import {
   ComputeRanking,
   listedComputes,
   MAX_COMPUTES_LISTED,
-} from "../../../src/whatif/curve/compute-ranking.ts";
-import { curveLimits } from "../../../src/whatif/curve/curve-limits.ts";
-import type { ComputeReading } from "../../../src/whatif/curve/curve-reading.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
+} from "../../../src/whatif/gap-curve/compute-ranking.ts";
+import type { ComputeReading } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { curveLimits } from "../../../src/whatif/questions/curve/curve-limits.ts";
 
 /** A compute whose best delay saves this much active time. */
 function reading(number: number, gainMs: number): ComputeReading {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkArrivals } from "../../../src/recordings/trace/trace.ts";
-import { billOf, weightedCostMs } from "../../../src/whatif/curve/costs.ts";
+import { checkArrivals } from "../../../src/traffic/recorded/trace/trace.ts";
+import { billOf, weightedCostMs } from "../../../src/whatif/gap-curve/costs.ts";
 import {
   type Curve,
   clairvoyantBound,
@@ -9,14 +9,14 @@ import {
   pointAt,
   pointOf,
   type SuspendDelay,
-} from "../../../src/whatif/curve/curve.ts";
+} from "../../../src/whatif/gap-curve/curve.ts";
 import {
   bestDelay,
   bestDelayOf,
   cheapestWithin,
   type DelayConstraints,
   MAX_DELAYS_TRIED,
-} from "../../../src/whatif/curve/optimum.ts";
+} from "../../../src/whatif/gap-curve/optimum.ts";
 import { emptyGaps, GapReader, gapsOf, mergeGaps } from "../../../src/whatif/trace/gaps.ts";
 import { BEGIN, DAY, HOUR, periodOf, plainGaps, poisson, requestsOf, SECOND } from "../../support/traces.ts";
 

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
-import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
-import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import type { CurveConstraints } from "../../../src/whatif/curve/curve-summary.ts";
-import { meanLatencyMs } from "../../../src/whatif/curve/mean-latency.ts";
+import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
 import {
   type Question,
   type QuestionInput,
   questionFrom,
   type WorldDefaults,
-} from "../../../src/whatif/report/question.ts";
+} from "../../../src/whatif/question/question.ts";
+import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
+import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
+import type { CurveConstraints } from "../../../src/whatif/questions/curve/curve-summary.ts";
 import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
 import { DAY, type Row, SECOND, traceOf } from "../../support/traces.ts";
 
 function complete<T>(work: Generator<unknown, T>): T {

@@ -2,17 +2,17 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import sqlParser from "node-sql-parser";
 import { describe, expect, test } from "vitest";
-import { csvInput } from "../../../src/recordings/formats/csv-input.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
-import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { DIALECTS, type Dialect, gapQuery } from "../../../src/whatif/gap-rows/gap-query.ts";
-import type { GapRow } from "../../../src/whatif/gap-rows/gap-row.ts";
-import { gapRowSink } from "../../../src/whatif/gap-rows/gap-row-reader.ts";
-import { GapTable } from "../../../src/whatif/gap-rows/gap-table.ts";
-import { NO_LATENCY } from "../../../src/whatif/replay/start-latency.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
+import { csvInput } from "../../../src/traffic/recorded/formats/csv-input.ts";
+import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
+import { DIALECTS, type Dialect, gapQuery } from "../../../src/whatif/trace/gap-query.ts";
+import type { GapRow } from "../../../src/whatif/trace/gap-row.ts";
+import { gapRowSink } from "../../../src/whatif/trace/gap-row-reader.ts";
+import { GapTable } from "../../../src/whatif/trace/gap-table.ts";
 import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { NO_LATENCY } from "../../../src/whatif/units/start-latency.ts";
 import {
   anyRequests,
   csvOf,

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { pointOf } from "../../../src/whatif/curve/curve.ts";
-import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { runToEnd } from "../../../src/whatif/curve/delay-replays.ts";
+import { pointOf } from "../../../src/whatif/gap-curve/curve.ts";
+import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
 import { DayStatistics } from "../../../src/whatif/held-out/day-statistics.ts";
 import { dayTotals, sumOfDays } from "../../../src/whatif/held-out/day-totals.ts";
+import { runToEnd } from "../../../src/whatif/questions/curve/delay-replays.ts";
 import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { waitMsAt, waitsMsAt } from "../../../src/whatif/trace/long-gap-waits.ts";

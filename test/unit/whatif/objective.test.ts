@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { collectParts } from "../../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
-import { startWorthS } from "../../../src/whatif/curve/costs.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
-import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
-import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { meanLatencyMs } from "../../../src/whatif/curve/mean-latency.ts";
-import { fleetGapsOf, replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
-import { type Question, questionFrom, type WorldDefaults } from "../../../src/whatif/report/question.ts";
+import { collectParts } from "../../../src/traffic/recorded/trace/trace.ts";
+import { startWorthS } from "../../../src/whatif/gap-curve/costs.ts";
+import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import { type Question, questionFrom, type WorldDefaults } from "../../../src/whatif/question/question.ts";
+import { fleetGapsOf, replayComputes } from "../../../src/whatif/question/replay-jobs.ts";
+import { comparisonJobs, comparisonOf } from "../../../src/whatif/questions/compare/comparison.ts";
+import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
+import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
 import { type Traffic, trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
 import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traces.ts";
 
 const MINUTE = 60 * SECOND;

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
-import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
-import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import type { CurveSummary } from "../../../src/whatif/curve/curve-summary.ts";
-import { meanLatencyMs } from "../../../src/whatif/curve/mean-latency.ts";
-import { moneyWithMargin } from "../../../src/whatif/report/number-format.ts";
-import { type QuestionInput, questionFrom, type WorldDefaults } from "../../../src/whatif/report/question.ts";
+import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import {
+  type QuestionInput,
+  questionFrom,
+  type WorldDefaults,
+} from "../../../src/whatif/question/question.ts";
+import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
+import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
+import type { CurveSummary } from "../../../src/whatif/questions/curve/curve-summary.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { meanLatencyMs } from "../../../src/whatif/units/mean-latency.ts";
+import { moneyWithMargin } from "../../../src/whatif/units/number-format.ts";
 import { DAY, HOUR, poisson, type Row, SECOND, traceOf } from "../../support/traces.ts";
 
 const NO_LATENCY = { kind: "fixed", ms: 0 } as const;

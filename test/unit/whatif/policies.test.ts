@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { weightedCostMs } from "../../../src/whatif/curve/costs.ts";
+import { weightedCostMs } from "../../../src/whatif/gap-curve/costs.ts";
 import { POLICY_FORMS, parsePolicy } from "../../../src/whatif/policies/parse.ts";
 import type { SleepSchedule } from "../../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../../src/whatif/policies/ski-rental.ts";
 import { PolicyReplay } from "../../../src/whatif/replay/policy-replay.ts";
-import { StartLatencies } from "../../../src/whatif/replay/start-latency.ts";
+import { StartLatencies } from "../../../src/whatif/units/start-latency.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
 import {
   BEGIN,

@@ -2,14 +2,17 @@ import { parseHTML } from "linkedom";
 import { expect, test } from "vitest";
 import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { capacityCharts } from "../../../src/whatif/capacity/capacity-charts.ts";
-import { capacityPage } from "../../../src/whatif/capacity/capacity-page.ts";
-import { type CapacityReport, capacityReport } from "../../../src/whatif/capacity/capacity-report.ts";
-import { money } from "../../../src/whatif/report/number-format.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
-import { startsCharts } from "../../../src/whatif/starts/starts-charts.ts";
-import { startsReport } from "../../../src/whatif/starts/starts-report.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { capacityCharts } from "../../../src/whatif/questions/capacity/capacity-charts.ts";
+import { capacityPage } from "../../../src/whatif/questions/capacity/capacity-page.ts";
+import {
+  type CapacityReport,
+  capacityReport,
+} from "../../../src/whatif/questions/capacity/capacity-report.ts";
+import { startsCharts } from "../../../src/whatif/questions/starts/starts-charts.ts";
+import { startsReport } from "../../../src/whatif/questions/starts/starts-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { money } from "../../../src/whatif/units/number-format.ts";
 import { DAY, HOUR, type Row, SECOND, traceOf } from "../../support/traces.ts";
 
 /** One request of 1 s every 10 s, with a working set that every size holds. */

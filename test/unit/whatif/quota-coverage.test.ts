@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { bootstrapWidening, recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
-import { widenedInterval } from "../../../src/whatif/quota/forecast-interval.ts";
-import { quotaMonths } from "../../../src/whatif/quota/quota-months.ts";
-import { quotaPage } from "../../../src/whatif/quota/quota-page.ts";
-import { quotaReport } from "../../../src/whatif/quota/quota-report.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { widenedInterval } from "../../../src/whatif/questions/quota/forecast-interval.ts";
+import { quotaMonths } from "../../../src/whatif/questions/quota/quota-months.ts";
+import { quotaPage } from "../../../src/whatif/questions/quota/quota-page.ts";
+import { quotaReport } from "../../../src/whatif/questions/quota/quota-report.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { bootstrapWidening, recordedDays } from "../../../src/whatif/units/bootstrap.ts";
 import { BEGIN, DAY, HOUR, periodOf } from "../../support/traces.ts";
 
 const RUNS = Math.max(1, Number(process.env["STANDIN_TEST_RUNS"] ?? 1));

@@ -1,16 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
-import type { ComputeArrivals, Period } from "../../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { type BootstrapBlock, bootstrapBlocks, recordedDays } from "../../../src/whatif/quota/bootstrap.ts";
-import { forecastMonths } from "../../../src/whatif/quota/quota-forecast.ts";
-import { type MonthPeriod, monthsOf, quotaMonths } from "../../../src/whatif/quota/quota-months.ts";
-import { quotaPage } from "../../../src/whatif/quota/quota-page.ts";
-import { type QuotaQuestion, quotaReport, quotaRuns } from "../../../src/whatif/quota/quota-report.ts";
-import { UseProfile, useProfile } from "../../../src/whatif/quota/use-profile.ts";
-import { predictionInterval } from "../../../src/whatif/replay/replications.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
+import type { ComputeArrivals, Period } from "../../../src/traffic/recorded/trace/trace.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { forecastMonths } from "../../../src/whatif/questions/quota/quota-forecast.ts";
+import { type MonthPeriod, monthsOf, quotaMonths } from "../../../src/whatif/questions/quota/quota-months.ts";
+import { quotaPage } from "../../../src/whatif/questions/quota/quota-page.ts";
+import {
+  type QuotaQuestion,
+  quotaReport,
+  quotaRuns,
+} from "../../../src/whatif/questions/quota/quota-report.ts";
+import { UseProfile, useProfile } from "../../../src/whatif/questions/quota/use-profile.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
+import { type BootstrapBlock, bootstrapBlocks, recordedDays } from "../../../src/whatif/units/bootstrap.ts";
+import { predictionInterval } from "../../../src/whatif/units/replications.ts";
 import { BEGIN, DAY, HOUR, periodOf, poisson, type Row, requestsOf, SECOND } from "../../support/traces.ts";
 
 const at = (text: string) => Date.parse(text);

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { curveOf, pointAt } from "../../../src/whatif/curve/curve.ts";
+import { curveOf, pointAt } from "../../../src/whatif/gap-curve/curve.ts";
 import { fixed } from "../../../src/whatif/policies/fixed.ts";
 import { FixedReplay } from "../../../src/whatif/replay/fixed-replay.ts";
 import { emptyOutcomeByDay, meteredMs } from "../../../src/whatif/replay/replay-outcome.ts";
+import { WaitHistogram } from "../../../src/whatif/replay/wait-histogram.ts";
+import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
 import {
   MEASURED_LATENCY,
   NO_LATENCY,
   StartLatencies,
   type StartLatency,
-} from "../../../src/whatif/replay/start-latency.ts";
-import { WaitHistogram } from "../../../src/whatif/replay/wait-histogram.ts";
-import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
+} from "../../../src/whatif/units/start-latency.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
 import {
   BEGIN,

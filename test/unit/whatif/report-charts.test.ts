@@ -1,16 +1,16 @@
 import { parseHTML } from "linkedom";
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import type { SuspendDelay } from "../../../src/whatif/curve/curve.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
-import { curveCharts } from "../../../src/whatif/curve/curve-charts.ts";
-import { readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { weekendsOf } from "../../../src/whatif/report/date-axis.ts";
-import { overlaps, type PointLabel, placeLabels } from "../../../src/whatif/report/label-placement.ts";
-import type { Chart } from "../../../src/whatif/report/page-layout.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
-import { drawChart } from "../../../src/whatif/report/svg.ts";
-import { timelineChart } from "../../../src/whatif/report/timeline-chart.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
+import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import { weekendsOf } from "../../../src/whatif/page/date-axis.ts";
+import { overlaps, type PointLabel, placeLabels } from "../../../src/whatif/page/label-placement.ts";
+import type { Chart } from "../../../src/whatif/page/page-layout.ts";
+import { drawChart } from "../../../src/whatif/page/svg.ts";
+import { timelineChart } from "../../../src/whatif/page/timeline-chart.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
+import { curveCharts } from "../../../src/whatif/questions/curve/curve-charts.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");

@@ -1,7 +1,7 @@
 import { parseHTML } from "linkedom";
 import { expect, test } from "vitest";
-import { reportHtml } from "../../../src/whatif/report/html.ts";
-import type { PageRow, ReportPage } from "../../../src/whatif/report/page-layout.ts";
+import { reportHtml } from "../../../src/whatif/page/html.ts";
+import type { PageRow, ReportPage } from "../../../src/whatif/page/page-layout.ts";
 
 const NO_INPUT = { notes: [], badRows: 0, bad: [] };
 

@@ -14,7 +14,7 @@ import {
   signed,
   spanText,
   waitWithMargin,
-} from "../../../src/whatif/report/number-format.ts";
+} from "../../../src/whatif/units/number-format.ts";
 
 test.each([
   ["never", "never"],

@@ -1,21 +1,19 @@
 import { expect, test } from "vitest";
-import { collectParts } from "../../../src/recordings/trace/trace.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { comparisonJobs, comparisonOf } from "../../../src/whatif/compare/comparison.ts";
-import { comparisonPage } from "../../../src/whatif/compare/comparison-page.ts";
-import type { SuspendDelay } from "../../../src/whatif/curve/curve.ts";
-import { CurveAnswer } from "../../../src/whatif/curve/curve-answer.ts";
-import { curveCharts } from "../../../src/whatif/curve/curve-charts.ts";
-import { curvePage } from "../../../src/whatif/curve/curve-page.ts";
-import { mergeReadings, readCurve } from "../../../src/whatif/curve/curve-reading.ts";
-import { MAX_DELAYS_TRIED } from "../../../src/whatif/curve/optimum.ts";
-import { fleetGapsOf, replayComputes } from "../../../src/whatif/replay/replay-jobs.ts";
-import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
-import { reportHtml } from "../../../src/whatif/report/html.ts";
-import { money } from "../../../src/whatif/report/number-format.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
-import { drawChart, standaloneSvg } from "../../../src/whatif/report/svg.ts";
-import { terminalText } from "../../../src/whatif/report/terminal-style.ts";
+import { collectParts } from "../../../src/traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
+import { mergeReadings, readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import { MAX_DELAYS_TRIED } from "../../../src/whatif/gap-curve/optimum.ts";
+import { reportHtml } from "../../../src/whatif/page/html.ts";
+import { drawChart, standaloneSvg } from "../../../src/whatif/page/svg.ts";
+import { terminalText } from "../../../src/whatif/page/terminal-style.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { fleetGapsOf, replayComputes } from "../../../src/whatif/question/replay-jobs.ts";
+import { comparisonJobs, comparisonOf } from "../../../src/whatif/questions/compare/comparison.ts";
+import { comparisonPage } from "../../../src/whatif/questions/compare/comparison-page.ts";
+import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
+import { curveCharts } from "../../../src/whatif/questions/curve/curve-charts.ts";
+import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import {
   selectPeriod,
   type Traffic,
@@ -23,6 +21,8 @@ import {
   trafficWithin,
 } from "../../../src/whatif/trace/known-traffic.ts";
 import { mergeSources } from "../../../src/whatif/trace/merge-sources.ts";
+import { money } from "../../../src/whatif/units/number-format.ts";
+import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { DAY, traceOf } from "../../support/traces.ts";
 
 const START = Date.parse("2026-03-02T00:00:00Z");

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import type { StartLatency } from "../../../src/whatif/replay/start-latency.ts";
-import { questionFrom } from "../../../src/whatif/report/question.ts";
-import { smallestPool } from "../../../src/whatif/starts/smallest-pool.ts";
-import { perMinuteQuantile, StartTimes } from "../../../src/whatif/starts/start-times.ts";
-import { startsCharts } from "../../../src/whatif/starts/starts-charts.ts";
-import { startsPage } from "../../../src/whatif/starts/starts-page.ts";
-import { startsReport, startsSteps } from "../../../src/whatif/starts/starts-report.ts";
-import type { StartsQuestion } from "../../../src/whatif/starts/starts-runs.ts";
+import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { smallestPool } from "../../../src/whatif/questions/starts/smallest-pool.ts";
+import { perMinuteQuantile, StartTimes } from "../../../src/whatif/questions/starts/start-times.ts";
+import { startsCharts } from "../../../src/whatif/questions/starts/starts-charts.ts";
+import { startsPage } from "../../../src/whatif/questions/starts/starts-page.ts";
+import { startsReport, startsSteps } from "../../../src/whatif/questions/starts/starts-report.ts";
+import type { StartsQuestion } from "../../../src/whatif/questions/starts/starts-runs.ts";
 import { type Traffic, trafficOf, trafficWithin } from "../../../src/whatif/trace/known-traffic.ts";
+import type { StartLatency } from "../../../src/whatif/units/start-latency.ts";
 import { BEGIN, DAY, HOUR, periodOf, SECOND, traceOf } from "../../support/traces.ts";
 
 describe("starts added in any order", () => {

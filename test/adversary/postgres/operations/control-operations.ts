@@ -1,4 +1,4 @@
-import type { ControlRoute } from "../../../../src/control/document/answers.ts";
+import type { ControlRoute } from "../../../../src/control-api/document/answers.ts";
 import type { Ids } from "../../../support/contract-scene.ts";
 
 /** One call of a route of the control API. */

@@ -1,4 +1,4 @@
-import { coverage } from "../../../../src/api/coverage/coverage.ts";
+import { coverage } from "../../../../src/platform-api/coverage.ts";
 import type { Scene, SceneApi } from "../../../support/contract-scene.ts";
 import { EXAMPLES, type Example } from "../../../support/operation-examples.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { partsFor } from "../../../../src/cli/whatif-databases/duckdb-runner.ts";
+import { partsFor } from "../../../../src/cli/whatif/databases/duckdb-runner.ts";
 
 const GIB = 1024 ** 3;
 

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { capacityCommand } from "../../../../src/cli/commands/whatif/capacity-command.ts";
+import { compareCommand } from "../../../../src/cli/commands/whatif/compare-command.ts";
 import { repeatCommand, resolvedQuestionFlags } from "../../../../src/cli/whatif/manifest.ts";
-import { capacityCommand } from "../../../../src/cli/whatif-commands/capacity-command.ts";
-import { compareCommand } from "../../../../src/cli/whatif-commands/compare-command.ts";
-import { builtInProfile } from "../../../../src/whatif/report/prices.ts";
-import { questionFrom } from "../../../../src/whatif/report/question.ts";
+import { questionFrom } from "../../../../src/whatif/question/question.ts";
 import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
+import { builtInProfile } from "../../../../src/whatif/units/prices.ts";
 import { DAY, traceOf } from "../../../support/traces.ts";
 
 /** The repeat command in the manifest for this command line. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { whatIfCommand } from "../../../../src/cli/commands/whatif.ts";
+import { whatIfCommand } from "../../../../src/cli/commands/whatif/whatif.ts";
 
 /** The options of every what-if command whose value is a time. */
 const TIMES = whatIfCommand().commands.flatMap((command) =>

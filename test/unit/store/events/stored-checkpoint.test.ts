@@ -1,12 +1,12 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Checkpoint } from "../../../../src/simulation/checkpoint.ts";
-import { CorruptFile } from "../../../../src/store/journal/journal-checksum.ts";
 import {
   packCheckpoint,
   unpackCheckpoint,
   unpackCheckpointInSteps,
 } from "../../../../src/store/journal/stored-checkpoint.ts";
+import { CorruptFile } from "../../../../src/store/tables/journal-checksum.ts";
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: `row-${index}`, text: 'é\n"],\n}}', list: [index] }));

@@ -4,12 +4,12 @@ import { migrate } from "drizzle-orm/better-sqlite3/migrator";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EVENTS_PER_BLOCK } from "../../../../src/store/journal/block-size.ts";
+import { StoredEvents } from "../../../../src/store/journal/stored-events.ts";
 import {
   CorruptFile,
   chainChecksum,
   type StoredEvent,
-} from "../../../../src/store/journal/journal-checksum.ts";
-import { StoredEvents } from "../../../../src/store/journal/stored-events.ts";
+} from "../../../../src/store/tables/journal-checksum.ts";
 import { expectHolds } from "../../../support/properties.ts";
 
 const TYPES = ["ActivityRecorded", "ComputeActivated", "ComputeSuspended", "WorldReset"];

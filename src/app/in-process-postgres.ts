@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import type { RunStatement } from "../control-api/http/sql-fields.ts";
+import type { DescribeBranchData, FindWritten } from "../platform/model/data-description.ts";
+import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
+import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
+import { EngineError } from "../postgres/engine/engine.ts";
+import type { ClientOrigin } from "../postgres/sessions/client-session.ts";
+import { CannotRunError } from "../scenario/run/target.ts";
+import type { WorldsHandle } from "../worlds/world-handle.ts";
+
+import { DEFAULT_MAX_BRANCH_HISTORY, type PostgresOptions, PostgresPort } from "./open-gateway.ts";
+import { VOLUMES } from "./run-files.ts";
+import type { RunSql } from "./sql-route.ts";
+
+const HOST = "127.0.0.1";
+const MAX_ENGINES = 32;
+const EXTENSION_NAME = "platform";
+
+export type InProcessPostgres = {
+  /** Opens a free port of this machine for Postgres clients. */
+  listen(): Promise<PostgresAddress>;
+  readonly runSql: RunSql;
+  readonly runStatement: RunStatement;
+  readonly describeBranchData: DescribeBranchData;
+  readonly findWritten: FindWritten;
+  /** Serves a connection that is within a WebSocket. */
+  readonly acceptStream: (stream: Duplex, origin: ClientOrigin) => void;
+  /** The data of branches may be needed no more. It is removed soon. */
+  dataReleased(): void;
+  readonly dataUsage: () => DataUsage;
+  readonly dataProblem: () => string | undefined;
+  /** Called before a world is copied whose data may have changed since its position was stored. */
+  prepareCopy(world: string): Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Runs Postgres for the computes of these worlds. Rejects with an `EngineError` if none is installed. `data`: the
+ * directory of the worlds; `undefined`: the data of the branches is deleted by `close`.
+ */
+export async function openInProcessPostgres(
+  worlds: WorldsHandle,
+  data: string | undefined,
+  {
+    engineBin,
+    ignoresLoad,
+  }: Partial<Pick<PostgresOptions, "engineBin">> & Pick<PostgresOptions, "ignoresLoad">,
+): Promise<InProcessPostgres> {
+  const directory = data ?? mkdtempSync(join(tmpdir(), "standin-data-"));
+  const options = {
+    dataDirectory: directory,
+    volumes: join(directory, VOLUMES),
+    tlsDirectory: join(directory, "tls"),
+    engine: "auto" as const,
+    engineBin,
+    maxEngines: MAX_ENGINES,
+    maxBranchHistory: DEFAULT_MAX_BRANCH_HISTORY,
+    maxData: DEFAULT_MAX_DATA,
+    requireTls: false,
+    proxyProtocol: false,
+    extensionName: EXTENSION_NAME,
+    ignoresLoad,
+  };
+  const warn = (message: string) => process.emitWarning(`standin: ${message}`);
+  const port = new PostgresPort(worlds, options, {
+    error: (error, message) => warn(`${message}: ${error instanceof Error ? error.message : String(error)}`),
+    warn,
+    info: () => undefined,
+  });
+  const close = async () => {
+    await port.close();
+    if (data === undefined) rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    await port.openEngine();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    async listen() {
+      const { port: number } = await port.listen(0, HOST);
+      // URIs with an address need no name resolution, and are the same on every machine but for the port.
+      return { host: HOST, port: number, hostNamesResolve: false };
+    },
+    runSql: (request) => port.sql(request),
+    runStatement: (world, statement, signal) => port.execute(world.name, statement, signal),
+    describeBranchData: (row) => port.describeData(row),
+    findWritten: port.findWritten,
+    acceptStream: (stream, origin) => port.accept(stream, origin),
+    dataReleased: () => port.dataReleased(),
+    dataUsage: () => port.dataUsage(),
+    dataProblem: port.dataProblem,
+    prepareCopy: (world) => port.prepareCopy(world),
+    close,
+  };
+}
+
+/** Postgres for the steps of a scenario that execute SQL. */
+export async function openPostgresOfRun(
+  worlds: WorldsHandle,
+  data: string | undefined,
+): Promise<InProcessPostgres> {
+  try {
+    return await openInProcessPostgres(worlds, data, { ignoresLoad: true });
+  } catch (error) {
+    if (error instanceof EngineError) throw new CannotRunError(`sql steps need Postgres: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,214 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Profile } from "../../../platform/catalog/profile-defaults-and-limits.ts";
+import type { SizeRange } from "../../../platform/catalog/sizes.ts";
+import { randomFrom } from "../../../simulation/random.ts";
+import { DEFAULTS } from "../../../whatif/question/question.ts";
+import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import { capacityPage } from "../../../whatif/questions/capacity/capacity-page.ts";
+import { capacityReport } from "../../../whatif/questions/capacity/capacity-report.ts";
+import type { PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
+import { CliError } from "../../terminal/cli-error.ts";
+import { interruptible } from "../../terminal/interrupt.ts";
+import { integerParser, parseBytesOption, parseDurationOption } from "../../terminal/option-parsers.ts";
+import { runWithProgress } from "../../terminal/run-with-progress.ts";
+import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
+import { openTraces } from "../../whatif/open-traffic.ts";
+import {
+  addOutputOptions,
+  addQuestionOptions,
+  numberAbove,
+  numberAtLeast,
+  type OutputOptions,
+  parseShareOption,
+  type QuestionOptions,
+  questionFromOptions,
+  reservedOption,
+} from "../../whatif/question-options.ts";
+import { outputResult } from "../../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+
+type CapacityOptions = QuestionOptions &
+  OutputOptions &
+  TraceOptions & {
+    readonly size: SizeRange;
+    readonly loadPerRequest: number;
+    readonly memoryPerRequest?: number;
+    readonly reserved: number;
+    readonly poolBy: PoolBy;
+    readonly workingSet?: number;
+    readonly blocksPerRequest: number;
+    readonly skew: number;
+    readonly storageRead: number;
+    readonly tolerate: number;
+  };
+
+const MAX_BLOCKS = 100_000;
+const BYTES_PER_GB = 1024 ** 3;
+
+export function capacityCommand(): Command {
+  const command = new Command("capacity").description(
+    "estimate the cost of compute sizes, and whether they can handle the traffic",
+  );
+  addTraceOptions(command);
+  addQuestionOptions(command, ["cu", "coldStartWorth"])
+    .addOption(
+      new Option("--size <range>", "compute sizes in CU: each size in the range, and autoscaling over it")
+        .argParser(parseSizeRangeOption)
+        .default({ minCu: 0.25, maxCu: 2 }, "0.25..2"),
+    )
+    .addOption(
+      new Option("--load-per-request <vcpu>", "vCPUs that a running request uses")
+        .argParser(numberAbove(0))
+        .default(1),
+    )
+    .addOption(
+      new Option(
+        "--memory-per-request <size>",
+        "memory that a running request uses, such as 64MiB; autoscaling follows it",
+      ).argParser(parseBytesOption),
+    )
+    .addOption(reservedOption())
+    .addOption(
+      new Option(
+        "--pool-by <what>",
+        "what has its own connection pool; to pool as the platform does, give source and --map source=user+database",
+      )
+        .choices(["compute", "source"])
+        .default("compute"),
+    )
+    .addOption(
+      new Option(
+        "--working-set <size>",
+        "size of the data that requests read, such as 4GiB; autoscaling follows it, and cache hit ratios are reported",
+      ).argParser(parseBytesOption),
+    )
+    .addOption(
+      new Option(
+        "--blocks-per-request <n>",
+        "number of 8 KiB blocks that a request reads from the working set",
+      )
+        .argParser(integerParser(1, MAX_BLOCKS))
+        .default(10),
+    )
+    .addOption(
+      new Option("--skew <share>", "skew of the reads: 0 is uniform; near 1, few blocks get most reads")
+        .argParser(parseSkewOption)
+        .default(0.8),
+    );
+  command
+    .addOption(
+      new Option(
+        "--storage-read <duration>",
+        "how much longer a block takes from storage than from the cache: 1ms or 1 (milliseconds)",
+      )
+        .argParser(parseDurationOption)
+        .default(1, "1ms"),
+    )
+    .addOption(
+      new Option(
+        "--tolerate <share>",
+        "share of the active time that may be throttled, and of requests that may be rejected, such as 0.1%",
+      )
+        .argParser(parseShareOption)
+        .default(0, "0%"),
+    );
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
+  $ standin whatif capacity busy.csv --size 0.25..2
+  $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
+    )
+    .action(async (paths: string[], options: CapacityOptions, invokedCommand: Command) =>
+      interruptible((signal) => runCapacity(paths, options, invokedCommand, signal)),
+    );
+}
+
+async function runCapacity(
+  paths: readonly string[],
+  options: CapacityOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<void> {
+  checkCache(options, command);
+  const opened = await openTraces(paths, options, command, signal);
+  const { traffic, inputSummary, world } = opened;
+  try {
+    // The sizes of the world are not used, so no note may mention them.
+    const { question, profile } = await questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
+    const ranges = sizeRangesOf(options.size, profile.sizes);
+    const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } =
+      options;
+    const { storageRead: storageReadMs, tolerate } = options;
+    const cache =
+      workingSet === undefined
+        ? undefined
+        : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew, storageReadMs };
+    const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
+    const assumptions = { loadPerRequest, memoryGbPerRequest, tolerate, reserved, poolBy, cache };
+    const work = capacityReport(traffic, ranges, profile, question, assumptions, randomFrom(question.seed));
+    const report = await runWithProgress(work, "replaying computes", traffic.computes.length, signal);
+    const result = {
+      summary: { ...report, input: inputSummary },
+      page: capacityPage(report),
+      charts: async () =>
+        (await import("../../../whatif/questions/capacity/capacity-charts.ts")).capacityCharts(report),
+    };
+    await outputResult(
+      result,
+      {
+        command,
+        resolvedFlags: {
+          ...resolvedQuestionFlags(question, opened),
+          ...(cache === undefined ? { "blocks-per-request": [], skew: [], "storage-read": [] } : {}),
+        },
+        inputs: inputSummary.files,
+        question: { ...questionSummary(question), sizes: options.size, ...report.assumptions },
+      },
+      options,
+    );
+  } finally {
+    opened.close();
+  }
+}
+
+/** The options about reads require --working-set. */
+function checkCache({ workingSet }: CapacityOptions, command: Command): void {
+  const cacheOptions = command.options.filter((one) =>
+    ["blocksPerRequest", "skew", "storageRead"].includes(one.attributeName()),
+  );
+  const typed = cacheOptions.find((one) => command.getOptionValueSource(one.attributeName()) === "cli");
+  if (workingSet === undefined && typed !== undefined)
+    throw new CliError(`${typed.long} requires --working-set`, true);
+}
+
+/** Each size between the bounds (inclusive) as a fixed size, then the whole range. */
+function sizeRangesOf({ minCu, maxCu }: SizeRange, { autoscaled, fixedOnly }: Profile["sizes"]): SizeRange[] {
+  if (minCu === maxCu && fixedOnly.includes(minCu)) return [{ minCu, maxCu }];
+  for (const cu of [minCu, maxCu]) {
+    if (fixedOnly.includes(cu))
+      throw new CliError(`--size: ${cu} CU is available only as a fixed size and cannot bound a range`, true);
+    if (!autoscaled.includes(cu)) {
+      const known = [...autoscaled, ...fixedOnly].join(", ");
+      throw new CliError(`--size: ${cu} CU is not a size of this profile; its sizes are ${known}`, true);
+    }
+  }
+  const fixedSizes = autoscaled
+    .filter((cu) => cu >= minCu && cu <= maxCu)
+    .map((cu) => ({ minCu: cu, maxCu: cu }));
+  return minCu === maxCu ? fixedSizes : [...fixedSizes, { minCu, maxCu }];
+}
+
+function parseSizeRangeOption(text: string): SizeRange {
+  const [minCu = Number.NaN, maxCu = minCu, ...more] = text.split("..").map(numberAtLeast(0));
+  if (more.length === 0 && minCu <= maxCu) return { minCu, maxCu };
+  throw new InvalidArgumentError("It must be a size such as 1, or a range such as 0.25..2.");
+}
+
+function parseSkewOption(text: string): number {
+  const value = numberAtLeast(0)(text);
+  if (value < 1) return value;
+  throw new InvalidArgumentError("It must be a number of at least 0 and below 1.");
+}

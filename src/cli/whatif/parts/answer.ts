@@ -1,0 +1,27 @@
+import type { Period } from "../../../traffic/recorded/trace/trace.ts";
+import type { Question } from "../../../whatif/question/question.ts";
+import type { ReplayJob } from "../../../whatif/question/replay-jobs.ts";
+import type { ReplayOutcome } from "../../../whatif/replay/replay-outcome.ts";
+import type { CoveredTraffic } from "../../../whatif/trace/traffic-summary.ts";
+import type { InputSummary } from "../open-traffic.ts";
+import type { WhatifResult } from "../report-output.ts";
+
+/** What a report needs besides the outcomes of its replays. Plain values, the same in all parts. */
+export type AnswerSetup = {
+  readonly question: Question;
+  readonly period: Period;
+  /** Their number. */
+  readonly computes: number;
+  readonly input: InputSummary;
+};
+
+/** What to replay, and the report of the outcomes. */
+export type Answer = {
+  readonly passes: readonly { readonly period: Period; readonly jobs: readonly ReplayJob[] }[];
+  /** `outcomes`: by pass and job. */
+  readonly result: (outcomes: readonly (readonly ReplayOutcome[])[]) => WhatifResult;
+};
+
+export function coveredBy({ period, computes }: AnswerSetup): CoveredTraffic {
+  return { period, computes: { length: computes } };
+}

@@ -1,0 +1,43 @@
+import { randomFrom } from "../../../simulation/random.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import { backtestOf } from "../../../whatif/questions/backtest/backtest.ts";
+import { backtestPage } from "../../../whatif/questions/backtest/backtest-page.ts";
+import { BacktestPlan } from "../../../whatif/questions/backtest/backtest-plan.ts";
+import { backtestPolicies } from "../../../whatif/questions/backtest/backtest-policies.ts";
+import { type FoldLength, foldsOf } from "../../../whatif/questions/backtest/folds.ts";
+import type { FoldTraining } from "../../../whatif/questions/backtest/training.ts";
+import { type Answer, type AnswerSetup, coveredBy } from "./answer.ts";
+
+export type BacktestSetup = AnswerSetup & {
+  readonly command: "backtest";
+  readonly fold: FoldLength;
+  readonly platformDelay: SuspendDelay;
+  /** Policies in addition to the default ones. */
+  readonly policies: readonly string[];
+  /** One for each fold. */
+  readonly training: readonly FoldTraining[];
+};
+
+export function backtestAnswer(setup: BacktestSetup): Answer {
+  const { question, period, fold, platformDelay, training, input } = setup;
+  const policies = backtestPolicies(question, platformDelay, setup.policies);
+  const folds = foldsOf(period, fold);
+  const plan = new BacktestPlan(period, { question, fold, folds, training, policies });
+  return {
+    passes: plan.passes,
+    result(outcomes) {
+      const backtest = backtestOf(
+        coveredBy(setup),
+        { question, fold, folds, training, policies },
+        plan.foldOutcomes(outcomes),
+        randomFrom(question.seed),
+      );
+      return {
+        summary: { ...backtest, input },
+        page: backtestPage(backtest),
+        charts: async () =>
+          (await import("../../../whatif/questions/backtest/backtest-charts.ts")).backtestCharts(backtest),
+      };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { randomFrom } from "../../../simulation/random.ts";
+import { comparisonJobs, comparisonOf } from "../../../whatif/questions/compare/comparison.ts";
+import { comparisonPage } from "../../../whatif/questions/compare/comparison-page.ts";
+import { type Answer, type AnswerSetup, coveredBy } from "./answer.ts";
+
+export type CompareSetup = AnswerSetup & {
+  readonly command: "compare";
+  readonly policies: readonly string[];
+  readonly replications: number;
+};
+
+export function compareAnswer(setup: CompareSetup): Answer {
+  const { question, period, policies, replications, input } = setup;
+  const jobs = comparisonJobs(policies, question, replications);
+  return {
+    passes: [{ period, jobs }],
+    result([outcomes = []]) {
+      const comparison = comparisonOf(coveredBy(setup), question, jobs, outcomes, randomFrom(question.seed));
+      return {
+        summary: { ...comparison, input },
+        page: comparisonPage(comparison),
+        charts: async () =>
+          (await import("../../../whatif/questions/compare/comparison-charts.ts")).comparisonCharts(
+            comparison,
+          ),
+      };
+    },
+  };
+}

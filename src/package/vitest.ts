@@ -1,0 +1,100 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { type TestAPI, test as vitestTest } from "vitest";
+import { recordWorld } from "../cli/history/record-world.ts";
+import type { StandinOptions } from "./create-options.ts";
+import { createStandin } from "./create-standin.ts";
+import type { Standin } from "./standin-world.ts";
+
+/** That of vitest, so that a test file needs one import. */
+export { expect } from "vitest";
+
+export type SimTestOptions = {
+  /** Options of the world that each test forks. Its files are in a temporary directory. */
+  readonly options?: Omit<StandinOptions, "data">;
+  /** Called once per test file, before the first fork. */
+  readonly prepare?: (sim: Standin) => Promise<void> | void;
+  /** Directory for the scenarios of failed tests. Default: `standin-failures`. */
+  readonly failures?: string;
+};
+
+const DEFAULT_FAILURES = "standin-failures";
+const MAX_NAME_LENGTH = 80;
+
+/**
+ * The `test` of vitest with the fixture `sim`: a world of its own for each test, forked from a prepared one and
+ * closed after the test. For a failed test, writes a scenario with its requests and prints the path.
+ */
+export function simTest({
+  options = {},
+  prepare,
+  failures = DEFAULT_FAILURES,
+}: SimTestOptions = {}): TestAPI<{
+  readonly sim: Standin;
+}> {
+  return vitestTest.extend<{ readonly sim: Standin; readonly preparedSim: PreparedWorld }>({
+    preparedSim: [
+      // biome-ignore lint/correctness/noEmptyPattern: vitest reads the used fixtures from the pattern.
+      async ({}, use) => {
+        const data = mkdtempSync(join(tmpdir(), "standin-test-"));
+        const sim = await createStandin({ port: false, ...options, data });
+        try {
+          await prepare?.(sim);
+          const head = (await sim.events()).at(-1)?.seq ?? 0;
+          await use({ sim, data, head });
+        } finally {
+          await sim.close();
+          rmSync(data, { recursive: true, force: true });
+        }
+      },
+      { scope: "file" },
+    ],
+    sim: async ({ preparedSim: { sim, data, head }, task }, use) => {
+      const name = `test-${task.id.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}`;
+      const fork = await sim.fork({ name });
+      try {
+        await use(fork);
+        if (task.result?.state === "fail") await writeScenario(data, name, head, failures, task.name);
+      } finally {
+        await fork.close();
+      }
+    },
+  }) as TestAPI<{ readonly sim: Standin }>;
+}
+
+/** The `test` of vitest with the fixture `sim`: a new world for each test. */
+export const test: TestAPI<{ readonly sim: Standin }> = simTest();
+
+type PreparedWorld = {
+  readonly sim: Standin;
+  readonly data: string;
+  /** The newest event of the preparation. */
+  readonly head: number;
+};
+
+/** Never fails, so that the failure of the test remains the only one. */
+async function writeScenario(
+  data: string,
+  world: string,
+  head: number,
+  directory: string,
+  testName: string,
+): Promise<void> {
+  const name = testName
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, MAX_NAME_LENGTH);
+  try {
+    mkdirSync(directory, { recursive: true });
+    const out = join(directory, `${name}.yaml`);
+    for (const file of [out, join(directory, `${name}.world.sqlite`)]) rmSync(file, { force: true });
+    await recordWorld({ data, world, from: { seq: head }, out });
+    process.stderr.write(
+      `standin: wrote the requests of "${testName}" to ${out}; repeat them with: npx standin run ${relative(process.cwd(), out)}\n`,
+    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`standin: no scenario of "${testName}": ${reason}\n`);
+  }
+}

@@ -1,0 +1,48 @@
+import type { ComputeHost } from "../compute/compute-host.ts";
+import { EngineExited, hasExited } from "../data/engine-exit.ts";
+import type { EngineAddress } from "../engine/engine.ts";
+import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
+import { EngineUnreachable } from "../relay/engine-login.ts";
+import type { ServedWorld } from "./served-world.ts";
+import type { Admitted } from "./world-connections.ts";
+
+/**
+ * Starts the engine if necessary, and opens a session of a database with `open`. The client works meanwhile, so that its
+ * compute does not suspend. The caller releases the host after the session. `isEnded`: whether the world has ended
+ * the connection.
+ */
+export async function openEngineSession<T>(
+  host: ComputeHost,
+  served: ServedWorld,
+  admitted: Admitted,
+  database: string,
+  open: (address: EngineAddress) => Promise<T>,
+  isEnded: () => boolean,
+): Promise<T> {
+  if (!(await served.beginWork(admitted))) throw new ConnectionRejected(CLIENT_ERRORS.terminated);
+  try {
+    return await acquireAndOpen(host, database, open).catch((error: unknown) => {
+      // Postgres was killed, and is started again, unless the world has ended the session meanwhile.
+      if (!(error instanceof EngineExited) || isEnded()) throw error;
+      return acquireAndOpen(host, database, open);
+    });
+  } finally {
+    served.endWork(admitted);
+  }
+}
+
+async function acquireAndOpen<T>(
+  host: ComputeHost,
+  database: string,
+  open: (address: EngineAddress) => Promise<T>,
+): Promise<T> {
+  const engine = await host.acquire();
+  try {
+    await engine.openToClients(database);
+    return await open(engine.address);
+  } catch (error) {
+    host.release();
+    const isLost = error instanceof EngineUnreachable && (await hasExited(engine));
+    throw isLost ? new EngineExited("Postgres has exited", { cause: error }) : error;
+  }
+}

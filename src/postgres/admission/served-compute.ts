@@ -1,0 +1,185 @@
+import { findConnection } from "../../platform/rules/compute/open-connections.ts";
+import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import { cacheStatisticsOf } from "../compute/branch-content.ts";
+import { ComputeHost, type ComputeHostOptions } from "../compute/compute-host.ts";
+import { CpuLoad } from "../compute/cpu-load.ts";
+import { MarkSchedule } from "../data/mark-schedule.ts";
+import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
+import type { ClientError } from "../protocol/messages.ts";
+import { ComputeSpans } from "./spans.ts";
+
+/** The blocks that sessions have read are counted when there was no work for a moment: less than a span's silence. */
+const STATISTICS_DELAY_MS = 250;
+
+/** Until roles and databases that could not be applied are applied again, in wall-clock time. */
+const APPLY_AGAIN_MS = 2_000;
+/** A: as `max_wal_senders` of a stock Postgres. The others are those of standin and of read replicas. */
+const MAX_REPLICATIONS = 10;
+
+export type ServedComputeOptions = Omit<ComputeHostOptions, "onUnexpectedExit" | "onWritten"> & {
+  readonly ignoresLoad?: boolean | undefined;
+  readonly openSpans: Set<ComputeSpans>;
+  readonly onError: (error: unknown, message: string) => void;
+};
+
+/** A client's session, from its admission. */
+export type ServedSession = {
+  /** Whether it has a session of the engine. */
+  isRelaying(): boolean;
+  end(error: ClientError): void;
+};
+
+/** One compute of a world: its engine, the sessions of its clients, and their work. */
+export class ServedCompute {
+  readonly host: ComputeHost;
+  readonly spans: ComputeSpans;
+  readonly #world: WorldHandle;
+  readonly #endpointId: string;
+  readonly #ignoresLoad: boolean;
+  readonly #onError: (error: unknown, message: string) => void;
+  readonly #marks: MarkSchedule;
+  /** By their connections. */
+  readonly #sessions = new Map<string, ServedSession>();
+  #sampling: NodeJS.Timeout | undefined;
+  #applying: NodeJS.Timeout | undefined;
+  #replications = 0;
+
+  constructor(world: WorldHandle, endpointId: string, options: ServedComputeOptions) {
+    this.#world = world;
+    this.#endpointId = endpointId;
+    this.#ignoresLoad = options.ignoresLoad === true;
+    this.#onError = options.onError;
+    this.spans = new ComputeSpans(
+      world,
+      endpointId,
+      new CpuLoad(() => (this.#ignoresLoad ? undefined : this.host.cpuMs())),
+      options.openSpans,
+    );
+    this.host = new ComputeHost({
+      ...options,
+      onWritten: (bytes) => {
+        if (!this.#ignoresLoad) this.spans.addWritten(bytes);
+      },
+      onUnexpectedExit: (log) => {
+        options.onError(new Error(log), `the Postgres process of ${endpointId} has exited`);
+        // One that is still connecting does so again.
+        this.#endSessions((session) => session.isRelaying(), CLIENT_ERRORS.terminated);
+      },
+    });
+    this.#marks = new MarkSchedule(() => this.host.mark(() => this.spans.idleSince));
+  }
+
+  attach(connectionId: string, session: ServedSession): void {
+    this.#sessions.set(connectionId, session);
+  }
+
+  detach(connectionId: string): void {
+    this.#sessions.delete(connectionId);
+  }
+
+  /** Begins work of a session, unless the compute sleeps or its connection was closed in the world. */
+  beginWork(transaction: Transaction, connectionId: string): boolean {
+    const { world, now } = transaction;
+    const phase = world.computes.get(this.#endpointId)?.phase;
+    if (phase?.state !== "active" || phase.suspending) return false;
+    if (findConnection(world, this.#endpointId, connectionId, now) === undefined) return false;
+    this.spans.begin(transaction, connectionId);
+    return true;
+  }
+
+  /** Bytes that a session has sent to its client. */
+  addTransferred(bytes: number): void {
+    if (!this.#ignoresLoad) this.spans.addTransferred(bytes);
+  }
+
+  endWork(connectionId: string): void {
+    this.spans.end(connectionId);
+    this.#marks.workEnded();
+    if (this.#ignoresLoad) return;
+    this.#sampling ??= setTimeout(() => void this.sampleNow(), STATISTICS_DELAY_MS).unref();
+  }
+
+  /** Reads the statistics of the work since the last sample; `undefined` if there was none. Never rejects. */
+  sampleNow(): Promise<void> | undefined {
+    if (this.#sampling === undefined) return undefined;
+    clearTimeout(this.#sampling);
+    this.#sampling = undefined;
+    return this.host.sampleData().then(
+      (sample) => {
+        if (sample === undefined) return;
+        if (sample.blocks !== undefined) this.spans.addBlocks(sample.blocks);
+        this.spans.setLogicalSize(sample.logicalSizeBytes);
+      },
+      // The engine was stopped meanwhile.
+      () => undefined,
+    );
+  }
+
+  /** Gives the world's figures of the cache to the extension's view. */
+  publishCacheStatistics(): void {
+    if (!this.host.isRunning) return;
+    Promise.resolve(
+      this.#world.transact(({ world }) => cacheStatisticsOf(world.computes.get(this.#endpointId))),
+    )
+      .then((statistics) => this.host.publishCacheStatistics(statistics))
+      .catch((error) =>
+        this.#onError(error, `the cache statistics of ${this.#endpointId} could not be written`),
+      );
+  }
+
+  /** Applies roles and databases that the API has changed, if the compute works on this branch. */
+  applyContent(branchId: string): void {
+    if (!this.host.isRunning) return;
+    Promise.resolve(
+      this.#world.transact(({ world }) => world.computes.get(this.#endpointId)?.branchId === branchId),
+    )
+      .then((isOfBranch) => (isOfBranch ? this.host.syncContent() : undefined))
+      .catch((error) => {
+        this.#onError(error, `roles or databases of ${branchId} could not be applied; it is tried again`);
+        this.#applyLater();
+      });
+  }
+
+  /** A client has held a lock for too long. The next start of the engine applies them, too. */
+  #applyLater(): void {
+    clearTimeout(this.#applying);
+    this.#applying = setTimeout(() => {
+      if (this.host.isRunning) this.host.syncContent().catch(() => this.#applyLater());
+    }, APPLY_AGAIN_MS).unref();
+  }
+
+  /** A session of the replication protocol begins. Throws `ConnectionRejected` if there are too many. */
+  beginReplication(): () => void {
+    if (this.#replications >= MAX_REPLICATIONS)
+      throw new ConnectionRejected(CLIENT_ERRORS.tooManyReplications);
+    this.#replications += 1;
+    return () => {
+      this.#replications -= 1;
+    };
+  }
+
+  /** Resolves when the world has the roles and databases that SQL has changed so far. Never rejects. */
+  learnContent(): Promise<void> {
+    return this.host
+      .syncContent()
+      .catch((error) => this.#onError(error, "changed roles or databases could not be read"));
+  }
+
+  /** Ends the sessions, then stops the engine. */
+  stop(): void {
+    this.endSessions(CLIENT_ERRORS.terminated);
+    this.host
+      .stop()
+      .catch((error) => this.#onError(error, `the Postgres process of ${this.#endpointId} did not stop`));
+  }
+
+  endSessions(error: ClientError): void {
+    this.#endSessions(() => true, error);
+  }
+
+  #endSessions(isEnded: (session: ServedSession) => boolean, error: ClientError): void {
+    const ended = [...this.#sessions].filter(([, session]) => isEnded(session));
+    for (const [connectionId] of ended) this.#sessions.delete(connectionId);
+    for (const [, session] of ended) session.end(error);
+  }
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { waitUntil } from "../../http/world-clock-wait.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import {
+  type ConnectionFaults,
+  combineConnectionFaults,
+  connectionTarget,
+} from "../../platform/rules/fault/connection-fault.ts";
+import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
+import {
+  ConnectionDropped,
+  ConnectionRejected,
+  refusedConnection,
+  rejectedByFault,
+} from "../protocol/errors.ts";
+
+/** A session of a client, as the world sees it. */
+export type Admitted = {
+  readonly endpointId: string;
+  readonly connectionId: string;
+  /** Queries that a fault still allows; absent: no fault limits them. */
+  remainingQueries?: number;
+  /** The last event of the world when a transaction last allowed work. */
+  allowedAtSeq?: number;
+};
+
+/** Matches the faults against a connection, and counts it. */
+export function matchConnection(transaction: Transaction, endpointId: string): ConnectionFaults {
+  const compute = transaction.world.computes.get(endpointId);
+  if (compute === undefined) return combineConnectionFaults([]);
+  const matched = transaction.execute({ type: "MatchFaults", target: connectionTarget(compute) });
+  return combineConnectionFaults(matched.ok ? matched.value : []);
+}
+
+/** Waits as faults want it, then rejects the connection if they want that. */
+export async function endureFaults(world: WorldHandle, { delays, end }: ConnectionFaults): Promise<void> {
+  for (const { ms, clock } of delays) {
+    if (clock === "wall") await sleep(ms);
+    else await waitUntil(world, world.now() + ms);
+  }
+  if (end === undefined) return;
+  const { fault, outcome } = end;
+  throw outcome.kind === "drop_connection"
+    ? new ConnectionDropped(fault)
+    : new ConnectionRejected(
+        rejectedByFault(outcome.code, outcome.message ?? `rejected by the fault "${fault}"`),
+      );
+}
+
+/**
+ * The connection counts in the world, and starts the compute if it is idle. Returns the instant when the compute
+ * is expected to be active, or the rejection: an error that is thrown within a transaction would fail its commit.
+ */
+export function connect(
+  transaction: Transaction,
+  { endpointId, connectionId }: Admitted,
+  client: { readonly database: string; readonly pooled: boolean; readonly source: string },
+): SimTime | ConnectionRejected {
+  const activity = { endpointId, kind: "connect", connectionId, ...client } as const;
+  const recorded = transaction.execute({ type: "RecordActivity", activity });
+  if (!recorded.ok)
+    return new ConnectionRejected(refusedConnection(recorded.refusal, client.database, client.pooled));
+  const event = recorded.value.find(({ type }) => type === "ActivityRecorded");
+  return transaction.now + (event?.type === "ActivityRecorded" ? event.waitedMs : 0);
+}
+
+export function disconnect(transaction: Transaction, endpointId: string, connectionId: string): void {
+  // Refused if a suspend has closed it already.
+  transaction.execute({
+    type: "RecordActivity",
+    activity: { endpointId, kind: "disconnect", connectionId },
+  });
+}

@@ -1,0 +1,81 @@
+import type { SimTime } from "../../kernel/time.ts";
+import type { RecordedEvent } from "../../platform/model/events.ts";
+import { changesContent } from "../../platform/rules/branch/content-history.ts";
+import type { WorldData } from "../data/world-data.ts";
+import { CLIENT_ERRORS } from "../protocol/errors.ts";
+import type { ComputeChanges } from "./compute-changes.ts";
+import type { ServedCompute } from "./served-compute.ts";
+
+export type WorldEventsOptions = {
+  /** By endpoint. */
+  readonly computes: ReadonlyMap<string, ServedCompute>;
+  readonly changes: ComputeChanges;
+  readonly data: WorldData;
+  readonly onError: (error: unknown, message: string) => void;
+};
+
+/** What the events of a world change in its sessions and engines. */
+export class WorldEvents {
+  readonly #options: WorldEventsOptions;
+
+  constructor(options: WorldEventsOptions) {
+    this.#options = options;
+  }
+
+  /** Events of one commit. None: the world was restored or is closing, so what the sessions know may be wrong. */
+  follow(events: readonly RecordedEvent[]): Promise<void> | void {
+    const { computes, changes } = this.#options;
+    let newData: SimTime | undefined;
+    const restored: string[] = [];
+    if (events.length === 0) this.#stopAll();
+    for (const event of events) {
+      switch (event.type) {
+        case "ComputeSuspending":
+        case "ComputeSuspended":
+        case "ComputeDeleted":
+          computes.get(event.endpointId)?.stop();
+          break;
+        case "WorldReset":
+          this.#stopAll();
+          break;
+        case "BranchRestored":
+          restored.push(event.branchId);
+          newData = event.at;
+          break;
+        case "BranchCreated":
+        case "SnapshotCreated":
+          newData = event.at;
+          break;
+        case "SpanEnded":
+          computes.get(event.endpointId)?.publishCacheStatistics();
+          break;
+        default:
+      }
+      if (changesContent(event))
+        for (const compute of computes.values()) compute.applyContent(event.branchId);
+      if ("endpointId" in event && typeof event.endpointId === "string") changes.notify(event.endpointId);
+    }
+    if (newData !== undefined) return this.#followData(newData, restored);
+  }
+
+  /** Restored branches have other data from now on. What their clients have done is marked before. */
+  async #followData(at: SimTime, restoredBranches: readonly string[]): Promise<void> {
+    const { data, onError } = this.#options;
+    const computes = [...this.#options.computes.values()].filter(({ host }) =>
+      restoredBranches.includes(host.branchId ?? ""),
+    );
+    for (const compute of computes) compute.endSessions(CLIENT_ERRORS.terminated);
+    try {
+      await data.resolveReferences(at);
+    } catch (error) {
+      onError(error, "the data of a new branch or snapshot could not be marked");
+    }
+    for (const compute of computes) compute.stop();
+  }
+
+  #stopAll(): void {
+    const { computes, changes } = this.#options;
+    for (const compute of computes.values()) compute.stop();
+    changes.notifyAll();
+  }
+}

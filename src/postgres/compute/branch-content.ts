@@ -1,0 +1,139 @@
+import { largestMaxConnections, maxConnections } from "../../platform/catalog/sizes.ts";
+import type { Role } from "../../platform/model/branch-content.ts";
+import { EMPTY_CACHE } from "../../platform/model/cache.ts";
+import type { Compute } from "../../platform/model/compute.ts";
+import { originalId } from "../../platform/rules/branch/build-branch.ts";
+import { findRole } from "../../platform/rules/branch/role.ts";
+import { verifierId } from "../../platform/rules/branch/secret-references.ts";
+import { effectiveRange } from "../../platform/rules/compute/open-connections.ts";
+import { profileOfWorld } from "../../platform/world/world.ts";
+import { formatVerifier, newVerifier, parseVerifier, type Verifier } from "../../worlds/scram-verifier.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
+import type { Content, LearnedChanges } from "../engine/content.ts";
+import { isOwnRole, OWN_DATABASES } from "../engine/engine.ts";
+import type { FileCacheStatistics } from "../engine/extension.ts";
+import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
+import type { EnginePlan } from "./primary-cluster.ts";
+
+/** `undefined` if the branch has no such role, or if the role cannot log in. */
+export function verifierOfRole(
+  transaction: Transaction,
+  branchId: string,
+  roleName: string,
+): Verifier | undefined {
+  if (isOwnRole(roleName)) return undefined;
+  const branch = transaction.world.branches.get(branchId);
+  const role = branch === undefined ? undefined : findRole(branch, roleName);
+  if (role?.ok !== true) return undefined;
+  const verifier = storedVerifier(transaction, role.value);
+  return verifier === undefined ? undefined : parseVerifier(verifier);
+}
+
+/** What the engine of a compute needs to know of the world. */
+export function enginePlan(transaction: Transaction, historyId: string, endpointId: string): EnginePlan {
+  const { world } = transaction;
+  const compute = requireCompute(world.computes.get(endpointId));
+  const project = world.projects.get(compute.projectId);
+  if (project === undefined) throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
+  const profile = profileOfWorld(world);
+  const isReplica = compute.type === "read_only";
+  return {
+    historyId,
+    branchId: compute.branchId,
+    data: world.branchData.get(compute.branchId),
+    pgVersion: project.pgVersion,
+    isReplica,
+    // Postgres replays a log only if it may have as many connections as the primary, whose size may have changed.
+    maxConnections: isReplica
+      ? largestMaxConnections(profile)
+      : maxConnections(profile, effectiveRange(compute)),
+    logicalReplication: project.settings.enable_logical_replication === true,
+    content: contentOf(transaction, compute.branchId),
+    cacheStatistics: cacheStatisticsOf(compute),
+  };
+}
+
+/**
+ * Reports what SQL has changed to the world, and returns the content that the branch then has, or why the world
+ * refuses the changes: an error that is thrown within a transaction would fail its commit.
+ */
+export function learnContent(
+  transaction: Transaction,
+  endpointId: string,
+  { createdRoles, changedPasswords, ...others }: LearnedChanges,
+): Content | Error {
+  const { branchId } = requireCompute(transaction.world.computes.get(endpointId));
+  const learned = transaction.execute({
+    type: "LearnBranchContent",
+    branchId,
+    createdRoles: createdRoles.map(({ name, verifier }) => ({ name, noLogin: verifier === undefined })),
+    changedPasswords: changedPasswords.map(({ name }) => name),
+    ...others,
+  });
+  if (!learned.ok) return new Error(learned.refusal.message);
+  const verifiers = new Map(
+    [...createdRoles, ...changedPasswords].map(({ name, verifier }) => [name, verifier]),
+  );
+  for (const event of learned.value) {
+    const [name, secretId] =
+      event.type === "RoleCreated"
+        ? [event.role.name, event.role.secretId]
+        : event.type === "RolePasswordReset"
+          ? [event.roleName, event.secretId]
+          : [];
+    if (name === undefined || secretId === undefined) continue;
+    const verifier = verifiers.get(name);
+    // A reset or restored history may have left a password or a verifier under these ids.
+    transaction.deleteSecret(secretId);
+    if (verifier === undefined) transaction.deleteSecret(verifierId(secretId));
+    else transaction.storeSecret(verifierId(secretId), verifier);
+  }
+  return contentOf(transaction, branchId);
+}
+
+export function cacheStatisticsOf(compute: Compute | undefined): FileCacheStatistics {
+  const { hits, misses, used, writes } =
+    compute?.phase.state === "active" ? compute.phase.cache : EMPTY_CACHE;
+  return {
+    file_cache_misses: misses,
+    file_cache_hits: hits,
+    file_cache_used: used,
+    file_cache_writes: writes,
+  };
+}
+
+function contentOf(transaction: Transaction, branchId: string): Content {
+  const branch = transaction.world.branches.get(branchId);
+  if (branch === undefined) throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
+  // Earlier releases allowed names that the cluster itself uses.
+  const roles = branch.roles.filter(({ name }) => !isOwnRole(name));
+  const databases = branch.databases.filter(({ name }) => !OWN_DATABASES.some((own) => own === name));
+  return {
+    roles: roles.map((role) => ({
+      name: role.name,
+      verifier: role.noLogin === true ? undefined : (storedVerifier(transaction, role) ?? ""),
+    })),
+    databases: databases.map((database) => ({
+      id: originalId(database),
+      name: database.name,
+      owner: database.ownerName,
+    })),
+  };
+}
+
+/** Of a password that is stored without one, the verifier is stored by its first use. */
+function storedVerifier(transaction: Transaction, { secretId, noLogin }: Role): string | undefined {
+  if (noLogin === true) return undefined;
+  const stored = transaction.readSecret(verifierId(secretId));
+  if (stored !== undefined) return stored;
+  const password = transaction.readSecret(secretId);
+  if (password === undefined) return undefined;
+  const verifier = formatVerifier(newVerifier(password));
+  transaction.storeSecret(verifierId(secretId), verifier);
+  return verifier;
+}
+
+function requireCompute(compute: Compute | undefined): Compute {
+  if (compute === undefined) throw new ConnectionRejected(CLIENT_ERRORS.unknownEndpoint);
+  return compute;
+}

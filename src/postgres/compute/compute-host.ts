@@ -1,0 +1,206 @@
+import type { SimTime } from "../../kernel/time.ts";
+import { EngineExited } from "../data/engine-exit.ts";
+import { EngineError, type RunningEngine } from "../engine/engine.ts";
+import { type FileCacheStatistics, writeCacheStatistics } from "../engine/extension.ts";
+import { CLIENT_ERRORS, ConnectionRejected, engineUnavailable } from "../protocol/errors.ts";
+import { BlockStatistics, type DataSample } from "./block-statistics.ts";
+import type { ComputeCluster } from "./compute-cluster.ts";
+
+/** How long an engine without sessions stays up, in wall-clock time: a compute's next client comes soon. */
+const IDLE_ENGINE_MS = 60_000;
+
+export type ComputeHostOptions = {
+  readonly open: () => Promise<ComputeCluster>;
+  /** Rejects if too many engines run. The function that it returns frees the place. */
+  readonly reserve: () => Promise<() => void>;
+  readonly onStarted: (engine: RunningEngine) => void;
+  /** Clients have written log of this length. */
+  readonly onWritten: (bytes: number) => void;
+  readonly onUnexpectedExit: (log: string) => void;
+};
+
+/** Runs the engine of one compute while it has sessions. */
+export class ComputeHost {
+  readonly #options: ComputeHostOptions;
+  #running: Promise<RunningEngine> | undefined;
+  /** The engine that was started last. */
+  #engine: RunningEngine | undefined;
+  #stopping: Promise<void> = Promise.resolve();
+  #isStopping = false;
+  readonly #blocks = new WeakMap<RunningEngine, BlockStatistics>();
+  /** That of the engine that was started last. */
+  #cluster: ComputeCluster | undefined;
+  #volumeId: string | undefined;
+  #ended: Promise<void> = Promise.resolve();
+  #sessions = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(options: ComputeHostOptions) {
+    this.#options = options;
+  }
+
+  /** What the sessions have read since the last call, and the size of the data; `undefined` if that is not known. */
+  async sampleData(): Promise<DataSample | undefined> {
+    const running = await this.#running;
+    return running === undefined ? undefined : this.#blocks.get(running)?.sample();
+  }
+
+  /** Processor time of the engine that was started last; `undefined` if it is unknown. */
+  cpuMs(): number | undefined {
+    return this.#engine?.cpuMs();
+  }
+
+  /** Gives the values of the world's cache model to the extension's view. The cluster may still be created. */
+  publishCacheStatistics(statistics: FileCacheStatistics): void {
+    const directory = this.#cluster?.dataDirectory;
+    if (directory !== undefined) writeCacheStatistics(directory, statistics);
+  }
+
+  /** The branch of the engine that was started last. */
+  get branchId(): string | undefined {
+    return this.#cluster?.branchId;
+  }
+
+  /** The volume of the engine that was started last; `undefined` while the next one is opened. */
+  get volumeId(): string | undefined {
+    return this.#volumeId;
+  }
+
+  /** Marks what the clients have committed. */
+  async mark(idleSince: () => SimTime | undefined): Promise<void> {
+    const running = await this.#running;
+    if (running !== undefined) await this.#cluster?.mark(running, idleSince);
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Starts the engine unless it runs. Each call is followed by one of `release`. */
+  async acquire(): Promise<RunningEngine> {
+    this.#sessions += 1;
+    clearTimeout(this.#idleTimer);
+    try {
+      await this.#stopping;
+      this.#running ??= this.#start();
+      return await this.#running;
+    } catch (error) {
+      this.release();
+      if ((error as NodeJS.ErrnoException).code === "ENOSPC")
+        throw new ConnectionRejected(CLIENT_ERRORS.diskFull);
+      if (error instanceof EngineError) throw new ConnectionRejected(engineUnavailable(error.message));
+      throw error;
+    }
+  }
+
+  release(): void {
+    this.#sessions -= 1;
+    if (this.#sessions > 0) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (this.#sessions === 0) this.stop().catch(() => undefined);
+    }, IDLE_ENGINE_MS).unref();
+  }
+
+  /** Stops the engine. A later start waits until the process has exited. */
+  stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running === undefined) return this.#stopping;
+    this.#isStopping = true;
+    this.#stopping = running
+      .then(
+        async (engine) => {
+          await this.#changes;
+          await this.#cluster?.ending(engine);
+          await engine.stop();
+          await this.#ended;
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        this.#isStopping = false;
+      });
+    return this.#stopping;
+  }
+
+  /** Stops an engine without sessions; `undefined` if this would free no place. */
+  stopIfUnused(): Promise<void> | undefined {
+    if (this.#isStopping) return this.#stopping;
+    return this.isRunning && this.#sessions === 0 ? this.stop() : undefined;
+  }
+
+  /** Reads the roles and databases of the cluster, and reports what SQL has changed. */
+  syncContent(): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return this.#changes;
+    const done = this.#changes.then(async () => {
+      const engine = await running;
+      await this.#cluster?.syncContent(engine);
+    });
+    // A failure is reported once, and prevents neither later changes nor the stop.
+    this.#changes = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Resolves when the world knows all roles and databases that SQL has changed so far. */
+  contentIsKnown(): Promise<void> {
+    return this.#changes;
+  }
+
+  async #start(): Promise<RunningEngine> {
+    let free = () => {};
+    try {
+      free = await this.#options.reserve();
+      return await this.#startOn(free);
+    } catch (error) {
+      this.#running = undefined;
+      free();
+      throw error;
+    }
+  }
+
+  async #startOn(free: () => void): Promise<RunningEngine> {
+    // Otherwise the removal of the former volume would stop this engine.
+    this.#volumeId = undefined;
+    const cluster = await this.#options.open();
+    this.#cluster = cluster;
+    this.#volumeId = cluster.volumeId;
+    const ended = () => {
+      this.#ended = cluster.ended();
+      this.#ended.catch(() => undefined);
+    };
+    let isStarted = false;
+    try {
+      this.publishCacheStatistics(cluster.cacheStatistics);
+      const engine = await cluster.start();
+      isStarted = true;
+      this.#engine = engine;
+      this.#options.onStarted(engine);
+      let hasExited = false;
+      engine.exited.then((log) => {
+        hasExited = true;
+        free();
+        ended();
+        if (this.#running === undefined) return;
+        this.#running = undefined;
+        this.#options.onUnexpectedExit(log);
+      });
+      try {
+        await cluster.prepare(engine, this.#options.onWritten);
+        const blocks = new BlockStatistics(engine);
+        await blocks.sample();
+        this.#blocks.set(engine, blocks);
+      } catch (error) {
+        await engine.stop();
+        // Its exit was reported.
+        throw hasExited ? new EngineExited("Postgres has exited", { cause: error }) : error;
+      }
+      return engine;
+    } finally {
+      if (!isStarted) ended();
+      cluster.release();
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import type { SimTime } from "../../kernel/time.ts";
+import type { BranchData } from "../../platform/model/branch-data.ts";
+import type { OpenedData } from "../data/branch-volumes.ts";
+import type { WorldData } from "../data/world-data.ts";
+import { readAppliedContent, removeEarlierForm, writeAppliedContent } from "../engine/applied-content.ts";
+import { applyContent, clientDatabases, readContent } from "../engine/cluster-content.ts";
+import { ensureRights, type RevokedRights } from "../engine/cluster-rights.ts";
+import type { AppliedContent, Content, LearnedChanges } from "../engine/content.ts";
+import { asApplied, hasChanges, learnedChanges } from "../engine/content.ts";
+import type { Engine, RunningEngine } from "../engine/engine.ts";
+import type { FileCacheStatistics } from "../engine/extension.ts";
+import type { ComputeCluster } from "./compute-cluster.ts";
+
+/** What a compute's engine needs to know of the world, read when it starts. */
+export type EnginePlan = {
+  readonly historyId: string;
+  readonly branchId: string;
+  readonly pgVersion: number;
+  readonly data: BranchData | undefined;
+  /** Whether clients only read. */
+  readonly isReplica: boolean;
+  readonly maxConnections: number;
+  readonly logicalReplication: boolean;
+  readonly content: Content;
+  readonly cacheStatistics: FileCacheStatistics;
+};
+
+export type PrimaryClusterOptions = {
+  readonly engine: Engine;
+  readonly data: WorldData;
+  readonly plan: () => Promise<EnginePlan>;
+  /** Reports what SQL changed to the world, and returns the content that the world then has. */
+  readonly learn: (changes: LearnedChanges) => Promise<Content>;
+  /** Roles of a branch had rights that no client may have. They do not have them any more. */
+  readonly onRevoked: (rights: RevokedRights, branchId: string) => void;
+};
+
+/** The volume of a branch, which the clients of its primary compute write to. */
+export class PrimaryCluster implements ComputeCluster {
+  readonly branchId: string;
+  readonly dataDirectory: string;
+  readonly volumeId: string;
+  readonly cacheStatistics: FileCacheStatistics;
+  readonly #options: PrimaryClusterOptions;
+  readonly #plan: EnginePlan;
+  readonly #opened: OpenedData;
+
+  private constructor(options: PrimaryClusterOptions, plan: EnginePlan, opened: OpenedData) {
+    this.branchId = plan.branchId;
+    this.dataDirectory = opened.volume.dataDirectory;
+    this.volumeId = opened.volume.id;
+    this.cacheStatistics = plan.cacheStatistics;
+    this.#options = options;
+    this.#plan = plan;
+    this.#opened = opened;
+  }
+
+  static async open(options: PrimaryClusterOptions): Promise<PrimaryCluster> {
+    const plan = await options.plan();
+    return new PrimaryCluster(options, plan, await options.data.open(plan));
+  }
+
+  start(): Promise<RunningEngine> {
+    const { maxConnections, logicalReplication } = this.#plan;
+    const { dataDirectory } = this;
+    return this.#options.engine.start({ dataDirectory, maxConnections, logicalReplication });
+  }
+
+  async prepare(engine: RunningEngine, onWritten: (bytes: number) => void): Promise<void> {
+    await this.#reconcile(engine, this.#plan.content);
+    await removeEarlierForm(engine, await clientDatabases(engine));
+    await this.#options.data.began(this.branchId, this.#opened, engine, onWritten);
+  }
+
+  release(): void {
+    this.#opened.release();
+  }
+
+  async syncContent(engine: RunningEngine): Promise<void> {
+    const { content } = await this.#options.plan();
+    await this.#reconcile(engine, content);
+  }
+
+  mark(engine: RunningEngine, idleSince: () => SimTime | undefined): Promise<void> {
+    return this.#options.data.mark(engine, idleSince);
+  }
+
+  ending(engine: RunningEngine): Promise<void> {
+    return this.#options.data.ending(engine);
+  }
+
+  async ended(): Promise<void> {
+    this.#options.data.ended(this.#opened.volume);
+  }
+
+  /** First what SQL has changed goes to the world, then what the API has changed goes to the cluster. */
+  async #reconcile(engine: RunningEngine, content: Content): Promise<void> {
+    const revoked = await ensureRights(engine);
+    if (revoked.length > 0) this.#options.onRevoked(revoked, this.branchId);
+    const applied = await readAppliedContent(engine);
+    const changes = learnedChanges(applied, await readContent(engine));
+    const wanted = hasChanges(changes) ? await this.#options.learn(changes) : content;
+    const target = asApplied(wanted);
+    const before = withLearned(withIdsOf(applied, target), target, changes);
+    await applyContent(engine, before, wanted);
+    if (JSON.stringify(applied) !== JSON.stringify(target)) await writeAppliedContent(engine, target);
+  }
+}
+
+/** In clusters of earlier releases, databases have other ids than in the cluster that they were copied from. */
+function withIdsOf(applied: AppliedContent, wanted: AppliedContent): AppliedContent {
+  const wantedIds = new Set(wanted.databases.map(({ id }) => id));
+  const idOfName = new Map(wanted.databases.map(({ id, name }) => [name, id]));
+  return {
+    roles: applied.roles,
+    databases: applied.databases.map((database) =>
+      wantedIds.has(database.id) ? database : { ...database, id: idOfName.get(database.name) ?? database.id },
+    ),
+  };
+}
+
+/** The content that the cluster has: what was applied, and what was learned since. */
+function withLearned(
+  applied: AppliedContent,
+  wanted: AppliedContent,
+  changes: LearnedChanges,
+): AppliedContent {
+  const learnedRoles = new Set(
+    [...changes.createdRoles, ...changes.changedPasswords].map(({ name }) => name),
+  );
+  const learnedDatabases = new Set(
+    [...changes.createdDatabases, ...changes.changedOwners].map(({ name }) => name),
+  );
+  const droppedRoles = new Set(changes.droppedRoles);
+  const droppedDatabases = new Set(changes.droppedDatabases);
+  return {
+    roles: [
+      ...applied.roles.filter(({ name }) => !learnedRoles.has(name) && !droppedRoles.has(name)),
+      ...wanted.roles.filter(({ name }) => learnedRoles.has(name)),
+    ],
+    databases: [
+      ...applied.databases.filter(({ name }) => !learnedDatabases.has(name) && !droppedDatabases.has(name)),
+      ...wanted.databases.filter(({ name }) => learnedDatabases.has(name)),
+    ],
+  };
+}

@@ -1,0 +1,122 @@
+import type { WorldData } from "../data/world-data.ts";
+import type { Engine, RunningEngine, RunningStandby } from "../engine/engine.ts";
+import type { FileCacheStatistics } from "../engine/extension.ts";
+import type { Scratch } from "../volumes/volume.ts";
+import type { ComputeCluster } from "./compute-cluster.ts";
+import type { ComputeHost } from "./compute-host.ts";
+import type { EnginePlan } from "./primary-cluster.ts";
+
+export type ReplicaClusterOptions = {
+  readonly engine: Engine;
+  readonly data: WorldData;
+  readonly endpointId: string;
+  readonly plan: EnginePlan;
+  /** Runs the engine of the branch's primary compute. */
+  readonly writer: ComputeHost;
+};
+
+/**
+ * A copy of the volume of a branch, which follows the engine of the primary compute while that runs. It starts that
+ * engine for a moment, so that it begins with the roles, the databases and the rows of now. It is deleted when it is
+ * not used any more.
+ */
+export class ReplicaCluster implements ComputeCluster {
+  readonly branchId: string;
+  readonly dataDirectory: string;
+  readonly cacheStatistics: FileCacheStatistics;
+  readonly #options: ReplicaClusterOptions;
+  readonly #copy: Scratch;
+  readonly #primary: RunningEngine;
+  readonly #until: string;
+  readonly #release: () => void;
+  #standby: RunningStandby | undefined;
+  #unfollow: () => void = () => undefined;
+
+  private constructor(
+    options: ReplicaClusterOptions,
+    { copy, until }: { readonly copy: Scratch; readonly until: string },
+    primary: RunningEngine,
+    release: () => void,
+  ) {
+    this.branchId = options.plan.branchId;
+    this.dataDirectory = copy.dataDirectory;
+    this.cacheStatistics = options.plan.cacheStatistics;
+    this.#options = options;
+    this.#copy = copy;
+    this.#until = until;
+    this.#primary = primary;
+    this.#release = release;
+  }
+
+  static async open(options: ReplicaClusterOptions): Promise<ReplicaCluster> {
+    const { data, endpointId, writer } = options;
+    const { engine: primary, release } = await borrow(writer);
+    try {
+      return new ReplicaCluster(options, await data.copyRunning(primary, endpointId), primary, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async start(): Promise<RunningEngine> {
+    const { engine, plan, endpointId } = this.#options;
+    this.#standby = await engine.startStandby({
+      dataDirectory: this.dataDirectory,
+      maxConnections: plan.maxConnections,
+      name: endpointId,
+      primary: this.#primary.address,
+      until: this.#until,
+    });
+    return this.#standby;
+  }
+
+  async prepare(): Promise<void> {
+    this.#unfollow = this.#options.data.follow(this.branchId, (primary) => {
+      // A standby that was stopped meanwhile follows nothing.
+      this.#standby?.follow(primary.address).catch(() => undefined);
+    });
+  }
+
+  release(): void {
+    this.#release();
+  }
+
+  /** Those of the world are applied by the primary, and replayed here. */
+  async syncContent(): Promise<void> {
+    const { writer } = this.#options;
+    const { engine: primary, release } = await borrow(writer);
+    try {
+      await writer.contentIsKnown();
+      await this.#standby?.replayed(await primary.logPosition());
+    } finally {
+      release();
+    }
+  }
+
+  async mark(): Promise<void> {}
+
+  async ending(): Promise<void> {
+    this.#unfollow();
+  }
+
+  async ended(): Promise<void> {
+    this.#unfollow();
+    await this.#copy.remove();
+  }
+}
+
+/** The engine of a host, which is stopped by `release` if nothing else has used it. */
+async function borrow(
+  host: ComputeHost,
+): Promise<{ readonly engine: RunningEngine; readonly release: () => void }> {
+  const wasRunning = host.isRunning;
+  const engine = await host.acquire();
+  return {
+    engine,
+    release: () => {
+      host.release();
+      if (!wasRunning) host.stopIfUnused()?.catch(() => undefined);
+    },
+  };
+}

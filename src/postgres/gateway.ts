@@ -1,0 +1,348 @@
+import type { Duplex } from "node:stream";
+import type { WorldHandle, WorldsHandle } from "../worlds/world-handle.ts";
+import { ServedWorld } from "./admission/served-world.ts";
+import { BranchVolumes } from "./data/branch-volumes.ts";
+import type { DataLimit } from "./data/data-limit.ts";
+import { forgetPastData, hasExpiredData, LogRetention } from "./data/log-retention.ts";
+import { type DatabaseSeed, seedData } from "./data/seed-data.ts";
+import { findUnusedVolumes } from "./data/unused-volumes.ts";
+import { UsageMeter } from "./data/usage-meter.ts";
+import { type Engine, EngineError } from "./engine/engine.ts";
+import { KnownPasswords } from "./login/known-passwords.ts";
+import { LoginLimit } from "./login/login-limit.ts";
+import type { TlsIdentity } from "./login/tls-identity.ts";
+import { Pooler } from "./pooler/pooler.ts";
+import {
+  CLIENT_ERRORS,
+  ConnectionRejected,
+  dataLimitExceeded,
+  engineUnavailable,
+  unknownWorld,
+} from "./protocol/errors.ts";
+import { errorResponse } from "./protocol/messages.ts";
+import { CancelKeys } from "./relay/cancel-keys.ts";
+import { EngineLogins } from "./relay/engine-login.ts";
+import { SqlOverHttp } from "./serverless/sql-over-http.ts";
+import { type ClientOrigin, serveClient } from "./sessions/client-session.ts";
+import type { Volumes } from "./volumes/volumes.ts";
+
+export type GatewayOptions = {
+  readonly worlds: WorldsHandle;
+  readonly defaultWorld: string;
+  /**
+   * Stops the processes of a killed server. Throws `EngineError` if no Postgres is installed. Called when the
+   * first client connects.
+   */
+  readonly openEngine: () => Promise<Engine>;
+  readonly volumes: Volumes;
+  readonly tls: TlsIdentity;
+  readonly requireTls: boolean;
+  /** Whether each connection of the port begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
+  /** Whether the load of engines (blocks that sessions read, processor time) is not reported to their worlds. */
+  readonly ignoresLoad?: boolean | undefined;
+  /** Postgres processes that may run at the same time. */
+  readonly maxEngines: number;
+  /** Log that each branch retains, in bytes. */
+  readonly maxBranchHistory: number;
+  readonly dataLimit: DataLimit;
+  /** Data may have become unneeded. `removeUnusedVolumes` is called soon. */
+  readonly requestRemoval: () => void;
+  readonly onError: (error: unknown, message: string) => void;
+};
+
+/** How often data is looked for that a restored branch had before the retention, in milliseconds of wall-clock time. */
+const EXPIRATION_INTERVAL_MS = 30_000;
+
+export type GatewayFigures = {
+  readonly connections: number;
+  /** Connections that the gateway has ended with an error, by SQLSTATE. */
+  readonly errors: ReadonlyMap<string, number>;
+  /** Postgres processes that run. */
+  readonly engines: number;
+  readonly engineStarts: number;
+  /** Time until the started processes accepted connections, in milliseconds of wall-clock time. */
+  readonly engineStartMs: number;
+};
+
+type OpenedWorld = { readonly world: WorldHandle; readonly served: Promise<ServedWorld> };
+
+/** Accepts connections of Postgres clients, and relays them to the engines of their computes. */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #streams = new Set<Duplex>();
+  readonly #cancelKeys = new CancelKeys();
+  readonly #passwords = new KnownPasswords();
+  readonly #loginLimit = new LoginLimit();
+  readonly #logins = new EngineLogins(this.#cancelKeys);
+  readonly #pooler = new Pooler(this.#cancelKeys, this.#logins);
+  readonly #worlds = new Map<string, OpenedWorld>();
+  readonly #meter: UsageMeter;
+  readonly #expirations: NodeJS.Timeout;
+  readonly sqlOverHttp: SqlOverHttp;
+  #engine: Engine | undefined;
+  readonly #errors = new Map<string, number>();
+  #connections = 0;
+  #runningEngines = 0;
+  #engineStarts = 0;
+  #engineStartMs = 0;
+  #branchVolumes: BranchVolumes | undefined;
+  #logRetention: LogRetention | undefined;
+  #isClosing = false;
+  #removal: Promise<void> = Promise.resolve();
+  /** Volumes that no world needs any more. */
+  #waiting: readonly string[] = [];
+
+  constructor(options: GatewayOptions) {
+    const { volumes, dataLimit, onError } = options;
+    this.#options = options;
+    this.#meter = new UsageMeter({
+      volumes,
+      limit: dataLimit,
+      stopEngineOn: (volumeId) => this.#endSessionsOn(volumeId),
+      onError: (error) => onError(error, "the data of branches could not be measured; it is tried again"),
+    });
+    this.#expirations = setInterval(() => this.#requestExpired(), EXPIRATION_INTERVAL_MS).unref();
+    this.sqlOverHttp = new SqlOverHttp(this.#clientOptions());
+  }
+
+  /** Finds Postgres, and stops the processes of a killed server. Rejects with an `EngineError`. */
+  async openEngine(): Promise<Engine> {
+    this.#engine = await this.#options.openEngine();
+    return this.#engine;
+  }
+
+  /**
+   * Deletes the data of worlds and branches that do not exist any more. Stops the processes of a killed server
+   * first.
+   */
+  removeUnusedVolumes(): Promise<void> {
+    return this.#afterRemoval(() => this.#removeUnusedVolumes());
+  }
+
+  #afterRemoval(remove: () => Promise<void>): Promise<void> {
+    const removed = this.#removal.then(remove);
+    this.#removal = removed.catch(() => undefined);
+    return removed;
+  }
+
+  /** Serves the world, so that the positions of its data are stored before it is copied. */
+  async prepareCopy(world: string): Promise<void> {
+    await this.#servedWorld(world);
+  }
+
+  /** Fills databases of the default world. Rejects with a `ScriptError` or an `EngineError`. */
+  async seed(seed: DatabaseSeed): Promise<void> {
+    const { worlds, defaultWorld, volumes } = this.#options;
+    const world = worlds.world(defaultWorld);
+    if (world.ok) await seedData(world.value, await this.openEngine(), volumes, seed);
+  }
+
+  /** Ends all sessions and stops all engines. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#meter.close();
+    clearInterval(this.#expirations);
+    await this.#removal;
+    await Promise.all(
+      (await this.#servedWorlds()).map((served) => served.close(CLIENT_ERRORS.serverStopping)),
+    );
+    for (const stream of this.#streams) stream.destroy();
+    this.#engine?.close();
+  }
+
+  figures(): GatewayFigures {
+    return {
+      connections: this.#connections,
+      errors: this.#errors,
+      engines: this.#runningEngines,
+      engineStarts: this.#engineStarts,
+      engineStartMs: this.#engineStartMs,
+    };
+  }
+
+  /** What volumes take that no world needs any more. */
+  waitingBytes(): number {
+    const { usage } = this.#options.volumes;
+    return this.#waiting.reduce((sum, id) => sum + usage.bytesOf(id), 0);
+  }
+
+  /** Serves the connection of a client until its end. */
+  accept(stream: Duplex, origin: ClientOrigin): void {
+    this.#connections += 1;
+    if (this.#isClosing) {
+      stream.end(errorResponse(CLIENT_ERRORS.serverStopping));
+      return;
+    }
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
+    const { tls, requireTls, proxyProtocol, onError } = this.#options;
+    const options = {
+      ...this.#clientOptions(),
+      pooler: this.#pooler,
+      loginLimit: this.#loginLimit,
+      tls,
+      requireTls,
+      proxyProtocol,
+      onError,
+    };
+    void serveClient(stream, options, origin);
+  }
+
+  #clientOptions() {
+    return {
+      onClientError: (code: string) => this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1),
+      cancelKeys: this.#cancelKeys,
+      logins: this.#logins,
+      passwords: this.#passwords,
+      servedWorld: async (name: string | undefined) => {
+        if (this.#isClosing) throw new ConnectionRejected(CLIENT_ERRORS.serverStopping);
+        return this.#servedWorld(name ?? this.#options.defaultWorld);
+      },
+    };
+  }
+
+  async #removeUnusedVolumes(): Promise<void> {
+    const { volumes, worlds } = this.#options;
+    if (volumes.mayHaveProcesses()) await this.openEngine();
+    for (const [name, opened] of this.#worlds) {
+      const world = worlds.world(name);
+      if (world.ok && world.value === opened.world) continue;
+      this.#worlds.delete(name);
+      await (await opened.served.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
+    }
+    await this.#shortenLogs();
+  }
+
+  async #endSessionsOn(volumeId: string): Promise<void> {
+    const { problem = "data limit exceeded" } = this.#options.dataLimit;
+    for (const served of await this.#servedWorlds())
+      await served.endSessionsOn(volumeId, dataLimitExceeded(problem));
+  }
+
+  /** Nothing notifies of time that passes. */
+  #requestExpired(): void {
+    const { worlds, requestRemoval } = this.#options;
+    if (worlds.openWorlds().some(hasExpiredData)) requestRemoval();
+  }
+
+  #removeWhenReleased(pinned: readonly string[]): void {
+    const { volumes, requestRemoval } = this.#options;
+    void Promise.all(pinned.map((id) => volumes.whenReleased(id))).then(() => requestRemoval());
+  }
+
+  /** Deletes the log that no world needs any more, and then the volumes and bases. */
+  async #shortenLogs(): Promise<void> {
+    const engine = this.#engine;
+    for (const world of this.#options.worlds.openWorlds())
+      if (hasExpiredData(world)) await world.transact(forgetPastData);
+    if (engine !== undefined && !this.#isClosing) {
+      const retention = this.#retention(engine);
+      for (const { world } of await this.#servedWorlds()) await retention.advanceBases(world);
+      const data = await this.#options.worlds.branchData();
+      if (data !== undefined) await retention.deleteUnneeded(data);
+    }
+    await this.#deleteUnusedVolumes();
+  }
+
+  async #deleteUnusedVolumes(): Promise<void> {
+    const { volumes, worlds } = this.#options;
+    const { removable, pinned } = await findUnusedVolumes(volumes, worlds);
+    this.#waiting = [...removable, ...pinned];
+    if (pinned.length > 0) this.#removeWhenReleased(pinned);
+    for (const unused of removable) {
+      if (this.#isClosing) return;
+      for (const served of await this.#servedWorlds()) await served.stopEngineOn(unused);
+      // What a stopped engine leaves is processed in the background.
+      await volumes.whenReleased(unused);
+      await volumes.remove(unused);
+      this.#waiting = this.#waiting.filter((id) => id !== unused);
+    }
+  }
+
+  #retention(engine: Engine): LogRetention {
+    const { volumes, maxBranchHistory } = this.#options;
+    this.#logRetention ??= new LogRetention(engine, volumes, maxBranchHistory);
+    return this.#logRetention;
+  }
+
+  /** A world that was deleted and created again is another one. */
+  #servedWorld(name: string): Promise<ServedWorld> {
+    const world = this.#options.worlds.world(name);
+    if (!world.ok) throw new ConnectionRejected(unknownWorld(name));
+    const known = this.#worlds.get(name);
+    if (known?.world === world.value) return known.served;
+    // Entered at once, so that clients that connect together share it.
+    const served = this.#openWorld(world.value, known?.served);
+    this.#worlds.set(name, { world: world.value, served });
+    served.catch(() => {
+      if (this.#worlds.get(name)?.served === served) this.#worlds.delete(name);
+    });
+    return served;
+  }
+
+  async #openWorld(world: WorldHandle, previous: Promise<ServedWorld> | undefined): Promise<ServedWorld> {
+    await (await previous?.catch(() => undefined))?.close(CLIENT_ERRORS.terminated);
+    const { volumes, ignoresLoad, onError } = this.#options;
+    const engine = await this.openEngine().catch((error: unknown) => {
+      throw error instanceof EngineError ? new ConnectionRejected(engineUnavailable(error.message)) : error;
+    });
+    this.#branchVolumes ??= new BranchVolumes(engine, volumes);
+    return new ServedWorld(world, {
+      engine,
+      branchVolumes: this.#branchVolumes,
+      isTooLong: (volume, lsn) => this.#retention(engine).isTooLong(volume, lsn),
+      shortenLogs: () => {
+        this.#afterRemoval(() => this.#shortenLogs()).catch((error) =>
+          onError(error, "the log of a branch could not be shortened; it is tried again"),
+        );
+      },
+      ignoresLoad,
+      onError,
+      dataProblem: () => this.#options.dataLimit.problem,
+      reserveEngine: () => this.#reserveEngine(),
+      onEngineStarted: ({ startMs }) => {
+        this.#engineStarts += 1;
+        this.#engineStartMs += startMs;
+      },
+    });
+  }
+
+  /** The worlds that could be opened. */
+  async #servedWorlds(): Promise<ServedWorld[]> {
+    const opened = await Promise.allSettled([...this.#worlds.values()].map(({ served }) => served));
+    return opened.flatMap((world) => (world.status === "fulfilled" ? [world.value] : []));
+  }
+
+  /** Stops engines without sessions if all places are taken. */
+  async #reserveEngine(): Promise<() => void> {
+    const { maxEngines, dataLimit } = this.#options;
+    const { problem } = dataLimit;
+    if (problem !== undefined) throw new ConnectionRejected(dataLimitExceeded(problem));
+    while (this.#runningEngines >= maxEngines) {
+      const stopped = await this.#stopUnusedEngine();
+      if (!stopped)
+        throw new ConnectionRejected(
+          engineUnavailable(
+            `${maxEngines} Postgres processes are running, which is the limit (--max-engines); wait until a compute suspends`,
+          ),
+        );
+    }
+    this.#runningEngines += 1;
+    let isFree = false;
+    return () => {
+      if (!isFree) this.#runningEngines -= 1;
+      isFree = true;
+    };
+  }
+
+  async #stopUnusedEngine(): Promise<boolean> {
+    for (const served of await this.#servedWorlds()) {
+      const stopped = served.stopUnusedEngine();
+      if (stopped === undefined) continue;
+      await stopped;
+      return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,69 @@
+import { randomInt } from "node:crypto";
+import { createConnection } from "node:net";
+import type { EngineAddress } from "../engine/engine.ts";
+
+const CANCEL_REQUEST = 80_877_102;
+const MAX_INT32 = 2 ** 31 - 1;
+const CANCEL_TIMEOUT_MS = 5_000;
+
+/** How to find the session that works for a client. */
+type FindKey = () => EngineKey | undefined;
+type EngineKey = { readonly address: EngineAddress; readonly pid: number; readonly secret: Buffer };
+
+/** The key of a client, and the body of the BackendKeyData message that tells it. */
+type ClientKey = { readonly pid: number; readonly body: Buffer };
+
+/** The keys with which clients cancel queries. Those of the engines are not unique, so clients get others. */
+export class CancelKeys {
+  readonly #keys = new Map<number, { readonly secret: string; readonly find: FindKey }>();
+
+  /** Returns the body of the BackendKeyData message for the client. `body`: that of the engine. */
+  register(address: EngineAddress, body: Buffer): ClientKey {
+    const engine = { address, pid: body.readInt32BE(0), secret: Buffer.from(body.subarray(4)) };
+    return this.#register(() => engine);
+  }
+
+  /** Of a client whose session changes. `session`: the key of the one that works for it now. */
+  registerPooled(session: () => number | undefined): ClientKey {
+    return this.#register(() => this.#keys.get(session() ?? 0)?.find());
+  }
+
+  #register(find: FindKey): ClientKey {
+    let pid = randomInt(1, MAX_INT32);
+    while (this.#keys.has(pid)) pid = randomInt(1, MAX_INT32);
+    const replacement = Buffer.alloc(8);
+    replacement.writeInt32BE(pid, 0);
+    replacement.writeInt32BE(randomInt(1, MAX_INT32), 4);
+    this.#keys.set(pid, { secret: replacement.toString("hex", 4), find });
+    return { pid, body: replacement };
+  }
+
+  forget(pid: number): void {
+    this.#keys.delete(pid);
+  }
+
+  /** Cancels the query of the session with this key. Other keys are ignored, as in Postgres. */
+  async cancel(pid: number, secret: string): Promise<void> {
+    const key = this.#keys.get(pid);
+    if (key?.secret === secret) await this.cancelSession(pid);
+  }
+
+  /** Cancels the query of a session of the gateway itself. */
+  async cancelSession(clientPid: number): Promise<void> {
+    const key = this.#keys.get(clientPid)?.find();
+    if (key === undefined) return;
+    const { address, pid: enginePid, secret: engineSecret } = key;
+    const packet = Buffer.alloc(12);
+    packet.writeInt32BE(12 + engineSecret.length, 0);
+    packet.writeInt32BE(CANCEL_REQUEST, 4);
+    packet.writeInt32BE(enginePid, 8);
+    // The engine closes the connection once it has sent the signal.
+    await new Promise<void>((resolve) => {
+      const socket = createConnection(address.path);
+      socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+      socket.once("error", () => undefined).once("close", () => resolve());
+      socket.end(Buffer.concat([packet, engineSecret]));
+      socket.resume();
+    });
+  }
+}

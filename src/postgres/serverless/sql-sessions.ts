@@ -1,0 +1,166 @@
+import { AdmittedSession } from "../admission/admitted-session.ts";
+import { openEngineSession } from "../admission/open-engine-session.ts";
+import type { ServedCompute } from "../admission/served-compute.ts";
+import type { ServedWorld } from "../admission/served-world.ts";
+import type { Admitted } from "../admission/world-connections.ts";
+import { CLIENT_ERRORS } from "../protocol/errors.ts";
+import type { CancelKeys } from "../relay/cancel-keys.ts";
+import type { EngineLogins } from "../relay/engine-login.ts";
+import { SqlError } from "./sql-error.ts";
+import type { SqlLogin, SqlWork } from "./sql-request.ts";
+import { SqlSession } from "./sql-session.ts";
+import type { Json } from "./sql-values.ts";
+
+/** The source of traffic without an application name. */
+const DEFAULT_SOURCE = "sql-over-http";
+/** Sessions of one role and database that wait for the next request. */
+const MAX_IDLE_SESSIONS = 20;
+/** A session may end with its compute in the moment of a request; the next one wakes the compute. */
+const MAX_ATTEMPTS = 3;
+
+/** A session, and the connection that it is in the world. */
+type Connected = {
+  readonly session: SqlSession;
+  readonly admitted: Admitted;
+  readonly compute: ServedCompute;
+  readonly cancelPid: number | undefined;
+};
+
+/** When a request is cancelled. */
+type SqlLimits = {
+  /** The client does not wait any more. */
+  readonly signal: AbortSignal;
+  /** Wall-clock time from the begin of the execution. `undefined`: no limit. */
+  readonly timeoutMs?: number | undefined;
+};
+
+/** The SQLSTATE of a cancelled statement. */
+const QUERY_CANCELED = "57014";
+
+/** Sessions of engines for requests without a connection of their own. Each is open until its engine stops. */
+export class SqlSessions {
+  readonly #cancelKeys: CancelKeys;
+  readonly #logins: EngineLogins;
+  readonly #idle = new WeakMap<ServedWorld, Map<string, Connected[]>>();
+
+  constructor(cancelKeys: CancelKeys, logins: EngineLogins) {
+    this.#cancelKeys = cancelKeys;
+    this.#logins = logins;
+  }
+
+  /** Executes in a session that no other request uses meanwhile. */
+  async execute(served: ServedWorld, login: SqlLogin, work: SqlWork, limits: SqlLimits): Promise<Json> {
+    const idle = this.#idleSessions(served, login);
+    for (let attempt = 1; ; attempt += 1) {
+      const connected = (await takeUsable(idle)) ?? (await this.#connect(served, login));
+      const { session, admitted, compute, cancelPid } = connected;
+      if (!(await served.beginWork(admitted)) && attempt < MAX_ATTEMPTS) {
+        session.close(CLIENT_ERRORS.terminated);
+        continue;
+      }
+      const cancel = () => {
+        if (cancelPid !== undefined) void this.#cancelKeys.cancelSession(cancelPid);
+      };
+      try {
+        await compute.host.acquire();
+        try {
+          const result = await executeWithin(limits, cancel, () => session.execute(work));
+          if (session.hasChangedCatalog) await compute.learnContent();
+          return result;
+        } finally {
+          compute.host.release();
+        }
+      } finally {
+        compute.addTransferred(session.receivedBytes);
+        served.endWork(admitted);
+        if (session.isConnected && idle.length < MAX_IDLE_SESSIONS) idle.push(connected);
+        else session.close(CLIENT_ERRORS.terminated);
+      }
+    }
+  }
+
+  async #connect(
+    served: ServedWorld,
+    { route, role, database, applicationName }: SqlLogin,
+  ): Promise<Connected> {
+    const source = applicationName || DEFAULT_SOURCE;
+    const admitted = await served.admit(route.endpointId, database, route.pooled, source);
+    const state = new AdmittedSession();
+    const compute = served.attach(admitted, state);
+    try {
+      const parameters = new Map([
+        ["user", role],
+        ["database", database],
+        ["application_name", source],
+        ["client_encoding", "UTF8"],
+        ...(route.options === undefined ? [] : [["options", route.options] as const]),
+      ]);
+      const { socket, cancelPid } = await openEngineSession(
+        compute.host,
+        served,
+        admitted,
+        database,
+        (address) => this.#logins.logIn(address, parameters),
+        () => state.isEnded,
+      );
+      compute.host.release();
+      const session = new SqlSession(socket);
+      socket.once("close", () => {
+        if (cancelPid !== undefined) this.#cancelKeys.forget(cancelPid);
+        // A world that is closed has ended its connections.
+        served.leave(admitted).catch(() => undefined);
+      });
+      state.connected((error) => session.close(error));
+      return { session, admitted, compute, cancelPid };
+    } catch (error) {
+      await served.leave(admitted);
+      throw error;
+    }
+  }
+
+  #idleSessions(served: ServedWorld, { route, role, database, applicationName }: SqlLogin): Connected[] {
+    const { endpointId, pooled, options } = route;
+    const key = JSON.stringify([endpointId, pooled, options, role, database, applicationName]);
+    const ofWorld = this.#idle.get(served) ?? new Map<string, Connected[]>();
+    this.#idle.set(served, ofWorld);
+    const idle = ofWorld.get(key) ?? [];
+    ofWorld.set(key, idle);
+    return idle;
+  }
+}
+
+async function executeWithin(
+  { signal, timeoutMs }: SqlLimits,
+  cancel: () => void,
+  execute: () => Promise<Json>,
+): Promise<Json> {
+  let isTooLong = false;
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          isTooLong = true;
+          cancel();
+        }, timeoutMs);
+  signal.addEventListener("abort", cancel);
+  try {
+    return await execute();
+  } catch (error) {
+    if (!isTooLong || !(error instanceof SqlError) || error.code !== QUERY_CANCELED) throw error;
+    throw new SqlError(`the statement did not end within its timeout of ${timeoutMs} ms`, undefined, {
+      severity: "ERROR",
+      code: QUERY_CANCELED,
+    });
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+/** The session that was used last, so that others can be recognized as superfluous. */
+async function takeUsable(idle: Connected[]): Promise<Connected | undefined> {
+  for (;;) {
+    const connected = idle.pop();
+    if (connected === undefined || (await connected.session.isUsable())) return connected;
+  }
+}

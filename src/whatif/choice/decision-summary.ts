@@ -1,0 +1,197 @@
+import { type Costs, perMonth } from "../gap-curve/costs.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
+import type { ChangeMargins, DayMargins, FigureMargins } from "../held-out/margins.ts";
+import { namedMargins } from "../held-out/named-margins.ts";
+import type { AssumedWorth } from "../page/page-text.ts";
+import { worthSummary } from "../question/question-summary.ts";
+import type { PointFigures } from "../replay/figures.ts";
+import {
+  type BreakEven,
+  breakEvens,
+  chosenDelays,
+  type DelayRange,
+  type Objective,
+  plateauOf,
+  tooLittleReasons,
+} from "./decision.ts";
+
+/** The part of the JSON of `whatif curve` that names a delay and what would change it. */
+export type DecisionSummary = {
+  /** The balanced option; null if no delay meets the limits, or if the traffic is too little to say. */
+  readonly recommended_delay_s: SuspendDelay | null;
+  /** Why there is no recommendation; empty if there is one. */
+  readonly too_little: readonly string[];
+  /** Why there are no margins; null if there are. */
+  readonly no_margins: string | null;
+  /** Why there are no margins of other computes; null if there are, or if there are none at all. */
+  readonly no_compute_margins: string | null;
+  readonly current: OptionFigures;
+  /** Empty if no delay meets the limits. */
+  readonly options: readonly DelayOption[];
+  /** The delays around the balanced one whose weighted cost is at most 1 % higher; both ends inclusive. */
+  readonly plateau: { readonly from_delay_s: SuspendDelay; readonly to_delay_s: SuspendDelay } | null;
+  /** The delays that meet the limits; null if none does. */
+  readonly within_limits: { readonly from_delay_s: SuspendDelay; readonly to_delay_s: SuspendDelay } | null;
+  readonly break_even: { readonly below: BreakEvenSummary | null; readonly above: BreakEvenSummary | null };
+};
+
+export type OptionFigures = {
+  readonly delay_s: DelayChoice;
+  /** For a month of 730 hours. */
+  readonly cost_dollars_per_month: number;
+  readonly cold_starts_per_day: number;
+  /** Over all requests, including those that do not wait. */
+  readonly wait_mean_ms: number;
+  /** Null if the delay was not replayed. */
+  readonly wait_p99_ms: number | null;
+  /** Half the width of the 95 % interval of each, for these computes on other days; null if there are none. */
+  readonly margin_95: FigureMargins | null;
+  /** The same for other computes like these, on other days. */
+  readonly margin_95_other_computes: FigureMargins | null;
+};
+
+export type DelayOption = OptionFigures & {
+  readonly name: OptionName;
+  /** Compared with the current setting; null if there is no base. */
+  readonly change: {
+    readonly cost_dollars_per_month: number;
+    readonly cost_percent: number | null;
+    readonly cold_starts_per_day: number;
+    readonly wait_mean_ms: number;
+    readonly wait_p99_ms: number | null;
+    readonly margin_95: ChangeMargins | null;
+    readonly margin_95_other_computes: ChangeMargins | null;
+  };
+};
+
+export type OptionName = "balanced" | "cheapest" | "fewest_cold_starts";
+
+/** The worth at which another delay becomes the best, in the unit of the assumption. */
+export type BreakEvenSummary = AssumedWorth & {
+  readonly delay_s: SuspendDelay;
+  /** Change of the cost compared with the current setting, and half the width of its interval; null if that is 0. */
+  readonly cost_percent: number | null;
+  readonly cost_percent_margin_95: number | null;
+};
+
+export type DecisionInput = {
+  readonly objective: Objective;
+  readonly costs: Costs;
+  readonly currentDelay: DelayChoice;
+  /** Undefined if no delay meets the limits. */
+  readonly range: DelayRange | undefined;
+  figuresAt(delay: DelayChoice): PointFigures;
+  /** Undefined if the delay was not replayed. */
+  waitP99Ms(delay: DelayChoice): number | undefined;
+  /** Of the figures, or why there are none. */
+  readonly margins: Margins | { readonly missing: string };
+};
+
+type Margins = Pick<DayMargins, "missingComputes" | "figures" | "change">;
+
+export function decisionSummary(input: DecisionInput): DecisionSummary {
+  const { objective, range, currentDelay } = input;
+  const { curve } = objective;
+  const too_little = tooLittleReasons(curve.periodMs, input.figuresAt(SHORTEST_DELAY_S).cold_starts);
+  const no_margins = "missing" in input.margins ? input.margins.missing : null;
+  const no_compute_margins = "missing" in input.margins ? null : (input.margins.missingComputes ?? null);
+  const current = optionFigures(input, currentDelay);
+  if (range === undefined)
+    return {
+      recommended_delay_s: null,
+      too_little,
+      no_margins,
+      no_compute_margins,
+      current,
+      options: [],
+      plateau: null,
+      within_limits: null,
+      break_even: { below: null, above: null },
+    };
+  const { balanced, cheapest, fewestColdStarts } = chosenDelays(objective, range);
+  const named = [
+    ["balanced", balanced],
+    ["cheapest", cheapest],
+    ["fewest_cold_starts", fewestColdStarts],
+  ] as const;
+  const { below, above } = breakEvens(objective, range);
+  return {
+    recommended_delay_s: too_little.length === 0 ? balanced : null,
+    too_little,
+    no_margins,
+    no_compute_margins,
+    current,
+    options: named.map(([name, delay]) => delayOption(name, input, optionFigures(input, delay), current)),
+    plateau: rangeSummary(plateauOf(objective, range)),
+    within_limits: rangeSummary(range),
+    break_even: {
+      below: below === undefined ? null : breakEvenSummary(input, below),
+      above: above === undefined ? null : breakEvenSummary(input, above),
+    },
+  };
+}
+
+function optionFigures(
+  { figuresAt, waitP99Ms, objective, margins }: DecisionInput,
+  delay: DelayChoice,
+): OptionFigures {
+  const { cost, cold_starts_per_day, added_wait_mean_ms } = figuresAt(delay);
+  return {
+    delay_s: delay,
+    cost_dollars_per_month: perMonth(cost, objective.curve.periodMs),
+    cold_starts_per_day,
+    wait_mean_ms: added_wait_mean_ms,
+    wait_p99_ms: waitP99Ms(delay) ?? null,
+    ...namedMargins(margins, (of) => of.figures(delay)),
+  };
+}
+
+function delayOption(
+  name: OptionName,
+  { margins }: DecisionInput,
+  figures: OptionFigures,
+  current: OptionFigures,
+): DelayOption {
+  const { wait_p99_ms: p99, cost_dollars_per_month: cost } = figures;
+  return {
+    name,
+    ...figures,
+    change: {
+      cost_dollars_per_month: cost - current.cost_dollars_per_month,
+      cost_percent: percentChange(cost, current.cost_dollars_per_month),
+      cold_starts_per_day: figures.cold_starts_per_day - current.cold_starts_per_day,
+      wait_mean_ms: figures.wait_mean_ms - current.wait_mean_ms,
+      wait_p99_ms: p99 === null || current.wait_p99_ms === null ? null : p99 - current.wait_p99_ms,
+      ...namedMargins(margins, (of) => of.change(figures.delay_s, current.delay_s)),
+    },
+  };
+}
+
+/** The worth is proportional to the given one, so a break-even in its unit keeps the proportion. */
+function breakEvenSummary(
+  { objective, costs, currentDelay, figuresAt, margins }: DecisionInput,
+  { worthS, delay }: BreakEven,
+): BreakEvenSummary {
+  const factor = objective.worthS === 0 ? 1 : worthS / objective.worthS;
+  const { coldStartS, dollars } = costs;
+  const scaled =
+    dollars === undefined
+      ? { coldStartS: objective.worthS === 0 ? worthS : Math.round(coldStartS * factor) }
+      : { coldStartS, dollars: { ...dollars, dollars: dollars.dollars * factor } };
+  return {
+    ...worthSummary(scaled),
+    delay_s: delay,
+    cost_percent: percentChange(figuresAt(delay).cost, figuresAt(currentDelay).cost),
+    cost_percent_margin_95:
+      "missing" in margins ? null : margins.change(delay, currentDelay).days.cost_percent,
+  };
+}
+
+function rangeSummary({ shortest, longest }: DelayRange) {
+  return { from_delay_s: shortest, to_delay_s: longest };
+}
+
+function percentChange(value: number, base: number): number | null {
+  return base === 0 ? null : ((value - base) / base) * 100;
+}

@@ -1,0 +1,108 @@
+import { capitalized, coldStartWorthText, worthText } from "../page/page-text.ts";
+import type { QuestionSummary } from "../question/question-summary.ts";
+import {
+  amountMargin,
+  amountWithMargin,
+  delayText,
+  millisText,
+  moneyMargin,
+  moneyWithMargin,
+  percentWithMargin,
+  signedWithMargin,
+  waitWithMargin,
+} from "../units/number-format.ts";
+import type {
+  BreakEvenSummary,
+  DecisionSummary,
+  DelayOption,
+  OptionFigures,
+  OptionName,
+} from "./decision-summary.ts";
+
+const OPTION_TITLES: Readonly<Record<OptionName, string>> = {
+  balanced: "Balanced",
+  cheapest: "Cheapest",
+  fewest_cold_starts: "Fewest cold starts",
+};
+
+/** The first lines of the answer: the options, the current setting, and what would change the choice. */
+export function decisionLines(decision: DecisionSummary, question: QuestionSummary): string[] {
+  const { options, current, too_little } = decision;
+  return [
+    ...(too_little.length === 0
+      ? []
+      : [`No recommendation, the traffic is too little: ${too_little.join("; ")}.`]),
+    ...options.map((option, index) => {
+      const same = options.slice(0, index).find(({ delay_s }) => delay_s === option.delay_s);
+      return same === undefined
+        ? optionText(option, current)
+        : `${OPTION_TITLES[option.name]}: ${delayText(option.delay_s)}, the same as ${OPTION_TITLES[same.name].toLowerCase()}.`;
+    }),
+    `Current: ${figuresText(current)}.`,
+    ...(options.length === 0 ? [] : [assumptionText(decision, question), ...plateauLines(decision)]),
+    ...marginLines(decision),
+  ];
+}
+
+function marginLines({ no_margins, no_compute_margins, options, current }: DecisionSummary): string[] {
+  if (no_margins !== null) return [`No intervals: ${no_margins}.`];
+  const text = "± is half the width of a 95 % interval, for these computes on other days.";
+  if (no_compute_margins !== null)
+    return [`${text} Nothing is said about other computes: ${no_compute_margins}.`];
+  const { margin_95_other_computes: others, delay_s } = options[0] ?? current;
+  if (others === null) return [text];
+  const cost = moneyMargin(others.cost_dollars_per_month);
+  const starts = amountMargin(others.cold_starts_per_day);
+  return [
+    `${text} For other computes like these, it would be ± ${cost} a month and ± ${starts} cold starts a day with ${delayText(delay_s)}.`,
+  ];
+}
+
+function optionText(option: DelayOption, current: OptionFigures): string {
+  const title = OPTION_TITLES[option.name];
+  if (option.delay_s === current.delay_s) return `${title}: ${delayText(option.delay_s)}, the current delay.`;
+  const { cost_percent, cold_starts_per_day, margin_95 } = option.change;
+  const cost = cost_percent === null ? "new" : percentWithMargin(cost_percent, margin_95?.cost_percent);
+  const starts = signedWithMargin(cold_starts_per_day, margin_95?.cold_starts_per_day);
+  return `${title}: ${figuresText(option)} (${cost}, ${starts} cold starts a day).`;
+}
+
+function figuresText({
+  delay_s,
+  cost_dollars_per_month,
+  cold_starts_per_day,
+  wait_mean_ms,
+  wait_p99_ms,
+  margin_95: margins,
+}: OptionFigures): string {
+  const cost = moneyWithMargin(cost_dollars_per_month, margins?.cost_dollars_per_month);
+  const starts = amountWithMargin(cold_starts_per_day, margins?.cold_starts_per_day);
+  const wait = waitWithMargin(wait_mean_ms, margins?.wait_mean_ms);
+  const p99 = wait_p99_ms === null ? "" : ` and ${millisText(wait_p99_ms)} at p99`;
+  return `${delayText(delay_s)}. ${cost} a month, ${starts} cold starts a day, requests wait ${wait} on average${p99}`;
+}
+
+function assumptionText(
+  { break_even: { below, above } }: DecisionSummary,
+  question: QuestionSummary,
+): string {
+  const change = (word: string, breakEven: BreakEvenSummary) => {
+    const { cost_percent, cost_percent_margin_95: margin } = breakEven;
+    const cost = cost_percent === null ? "" : ` (${percentWithMargin(cost_percent, margin)})`;
+    return `${word} ${worthText(breakEven)} the best is ${delayText(breakEven.delay_s)}${cost}`;
+  };
+  const changes = [
+    ...(below === null ? [] : [change("below", below)]),
+    ...(above === null ? [] : [change("above", above)]),
+  ];
+  const rest = changes.length === 0 ? "No other worth changes the choice" : capitalized(changes.join("; "));
+  return `Balanced ${coldStartWorthText(question)}. ${rest}.`;
+}
+
+function plateauLines({ plateau }: DecisionSummary): string[] {
+  if (plateau === null) return [];
+  const { from_delay_s: from, to_delay_s: to } = plateau;
+  return from === to
+    ? ["No other delay is within 1 % of its weighted cost."]
+    : [`Delays from ${delayText(from)} to ${delayText(to)} are within 1 % of its weighted cost.`];
+}

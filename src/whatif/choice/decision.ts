@@ -1,0 +1,184 @@
+import { DAY, type DurationMs } from "../../kernel/time.ts";
+import { weightedCostMs } from "../gap-curve/costs.ts";
+import {
+  type Curve,
+  type CurvePoint,
+  type DelayChoice,
+  pointAt,
+  type SuspendDelay,
+} from "../gap-curve/curve.ts";
+import { bestDelay, SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
+import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+
+/** What the delays of a fleet are compared by. */
+export type Objective = {
+  /** With CU time as active time if computes differ in size. */
+  readonly curve: Curve;
+  /** Of a cold start, in the unit of the active time. */
+  readonly worthS: number;
+};
+
+/** Delays that meet the limits, both ends inclusive. */
+export type DelayRange = { readonly shortest: SuspendDelay; readonly longest: SuspendDelay };
+
+export const ALL_DELAYS: DelayRange = { shortest: SHORTEST_DELAY_S, longest: "never" };
+
+export type ChosenDelays = {
+  readonly cheapest: SuspendDelay;
+  /** The lowest weighted cost. */
+  readonly balanced: SuspendDelay;
+  /** The shortest delay that has as few cold starts as the longest one. */
+  readonly fewestColdStarts: SuspendDelay;
+};
+
+export function chosenDelays(objective: Objective, range: DelayRange): ChosenDelays {
+  return {
+    cheapest: range.shortest,
+    balanced: bestWithin(objective, range),
+    fewestColdStarts: fewestColdStarts(objective.curve, range),
+  };
+}
+
+/** The delays around the best one whose weighted cost is at most 1 % higher. */
+export function plateauOf({ curve, worthS }: Objective, range: DelayRange): DelayRange {
+  const best = bestWithin({ curve, worthS }, range);
+  const costOf = (delay: SuspendDelay) => weightedCostMs(pointAt(curve, delay), worthS);
+  const limit = costOf(best) * PLATEAU;
+  const isNeverWithin = range.longest === "never" && costOf("never") <= limit;
+  if (best === "never") {
+    if (range.shortest === "never") return range;
+    let from = LONGEST_DELAY_S + 1;
+    while (from > range.shortest && costOf(from - 1) <= limit) from -= 1;
+    return { shortest: from > LONGEST_DELAY_S ? "never" : from, longest: "never" };
+  }
+  const [shortestS, longestS] = [
+    range.shortest as number,
+    range.longest === "never" ? LONGEST_DELAY_S : range.longest,
+  ];
+  let [from, to] = [best, best];
+  while (from > shortestS && costOf(from - 1) <= limit) from -= 1;
+  while (to < longestS && costOf(to + 1) <= limit) to += 1;
+  return { shortest: from, longest: to === LONGEST_DELAY_S && isNeverWithin ? "never" : to };
+}
+
+/** The nearest worth at which a delay outside the plateau becomes the best. */
+export type BreakEven = { readonly worthS: number; readonly delay: SuspendDelay };
+
+/**
+ * Below and above the assumed worth; undefined if the best delay stays within the plateau. The best delay
+ * never gets shorter as the worth grows, so bisection finds both, to a second.
+ */
+export function breakEvens(
+  objective: Objective,
+  range: DelayRange,
+): { readonly below: BreakEven | undefined; readonly above: BreakEven | undefined } {
+  const plateau = plateauOf(objective, range);
+  const candidates = corners(objective.curve, range);
+  const bestAt = (worthS: number) => bestCorner(candidates, worthS);
+  const isShorter = (worthS: number) => lengthOf(bestAt(worthS)) < lengthOf(plateau.shortest);
+  const isLonger = (worthS: number) => lengthOf(bestAt(worthS)) > lengthOf(plateau.longest);
+  const { worthS } = objective;
+  const most = Math.max(worthS, MAX_WORTH_S);
+  const lowest = isShorter(1) ? lastOf(1, worthS, isShorter) : undefined;
+  const highest = isLonger(most) ? lastOf(most, worthS, isLonger) : undefined;
+  return {
+    below: lowest === undefined ? undefined : { worthS: lowest, delay: bestAt(lowest) },
+    above: highest === undefined ? undefined : { worthS: highest - 1, delay: bestAt(highest) },
+  };
+}
+
+/** The longest delay within a limit on the cost, which never falls as the delay grows; undefined if none is. */
+export function longestWithinCost(
+  costOf: (delay: SuspendDelay) => number,
+  maxCost: number,
+): SuspendDelay | undefined {
+  if (costOf("never") <= maxCost) return "never";
+  if (costOf(SHORTEST_DELAY_S) > maxCost) return undefined;
+  return lastOf(
+    SHORTEST_DELAY_S,
+    LONGEST_DELAY_S + 1,
+    (delay) => delay <= LONGEST_DELAY_S && costOf(delay) <= maxCost,
+  );
+}
+
+/** Why the traffic is too little for a recommendation; empty if it is not. */
+export function tooLittleReasons(
+  periodMs: DurationMs,
+  coldStarts: number,
+  where = "with the shortest delay",
+): string[] {
+  const days = periodMs / DAY;
+  return [
+    ...(days < MIN_DAYS - MISSING_DAYS
+      ? [`${days.toFixed(1)} days of traffic, and ${MIN_DAYS} are needed`]
+      : []),
+    ...(coldStarts < MIN_COLD_STARTS
+      ? [`${coldStarts} cold starts ${where}, and ${MIN_COLD_STARTS} are needed`]
+      : []),
+  ];
+}
+
+const PLATEAU = 1.01;
+/** A longer worth has no effect in practice: four weeks of active time for one cold start. */
+const MAX_WORTH_S = 28 * 86_400;
+const MIN_DAYS = 7;
+/** A trace may end at its last request, not at midnight. */
+const MISSING_DAYS = 1 / 24;
+const MIN_COLD_STARTS = 100;
+
+function bestWithin({ curve, worthS }: Objective, { shortest, longest }: DelayRange): SuspendDelay {
+  if (shortest === "never") return "never";
+  const longestS = longest === "never" ? LONGEST_DELAY_S : longest;
+  return bestDelay(curve, worthS, shortest, longestS, longest === "never").delay;
+}
+
+function fewestColdStarts(curve: Curve, { shortest, longest }: DelayRange): SuspendDelay {
+  if (shortest === "never") return "never";
+  const fewest = pointAt(curve, longest).coldStarts;
+  const longestS = longest === "never" ? LONGEST_DELAY_S : longest;
+  const has = (delay: number) => pointAt(curve, delay).coldStarts <= fewest;
+  if (!has(longestS)) return longest;
+  return lastOf(longestS, shortest - 1, (delay) => delay >= shortest && has(delay));
+}
+
+/**
+ * The delays that can be the best: the shortest one, those at which cold starts fall, and never. Between two of
+ * them, a longer delay costs more and avoids nothing.
+ */
+function corners(curve: Curve, { shortest, longest }: DelayRange): readonly CurvePoint[] {
+  const points: CurvePoint[] = [];
+  if (shortest !== "never") {
+    const longestS = longest === "never" ? LONGEST_DELAY_S : longest;
+    points.push(pointAt(curve, shortest));
+    for (let delay = shortest + 1; delay <= longestS; delay += 1)
+      if (curve.coldStarts[delay] !== curve.coldStarts[delay - 1]) points.push(pointAt(curve, delay));
+  }
+  if (longest === "never") points.push(pointAt(curve, "never"));
+  return points;
+}
+
+/** The shortest of equals. */
+function bestCorner(candidates: readonly CurvePoint[], worthS: number): SuspendDelay {
+  let [best, lowest] = [candidates[0] as CurvePoint, Number.POSITIVE_INFINITY];
+  for (const point of candidates) {
+    const cost = weightedCostMs(point, worthS);
+    if (cost < lowest) [best, lowest] = [point, cost];
+  }
+  return best.delay;
+}
+
+/** The last whole number from `from` towards `to` that is accepted, if `from` is accepted and `to` is not. */
+export function lastOf(from: number, to: number, isAccepted: (value: number) => boolean): number {
+  let [accepted, refused] = [from, to];
+  while (Math.abs(refused - accepted) > 1) {
+    const middle = Math.floor((accepted + refused) / 2);
+    if (isAccepted(middle)) accepted = middle;
+    else refused = middle;
+  }
+  return accepted;
+}
+
+function lengthOf(delay: DelayChoice): number {
+  if (delay === "own") return -1;
+  return delay === "never" ? Number.POSITIVE_INFINITY : delay;
+}

@@ -1,0 +1,188 @@
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import { eachPart } from "../../traffic/recorded/trace/trace.ts";
+import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
+import type { Traffic } from "../trace/known-traffic.ts";
+import { LongGapStore } from "../trace/long-gap-store.ts";
+import { dayCount, type LongGaps, MAX_DAYS, mergeLongGaps } from "../trace/long-gaps.ts";
+import { ComputeRanking, listedComputes, type RankedCompute } from "./compute-ranking.ts";
+import { type Costs, sizeOf, startWorthS } from "./costs.ts";
+import {
+  type CurvePoint,
+  clairvoyantBound,
+  type DelayChoice,
+  pointOf,
+  pointsOf,
+  type SuspendDelay,
+} from "./curve.ts";
+import { bestDelayOf } from "./optimum.ts";
+
+/** The gaps that a curve is computed from: plain values, so a worker can transfer them. */
+export type CurveReading = {
+  /** Of all computes. */
+  readonly gaps: Gaps;
+  /** The gaps with each compute weighted by its CU, if computes differ in size. */
+  readonly cuWeighted: Gaps | undefined;
+  /** Totals with each compute's own delay, if delays differ. */
+  readonly own: ComputeTotals | undefined;
+  /** Perfect foresight, if computes differ in size and a cold start is worth the same dollars for each. */
+  readonly bound?: ComputeTotals | undefined;
+  /** Undefined if there are too many, or if they were not requested. */
+  readonly longGaps?: LongGaps | undefined;
+  /** Those that are listed, in order of the computes, without those that have no requests; empty unless `byCompute`. */
+  readonly computes: readonly ComputeReading[];
+};
+
+type ComputeTotals = { coldStarts: number; activeMs: number; cuMs: number; cuColdStarts: number };
+
+/** Points of one compute. */
+export type ComputeReading = RankedCompute & {
+  readonly compute: string;
+  readonly cu: number;
+  readonly arrivals: number;
+  readonly never: CurvePoint;
+  /** At `SHOWN_DELAYS`. */
+  readonly curve: readonly CurvePoint[];
+  readonly clairvoyant: Omit<CurvePoint, "delay">;
+};
+
+/** The delays that tables show. */
+export const SHOWN_DELAYS: readonly SuspendDelay[] = [
+  60,
+  120,
+  300,
+  600,
+  900,
+  1_800,
+  3_600,
+  7_200,
+  21_600,
+  86_400,
+  604_800,
+  "never",
+];
+
+export type CurveReadingOptions = {
+  readonly currentDelay: DelayChoice;
+  readonly ownDelays?: readonly SuspendDelay[] | undefined;
+  readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
+  readonly costs: Costs;
+  /** Mean length of a start. */
+  readonly startMs?: DurationMs | undefined;
+  readonly byCompute: boolean;
+  /** Stores the long gaps one by one. */
+  readonly byDay?: boolean | undefined;
+  /** Inclusive. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+};
+
+/** Yields the number of computes read so far. */
+export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Generator<number, CurveReading> {
+  const { ownDelays, deletedAt, costs, startMs, byCompute, byDay = false, from, to } = options;
+  const fleet = emptyGaps(traffic.period);
+  const cuWeighted = typeof costs.cu === "number" ? undefined : emptyGaps(traffic.period);
+  const ownTotals =
+    ownDelays === undefined ? undefined : { coldStarts: 0, activeMs: 0, cuMs: 0, cuColdStarts: 0 };
+  const boundTotals =
+    cuWeighted === undefined || costs.dollars === undefined
+      ? undefined
+      : { coldStarts: 0, activeMs: 0, cuMs: 0, cuColdStarts: 0 };
+  const readsEachCompute = byCompute || cuWeighted !== undefined || ownTotals !== undefined;
+  const own = readsEachCompute ? emptyGaps(traffic.period) : fleet;
+  const store =
+    byDay && dayCount(traffic.period) <= MAX_DAYS
+      ? new LongGapStore(traffic.period, { from, computes: traffic.computes.length })
+      : undefined;
+  const reader = new GapReader(traffic.period, own, { startMs, store });
+  const ranking = new ComputeRanking<ComputeReading>();
+  for (let number = from; number < to; number += 1) {
+    const cu = sizeOf(costs, number);
+    const rows = traffic.gapRows?.(number);
+    if (rows === undefined) eachPart(traffic.arrivals(number), (part) => reader.add(part, cu));
+    else for (const row of rows) reader.addRow(row, cu);
+    reader.end(deletedAt?.[number]);
+    if (readsEachCompute) {
+      const delay = ownDelays?.[number] ?? (options.currentDelay as SuspendDelay);
+      if (byCompute && own.computes > 0) {
+        const ranked = rankedCompute(number, own, delay, startWorthS({ ...costs, cu }, own));
+        if (ranking.isListed(ranked))
+          ranking.add({ ...ranked, ...computeReading(traffic.computes[number] ?? "", own, ranked, cu) });
+      }
+      if (ownTotals !== undefined) {
+        const { coldStarts, activeMs } = pointOf(own, delay);
+        addTotals(ownTotals, { coldStarts, activeMs, cuMs: activeMs * cu, cuColdStarts: coldStarts * cu });
+      }
+      if (cuWeighted !== undefined) mergeGaps(cuWeighted, own, cu);
+      if (boundTotals !== undefined) {
+        const { coldStarts, activeMs } = clairvoyantBound(own, startWorthS({ ...costs, cu }, own));
+        addTotals(boundTotals, { coldStarts, activeMs, cuMs: activeMs * cu, cuColdStarts: coldStarts * cu });
+      }
+      mergeGaps(fleet, own);
+      clearGaps(own);
+    }
+    yield number + 1 - from;
+  }
+  return {
+    gaps: fleet,
+    cuWeighted,
+    own: ownTotals,
+    bound: boundTotals,
+    longGaps: store?.result(),
+    computes: ranking.listed(),
+  };
+}
+
+/**
+ * Sums are exact in whole numbers and quarters, so the result is the same for any partition of the computes.
+ */
+export function mergeReadings(readings: readonly CurveReading[]): CurveReading {
+  const [first, ...others] = readings;
+  if (first === undefined) throw new RangeError("readings: must not be empty");
+  for (const { gaps, cuWeighted, own, bound } of others) {
+    mergeGaps(first.gaps, gaps);
+    if (first.cuWeighted !== undefined && cuWeighted !== undefined) mergeGaps(first.cuWeighted, cuWeighted);
+    if (first.own !== undefined && own !== undefined) addTotals(first.own, own);
+    if (first.bound !== undefined && bound !== undefined) addTotals(first.bound, bound);
+  }
+  return {
+    ...first,
+    longGaps: mergeLongGaps(readings.map(({ longGaps }) => longGaps)),
+    computes: listedComputes(readings.flatMap(({ computes }) => computes)),
+  };
+}
+
+function addTotals(into: ComputeTotals, { coldStarts, activeMs, cuMs, cuColdStarts }: ComputeTotals): void {
+  into.coldStarts += coldStarts;
+  into.activeMs += activeMs;
+  into.cuMs += cuMs;
+  into.cuColdStarts += cuColdStarts;
+}
+
+function rankedCompute(
+  number: number,
+  gaps: Gaps,
+  currentDelay: SuspendDelay,
+  coldStartS: number,
+): RankedCompute {
+  const [current, best] = pointsOf(gaps, [currentDelay, bestDelayOf(gaps, coldStartS)]);
+  return { number, coldStartS, current: current as CurvePoint, best: best as CurvePoint };
+}
+
+/** The rest of the points, for computes that are listed. */
+function computeReading(
+  compute: string,
+  gaps: Gaps,
+  { coldStartS }: RankedCompute,
+  cu: number,
+): Omit<ComputeReading, keyof RankedCompute> {
+  const [never, ...curve] = pointsOf(gaps, ["never", ...SHOWN_DELAYS]);
+  return {
+    compute,
+    cu,
+    arrivals: gaps.arrivals,
+    never: never as CurvePoint,
+    curve,
+    clairvoyant: clairvoyantBound(gaps, coldStartS),
+  };
+}

@@ -1,0 +1,91 @@
+import { formatDistribution } from "../../kernel/distribution.ts";
+import type { Costs } from "../gap-curve/costs.ts";
+import type { DelayChoice } from "../gap-curve/curve.ts";
+import { delayPhrase } from "../units/number-format.ts";
+import { type PriceSummary, priceSummary, priceText } from "../units/prices.ts";
+import type { StartLatency } from "../units/start-latency.ts";
+import type { Question, WorldField } from "./question.ts";
+
+/** The question as the JSON of every report states it. "own": each compute has its own value. */
+export type QuestionSummary = PriceSummary & {
+  readonly present_delay_s: DelayChoice;
+  readonly profile: string;
+  readonly cu: number | "own";
+  /** Null if the worth is given in dollars. */
+  readonly cold_start_worth_s: number | null;
+  readonly cold_start_worth_dollars?: number;
+  readonly wait_worth_dollars_per_hour?: number;
+  readonly start_latency: string;
+  readonly seed: number;
+  /** The fields that come from the world's settings. */
+  readonly from_world: readonly WorldField[];
+};
+
+export function questionSummary({
+  currentDelay,
+  profile,
+  priceSource,
+  costs,
+  latency,
+  seed,
+  fromWorld,
+}: Question): QuestionSummary {
+  return {
+    present_delay_s: currentDelay,
+    profile,
+    cu: typeof costs.cu === "number" ? costs.cu : "own",
+    ...priceSummary({ pricePerCuHour: costs.pricePerCuHour, source: priceSource }),
+    ...worthSummary(costs),
+    start_latency: latencyText(latency),
+    seed,
+    from_world: fromWorld,
+  };
+}
+
+export function worthSummary({ coldStartS, dollars }: Pick<Costs, "coldStartS" | "dollars">) {
+  if (dollars === undefined) return { cold_start_worth_s: coldStartS };
+  return dollars.per === "cold-start"
+    ? { cold_start_worth_s: null, cold_start_worth_dollars: dollars.dollars }
+    : { cold_start_worth_s: null, wait_worth_dollars_per_hour: dollars.dollars };
+}
+
+/** The note that lists the settings from the world; undefined if there are none. */
+export function fromWorldText(question: Question): string | undefined {
+  const { profile, start_latency, from_world, ...rest } = questionSummary(question);
+  const texts: Readonly<Record<WorldField, string>> = {
+    profile: `profile ${profile}`,
+    present: delayPhrase(rest.present_delay_s),
+    cu: sizeText(rest.cu),
+    start_latency: `a start latency of ${start_latency}`,
+  };
+  return worldText(from_world.map((field) => texts[field]));
+}
+
+export function worldText(parts: readonly string[]): string | undefined {
+  return parts.length === 0 ? undefined : `from the world's settings: ${parts.join(", ")}`;
+}
+
+export function sizeText(cu: QuestionSummary["cu"]): string {
+  return cu === "own" ? "each compute's own size" : `${cu} CU`;
+}
+
+export function sizeAndPriceText(question: QuestionSummary): string {
+  return `${sizeText(question.cu)} at ${profileAndPriceText(question)}`;
+}
+
+/** For the subject of every page that shows costs. */
+export function profileAndPriceText(question: QuestionSummary): string {
+  return `${priceText(question)} · profile ${question.profile}`;
+}
+
+/** The size that the bill assumes. */
+export function sizeSentence({ cu }: Pick<Costs, "cu">): string {
+  return typeof cu === "number"
+    ? `Every compute has ${cu} CU while it is active.`
+    : "Each compute has its own size while it is active; an autoscaling compute counts with its smallest.";
+}
+
+export function latencyText(latency: StartLatency): string {
+  if (latency.kind !== "pool") return formatDistribution(latency);
+  return `${formatDistribution(latency.hit)}, ${latency.missShare * 100} % ${formatDistribution(latency.miss)}`;
+}

@@ -1,0 +1,217 @@
+import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
+import type { Random } from "../../kernel/random-port.ts";
+import { parseDuration, SECOND, type SimTime } from "../../kernel/time.ts";
+import {
+  DEFAULT_PROFILE,
+  type Profile,
+  type ProfileName,
+} from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { type Costs, sizeOf } from "../gap-curve/costs.ts";
+import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
+import type { ExperimentSetting } from "../replay/experiment.ts";
+import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+import { meanLatencyMs } from "../units/mean-latency.ts";
+import {
+  builtInProfile,
+  type NamedProfile,
+  type PriceInput,
+  type UsedPrice,
+  usedPrice,
+} from "../units/prices.ts";
+import { MEASURED_LATENCY, type StartLatency } from "../units/start-latency.ts";
+
+/** The settings that all reports share. */
+export type Question = {
+  readonly currentDelay: DelayChoice;
+  /** By compute, if they differ. */
+  readonly ownDelays?: readonly SuspendDelay[] | undefined;
+  /** By compute; undefined for those that were not deleted. */
+  readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
+  /** Its name. */
+  readonly profile: string;
+  readonly priceSource: UsedPrice["source"];
+  readonly costs: Costs;
+  readonly latency: StartLatency;
+  /** Of the first replication; see `replicationSeed`. */
+  readonly seed: number;
+  /** The fields that come from the world's settings because the input omits them. */
+  readonly fromWorld: readonly WorldField[];
+};
+
+export type WorldField = "profile" | "present" | "cu" | "start_latency";
+
+/** Omitted fields come from the world's settings, otherwise from the defaults. */
+export type QuestionInput = PriceInput & {
+  readonly present?: SuspendDelay | undefined;
+  /** Determines the start latency and the default delay. */
+  readonly profile?: NamedProfile | undefined;
+  readonly cu?: number | undefined;
+  readonly coldStartWorthS?: number | undefined;
+  /** Instead of `coldStartWorthS`. */
+  readonly coldStartDollars?: number | undefined;
+  /** Instead of `coldStartWorthS`. */
+  readonly waitDollarsPerHour?: number | undefined;
+  readonly startLatency?: StartLatency | undefined;
+  readonly seed?: number | undefined;
+};
+
+/** A world's settings that a question uses. */
+export type WorldDefaults = {
+  readonly profile: ProfileName;
+  readonly latency: StartLatency;
+  /** By compute of the traffic. "preset" stands for the default of the profile in the question. */
+  readonly delays: readonly (SuspendDelay | "preset")[];
+  /** By compute of the traffic; the smallest size if it autoscales. */
+  readonly cu: readonly number[];
+  /** By compute of the traffic: the mean size as metered, if some autoscale. */
+  readonly meteredCu?: readonly number[] | undefined;
+  /** By compute of the traffic. */
+  readonly deletedAt?: readonly (SimTime | undefined)[] | undefined;
+};
+
+export const DEFAULTS = {
+  profile: DEFAULT_PROFILE,
+  cu: 1,
+  /**
+   * A: keeping the platform's default delay of five minutes implies that avoiding a cold start is worth
+   * five minutes of active time (ski rental).
+   */
+  coldStartWorthS: 300,
+  seed: 1,
+  replications: 10,
+} as const;
+
+export const MAX_REPLICATIONS = 10_000;
+
+/**
+ * A profile in the input also determines the start latency: the world's latency belongs to the world's
+ * profile.
+ */
+export function questionFrom(input: QuestionInput, world?: WorldDefaults): Question {
+  const named = effectiveProfile(input.profile, world);
+  const { profile } = named;
+  const { pricePerCuHour, source } = usedPrice(input, named);
+  const delays = input.present === undefined && world !== undefined ? delaysUnder(profile, world) : undefined;
+  const latency = input.startLatency ?? (input.profile === undefined ? world?.latency : undefined);
+  const usedLatency = latency ?? profile.durations.start_compute;
+  const currentDelay = delays === undefined ? input.present : commonValue(delays);
+  const fromWorld: readonly (WorldField | false)[] = [
+    input.profile === undefined && "profile",
+    delays !== undefined && "present",
+    input.cu === undefined && "cu",
+    input.startLatency === undefined && latency !== undefined && "start_latency",
+  ];
+  return {
+    currentDelay: currentDelay ?? (delays === undefined ? profile.suspendTimeout.defaultS : "own"),
+    ownDelays: currentDelay === undefined ? delays : undefined,
+    deletedAt: world?.deletedAt,
+    profile: named.name,
+    priceSource: source,
+    costs: {
+      cu: effectiveCu(input.cu, world),
+      coldStartS: input.coldStartWorthS ?? DEFAULTS.coldStartWorthS,
+      pricePerCuHour,
+      ordinaryStartMs: meanLatencyMs(profile.durations.start_compute),
+      ...startDollarsOf(input, pricePerCuHour, usedLatency),
+    },
+    latency: usedLatency,
+    seed: input.seed ?? DEFAULTS.seed,
+    fromWorld: world === undefined ? [] : fromWorld.filter((field) => field !== false),
+  };
+}
+
+function startDollarsOf(
+  { coldStartDollars, waitDollarsPerHour }: QuestionInput,
+  pricePerCuHour: number,
+  latency: StartLatency,
+): Pick<Costs, "dollars"> {
+  if (coldStartDollars === undefined && waitDollarsPerHour === undefined) return {};
+  if (pricePerCuHour === 0)
+    throw new RangeError("the worth of a cold start or a wait in dollars needs a price above 0 per CU-hour");
+  if (coldStartDollars !== undefined) return { dollars: { per: "cold-start", dollars: coldStartDollars } };
+  const dollars = waitDollarsPerHour ?? 0;
+  return { dollars: { per: "waiting-hour", dollars, startMs: meanLatencyMs(latency) } };
+}
+
+export function effectiveProfile(
+  requested: NamedProfile | undefined,
+  world: WorldDefaults | undefined,
+): NamedProfile {
+  return requested ?? builtInProfile(world?.profile ?? DEFAULTS.profile);
+}
+
+/** The delays of a world's computes under a profile. */
+export function delaysUnder({ suspendTimeout }: Profile, { delays }: WorldDefaults): readonly SuspendDelay[] {
+  return delays.map((delay) => (delay === "preset" ? suspendTimeout.defaultS : delay));
+}
+
+/** The requested size, otherwise the world's sizes: one number if they are equal and do not change. */
+export function effectiveCu(requested: number | undefined, world: WorldDefaults | undefined): Costs["cu"] {
+  if (requested !== undefined) return requested;
+  if (world === undefined) return DEFAULTS.cu;
+  return world.meteredCu ?? commonValue(world.cu) ?? world.cu;
+}
+
+/** Undefined if the values differ or if there are none. */
+export function commonValue<T>(values: readonly T[]): T | undefined {
+  const [first, ...others] = new Set(values);
+  return others.length === 0 ? first : undefined;
+}
+
+export function effectiveDelay({ ownDelays }: Question, delay: DelayChoice, compute: number): SuspendDelay {
+  return delay === "own" ? (ownDelays?.[compute] as SuspendDelay) : delay;
+}
+
+/** The settings of these computes for a simulation; a delay of never is infinite. */
+export function fleetSetting(question: Question, delay: DelayChoice, computes: readonly number[]) {
+  const toMs = (own: SuspendDelay) => (own === "never" ? Number.POSITIVE_INFINITY : own * SECOND);
+  return {
+    delayMs: Float64Array.from(computes, (compute) => toMs(effectiveDelay(question, delay, compute))),
+    cu: Float64Array.from(computes, (compute) => sizeOf(question.costs, compute)),
+    deletedAt: Float64Array.from(
+      computes,
+      (compute) => question.deletedAt?.[compute] ?? Number.POSITIVE_INFINITY,
+    ),
+  };
+}
+
+const LONGEST_DELAY_MS = LONGEST_DELAY_S * SECOND;
+export const DELAY_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, a duration like 5m or 1h, or never`;
+
+/** Accepts `300` (seconds), `5m` and `never`; `undefined` for anything else. */
+export function parseDelay(text: string): SuspendDelay | undefined {
+  if (text === "never") return "never";
+  const ms = /^\d+$/.test(text) ? Number(text) * SECOND : (parseDuration(text) ?? Number.NaN);
+  return ms % SECOND === 0 && ms <= LONGEST_DELAY_MS ? ms / SECOND : undefined;
+}
+
+/** As for delays, but never `never`: the worth must be finite. */
+export const WORTH_RULE = `must be whole seconds from 0 to ${LONGEST_DELAY_S}, or a duration like 60s or 5m`;
+
+/** In whole seconds; `undefined` for anything else. */
+export function parseWorth(text: string): number | undefined {
+  const delay = parseDelay(text);
+  return delay === "never" ? undefined : delay;
+}
+
+export const LATENCY_RULE = `${DISTRIBUTION_RULE}, 0, or measured`;
+
+/** Accepts `measured`, `0` and distributions; `undefined` for anything else. */
+export function parseLatency(text: string): StartLatency | undefined {
+  if (text === "measured") return MEASURED_LATENCY;
+  return parseDistribution(/^0+$/.test(text) ? "0ms" : text);
+}
+
+export function experimentSetting(
+  { latency, costs, ownDelays, deletedAt }: Question,
+  random: Random,
+): ExperimentSetting {
+  const cu = typeof costs.cu === "number" ? undefined : costs.cu;
+  const { coldStartS, ordinaryStartMs } = costs;
+  return { latency, coldStartS, ordinaryStartMs, random, perCompute: { cu, delays: ownDelays, deletedAt } };
+}
+
+/** Whether starts take no time, as the curve assumes. */
+export function isInstant(latency: StartLatency): boolean {
+  return latency.kind === "fixed" && latency.ms === 0;
+}

@@ -1,0 +1,121 @@
+import type { Random } from "../../kernel/random-port.ts";
+import { isOfShard, type Shard } from "../../kernel/shard.ts";
+import type { DurationMs } from "../../kernel/time.ts";
+import { collectParts, eachPart, type Period } from "../../traffic/recorded/trace/trace.ts";
+import { sizeOf } from "../gap-curve/costs.ts";
+import { parsePolicy } from "../policies/parse.ts";
+import { createReplay, type Replay } from "../replay/experiment.ts";
+import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
+import { clearGaps, emptyGaps, GapReader, type Gaps, gapsOf, mergeGaps } from "../trace/gaps.ts";
+import type { Traffic } from "../trace/known-traffic.ts";
+import { meanLatencyMs } from "../units/mean-latency.ts";
+import { experimentSetting, type Question } from "./question.ts";
+
+/** One pass of a policy through the traffic. Plain values, so that it can be sent to a worker. */
+export type ReplayJob = { readonly policy: string; readonly question: Question; readonly seed: number };
+
+/** A range of computes, under all requested policies. */
+export type ReplayWork = {
+  readonly jobs: readonly ReplayJob[];
+  /** Computes to replay: `from` inclusive, `to` exclusive. */
+  readonly from: number;
+  readonly to: number;
+  /** Replays only the computes of this part, which have the same numbers as without it. */
+  readonly shard?: Shard | undefined;
+  /** Gaps of the whole fleet, where a policy needs them: see `needsFleetGaps`. */
+  readonly fleetGaps: Gaps | undefined;
+};
+
+/** Whether a policy needs the gaps of the whole fleet, which takes a pass before the replay. */
+export function needsFleetGaps(jobs: readonly ReplayJob[]): boolean {
+  return jobs.some(({ policy }) => parsePolicy(policy).usesFleetGaps === true);
+}
+
+/** Weighted by CU if sizes differ, as the best delay of the curve is. */
+export function fleetGapsOf(
+  traffic: Traffic,
+  { deletedAt, costs, latency }: Pick<Question, "deletedAt" | "costs" | "latency">,
+): Gaps {
+  const fleet = emptyGaps(traffic.period);
+  const isWeighted = typeof costs.cu !== "number";
+  const own = isWeighted ? emptyGaps(traffic.period) : fleet;
+  const reader = new GapReader(traffic.period, own, { startMs: meanLatencyMs(latency) });
+  for (const number of traffic.computes.keys()) {
+    eachPart(traffic.arrivals(number), (part) => reader.add(part));
+    reader.end(deletedAt?.[number]);
+    if (!isWeighted) continue;
+    mergeGaps(fleet, own, sizeOf(costs, number));
+    clearGaps(own);
+  }
+  return fleet;
+}
+
+/** Gives the outcome of each job; yields the number of finished computes. */
+export function* replayComputes(
+  traffic: Traffic,
+  { jobs, from, to, shard, fleetGaps }: ReplayWork,
+  randomFor: (seed: number) => Random,
+): Generator<number, ReplayOutcome[]> {
+  const gapsOfFleet = () => {
+    if (fleetGaps === undefined) throw new Error("a policy needs the gaps of the fleet, which were not read");
+    return fleetGaps;
+  };
+  const replays = jobs.map(({ policy, question, seed }) =>
+    createReplay(
+      parsePolicy(policy),
+      traffic.period,
+      experimentSetting(question, randomFor(seed)),
+      gapsOfFleet,
+    ),
+  );
+  const [first] = jobs;
+  const startMs = first === undefined ? 0 : meanLatencyMs(first.question.latency);
+  yield* replayPass(traffic, replays, { from, to, shard }, first?.question.deletedAt, startMs);
+  return replays.map(({ outcome }) => outcome);
+}
+
+/**
+ * Feeds a range of computes, or those of them in the shard, to all replays in one pass, since reading
+ * takes longer than replaying. Yields the number of finished computes.
+ */
+export function* replayPass(
+  traffic: Traffic,
+  replays: readonly Replay[],
+  { from, to, shard }: Pick<ReplayWork, "from" | "to" | "shard">,
+  deletedAt?: Question["deletedAt"],
+  startMs?: DurationMs,
+): Generator<number, void> {
+  for (let number = from; number < to; number += 1) {
+    if (shard !== undefined && !isOfShard(traffic.computes[number] as string, shard)) continue;
+    let own: Gaps | undefined;
+    const ownGaps = () => {
+      own ??= gapsOf(collectParts(traffic.arrivals(number)), traffic.period, deletedAt?.[number], startMs);
+      return own;
+    };
+    for (const replay of replays) replay.begin(number, ownGaps);
+    const parts = traffic.arrivals(number);
+    for (let part = parts.next(); part !== undefined; part = parts.next()) {
+      for (const replay of replays) {
+        replay.add(part);
+        yield number - from;
+      }
+    }
+    for (const replay of replays) replay.end();
+    yield number + 1 - from;
+  }
+}
+
+/**
+ * Merges the outcomes of parts of the computes, by job. All are whole numbers: any partition gives the same
+ * result.
+ */
+export function mergeReplays(
+  parts: readonly (readonly ReplayOutcome[])[],
+  jobs: readonly ReplayJob[],
+  period: Period,
+): ReplayOutcome[] {
+  const merged = jobs.map(() => emptyOutcomeByDay(period));
+  for (const part of parts)
+    for (const [index, outcome] of part.entries()) mergeOutcome(merged[index] as ReplayOutcome, outcome);
+  return merged;
+}

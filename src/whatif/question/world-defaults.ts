@@ -1,0 +1,58 @@
+import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import type { WorldSettings } from "../../platform/model/world-settings.ts";
+import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/rules/compute/autosuspend.ts";
+import type { KnownCompute } from "../trace/world-traffic.ts";
+import { plural } from "../units/number-format.ts";
+import { NO_LATENCY } from "../units/start-latency.ts";
+import { DEFAULTS, type WorldDefaults } from "./question.ts";
+
+/** The note for a world whose journal no longer begins with its first event. */
+export const HISTORY_TRUNCATED =
+  "the beginning of this world's history has been removed: earlier traffic is not included";
+
+/**
+ * The settings of a world that apply unless the question overrides them. A replay keeps sizes fixed, so an
+ * autoscaling compute counts with the mean size of its active time, as metered. `names`: the computes of the
+ * traffic, in their order.
+ */
+export function worldDefaults(
+  { profile: name, startDelay, operations }: Pick<WorldSettings, "profile" | "startDelay" | "operations">,
+  computes: readonly Omit<KnownCompute, "projectId" | "branchId">[],
+  names: readonly string[],
+): { readonly setting: WorldDefaults; readonly notes: readonly string[] } {
+  const profile = PROFILES[name];
+  const byId = new Map(computes.map((compute) => [compute.id, compute]));
+  const known = names.map((id) => byId.get(id));
+  const missing = known.filter((compute) => compute === undefined).length;
+  const scaling = known.filter(
+    (compute) => compute !== undefined && compute.range.minCu < compute.range.maxCu,
+  ).length;
+  return {
+    setting: {
+      profile: name,
+      latency: operations === "immediate" ? NO_LATENCY : (startDelay ?? profile.durations.start_compute),
+      delays: known.map((compute) =>
+        compute === undefined || compute.suspendTimeoutSeconds === DEFAULT_SUSPEND_TIMEOUT
+          ? "preset"
+          : (suspendDelaySeconds(profile, compute.suspendTimeoutSeconds) ?? "never"),
+      ),
+      cu: known.map((compute) => compute?.range.minCu ?? DEFAULTS.cu),
+      ...(scaling === 0
+        ? {}
+        : { meteredCu: known.map((compute) => compute?.meanCu ?? compute?.range.minCu ?? DEFAULTS.cu) }),
+      deletedAt: known.map((compute) => compute?.deletedAt),
+    },
+    notes: [
+      ...(scaling === 0
+        ? []
+        : [
+            `${plural(scaling, "compute")} of this world ${scaling === 1 ? "autoscales" : "autoscale"}: each counts with its mean size while it was active, as metered; under another delay its mean size may differ`,
+          ]),
+      ...(missing === 0
+        ? []
+        : [
+            `${plural(missing, "compute")} of the traffic ${missing === 1 ? "is" : "are"} in neither this world nor its remaining history: counted as ${DEFAULTS.cu} CU with a delay of ${profile.suspendTimeout.defaultS} s`,
+          ]),
+    ],
+  };
+}

@@ -1,0 +1,158 @@
+import type { Random } from "../../../kernel/random-port.ts";
+import { eachPart } from "../../../traffic/recorded/trace/trace.ts";
+import { type Costs, sizeOf } from "../../gap-curve/costs.ts";
+import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
+import type { ReportLimits } from "../../page/page-layout.ts";
+import type { Question } from "../../question/question.ts";
+import { type QuestionSummary, questionSummary } from "../../question/question-summary.ts";
+import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
+import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import type { Traffic } from "../../trace/known-traffic.ts";
+import { mergeSources } from "../../trace/merge-sources.ts";
+import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
+import { StartLatencies } from "../../units/start-latency.ts";
+import { type Attribution, Attributor } from "./attribution.ts";
+
+export type SourceShare = {
+  readonly source: string;
+  readonly requests: number;
+  /** Active time that its removal saves, and the cost of that time. */
+  readonly saves_s: number;
+  readonly saves_cu_hours: number;
+  readonly saves_cost: number;
+  /** Additional cold starts after its removal; negative if there are fewer. */
+  readonly more_cold_starts: number;
+  /** Half the width of the 95 % interval of each, for these computes on other days; null without intervals. */
+  readonly margin_95: SavingMargins | null;
+  readonly without: OutcomeFigures;
+  /** With only this source. */
+  readonly alone: OutcomeFigures;
+};
+
+type SavingMargins = {
+  readonly saves_s: number;
+  /** Of the change of the active time; null if there is none on some days. */
+  readonly active_percent: number | null;
+  readonly saves_cu_hours: number;
+  readonly saves_cost: number;
+  readonly more_cold_starts: number;
+};
+
+type ComputeShares = {
+  readonly compute: string;
+  readonly active_s: number;
+  readonly sources: readonly SourceShare[];
+};
+
+export type AttributionReport = {
+  readonly question: QuestionSummary;
+  readonly traffic: TrafficSummary;
+  readonly present: OutcomeFigures;
+  /** Why there are no intervals; null if there are. */
+  readonly no_margins: string | null;
+  /** Over all computes; the largest saving first. */
+  readonly sources: readonly SourceShare[];
+  /** By compute; the largest saving first. */
+  readonly computes: readonly ComputeShares[];
+  readonly limits: ReportLimits;
+};
+
+/** Each source takes two replays of the traffic. */
+const MAX_SOURCES = 24;
+export const UNNAMED = "(no source)";
+
+/** Yields the number of computes done. */
+export function* attributionReport(
+  allTraffic: Traffic,
+  question: Question,
+  random: Random,
+): Generator<number, AttributionReport> {
+  const traffic = mergeSources(allTraffic, MAX_SOURCES);
+  const { period, sources } = traffic;
+  const count = Math.max(1, sources.length);
+  const { ownDelays, deletedAt, costs } = question;
+  const currentDelay = question.currentDelay === "own" ? 0 : question.currentDelay;
+  const fleet = new Attributor(period, currentDelay, count, emptyOutcomeByDay);
+  const computes: ComputeShares[] = [];
+  for (const [number, compute] of traffic.computes.entries()) {
+    const own = new Attributor(period, currentDelay, count);
+    const cu = sizeOf(costs, number);
+    const latencies = new StartLatencies(question.latency, random, number);
+    for (const attributor of [fleet, own]) {
+      attributor.begin(latencies, { cu, delay: ownDelays?.[number], deletedAt: deletedAt?.[number] });
+      eachPart(traffic.arrivals(number), (part) => attributor.add(part));
+      attributor.end();
+    }
+    const attribution = own.attribution();
+    const shares = sharesOf(attribution, traffic, { ...costs, cu }).filter(({ requests }) => requests > 0);
+    computes.push({ compute, active_s: attribution.all.activeMs / 1_000, sources: shares });
+    yield number + 1;
+  }
+  const { all, shares } = fleet.attribution();
+  const margins = OutcomeMargins.of(period, random);
+  const largestSaving = ({ sources: [first] }: ComputeShares) => first?.saves_s ?? 0;
+  return {
+    question: questionSummary(question),
+    traffic: trafficSummary(traffic, all.firstStarts, all.arrivals),
+    present: outcomeFigures(all, period.endAt - period.startAt, costs),
+    no_margins: "missing" in margins ? margins.missing : null,
+    sources: sharesOf({ all, shares }, traffic, costs, "missing" in margins ? undefined : margins),
+    computes: computes.sort(
+      (a, b) => largestSaving(b) - largestSaving(a) || (a.compute < b.compute ? -1 : 1),
+    ),
+    limits: {
+      exact: ["Replays of all traffic, of the traffic without each source, and of each source alone."],
+      simulated: [
+        "Starts take the given start latency. Removing a source does not change when the others send requests.",
+      ],
+      left_out: [
+        "Savings of several sources do not add up: if two health checks each keep a compute active, removing only one of them saves nothing.",
+        `Sources are distinguished by their names in the trace. Requests without a name count as one source. Of more than ${MAX_SOURCES} sources, the least busy ones are combined.`,
+        AFTER_TRACE_END,
+      ],
+    },
+  };
+}
+
+function sharesOf(
+  { all, shares }: Attribution,
+  { sources, period }: Traffic,
+  costs: Costs,
+  margins?: OutcomeMargins,
+): SourceShare[] {
+  const periodMs = period.endAt - period.startAt;
+  const current = outcomeFigures(all, periodMs, costs);
+  return shares
+    .map(({ source, arrivals: requests, without, alone }) => {
+      const rest = outcomeFigures(without, periodMs, costs);
+      return {
+        source: sources[source] || UNNAMED,
+        requests,
+        saves_s: current.active_s - rest.active_s,
+        saves_cu_hours: current.cu_hours - rest.cu_hours,
+        saves_cost: current.cost - rest.cost,
+        more_cold_starts: rest.cold_starts - current.cold_starts,
+        margin_95: margins === undefined ? null : savingMargins(all, without, margins, costs),
+        without: rest,
+        alone: outcomeFigures(alone, periodMs, costs),
+      };
+    })
+    .sort((a, b) => b.saves_s - a.saves_s || (a.source < b.source ? -1 : 1));
+}
+
+function savingMargins(
+  all: ReplayOutcome,
+  without: ReplayOutcome,
+  margins: OutcomeMargins,
+  costs: Costs,
+): SavingMargins | null {
+  if (all.days === undefined || without.days === undefined) return null;
+  const [own, base] = [margins.drawn([without.days], costs), margins.drawn([all.days], costs)];
+  return {
+    saves_s: margins.difference(own.active_s, base.active_s),
+    active_percent: margins.percent(own.active_s, base.active_s),
+    saves_cu_hours: margins.difference(own.cu_hours, base.cu_hours),
+    saves_cost: margins.difference(own.cost, base.cost),
+    more_cold_starts: margins.difference(own.cold_starts, base.cold_starts),
+  };
+}

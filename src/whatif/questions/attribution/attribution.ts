@@ -1,0 +1,90 @@
+import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import { type ComputeSetting, FixedReplay } from "../../replay/fixed-replay.ts";
+import { emptyOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import type { LatencySource } from "../../units/start-latency.ts";
+
+type AttributionShare = {
+  readonly source: number;
+  readonly arrivals: number;
+  /** Without the requests of this source. */
+  readonly without: ReplayOutcome;
+  /** With only the requests of this source. */
+  readonly alone: ReplayOutcome;
+};
+
+export type Attribution = { readonly all: ReplayOutcome; readonly shares: readonly AttributionShare[] };
+
+/**
+ * What keeps computes active under a delay: replays with all sources, without each source, and with each
+ * source alone. The result is exact, but savings do not add up: with two health checks, removing one saves
+ * nothing.
+ */
+export class Attributor {
+  readonly #sources: number;
+  readonly #all: FixedReplay;
+  readonly #without: readonly FixedReplay[];
+  readonly #alone: readonly FixedReplay[];
+  readonly #arrivals: Float64Array;
+
+  /** `sources`: their number. Requests of a trace without sources belong to source 0. */
+  constructor(
+    period: Period,
+    delay: SuspendDelay,
+    sources: number,
+    outcomeIn: (period: Period) => ReplayOutcome = emptyOutcome,
+  ) {
+    const replay = () => new FixedReplay(period, delay, outcomeIn(period));
+    const replays = () => Array.from({ length: sources }, replay);
+    this.#sources = sources;
+    this.#all = replay();
+    this.#without = replays();
+    this.#alone = replays();
+    this.#arrivals = new Float64Array(sources);
+  }
+
+  begin(latencies: LatencySource, own?: ComputeSetting): void {
+    for (const replay of this.#replays()) replay.begin(latencies, own);
+  }
+
+  /** Adds the next requests of the compute, in order of arrival. */
+  add(arrivals: ComputeArrivals): void {
+    this.#all.add(arrivals);
+    for (let source = 0; source < this.#sources; source += 1) {
+      const [own, others] = splitBySource(arrivals, source);
+      this.#alone[source]?.add(own);
+      this.#without[source]?.add(others);
+      this.#arrivals[source] = (this.#arrivals[source] as number) + own.at.length;
+    }
+  }
+
+  end(): void {
+    for (const replay of this.#replays()) replay.end();
+  }
+
+  attribution(): Attribution {
+    const shares = this.#without.map(({ outcome: without }, source) => ({
+      source,
+      arrivals: this.#arrivals[source] as number,
+      without,
+      alone: (this.#alone[source] as FixedReplay).outcome,
+    }));
+    return { all: this.#all.outcome, shares };
+  }
+
+  #replays(): readonly FixedReplay[] {
+    return [this.#all, ...this.#without, ...this.#alone];
+  }
+}
+
+function splitBySource(
+  { at, durationMs, source }: ComputeArrivals,
+  own: number,
+): readonly [ComputeArrivals, ComputeArrivals] {
+  const isOwn = (i: number) => (source?.[i] ?? 0) === own;
+  const select = (wanted: boolean): ComputeArrivals => ({
+    at: at.filter((_, i) => isOwn(i) === wanted),
+    durationMs: durationMs.filter((_, i) => isOwn(i) === wanted),
+  });
+  return [select(true), select(false)];
+}

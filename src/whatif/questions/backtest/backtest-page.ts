@@ -1,0 +1,209 @@
+import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
+import {
+  coldStartWorthText,
+  dateText,
+  periodText,
+  requestsText,
+  startsTakeText,
+} from "../../page/page-text.ts";
+import { sizeAndPriceText } from "../../question/question-summary.ts";
+import {
+  amount,
+  amountWithMargin,
+  delayText,
+  millisText,
+  moneyWithMargin,
+  percentWithMargin,
+  plural,
+  waitWithMargin,
+} from "../../units/number-format.ts";
+import type { Backtest, BacktestedPolicy, FoldPolicy } from "./backtest.ts";
+
+/** The last ones. The CSV file has all. */
+const MAX_FOLDS_SHOWN = 20;
+
+export function backtestPage(backtest: Backtest): ReportPage {
+  const { traffic, question, policies } = backtest;
+  return {
+    title: "What suspend policies promised, and what they gave",
+    subject: [
+      requestsText(traffic),
+      periodText(traffic),
+      sizeAndPriceText(question),
+      startsTakeText(question.start_latency),
+      coldStartWorthText(question),
+    ].join(" · "),
+    answer: [...bestLines(backtest), intervalLine(backtest), driftLine(backtest)],
+    facts: policies.map((policy) => ({
+      label: policy.policy,
+      value: gainText(policy.delivered.gain_percent, policy.margin_95?.gain_percent),
+      note: `weighted cost · ${monthlyText(policy)} a month`,
+    })),
+    tables: [policyTable(backtest), foldTable(backtest), driftTable(backtest)],
+    limits: backtest.limits,
+  };
+}
+
+function bestLines({ policies, folds, fold, best, best_settable }: Backtest): string[] {
+  const judged = `${plural(folds.length, fold)} from ${dateText(folds[0]?.test.from ?? "")}`;
+  const named = (name: string) => policies.find(({ policy }) => policy === name) as BacktestedPolicy;
+  const current = policies[0] as BacktestedPolicy;
+  if (best === current.policy)
+    return [`No achievable policy beat the current setting (${current.policy}) on the ${judged}.`];
+  const line = (backtested: BacktestedPolicy) => {
+    const { policy, promised, delivered, folds_better, margin_95: margins } = backtested;
+    const promise = promised === null ? "" : ` (promised: ${gainText(promised.gain_percent)})`;
+    return `${policy}, ${gainText(delivered.gain_percent, margins?.gain_percent)} weighted cost${promise}, better than the current setting in ${folds_better} of ${plural(folds.length, fold)}. ${monthlyText(backtested)} a month (${percentWithMargin(delivered.cost_percent, margins?.cost_percent)}), ${startsText(backtested)} cold starts a day instead of ${startsText(current)}.`;
+  };
+  return [
+    `Best policy on the ${judged}, trained on the days before: ${line(named(best))}`,
+    ...(best_settable === best
+      ? []
+      : best_settable === current.policy
+        ? ["Of the policies that the platform itself offers, the current one was the best."]
+        : [`Best that the platform itself offers: ${line(named(best_settable))}`]),
+  ];
+}
+
+function intervalLine({ no_margins }: Backtest): string {
+  return no_margins === null
+    ? "± is half the width of a 95 % interval, for these computes on other days."
+    : `No intervals: ${no_margins}.`;
+}
+
+function monthlyText({ delivered, margin_95 }: BacktestedPolicy): string {
+  return moneyWithMargin(delivered.cost_dollars_per_month, margin_95?.cost_dollars_per_month);
+}
+
+function startsText({ delivered, margin_95 }: BacktestedPolicy): string {
+  return amountWithMargin(delivered.cold_starts_per_day, margin_95?.cold_starts_per_day);
+}
+
+function driftLine({ drift, fold }: Backtest): string {
+  const { shortest_best_delay_s: shortest, longest_best_delay_s: longest, median_factor } = drift;
+  const excess =
+    drift.excess_percent === null
+      ? ""
+      : ` The delay trained on the days before cost ${amount(Math.max(0, drift.excess_percent))} % more weighted cost than the best one of each ${fold}.`;
+  const range =
+    shortest === longest
+      ? `No drift: ${delayText(shortest)} is the best delay for the fleet in each ${fold}.`
+      : `Drift: the best delay for the fleet is ${delayText(shortest)} to ${delayText(longest)}, depending on the ${fold}. From one ${fold} to the next it changes by a factor of ${amount(median_factor)} (median).`;
+  return `${range}${excess}`;
+}
+
+function policyTable(backtest: Backtest): PageTable {
+  const { policies, folds, fold } = backtest;
+  return {
+    name: "policies",
+    title: `Policies over ${plural(folds.length, fold)}, compared with the current setting`,
+    headings: [
+      "policy",
+      "weighted cost, promised",
+      "delivered",
+      "cost, promised",
+      "delivered",
+      "$ a month",
+      "cold starts a day",
+      "mean wait",
+      "p99",
+      `${fold}s better`,
+    ],
+    records: policies.map(flatRecord),
+    rows: policies.map((policy) => ({
+      cells: [
+        policy.policy,
+        promisedText(policy),
+        gainText(policy.delivered.gain_percent, policy.margin_95?.gain_percent),
+        percentWithMargin(policy.promised?.cost_percent ?? null, null),
+        percentWithMargin(policy.delivered.cost_percent, policy.margin_95?.cost_percent),
+        monthlyText(policy),
+        startsText(policy),
+        waitWithMargin(policy.delivered.wait_mean_ms, policy.margin_95?.wait_mean_ms),
+        millisText(policy.delivered.wait_p99_ms),
+        `${policy.folds_better} of ${folds.length}`,
+      ],
+      mark: markOf(backtest, policy),
+    })),
+  };
+}
+
+/** Each cell is what a policy promised and what it delivered. */
+function foldTable({ policies, folds, fold }: Backtest): PageTable {
+  const shown = folds.slice(-MAX_FOLDS_SHOWN);
+  const others = policies.slice(1);
+  const title = `Weighted cost by ${fold}: promised → delivered, compared with the current setting`;
+  return {
+    name: "folds",
+    title: folds.length > shown.length ? `${title} (last ${shown.length} of ${folds.length})` : title,
+    headings: [`${fold} from`, ...others.map(({ policy }) => policy)],
+    records: folds.flatMap(({ train, test, policies: byPolicy }) =>
+      byPolicy.map((policy) => ({
+        train_from: train.from,
+        train_to: train.to,
+        test_from: test.from,
+        test_to: test.to,
+        ...flatRecord(policy),
+      })),
+    ),
+    rows: shown.map(({ test, policies: byPolicy }) => ({
+      cells: [
+        dateText(test.from),
+        ...byPolicy
+          .slice(1)
+          .map((policy) => `${promisedText(policy)} → ${gainText(policy.delivered.gain_percent)}`),
+      ],
+    })),
+  };
+}
+
+function driftTable({ folds, fold }: Backtest): PageTable {
+  const shown = folds.slice(-MAX_FOLDS_SHOWN);
+  const title = `Drift: one delay for all, trained before each ${fold} and best in it`;
+  return {
+    name: "drift",
+    title: folds.length > shown.length ? `${title} (last ${shown.length} of ${folds.length})` : title,
+    headings: [`${fold} from`, "training days", "trained", "best", "excess weighted cost"],
+    records: folds.map(({ train, test, trained_delay_s, best_delay_s, excess_percent }) => ({
+      test_from: test.from,
+      test_to: test.to,
+      train_days: train.days,
+      trained_delay_s,
+      best_delay_s,
+      excess_percent,
+    })),
+    rows: shown.map(({ train, test, trained_delay_s, best_delay_s, excess_percent }) => ({
+      cells: [
+        dateText(test.from),
+        String(train.days),
+        delayText(trained_delay_s),
+        delayText(best_delay_s),
+        excess_percent === null ? "–" : `${amount(Math.max(0, excess_percent))} %`,
+      ],
+    })),
+  };
+}
+
+function markOf({ policies, best }: Backtest, policy: BacktestedPolicy): PageRow["mark"] {
+  if (policy.policy === best) return "best";
+  if (policy === policies[0]) return "current";
+  return policy.knows === "future" ? "bound" : undefined;
+}
+
+function flatRecord({ promised, delivered, ...policy }: FoldPolicy): object {
+  return {
+    ...policy,
+    promised_gain_percent: promised?.gain_percent ?? null,
+    promised_cost_percent: promised?.cost_percent ?? null,
+    ...delivered,
+  };
+}
+
+function promisedText({ promised }: FoldPolicy): string {
+  return gainText(promised?.gain_percent ?? null);
+}
+
+/** As a change of the weighted cost. */
+function gainText(gainPercent: number | null, margin?: number | null): string {
+  return percentWithMargin(gainPercent === null ? null : -gainPercent, margin);
+}

@@ -1,0 +1,184 @@
+import type { Random } from "../../../kernel/random-port.ts";
+import type { Period } from "../../../traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import { type DayRange, dayRange } from "../../held-out/held-out-summary.ts";
+import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
+import type { ReportLimits } from "../../page/page-layout.ts";
+import { type QuestionSummary, questionSummary } from "../../question/question-summary.ts";
+import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import { type CoveredTraffic, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
+import {
+  type DeliveredFigures,
+  type DeliveredMargins,
+  deliveredFigures,
+  deliveredMargins,
+  type Gain,
+  gainOf,
+  promisedInSum,
+} from "./backtest-figures.ts";
+import { backtestLimits } from "./backtest-limits.ts";
+import type { BacktestInput, FoldOutcome } from "./backtest-plan.ts";
+import type { BacktestPolicy } from "./backtest-policies.ts";
+import { type Drift, driftOf } from "./drift.ts";
+import type { FoldLength } from "./folds.ts";
+import type { FoldTraining } from "./training.ts";
+
+export type Backtest = {
+  readonly question: QuestionSummary;
+  readonly traffic: TrafficSummary;
+  readonly fold: FoldLength;
+  /** Why there are no intervals; null if there are. */
+  readonly no_margins: string | null;
+  /** Over all folds; the current setting first. */
+  readonly policies: readonly BacktestedPolicy[];
+  readonly folds: readonly BacktestedFold[];
+  /** The lowest weighted cost over all folds, of the policies that can be achieved. */
+  readonly best: string;
+  /** The same, of those that the platform itself offers. */
+  readonly best_settable: string;
+  readonly drift: Drift;
+  readonly limits: ReportLimits;
+};
+
+export type FoldPolicy = {
+  readonly policy: string;
+  /**
+   * On the training days; null if the policy applies nothing there. Over all folds, weighted by the weighted
+   * cost of the current setting in each.
+   */
+  readonly promised: Gain | null;
+  readonly delivered: DeliveredFigures;
+};
+
+export type BacktestedPolicy = FoldPolicy & {
+  /** Null without intervals. */
+  readonly margin_95: DeliveredMargins | null;
+  readonly knows: BacktestPolicy["knows"];
+  readonly settable: boolean;
+  /** The folds in which its weighted cost is below that of the current setting. */
+  readonly folds_better: number;
+};
+
+type BacktestedFold = {
+  readonly train: DayRange;
+  readonly test: DayRange;
+  readonly policies: readonly FoldPolicy[];
+  /** The one delay that is best on the training days, and the one that is best in the fold. */
+  readonly trained_delay_s: SuspendDelay;
+  readonly best_delay_s: SuspendDelay;
+  /** Weighted cost of the trained delay in the fold, above that of the best one; null if that is 0. */
+  readonly excess_percent: number | null;
+};
+
+/** `outcomes`: by fold and policy. */
+export function backtestOf(
+  traffic: CoveredTraffic,
+  input: BacktestInput,
+  outcomes: readonly (readonly FoldOutcome[])[],
+  random: Random,
+): Backtest {
+  const { question, training } = input;
+  const folds = input.folds.map(({ trainDays, testDays }, index): BacktestedFold => {
+    const { delays, bestDelay, excessPercent } = training[index] as FoldTraining;
+    return {
+      train: dayRange(trainDays, traffic.period),
+      test: dayRange(testDays, traffic.period),
+      policies: foldPolicies(input, index, outcomes[index] as readonly FoldOutcome[]),
+      trained_delay_s: delays.fleet,
+      best_delay_s: bestDelay,
+      excess_percent: excessPercent,
+    };
+  });
+  const testDays = input.folds.flatMap((fold) => fold.testDays);
+  const margins = OutcomeMargins.of(traffic.period, random, testDays);
+  const policies = policiesInSum(traffic.period, input, folds, outcomes, margins);
+  const achievable = policies.filter(({ knows }) => knows !== "future");
+  const { before, within } = foldOutcome(outcomes, outcomes.length - 1, 0);
+  return {
+    question: questionSummary(question),
+    traffic: trafficSummary(
+      traffic,
+      before.firstStarts + within.firstStarts,
+      before.arrivals + within.arrivals,
+    ),
+    fold: input.fold,
+    no_margins: "missing" in margins ? margins.missing : null,
+    policies,
+    folds,
+    best: bestOf(achievable),
+    best_settable: bestOf(achievable.filter(({ settable }) => settable)),
+    drift: driftOf(training),
+    limits: backtestLimits(question, input.policies),
+  };
+}
+
+function foldPolicies(
+  { question, policies, folds }: BacktestInput,
+  fold: number,
+  outcomes: readonly FoldOutcome[],
+): readonly FoldPolicy[] {
+  const { testFrom, testTo } = folds[fold] as BacktestInput["folds"][number];
+  const current = outcomes[0] as FoldOutcome;
+  return policies.map(({ name, trained }, index) => {
+    const { before, within } = outcomes[index] as FoldOutcome;
+    return {
+      policy: name,
+      promised: trained === "after" ? null : gainOf(before, current.before, question.costs),
+      delivered: deliveredFigures(within, current.within, testTo - testFrom, question.costs),
+    };
+  });
+}
+
+function policiesInSum(
+  period: Period,
+  { question, policies, folds: given }: BacktestInput,
+  folds: readonly BacktestedFold[],
+  outcomes: readonly (readonly FoldOutcome[])[],
+  margins: OutcomeMargins | { readonly missing: string },
+): readonly BacktestedPolicy[] {
+  const { costs } = question;
+  const ms = given.reduce((sum, { testFrom, testTo }) => sum + testTo - testFrom, 0);
+  const lastEnd = given.at(-1)?.testTo ?? period.endAt;
+  const sumOf = (index: number) => sumOfFolds({ startAt: period.startAt, endAt: lastEnd }, outcomes, index);
+  const current = sumOf(0);
+  return policies.map(({ name, knows, settable }, index) => {
+    const inFolds = folds.map((fold) => fold.policies[index] as FoldPolicy);
+    const promises = inFolds.flatMap(({ promised }, fold) =>
+      promised === null ? [] : [{ promised, current: foldOutcome(outcomes, fold, 0).within }],
+    );
+    const own = sumOf(index);
+    return {
+      policy: name,
+      knows,
+      settable,
+      margin_95: deliveredMargins(own, current, margins, costs),
+      promised: promises.length === 0 ? null : promisedInSum(promises, costs),
+      delivered: deliveredFigures(own, current, ms, costs),
+      folds_better: inFolds.filter(({ delivered }) => (delivered.gain_percent ?? 0) > 0).length,
+    };
+  });
+}
+
+function foldOutcome(
+  outcomes: readonly (readonly FoldOutcome[])[],
+  fold: number,
+  policy: number,
+): FoldOutcome {
+  return outcomes[fold]?.[policy] as FoldOutcome;
+}
+
+function sumOfFolds(
+  period: Period,
+  outcomes: readonly (readonly FoldOutcome[])[],
+  policy: number,
+): ReplayOutcome {
+  const sum = emptyOutcomeByDay(period);
+  for (const fold of outcomes) mergeOutcome(sum, (fold[policy] as FoldOutcome).within);
+  return sum;
+}
+
+/** The current setting is first, so it wins a tie. */
+function bestOf(policies: readonly BacktestedPolicy[]): string {
+  const gain = ({ delivered }: BacktestedPolicy) => delivered.gain_percent ?? 0;
+  return policies.reduce((best, policy) => (gain(policy) > gain(best) ? policy : best)).policy;
+}

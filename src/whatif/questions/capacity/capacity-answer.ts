@@ -1,0 +1,175 @@
+import { TARGET_HIT_RATIO } from "../../../platform/model/cache.ts";
+import {
+  amount,
+  amountWithMargin,
+  millisText,
+  moneyWithMargin,
+  plural,
+  spanText,
+} from "../../units/number-format.ts";
+import type { CapacityReport } from "./capacity-report.ts";
+import type { CapacityRow } from "./capacity-totals.ts";
+
+const TARGET_SHARE = TARGET_HIT_RATIO / 100;
+
+/** The cheapest sufficient size with its assumption, then what another load would change. */
+export function capacityAnswerText(report: CapacityReport): string[] {
+  const [decision = "", ...more] = decisionText(report);
+  return [decision, ...more, intervalText(report), ...sensitivityText(report)];
+}
+
+function decisionText(report: CapacityReport): string[] {
+  const { sizes, assumptions } = report;
+  const sufficient = sizes.filter((row) => isSufficient(row, report));
+  const condition = conditionText(assumptions.tolerate);
+  const assumption = assumptionText(report);
+  const cheapest = cheapestSize(
+    sufficient.filter(({ cache_hit_ratio: hits }) => hits === null || hits >= TARGET_SHARE),
+  );
+  if (cheapest !== undefined) {
+    const cached =
+      cheapest.cache_hit_ratio === null ? "" : ` and at least ${TARGET_HIT_RATIO} % of reads from the cache`;
+    return [
+      `${sizeName(cheapest)}, ${monthlyCostText(cheapest)}, ${assumption}.`,
+      `It is the cheapest size ${condition}${cached}${hitRatioText(cheapest)}.${toleratedText(cheapest)}`,
+    ];
+  }
+  const cheapestSufficient = cheapestSize(sufficient);
+  if (cheapestSufficient !== undefined) {
+    const bestHitRatio = Math.max(...sizes.map(({ cache_hit_ratio }) => cache_hit_ratio ?? 0));
+    const best =
+      cheapestSize(sizes.filter(({ cache_hit_ratio }) => cache_hit_ratio === bestHitRatio)) ??
+      cheapestSufficient;
+    return [
+      `${sizeName(cheapestSufficient)}, ${monthlyCostText(cheapestSufficient)}, ${assumption}.`,
+      `It is the cheapest size ${condition}${hitRatioText(cheapestSufficient)}.${toleratedText(cheapestSufficient)}`,
+      bestHitRatio >= TARGET_SHARE
+        ? `Sizes that answer ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP, throttle or reject more.`
+        : `No size answers ${TARGET_HIT_RATIO} % of reads from the cache, as recommended for OLTP. ${sizeName(best)} comes closest with ${amount(bestHitRatio * 100)} %.`,
+    ];
+  }
+  const compareShortfall = (a: CapacityRow, b: CapacityRow) =>
+    a.throttled_s - b.throttled_s || refusedConnections(a) - refusedConnections(b) || a.cu_hours - b.cu_hours;
+  const least = sizes.reduce((best, row) => (compareShortfall(best, row) > 0 ? row : best));
+  return [
+    `No size is sufficient, ${assumption}. ${sizeName(least)} comes closest, ${monthlyCostText(least)}: throttled for ${throttledText(least)} of the active time, which adds ${millisText(least.added_wait_mean_ms)} to a request on average; ${plural(least.direct_refused, "direct connection")} and ${least.pooled_refused.toLocaleString("en")} pooled rejected${hitRatioText(least)}.${tolerableText(report)}`,
+  ];
+}
+
+function intervalText({ no_margins }: CapacityReport): string {
+  return no_margins === null
+    ? "± is half the width of a 95 % interval, for these computes on other days."
+    : `No intervals: ${no_margins}.`;
+}
+
+/** Of the active time. */
+export function throttledText({ throttled_share, margin_95 }: CapacityRow): string {
+  return throttled_share < SMALLEST_SHARE
+    ? shareText(throttled_share)
+    : `${amountWithMargin(throttled_share * 100, (margin_95?.throttled_share ?? 0) * 100)} %`;
+}
+
+function isSufficient(row: CapacityRow, { assumptions: { tolerate = 0 }, traffic }: CapacityReport): boolean {
+  return row.throttled_share <= tolerate && refusedConnections(row) <= tolerate * traffic.requests;
+}
+
+/** The cheapest size that a little tolerance admits, if more than that is not given already. */
+function tolerableText(report: CapacityReport): string {
+  const { assumptions, sizes } = report;
+  const tolerant = { ...report, assumptions: { ...assumptions, tolerate: LITTLE } };
+  const admitted = cheapestSize(sizes.filter((row) => isSufficient(row, tolerant)));
+  return admitted === undefined
+    ? ""
+    : ` With --tolerate ${LITTLE * 100}%, ${sizeName(admitted)} is sufficient.`;
+}
+
+const LITTLE = 0.001;
+
+/** What is tolerated, if anything is throttled. */
+function toleratedText(row: CapacityRow): string {
+  return row.throttled_share === 0 ? "" : ` It is throttled for ${throttledText(row)} of the active time.`;
+}
+
+function conditionText(tolerate = 0): string {
+  return tolerate === 0
+    ? "with no throttling and no rejected connections"
+    : `that throttles at most ${shareText(tolerate)} of the active time and rejects at most ${shareText(tolerate)} of the requests`;
+}
+
+function assumptionText({ loads, assumptions: { loadPerRequest } }: CapacityReport): string {
+  const assumed = `assuming ${plainNumber(loadPerRequest)} vCPU per running request`;
+  if (loads === "recorded") return "with the loads that the journal of the world states";
+  return loads === "assumed"
+    ? `${assumed}, which the trace cannot tell`
+    : `${assumed} where the journal of the world states no load`;
+}
+
+/** Which of the loads would choose another size, from the lowest on. */
+function sensitivityText(report: CapacityReport): string[] {
+  const { sizes, sensitivity, loads, assumptions } = report;
+  const chosenSize = (shares: readonly { readonly throttled_share: number; readonly cu_hours: number }[]) =>
+    shares.reduce<number | undefined>((best, row, index) => {
+      const size = sizes[index] as CapacityRow;
+      if (!isSufficient({ ...size, throttled_share: row.throttled_share }, report)) return best;
+      return best === undefined || row.cu_hours < (shares[best]?.cu_hours ?? 0) ? index : best;
+    }, undefined);
+  const chosen = chosenSize(sizes);
+  const others = sensitivity.flatMap(({ factor, sizes: shares }) => {
+    const index = chosenSize(shares);
+    if (index === chosen) return [];
+    const load =
+      loads === "assumed"
+        ? `${plainNumber(assumptions.loadPerRequest * factor)} vCPU`
+        : `${factor} times the load`;
+    const name =
+      index === undefined
+        ? "no size is sufficient"
+        : `${sizeName(sizes[index] as CapacityRow)} is sufficient`;
+    return [`with ${load}, ${name}`];
+  });
+  const range = loads === "assumed" ? " per running request" : "";
+  return others.length === 0
+    ? ["A quarter to four times that load would not change the size."]
+    : [`The answer depends on the load${range}: ${others.join("; ")}.`];
+}
+
+function refusedConnections({ direct_refused, pooled_refused }: CapacityRow): number {
+  return direct_refused + pooled_refused;
+}
+
+function cheapestSize(sizes: readonly CapacityRow[]): CapacityRow | undefined {
+  return sizes.reduce<CapacityRow | undefined>(
+    (best, row) => (best === undefined || row.cu_hours < best.cu_hours ? row : best),
+    undefined,
+  );
+}
+
+function hitRatioText({ cache_hit_ratio, cache_recovered_after_s }: CapacityRow): string {
+  if (cache_hit_ratio === null) return "";
+  const recovered =
+    cache_recovered_after_s === null
+      ? ""
+      : `, close to that within ${spanText(cache_recovered_after_s)} of a start`;
+  return `, ${amount(cache_hit_ratio * 100)} % of reads from the cache${recovered}`;
+}
+
+export function sizeName({ min_cu, max_cu }: CapacityRow): string {
+  return min_cu === max_cu ? `${min_cu} CU` : `${min_cu}–${max_cu} CU`;
+}
+
+export function plainNumber(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
+export function shareText(share: number): string {
+  return share > 0 && share < SMALLEST_SHARE ? "<0.01 %" : `${amount(share * 100)} %`;
+}
+
+/** Smaller shares are not distinguished. */
+const SMALLEST_SHARE = 0.0001;
+
+function monthlyCostText({ cost_per_month, cu_hours, margin_95 }: CapacityRow): string {
+  return cost_per_month === null
+    ? `${amount(cu_hours)} CU-hours`
+    : `${moneyWithMargin(cost_per_month, margin_95?.cost_per_month)} a month`;
+}

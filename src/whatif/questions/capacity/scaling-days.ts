@@ -1,0 +1,41 @@
+import { dayStart } from "../../../kernel/calendar.ts";
+import { DAY, type SimTime } from "../../../kernel/time.ts";
+import type { Period } from "../../../traffic/recorded/trace/trace.ts";
+import { dayCount } from "../../trace/long-gaps.ts";
+
+/** The time of a size by UTC day, numbered from the first one of the period. Time after the last day counts on it. */
+export type ScalingDays = {
+  readonly firstDay: SimTime;
+  readonly cuMs: Float64Array;
+  readonly activeMs: Float64Array;
+  readonly throttledMs: Float64Array;
+};
+
+export function emptyScalingDays(period: Period): ScalingDays {
+  const days = Math.max(1, dayCount(period));
+  return {
+    firstDay: dayStart(period.startAt),
+    cuMs: new Float64Array(days),
+    activeMs: new Float64Array(days),
+    throttledMs: new Float64Array(days),
+  };
+}
+
+/** Divides a time at one size among its days. */
+export function addScalingTime(
+  { firstDay, cuMs, activeMs, throttledMs }: ScalingDays,
+  from: SimTime,
+  to: SimTime,
+  sizeCu: number,
+  isThrottled: boolean,
+): void {
+  const last = activeMs.length - 1;
+  for (let at = from; at < to; ) {
+    const day = Math.max(0, Math.min(last, Math.floor((at - firstDay) / DAY)));
+    const next = day === last ? to : Math.min(to, firstDay + (day + 1) * DAY);
+    cuMs[day] = (cuMs[day] as number) + (next - at) * sizeCu;
+    activeMs[day] = (activeMs[day] as number) + next - at;
+    if (isThrottled) throttledMs[day] = (throttledMs[day] as number) + next - at;
+    at = next;
+  }
+}

@@ -1,0 +1,255 @@
+import { DAY } from "../../../kernel/time.ts";
+import { tooLittleReasons } from "../../choice/decision.ts";
+import { perMonth } from "../../gap-curve/costs.ts";
+import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
+import {
+  capitalized,
+  coldStartWorthText,
+  periodText,
+  requestsText,
+  startsTakeText,
+} from "../../page/page-text.ts";
+import { sizeAndPriceText } from "../../question/question-summary.ts";
+import type { OutcomeFigures } from "../../replay/figures.ts";
+import {
+  amount,
+  amountWithMargin,
+  currentDelayPhrase,
+  delayPhrase,
+  delayText,
+  money,
+  moneyWithMargin,
+  monthNote,
+  percentOf,
+  percentWithMargin,
+  signedWithMargin,
+  waitWithMargin,
+} from "../../units/number-format.ts";
+import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
+
+export function comparisonPage(comparison: Comparison): ReportPage {
+  const { traffic, question, policies } = comparison;
+  const best = bestPolicy(policies);
+  const mark = (policy: ComparedPolicy) => {
+    if (policy === best) return "best";
+    if (policy === policies[0]) return "current";
+    return policy.knows === "future" ? "bound" : undefined;
+  };
+  return {
+    title: "Suspend policies compared",
+    subject: [
+      requestsText(traffic),
+      periodText(traffic),
+      sizeAndPriceText(question),
+      startsTakeText(question.start_latency),
+      coldStartWorthText(question),
+    ].join(" · "),
+    answer: comparisonAnswerText(comparison, best),
+    facts: policies.map((policy) => ({
+      label: policy.policy,
+      value: money(monthly(comparison, policy).value),
+      note: `${monthNote(monthly(comparison, policy).margin_95)}, ${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
+    })),
+    tables: [policyTable(comparison, mark), waitTable(comparison, mark), ...resumesTable(comparison, mark)],
+    limits: comparison.limits,
+  };
+}
+
+/** The policy with the lowest weighted cost, of those that can be achieved. */
+export function bestPolicy(policies: readonly ComparedPolicy[]): ComparedPolicy {
+  const weightedCost = (policy: ComparedPolicy) => figure(policy, "burden_s").value;
+  return policies
+    .filter(({ knows }) => knows !== "future")
+    .reduce((best, policy) => (weightedCost(policy) < weightedCost(best) ? policy : best));
+}
+
+function comparisonAnswerText(comparison: Comparison, best: ComparedPolicy): string[] {
+  return [
+    ...decisionLines(comparison, best),
+    comparison.no_margins === null
+      ? "± is half the width of a 95 % interval, for these computes on other days."
+      : `No intervals over days: ${comparison.no_margins}.`,
+    ...unusedResumesText(comparison),
+  ];
+}
+
+/** Without a resume, a policy that resumes only shows its delays. */
+function unusedResumesText({ policies }: Comparison): string[] {
+  return policies
+    .filter((policy) => policy.resumes && resumesOf(policy) === 0)
+    .map(({ policy }) => `${policy} never resumed a compute ahead of a request in this traffic.`);
+}
+
+function resumesOf(policy: ComparedPolicy): number {
+  return figure(policy, "resumes_used").value + figure(policy, "resumes_wasted").value;
+}
+
+/** What to do, then what it would save, and what only a program of your own could save. */
+function decisionLines(comparison: Comparison, best: ComparedPolicy): string[] {
+  const { policies, question } = comparison;
+  const [current] = policies;
+  if (current === undefined) return [];
+  const reasons = tooLittle(comparison);
+  const settable = bestPolicy(policies.filter((policy) => policy.settable));
+  const isBest = "Its weighted cost is the lowest of";
+  const program =
+    best === settable
+      ? []
+      : [`With a program of your own: ${policyPhrase(best)}. ${changeText(comparison, best)}`];
+  const currentText = `${policyPhrase(current)}. ${capitalized(figuresText(comparison, current))}.`;
+  const named = reasons.length === 0 ? ["Keep", "Set"] : ["Lowest weighted cost:", "Lowest weighted cost:"];
+  return [
+    ...(reasons.length === 0 ? [] : [`No recommendation, the traffic is too little: ${reasons.join("; ")}.`]),
+    ...(settable === current
+      ? [
+          `${named[0]} ${currentDelayPhrase(question.present_delay_s)}. ${capitalized(figuresText(comparison, current))}. ${isBest} ${best === current ? "all achievable policies here" : "the policies that the platform itself offers"}.`,
+        ]
+      : [
+          `${named[1]} ${policyPhrase(settable)}. ${changeText(comparison, settable)}`,
+          `Current: ${currentText}`,
+        ]),
+    ...program,
+  ];
+}
+
+function tooLittle({ policies, traffic }: Comparison): string[] {
+  const most = Math.max(...policies.map((policy) => figure(policy, "cold_starts").value));
+  return tooLittleReasons(traffic.days * DAY, Math.round(most), "at most");
+}
+
+/** A delay in words, other policies by name. */
+function policyPhrase({ policy, chosen_delays_s: chosen }: ComparedPolicy): string {
+  const [, seconds] = /^fixed:(\d+)$/.exec(policy) ?? [];
+  if (seconds !== undefined) return delayPhrase(Number(seconds));
+  if (chosen === undefined) return policy;
+  const [shortest, longest] = chosen;
+  const choice = `${policy}, chosen in hindsight for this traffic`;
+  return shortest === longest
+    ? `${delayPhrase(shortest)} for all computes (${choice})`
+    : `a delay for each compute, from ${delayText(shortest)} to ${delayText(longest)} (${choice}; \`whatif curve --by-compute\` names them)`;
+}
+
+function figuresText(comparison: Comparison, policy: ComparedPolicy): string {
+  const cost = valueAndDifference(monthly(comparison, policy), moneyWithMargin)[0];
+  const starts = valueAndDifference(figure(policy, "cold_starts_per_day"), amountWithMargin)[0];
+  const wait = valueAndDifference(figure(policy, "wait_mean_ms"), waitWithMargin)[0];
+  return `${cost} a month, ${starts} cold starts a day, requests wait ${wait} on average`;
+}
+
+function changeText(comparison: Comparison, policy: ComparedPolicy): string {
+  const cost = valueAndDifference(monthly(comparison, policy), moneyWithMargin)[1];
+  const { difference, difference_margin_95: margin } = figure(policy, "cold_starts_per_day");
+  const weighted = valueAndDifference(figure(policy, "burden_s"), amountWithMargin)[1];
+  return `${capitalized(figuresText(comparison, policy))} (cost ${cost}, ${signedWithMargin(difference, margin)} cold starts a day, weighted cost ${weighted} vs. the current setting).`;
+}
+
+const TO_CURRENT = "vs. current";
+
+type MarkOf = (policy: ComparedPolicy) => PageRow["mark"];
+const NO_FIGURE: ComparedFigure = { value: 0, difference: 0 };
+
+function figure({ figures }: ComparedPolicy, name: keyof OutcomeFigures): ComparedFigure {
+  return figures[name] ?? NO_FIGURE;
+}
+
+/** The cost for a month of 730 hours. */
+function monthly({ traffic }: Comparison, policy: ComparedPolicy): ComparedFigure {
+  return scaled(figure(policy, "cost"), perMonth(1, traffic.days * DAY));
+}
+
+/** Percentages stay the same. */
+function scaled(figure: ComparedFigure, factor: number): ComparedFigure {
+  const { difference_percent_margin_95: percent, ...sums } = figure;
+  const entries = Object.entries(sums).map(([name, value]) => [name, value * factor] as const);
+  const fields = Object.fromEntries(entries) as ComparedFigure;
+  return percent === undefined ? fields : { ...fields, difference_percent_margin_95: percent };
+}
+
+function policyTable(comparison: Comparison, mark: MarkOf): PageTable {
+  const { policies, traffic } = comparison;
+  return {
+    name: "policies",
+    title: "Policies, compared with the current setting",
+    headings: [
+      "policy",
+      "cold starts a day",
+      TO_CURRENT,
+      "active h a day",
+      TO_CURRENT,
+      "$ a month",
+      TO_CURRENT,
+      "weighted cost",
+    ],
+    records: policies.map(policyRecord),
+    rows: policies.map((policy) => ({
+      cells: [
+        policy.policy,
+        ...valueAndDifference(figure(policy, "cold_starts_per_day"), amountWithMargin),
+        ...valueAndDifference(scaled(figure(policy, "active_s"), 1 / 3_600 / traffic.days), amountWithMargin),
+        ...valueAndDifference(monthly(comparison, policy), moneyWithMargin),
+        valueAndDifference(figure(policy, "burden_s"), amountWithMargin)[1],
+      ],
+      mark: mark(policy),
+    })),
+  };
+}
+
+function waitTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable {
+  return {
+    name: "waits",
+    title: "How long requests wait for starts",
+    headings: ["policy", "waiting requests a day", "mean", "p99", "p50 of waiting", "p99 of waiting"],
+    records: policies.map(policyRecord),
+    rows: policies.map((policy) => ({
+      cells: [
+        policy.policy,
+        valueAndDifference(scaled(figure(policy, "waited"), 1 / traffic.days), amountWithMargin)[0],
+        ...(["wait_mean_ms", "wait_p99_ms", "wait_p50_of_waiting_ms", "wait_p99_of_waiting_ms"] as const).map(
+          (name) => valueAndDifference(figure(policy, name), waitWithMargin)[0],
+        ),
+      ],
+      mark: mark(policy),
+    })),
+  };
+}
+
+function resumesTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable[] {
+  const resuming = policies.filter((policy) => policy.resumes);
+  if (resuming.length === 0) return [];
+  return [
+    {
+      name: "resumes",
+      title: "Starts ahead of a predicted arrival",
+      headings: ["policy", "used a day", "wasted a day", "remaining cold starts a day"],
+      records: resuming.map(policyRecord),
+      rows: resuming.map((policy) => ({
+        cells: [
+          policy.policy,
+          ...(["resumes_used", "resumes_wasted", "cold_starts"] as const).map((name) =>
+            amount(figure(policy, name).value / traffic.days),
+          ),
+        ],
+        mark: mark(policy),
+      })),
+    },
+  ];
+}
+
+/** Each with its margin, over days if there is one, otherwise over replications. */
+function valueAndDifference(
+  figure: ComparedFigure,
+  show: (value: number, margin: number | undefined) => string,
+): readonly [string, string] {
+  const { value, difference, plus_minus, difference_plus_minus = 0 } = figure;
+  const base = value - difference;
+  const percentMargin = figure.difference_percent_margin_95 ?? (100 * difference_plus_minus) / base;
+  return [
+    show(value, figure.margin_95 ?? plus_minus),
+    base === 0 ? percentOf(difference, base) : percentWithMargin((difference / base) * 100, percentMargin),
+  ];
+}
+
+/** Without `active_s_by_day`, which only the JSON contains. */
+function policyRecord({ policy, knows, settable, replications, figures }: ComparedPolicy): object {
+  return { policy, knows, settable, replications, ...figures };
+}

@@ -1,0 +1,300 @@
+import { omitUndefined } from "../../../kernel/omit-undefined.ts";
+import type { Random } from "../../../kernel/random-port.ts";
+import type { Period } from "../../../traffic/recorded/trace/trace.ts";
+import type { SuspendDelay } from "../../gap-curve/curve.ts";
+import { type DrawnOutcome, MARGIN_FIGURES, OutcomeMargins } from "../../held-out/outcome-margins.ts";
+import type { ReportLimits } from "../../page/page-layout.ts";
+import { fixed, ownDelays } from "../../policies/fixed.ts";
+import { parsePolicy } from "../../policies/parse.ts";
+import type { Policy } from "../../policies/policy.ts";
+import type { Question } from "../../question/question.ts";
+import { type QuestionSummary, questionSummary, sizeSentence } from "../../question/question-summary.ts";
+import type { ReplayJob } from "../../question/replay-jobs.ts";
+import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
+import type { OutcomeDays } from "../../replay/outcome-days.ts";
+import type { ChosenDelays, ReplayOutcome } from "../../replay/replay-outcome.ts";
+import {
+  AFTER_TRACE_END,
+  type CoveredTraffic,
+  type TrafficSummary,
+  trafficSummary,
+} from "../../trace/traffic-summary.ts";
+import { confidenceInterval, pairedDifference, replicationSeed } from "../../units/replications.ts";
+
+export type ReplicationResult = {
+  readonly figures: OutcomeFigures;
+  readonly days: OutcomeDays | undefined;
+  readonly arrivals: number;
+  readonly firstStarts: number;
+  readonly activeByDay: readonly number[];
+  readonly chosenDelays: ChosenDelays | undefined;
+};
+
+/** The mean over the replications, and the difference to the current setting. */
+export type ComparedFigure = {
+  readonly value: number;
+  readonly difference: number;
+  /** Half the width of the 95 % interval; absent for a single replication. */
+  readonly plus_minus?: number;
+  readonly difference_plus_minus?: number;
+  /**
+   * Half the width of the 95 % interval for these computes on other days, with the chance of the replications; absent
+   * without intervals, or if the figure is a percentile.
+   */
+  readonly margin_95?: number;
+  readonly difference_margin_95?: number;
+  /** The same of the difference in percent; absent if the current setting has 0 on some days. */
+  readonly difference_percent_margin_95?: number;
+};
+
+export type ComparedPolicy = {
+  readonly policy: string;
+  /**
+   * `past`: achievable. `hindsight`: a setting of the platform, chosen for this traffic. `future`: a bound.
+   */
+  readonly knows: Policy["knows"];
+  /** Whether it is a setting of the platform itself. */
+  readonly settable: boolean;
+  /** The shortest and the longest delay that it chose in hindsight; absent for other policies. */
+  readonly chosen_delays_s?: readonly [SuspendDelay, SuspendDelay];
+  /** Whether it may start a compute ahead of a request. */
+  readonly resumes: boolean;
+  readonly replications: number;
+  readonly figures: { readonly [Name in keyof OutcomeFigures]: ComparedFigure | null };
+  /** Of the first replication. */
+  readonly active_s_by_day: readonly number[];
+};
+
+export type Comparison = {
+  readonly question: QuestionSummary;
+  readonly traffic: TrafficSummary;
+  readonly first_starts: number;
+  /** Why there are no intervals over days; null if there are. */
+  readonly no_margins: string | null;
+  /** The current setting first, then in the order of the input. */
+  readonly policies: readonly ComparedPolicy[];
+  readonly limits: ReportLimits;
+};
+
+/**
+ * All replays of a comparison, by policy; the current setting first. Throws a RangeError for an unknown
+ * policy.
+ */
+export function comparisonJobs(
+  policies: readonly string[],
+  question: Question,
+  replications: number,
+): readonly ReplayJob[] {
+  const current = (question.currentDelay === "own" ? ownDelays : fixed(question.currentDelay)).name;
+  const requested = policies.map((policy) => parsePolicy(policy).name);
+  const names = [
+    current,
+    ...new Set(requested.filter((name) => name !== current && name !== ownDelays.name)),
+  ];
+  const hasRandomness = question.latency.kind !== "fixed";
+  return names.flatMap((policy) => {
+    const times = hasRandomness || parsePolicy(policy).isRandom ? replications : 1;
+    return Array.from({ length: times }, (_, index) => ({
+      policy,
+      question,
+      seed: replicationSeed(question.seed, index),
+    }));
+  });
+}
+
+/** `outcomes`: one per job, in the same order. */
+export function comparisonOf(...input: Parameters<typeof comparisonSteps>): Comparison {
+  const steps = comparisonSteps(...input);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** As `comparisonOf`. Yields after each policy, since intervals take milliseconds each. */
+export function* comparisonSteps(
+  traffic: CoveredTraffic,
+  question: Question,
+  jobs: readonly ReplayJob[],
+  outcomes: readonly ReplayOutcome[],
+  random: Random,
+): Generator<void, Comparison> {
+  const results = outcomes.map((outcome) => replicationResult(outcome, traffic.period, question));
+  const names = [...new Set(jobs.map(({ policy }) => policy))];
+  const resultsOf = (name: string) => results.filter((_, index) => jobs[index]?.policy === name);
+  const [first] = results;
+  const margins = OutcomeMargins.of(traffic.period, random);
+  const drawnOf = (of: readonly ReplicationResult[]) =>
+    "missing" in margins
+      ? undefined
+      : margins.drawn(
+          of.map(({ days }) => days as OutcomeDays),
+          question.costs,
+        );
+  const current = resultsOf(names[0] ?? "");
+  const base = { results: current, drawn: drawnOf(current) };
+  const policies: ComparedPolicy[] = [];
+  for (const name of names) {
+    yield;
+    const own = resultsOf(name);
+    policies.push(comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins));
+  }
+  return {
+    question: questionSummary(question),
+    traffic: trafficSummary(traffic, first?.firstStarts ?? 0, first?.arrivals ?? 0),
+    first_starts: first?.firstStarts ?? 0,
+    no_margins: "missing" in margins ? margins.missing : null,
+    policies,
+    limits: comparisonLimits(question, names.map(parsePolicy)),
+  };
+}
+
+export function replicationResult(
+  outcome: ReplayOutcome,
+  { startAt, endAt }: Period,
+  { costs }: Question,
+): ReplicationResult {
+  return {
+    figures: outcomeFigures(outcome, endAt - startAt, costs),
+    days: outcome.days,
+    arrivals: outcome.arrivals,
+    firstStarts: outcome.firstStarts,
+    activeByDay: [...outcome.activeByDay].map((ms) => ms / 1_000),
+    chosenDelays: outcome.chosenDelays,
+  };
+}
+
+export type ReplayedPolicy = {
+  readonly results: readonly ReplicationResult[];
+  readonly drawn: DrawnOutcome | undefined;
+};
+
+function comparedPolicy(
+  name: string,
+  own: ReplayedPolicy,
+  current: ReplayedPolicy,
+  margins: OutcomeMargins | { readonly missing: string },
+): ComparedPolicy {
+  const policy = parsePolicy(name);
+  const [first] = own.results;
+  const chosen = policy.knows === "hindsight" ? first?.chosenDelays : undefined;
+  return {
+    policy: name,
+    knows: policy.knows,
+    settable: isSettable(policy),
+    ...(chosen === undefined
+      ? {}
+      : { chosen_delays_s: [delayOf(chosen.shortestS), delayOf(chosen.longestS)] as const }),
+    resumes: policy.resumes,
+    replications: own.results.length,
+    figures: comparedFigures(
+      Object.keys(first?.figures ?? {}) as (keyof OutcomeFigures)[],
+      own,
+      current,
+      margins,
+    ) as ComparedPolicy["figures"],
+    active_s_by_day: first?.activeByDay ?? [],
+  };
+}
+
+export function comparedFigures<Name extends keyof OutcomeFigures>(
+  names: readonly Name[],
+  own: ReplayedPolicy,
+  current: ReplayedPolicy,
+  margins: OutcomeMargins | { readonly missing: string },
+): Readonly<Record<Name, ComparedFigure | null>> {
+  const figures = names.map((name) => {
+    const figure = comparedFigure(valuesOf(own.results, name), valuesOf(current.results, name));
+    return [name, figure && { ...figure, ...dayMargins(name, figure, own, current, margins) }] as const;
+  });
+  return Object.fromEntries(figures) as Record<Name, ComparedFigure | null>;
+}
+
+/** Days and replications are independent, so their margins are added in quadrature. */
+function dayMargins(
+  metric: keyof OutcomeFigures,
+  { value, difference, plus_minus = 0, difference_plus_minus = 0 }: ComparedFigure,
+  { drawn: own }: ReplayedPolicy,
+  { drawn: current }: ReplayedPolicy,
+  margins: OutcomeMargins | { readonly missing: string },
+): Partial<ComparedFigure> {
+  const name = MARGIN_FIGURES.find((one) => one === metric);
+  if ("missing" in margins || own === undefined || current === undefined || name === undefined) return {};
+  const percent = margins.percent(own[name], current[name]);
+  const base = value - difference;
+  return omitUndefined({
+    margin_95: Math.hypot(margins.margin(own[name]), plus_minus),
+    difference_margin_95: Math.hypot(margins.difference(own[name], current[name]), difference_plus_minus),
+    difference_percent_margin_95:
+      percent === null ? undefined : Math.hypot(percent, (100 * difference_plus_minus) / base),
+  });
+}
+
+function delayOf(seconds: number): SuspendDelay {
+  return seconds === Number.POSITIVE_INFINITY ? "never" : seconds;
+}
+
+/** S: the shortest delay that the platform accepts. */
+const SHORTEST_DELAY_S = 60;
+
+/** S: the platform offers a fixed delay for each compute, of at least a minute, and never. */
+export function isSettable({ delay, knows }: Policy): boolean {
+  return typeof delay === "number" ? delay >= SHORTEST_DELAY_S : delay !== undefined || knows === "hindsight";
+}
+
+function valuesOf(
+  results: readonly ReplicationResult[],
+  metric: keyof OutcomeFigures,
+): readonly number[] | undefined {
+  const values = results.map(({ figures }) => figures[metric]);
+  return values.every((value) => value !== null) ? values : undefined;
+}
+
+/** If only one of the two involves randomness, the other has a single value for all replications. */
+function comparedFigure(
+  own: readonly number[] | undefined,
+  current: readonly number[] | undefined,
+): ComparedFigure | null {
+  if (own === undefined || current === undefined) return null;
+  const times = Math.max(own.length, current.length);
+  const repeated = (values: readonly number[]) =>
+    Array.from({ length: times }, (_, index) => values[index % values.length] as number);
+  const [value, difference] = [confidenceInterval(own), pairedDifference(repeated(own), repeated(current))];
+  return omitUndefined({
+    value: value.mean,
+    difference: difference.mean,
+    plus_minus: own.length > 1 ? value.halfWidth : undefined,
+    difference_plus_minus: times > 1 ? difference.halfWidth : undefined,
+  });
+}
+
+function comparisonLimits({ latency, costs }: Question, policies: readonly Policy[]): ReportLimits {
+  const namesOf = (known: Policy["knows"]) =>
+    policies.filter(({ knows }) => knows === known).map(({ name }) => name);
+  const [bounds, fitted] = [namesOf("future"), namesOf("hindsight")];
+  const hasRandomness = latency.kind !== "fixed" || policies.some(({ isRandom }) => isRandom);
+  return {
+    exact: [
+      "Every request is replayed under the rules of the platform. The figures are counted, not estimated.",
+    ],
+    simulated: [
+      "± is half the width of a 95 % interval: for these computes on other days, and of the replications if anything is random. Percentiles have none over days.",
+      ...(hasRandomness
+        ? ["Start latencies and random delays are drawn anew in each replication, the same for all policies."]
+        : []),
+    ],
+    left_out: [
+      ...(bounds.length === 0
+        ? []
+        : [
+            `Policies that know the future (${bounds.join(", ")}) are bounds for the others and cannot be achieved.`,
+          ]),
+      ...(fitted.length === 0
+        ? []
+        : [
+            `The delays of ${fitted.join(" and ")} are chosen for this very traffic, and other days save less. \`whatif curve\` names them; the API sets one per compute.`,
+          ]),
+      "The platform itself offers only fixed delays of at least 60 s, and never. Any other policy needs a program of your own that suspends and starts computes through the API. The effort for that is not counted.",
+      "Clients that reconnect after a suspend or wait for responses, queries slowed by a cold cache, quotas, and start limits.",
+      `${sizeSentence(costs)} The bill counts from the end of each start.`,
+      AFTER_TRACE_END,
+    ],
+  };
+}

@@ -1,0 +1,87 @@
+import { SECOND } from "../../../kernel/time.ts";
+import { type Costs, weightedCostMs } from "../../gap-curve/costs.ts";
+import type { CurvePoint, SuspendDelay } from "../../gap-curve/curve.ts";
+import type { ComputeReading } from "../../gap-curve/curve-reading.ts";
+import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
+import { type PointFigures, pointFigures } from "../../replay/figures.ts";
+import { waitMsAt } from "../../trace/long-gap-waits.ts";
+import type { LongGaps } from "../../trace/long-gaps.ts";
+import { delayToSet } from "./compute-wait-limits.ts";
+
+/** One compute under the current delay, its best delay and at some points of its curve. */
+export type ComputeSummary = {
+  readonly compute: string;
+  readonly cu: number;
+  readonly requests: number;
+  readonly present: PointFigures;
+  readonly best: PointFigures;
+  readonly never: PointFigures;
+  /** The lower bound with perfect foresight. */
+  readonly clairvoyant: Omit<PointFigures, "delay_s">;
+  /** Its best delay, shrunk towards that of the fleet, and not shorter than a limit allows; null if unknown. */
+  readonly shrunk_delay_s: SuspendDelay | null;
+  /** The shortest delay within `max_wait_p99_ms`; null if there is none, absent without the limit. */
+  readonly within_wait_p99_delay_s?: SuspendDelay | null;
+  /** At `SHOWN_DELAYS`; `--compute` gives the whole curve of one compute. */
+  readonly curve: readonly PointFigures[];
+  /** Weighted cost that the compute's best delay saves, in seconds of active time. */
+  readonly gain_s: number;
+  /** Weighted cost that never suspending saves; negative if it costs more. */
+  readonly gain_of_never_s: number;
+};
+
+export function computeSummary(
+  {
+    number,
+    compute,
+    cu,
+    coldStartS,
+    arrivals,
+    current,
+    best,
+    never,
+    curve,
+    clairvoyant: bound,
+  }: ComputeReading,
+  fleetCosts: Costs,
+  { startMs, longGaps, shrunkDelay, withinWait }: ComputeContext,
+): ComputeSummary {
+  const costs = { ...fleetCosts, cu, coldStartS };
+  // Without the gaps, one request waits for each start.
+  const waitsAt = (delay: SuspendDelay) =>
+    longGaps === undefined || (delay !== "never" && delay < SHORTEST_DELAY_S)
+      ? {}
+      : { waitMs: waitMsAt(longGaps, number, delay) };
+  const figures = (point: CurvePoint, waits = waitsAt(point.delay)) =>
+    pointFigures(point, costs, { startMs, arrivals, firstStarts: 1, ...waits });
+  const weightedCost = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) =>
+    weightedCostMs(point, costs.coldStartS) / SECOND;
+  return {
+    compute,
+    cu,
+    requests: arrivals,
+    present: figures(current),
+    best: figures(best),
+    never: figures(never),
+    // Perfect foresight suspends before the gaps that are longer than a cold start is worth.
+    clairvoyant: withoutDelay(figures({ ...bound, delay: 0 }, waitsAt(coldStartS))),
+    shrunk_delay_s: (shrunkDelay === undefined ? undefined : delayToSet(shrunkDelay, withinWait)) ?? null,
+    ...(withinWait === undefined ? {} : { within_wait_p99_delay_s: withinWait }),
+    curve: curve.map((point) => figures(point)),
+    gain_s: weightedCost(current) - weightedCost(best),
+    gain_of_never_s: weightedCost(current) - weightedCost(never),
+  };
+}
+
+export type ComputeContext = {
+  /** Mean length of a start. */
+  readonly startMs: number;
+  readonly longGaps: LongGaps | undefined;
+  readonly shrunkDelay: SuspendDelay | undefined;
+  /** See `DelaysWithinWait`; undefined without a limit. */
+  readonly withinWait?: SuspendDelay | null | undefined;
+};
+
+export function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {
+  return figures;
+}

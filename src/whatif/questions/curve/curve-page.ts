@@ -1,0 +1,299 @@
+import { DAY } from "../../../kernel/time.ts";
+import { decisionLines } from "../../choice/decision-text.ts";
+import { perMonth } from "../../gap-curve/costs.ts";
+import type { DelayChoice } from "../../gap-curve/curve.ts";
+import { heldOutLines, heldOutTables } from "../../held-out/held-out-page.ts";
+import type { Fact, PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
+import { coldStartWorthText, periodText, requestsText, startsTakeText } from "../../page/page-text.ts";
+import { sizeAndPriceText } from "../../question/question-summary.ts";
+import type { PointFigures } from "../../replay/figures.ts";
+import {
+  amount,
+  amountWithMargin,
+  delayPhrase,
+  delayText,
+  exactMoney,
+  millisText,
+  money,
+  moneyWithMargin,
+  monthNote,
+  percentOf,
+  percentWithMargin,
+  plural,
+  signed,
+  spanText,
+} from "../../units/number-format.ts";
+import { computeLimitLines, computeTables } from "./compute-page.ts";
+import type { SimulatedFigures } from "./curve-simulation.ts";
+import type { CurveSummary, DelayFigures } from "./curve-summary.ts";
+import { paretoLines, paretoTable } from "./pareto-page.ts";
+
+export function curvePage(summary: CurveSummary): ReportPage {
+  return {
+    title: "What each autosuspend delay would have cost",
+    subject: curveSubject(summary),
+    answer: curveAnswerText(summary),
+    facts: curveFacts(summary),
+    tables: [
+      delayTable(summary),
+      paretoTable(summary.pareto, (delay) => delayMark(delay, summary)),
+      ...latencyTable(summary),
+      ...clientTable(summary),
+      ...heldOutTables(summary.held_out),
+      ...computeTables(summary),
+    ],
+    limits: summary.limits,
+  };
+}
+
+/** The output for a single delay, without a page. */
+export function delayLines({
+  with_clients: simulated,
+  ...figures
+}: DelayFigures & { readonly with_clients?: SimulatedFigures }): string[] {
+  const { margin_95: margins, cost_dollars_per_month: cost, cold_starts_per_day: starts } = figures;
+  return [
+    `With ${delayPhrase(figures.delay_s)}: ${moneyWithMargin(cost, margins?.cost_dollars_per_month)} a month, ${amountWithMargin(starts, margins?.cold_starts_per_day)} cold starts a day.${figures.no_margins === null ? "" : ` No intervals: ${figures.no_margins}.`}`,
+    `From ${periodText(figures.traffic)}: ${totalsText(figures)}.`,
+    ...(simulated === undefined
+      ? []
+      : [
+          `Simulated with the clients: ${totalsText(simulated)} (${signed(simulated.difference.cold_starts)} cold starts).`,
+        ]),
+  ];
+}
+
+/** Totals of the period, which are counted. */
+function totalsText({
+  cold_starts,
+  active_s,
+  cu_hours,
+  cost,
+}: Pick<PointFigures, "cold_starts" | "active_s" | "cu_hours" | "cost">): string {
+  return `${plural(cold_starts, "cold start")}, ${spanText(active_s)} active, ${amount(cu_hours)} CU-hours, ${money(cost)}`;
+}
+
+function curveSubject({ traffic, question }: CurveSummary): string {
+  const unused = traffic.computes - traffic.computes_used;
+  return [
+    `${requestsText(traffic)}${unused === 0 ? "" : ` (${unused} more had no requests)`}`,
+    periodText(traffic),
+    sizeAndPriceText(question),
+    coldStartWorthText(question),
+  ].join(" · ");
+}
+
+function curveAnswerText(summary: CurveSummary): string[] {
+  const { decision, held_out, pareto, question } = summary;
+  return [
+    ...withinLines(summary),
+    ...decisionLines(decision, question),
+    ...paretoLines(pareto, decision.current),
+    ...heldOutLines(held_out),
+    ...computeLimitLines(summary),
+    foresightLine(summary),
+    ...clientsText(summary),
+  ];
+}
+
+function foresightLine({ best, clairvoyant: bound, traffic }: CurveSummary): string {
+  const { margin_95: margins } = bound;
+  const cost = moneyWithMargin(perMonth(bound.cost, traffic.days * DAY), margins?.cost_dollars_per_month);
+  const starts = amountWithMargin(bound.cold_starts_per_day, margins?.cold_starts_per_day);
+  const percent = best.burden_s === 0 ? null : (bound.burden_s / best.burden_s - 1) * 100;
+  return `Lower bound with perfect foresight: ${cost} a month, ${starts} cold starts a day (weighted cost ${percentWithMargin(percent, margins?.weighted_cost_percent)} vs. the best delay). No policy that only decides when to suspend can beat it.`;
+}
+
+function monthlyCost({ cost }: Pick<PointFigures, "cost">, { days }: CurveSummary["traffic"]): string {
+  return money(perMonth(cost, days * DAY));
+}
+
+/** With clients, another delay may be better than the best one of the curve. */
+function clientsText({ with_clients, traffic }: CurveSummary): string[] {
+  if (with_clients === undefined) return [];
+  const least = with_clients.delays.reduce((best, figures) =>
+    figures.burden_s < best.burden_s ? figures : best,
+  );
+  const parts = with_clients.delays.map(
+    (figures) =>
+      `${delayText(figures.delay_s)} has ${amount(figures.cold_starts_per_day)} cold starts a day (${signed(figures.difference.cold_starts / traffic.days)}) and costs ${monthlyCost(figures, traffic)} a month`,
+  );
+  const best =
+    with_clients.delays.length === 1
+      ? ""
+      : ` Of these, ${delayText(least.delay_s)} has the lowest weighted cost.`;
+  return [`Simulated with ${with_clients.clients.join(", ")} at each compute: ${parts.join("; ")}.${best}`];
+}
+
+function withinLines({ decision, ...summary }: CurveSummary): string[] {
+  const { cheapest_within: within, max_cold_per_day, max_wait_p99_ms, max_cost_dollars_per_month } = summary;
+  if (within === undefined) return [];
+  const limits = [
+    ...(max_cold_per_day === undefined
+      ? []
+      : [`at most ${max_cold_per_day.toLocaleString("en")} cold starts a day`]),
+    ...(max_wait_p99_ms === undefined
+      ? []
+      : [`a p99 of the added wait of at most ${millisText(max_wait_p99_ms)}`]),
+    ...(max_cost_dollars_per_month === undefined
+      ? []
+      : [`at most ${exactMoney(max_cost_dollars_per_month)} a month`]),
+  ].join(" and ");
+  const range = decision.within_limits;
+  if (range === null) return [`No delay has ${limits}.`];
+  const { from_delay_s: from, to_delay_s: to } = range;
+  return [
+    from === to
+      ? `Only ${delayText(from)} has ${limits}.`
+      : `Delays from ${delayText(from)} to ${delayText(to)} have ${limits}.`,
+  ];
+}
+
+function curveFacts(summary: CurveSummary): Fact[] {
+  const { present, best, clairvoyant, saving, never, traffic, decision } = summary;
+  const optionOf = (delay: DelayChoice) => decision.options.find(({ delay_s }) => delay_s === delay);
+  const marginOf = (delay: DelayChoice) =>
+    (delay === decision.current.delay_s ? decision.current : optionOf(delay))?.margin_95
+      ?.cost_dollars_per_month;
+  const fact = (
+    label: string,
+    figures: Pick<PointFigures, "cost" | "cold_starts_per_day">,
+    margin: number | undefined,
+  ): Fact => ({
+    label,
+    value: monthlyCost(figures, traffic),
+    note: `${monthNote(margin)}, ${amount(figures.cold_starts_per_day)} cold starts a day`,
+  });
+  const savedMargin = optionOf(best.delay_s)?.change.margin_95?.cost_dollars_per_month;
+  return [
+    fact(`best, ${delayText(best.delay_s)}`, best, marginOf(best.delay_s)),
+    fact(`current, ${delayText(present.delay_s)}`, present, marginOf(present.delay_s)),
+    {
+      label: "saved by the best delay",
+      value: monthlyCost(saving, traffic),
+      note: `${monthNote(savedMargin)} (${percentOf(-saving.share, 1)}), ${signed(-saving.cold_starts / traffic.days)} cold starts a day`,
+    },
+    fact("perfect foresight", clairvoyant, clairvoyant.margin_95?.cost_dollars_per_month),
+    {
+      ...fact("always on", never, undefined),
+      note: `${monthNote(never.margin_95?.cost_dollars_per_month)}, no cold starts`,
+    },
+  ];
+}
+
+function delayTable(summary: CurveSummary): PageTable {
+  const { curve, present, clairvoyant, with_latency, traffic } = summary;
+  const { margin_95: _, margin_95_other_computes: __, ...bound } = clairvoyant;
+  const hasWait = with_latency.length > 0;
+  const cells = (figures: Omit<PointFigures, "delay_s">, name: string, isReplayed: boolean) => [
+    name,
+    amount(figures.cold_starts_per_day),
+    amount(figures.active_s / 3_600 / traffic.days),
+    amount(perMonth(figures.cu_hours, traffic.days * DAY)),
+    monthlyCost(figures, traffic),
+    percentOf(figures.cu_hours - present.cu_hours, present.cu_hours),
+    ...(hasWait ? [isReplayed ? millisText(figures.added_wait_mean_ms) : "–"] : []),
+  ];
+  const rows = curve.map(
+    (figures): PageRow => ({
+      cells: cells(figures, delayText(figures.delay_s), summary.replayed_delays.includes(figures.delay_s)),
+      mark: delayMark(figures.delay_s, summary),
+    }),
+  );
+  return {
+    name: "delays",
+    title: "Delays",
+    headings: [
+      "delay",
+      "cold starts a day",
+      "active h a day",
+      "CU-hours a month",
+      "$ a month",
+      "vs. current",
+      ...(hasWait ? ["mean wait"] : []),
+    ],
+    records: [...curve, { delay_s: "clairvoyant", ...bound }],
+    rows: [...rows, { cells: cells(clairvoyant, "perfect foresight", false), mark: "bound" }],
+  };
+}
+
+function latencyTable(summary: CurveSummary): PageTable[] {
+  const { with_latency, question, traffic } = summary;
+  if (with_latency.length === 0) return [];
+  const rows = with_latency.map((figures): PageRow => {
+    const waits = [figures.wait_mean_ms, figures.wait_p99_ms, figures.wait_p99_of_waiting_ms].map(millisText);
+    return {
+      cells: [
+        delayText(figures.delay_s),
+        amount(figures.cold_starts_per_day),
+        amount(figures.waited / traffic.days),
+        ...waits,
+        amount(perMonth(figures.cu_hours, traffic.days * DAY)),
+      ],
+      mark: delayMark(figures.delay_s, summary),
+    };
+  });
+  return [
+    {
+      name: "waits",
+      title: `Replayed: ${startsTakeText(question.start_latency)}`,
+      headings: [
+        "delay",
+        "cold starts a day",
+        "waiting requests a day",
+        "mean wait",
+        "p99 wait",
+        "p99 of waiting",
+        "CU-hours a month",
+      ],
+      records: with_latency,
+      rows,
+    },
+  ];
+}
+
+/** The simulation with clients, compared with the exact curve. */
+function clientTable(summary: CurveSummary): PageTable[] {
+  const { with_clients, traffic } = summary;
+  if (with_clients === undefined) return [];
+  const rows = with_clients.delays.map(
+    ({ delay_s, difference, ...figures }): PageRow => ({
+      cells: [
+        delayText(delay_s),
+        amount(figures.cold_starts / traffic.days),
+        signed(difference.cold_starts / traffic.days),
+        amount(figures.active_s / 3_600 / traffic.days),
+        signed(difference.active_s / 3_600 / traffic.days),
+        amount(figures.requests / traffic.days),
+        signed(difference.requests / traffic.days),
+        amount(perMonth(figures.cu_hours, traffic.days * DAY)),
+        millisText(figures.wait_p99_ms),
+      ],
+      mark: delayMark(delay_s, summary),
+    }),
+  );
+  return [
+    {
+      name: "clients",
+      title: `Simulated with ${with_clients.clients.join(", ")}, compared with the curve`,
+      headings: [
+        "delay",
+        "cold starts a day",
+        "vs. curve",
+        "active h a day",
+        "vs. curve",
+        "requests a day",
+        "vs. curve",
+        "CU-hours a month",
+        "p99 wait",
+      ],
+      records: with_clients.delays,
+      rows,
+    },
+  ];
+}
+
+function delayMark(delay: DelayChoice, { best, present }: CurveSummary): PageRow["mark"] {
+  if (delay === best.delay_s) return "best";
+  return delay === present.delay_s ? "current" : undefined;
+}

@@ -1,0 +1,90 @@
+import type { DecisionSummary } from "../../choice/decision-summary.ts";
+import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
+import type { ChangeMargins, FigureMargins } from "../../held-out/margins.ts";
+import type { NamedMargins } from "../../held-out/named-margins.ts";
+import type { ReportLimits } from "../../page/page-layout.ts";
+import type { QuestionSummary } from "../../question/question-summary.ts";
+import type { OutcomeFigures, PointFigures } from "../../replay/figures.ts";
+import type { TrafficSummary } from "../../trace/traffic-summary.ts";
+import type { ComputeSummary } from "./compute-summary.ts";
+import type { ComputeWaitLimit } from "./compute-wait-limits.ts";
+import type { SimulatedFigures } from "./curve-simulation.ts";
+import type { Saving } from "./fleet-curve.ts";
+import type { ParetoSummary } from "./pareto-summary.ts";
+
+/** The JSON of `whatif curve`. */
+export type CurveSummary = {
+  readonly question: QuestionSummary;
+  /** The worth of a cold start with the start latency and the waiting requests of this traffic. */
+  readonly cold_start_worth_here_s: number;
+  readonly traffic: TrafficSummary;
+  readonly present: PointFigures;
+  /** The delay with the lowest weighted cost. */
+  readonly best: PointFigures;
+  readonly decision: DecisionSummary;
+  /** What delays that are chosen on some days save on later days. */
+  readonly held_out: HeldOutSummary;
+  /** What the best delay saves compared with the current one; negative if it costs more. */
+  readonly saving: Saving;
+  /**
+   * Perfect foresight: the lower bound of the weighted cost for policies that only decide when to suspend.
+   */
+  readonly clairvoyant: Omit<PointFigures, "delay_s"> & NamedMargins<ForesightMargins>;
+  readonly never: PointFigures & NamedMargins<FigureMargins>;
+  /** Time in which requests ran: no delay has less active time. */
+  readonly busy_s: number;
+  /** The cheapest delay within the limits; null if none is, absent without limits. */
+  readonly cheapest_within?: PointFigures | null;
+  readonly max_cold_per_day?: number;
+  readonly max_wait_p99_ms?: number;
+  readonly max_cost_dollars_per_month?: number;
+  /** At `SHOWN_DELAYS` and those named above; `curve.csv` of `--out` has the whole curve. */
+  readonly curve: readonly PointFigures[];
+  /** Delays whose added wait comes from a replay; that of the others counts one request per start. */
+  readonly replayed_delays: readonly DelayChoice[];
+  /** Replays of the delays named above, if starts take time. */
+  readonly with_latency: readonly LatencyFigures[];
+  /** Simulations of the delays named above with clients, if any were given. */
+  readonly with_clients?: {
+    readonly clients: readonly string[];
+    readonly delays: readonly SimulatedFigures[];
+  };
+  readonly pareto: ParetoSummary;
+  /** With a limit on the wait, and figures by compute. */
+  readonly compute_wait_limit?: ComputeWaitLimit;
+  /** Largest gain first. */
+  readonly computes?: readonly ComputeSummary[];
+  readonly limits: ReportLimits;
+};
+
+/** The part of the JSON of one delay that its text shows. */
+export type DelayFigures = PointFigures &
+  NamedMargins<FigureMargins> & {
+    readonly cost_dollars_per_month: number;
+    /** Why there are no intervals; null if there are. */
+    readonly no_margins: string | null;
+    readonly traffic: TrafficSummary;
+  };
+
+/** `weighted_cost_percent`: of the difference to the best delay. */
+export type ForesightMargins = Pick<
+  ChangeMargins,
+  "cost_dollars_per_month" | "cold_starts_per_day" | "weighted_cost_percent"
+>;
+
+/**
+ * `cold_starts_least` and `cold_starts_most` follow from the curve alone; the former needs a fixed start
+ * latency.
+ */
+export type LatencyFigures = OutcomeFigures & {
+  readonly delay_s: DelayChoice;
+  readonly cold_starts_least: number | null;
+  readonly cold_starts_most: number;
+};
+
+export type CurveConstraints = {
+  readonly maxColdPerDay?: number | undefined;
+  readonly maxWaitP99Ms?: number | undefined;
+  readonly maxCostPerMonth?: number | undefined;
+};

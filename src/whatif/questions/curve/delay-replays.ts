@@ -1,0 +1,103 @@
+import type { Random } from "../../../kernel/random-port.ts";
+import { SECOND } from "../../../kernel/time.ts";
+import { type Curve, coldStartBounds, type DelayChoice } from "../../gap-curve/curve.ts";
+import { fixed, ownDelays } from "../../policies/fixed.ts";
+import type { Question } from "../../question/question.ts";
+import { type ReplayJob, replayComputes } from "../../question/replay-jobs.ts";
+import { outcomeFigures } from "../../replay/figures.ts";
+import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
+import type { Traffic } from "../../trace/known-traffic.ts";
+import type { LatencyFigures } from "./curve-summary.ts";
+
+/** Replays of delays, each done once. */
+export class DelayReplays {
+  readonly #traffic: Traffic;
+  readonly #question: Question;
+  readonly #random: Random;
+  readonly #curve: Curve;
+  readonly #mostColdStarts: (delay: DelayChoice) => number;
+  readonly #figures = new Map<DelayChoice, LatencyFigures>();
+  readonly #activeSecondsByDay = new Map<DelayChoice, readonly number[]>();
+
+  /** `mostColdStarts`: those of the curve. */
+  constructor(
+    traffic: Traffic,
+    question: Question,
+    random: Random,
+    curve: Curve,
+    mostColdStarts: (delay: DelayChoice) => number,
+  ) {
+    this.#traffic = traffic;
+    this.#question = question;
+    this.#random = random;
+    this.#curve = curve;
+    this.#mostColdStarts = mostColdStarts;
+  }
+
+  get delays(): DelayChoice[] {
+    return [...this.#figures.keys()];
+  }
+
+  /** Undefined if the delay was not replayed. */
+  stored(delay: DelayChoice): LatencyFigures | undefined {
+    return this.#figures.get(delay);
+  }
+
+  /** Replays the delay unless it was. */
+  figures(delay: DelayChoice): LatencyFigures {
+    runToEnd(this.replayMissing(delay));
+    return this.#figures.get(delay) as LatencyFigures;
+  }
+
+  /** Active seconds by day of all replayed delays. */
+  get activeSecondsByDay(): ReadonlyMap<DelayChoice, readonly number[]> {
+    return this.#activeSecondsByDay;
+  }
+
+  /** The replays that these delays take. */
+  jobs(delays: readonly DelayChoice[]): ReplayJob[] {
+    const question = this.#question;
+    return delays.map((delay) => ({
+      policy: (delay === "own" ? ownDelays : fixed(delay)).name,
+      question,
+      seed: question.seed,
+    }));
+  }
+
+  /** Stores outcomes of replays, in the order of the delays. */
+  storeOutcomes(delays: readonly DelayChoice[], outcomes: readonly ReplayOutcome[]): void {
+    for (const [index, delay] of delays.entries()) this.#store(delay, outcomes[index] as ReplayOutcome);
+  }
+
+  /** Replays a delay unless its outcome is stored. Yields the number of computes done. */
+  *replayMissing(delay: DelayChoice): Generator<number> {
+    if (this.#figures.has(delay)) return;
+    const work = {
+      jobs: this.jobs([delay]),
+      from: 0,
+      to: this.#traffic.computes.length,
+      fleetGaps: undefined,
+    };
+    this.storeOutcomes([delay], yield* replayComputes(this.#traffic, work, () => this.#random));
+  }
+
+  #store(delay: DelayChoice, outcome: ReplayOutcome): void {
+    const { latency } = this.#question;
+    const { startAt, endAt } = this.#traffic.period;
+    const isBound = latency.kind === "fixed" && typeof delay === "number";
+    this.#figures.set(delay, {
+      delay_s: delay,
+      ...outcomeFigures(outcome, endAt - startAt, this.#question.costs),
+      cold_starts_least: isBound ? coldStartBounds(this.#curve, delay, latency.ms).least : null,
+      cold_starts_most: this.#mostColdStarts(delay),
+    });
+    this.#activeSecondsByDay.set(
+      delay,
+      [...outcome.activeByDay].map((ms) => ms / SECOND),
+    );
+  }
+}
+
+export function runToEnd<T>(work: Generator<unknown, T>): T {
+  for (let step = work.next(); ; step = work.next()) if (step.done === true) return step.value;
+}

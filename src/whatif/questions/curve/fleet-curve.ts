@@ -1,0 +1,103 @@
+import { DAY, type DurationMs } from "../../../kernel/time.ts";
+import type { Objective } from "../../choice/decision.ts";
+import { billOf, type Costs, perMonth, startWorthS } from "../../gap-curve/costs.ts";
+import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "../../gap-curve/curve.ts";
+import type { CurveReading } from "../../gap-curve/curve-reading.ts";
+import { bestDelay } from "../../gap-curve/optimum.ts";
+import type { Question } from "../../question/question.ts";
+import { type ChosenPoint, type PointFigures, pointFigures } from "../../replay/figures.ts";
+import { meanLatencyMs } from "../../units/mean-latency.ts";
+import { withoutDelay } from "./compute-summary.ts";
+
+/** Negative where the best delay costs more. */
+export type Saving = {
+  readonly cu_hours: number;
+  readonly cost: number;
+  readonly share: number;
+  readonly cold_starts: number;
+};
+
+/** The curve of all computes together, by their sizes if they differ. */
+export class FleetCurve {
+  readonly curve: Curve;
+  /** With what a cold start of this traffic is worth. */
+  readonly costs: Costs;
+  readonly objective: Objective;
+  readonly best: ChosenPoint;
+  readonly startMs: DurationMs;
+  readonly #reading: CurveReading;
+  readonly #cuWeighted: Curve | undefined;
+
+  constructor(reading: CurveReading, question: Question) {
+    this.#reading = reading;
+    this.curve = curveOf(reading.gaps);
+    this.#cuWeighted = reading.cuWeighted === undefined ? undefined : curveOf(reading.cuWeighted);
+    this.startMs = meanLatencyMs(question.latency);
+    this.costs = { ...question.costs, coldStartS: startWorthS(question.costs, reading.gaps) };
+    this.objective = { curve: this.#objectiveCurve(), worthS: this.costs.coldStartS };
+    this.best = this.pointAt(bestDelay(this.objective.curve, this.objective.worthS).delay);
+  }
+
+  /** For "own" from the totals. Throws a RangeError for a delay outside the curve. */
+  pointAt(delay: DelayChoice): ChosenPoint {
+    const cuWeighted = this.#cuWeighted;
+    if (delay !== "own") {
+      const weighted = cuWeighted === undefined ? undefined : pointAt(cuWeighted, delay);
+      return {
+        ...pointAt(this.curve, delay),
+        cuMs: weighted?.activeMs,
+        cuColdStarts: weighted?.coldStarts,
+      };
+    }
+    const { own } = this.#reading;
+    if (own === undefined) throw new Error("the computes have no delays of their own");
+    return { delay, ...own, coldStartsPerDay: (own.coldStarts * DAY) / this.curve.periodMs };
+  }
+
+  /** One start of mean length for each arrival at a suspended compute. */
+  figures(point: ChosenPoint): PointFigures {
+    const { arrivals, firstStarts } = this.curve;
+    return pointFigures(point, this.costs, { startMs: this.startMs, arrivals, firstStarts });
+  }
+
+  costPerMonth(delay: DelayChoice): number {
+    return perMonth(billOf(this.pointAt(delay), this.costs).cost, this.curve.periodMs);
+  }
+
+  /** Whether a cold start is worth the same active time for each compute. */
+  get hasOneWorth(): boolean {
+    return this.#reading.bound === undefined;
+  }
+
+  /** What the best delay saves compared with another choice. */
+  savingOf(current: ChosenPoint): Saving {
+    const { best } = this;
+    const cuMs = current.cuMs === undefined || best.cuMs === undefined ? undefined : current.cuMs - best.cuMs;
+    const saved = billOf({ activeMs: current.activeMs - best.activeMs, cuMs }, this.costs);
+    return {
+      cu_hours: saved.cuHours,
+      cost: saved.cost,
+      share: current.activeMs === 0 ? 0 : saved.cuHours / billOf(current, this.costs).cuHours,
+      cold_starts: current.coldStarts - best.coldStarts,
+    };
+  }
+
+  perfectForesight(): Omit<PointFigures, "delay_s"> {
+    const { coldStartS } = this.costs;
+    const { gaps, cuWeighted, bound } = this.#reading;
+    if (bound !== undefined) {
+      const coldStartsPerDay = (bound.coldStarts * DAY) / this.curve.periodMs;
+      return withoutDelay(this.figures({ ...bound, coldStartsPerDay, delay: 0 }));
+    }
+    const weighted = cuWeighted === undefined ? undefined : clairvoyantBound(cuWeighted, coldStartS);
+    const sized = { cuMs: weighted?.activeMs, cuColdStarts: weighted?.coldStarts };
+    return withoutDelay(this.figures({ ...clairvoyantBound(gaps, coldStartS), ...sized, delay: 0 }));
+  }
+
+  /** By CU time if sizes differ: a large compute costs more, and so does its cold start unless its worth is in dollars. */
+  #objectiveCurve(): Curve {
+    const { coldStarts } = this.curve;
+    if (this.#cuWeighted === undefined) return this.curve;
+    return this.costs.dollars === undefined ? this.#cuWeighted : { ...this.#cuWeighted, coldStarts };
+  }
+}

@@ -1,0 +1,302 @@
+import { isoInstant } from "../../../kernel/calendar.ts";
+import type { Random } from "../../../kernel/random-port.ts";
+import { HOUR, SECOND, type SimTime } from "../../../kernel/time.ts";
+import { type ComputeArrivals, collectParts, type Period } from "../../../traffic/recorded/trace/trace.ts";
+import { checkPeriodLength, MAX_ARRIVALS } from "../../coupled/load-all.ts";
+import type { DelayChoice } from "../../gap-curve/curve.ts";
+import type { ReportLimits } from "../../page/page-layout.ts";
+import { fleetSetting, type Question } from "../../question/question.ts";
+import { type QuestionSummary, questionSummary } from "../../question/question-summary.ts";
+import type { Traffic } from "../../trace/known-traffic.ts";
+import { type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
+import {
+  bootstrapBlocks,
+  bootstrapWidening,
+  checkRecordedDays,
+  FEW_DAYS,
+  recordedDays,
+} from "../../units/bootstrap.ts";
+import {
+  confidenceInterval,
+  type PredictionInterval,
+  predictionInterval,
+  replicationSeed,
+} from "../../units/replications.ts";
+import { extrapolatedDate, widenedInterval } from "./forecast-interval.ts";
+import { forecastMonths } from "./quota-forecast.ts";
+import { quotaLimits } from "./quota-limits.ts";
+import { type MonthPeriod, monthsOf, type QuotaMonthOutcome, quotaMonths } from "./quota-months.ts";
+import { type UseProfile, useProfile } from "./use-profile.ts";
+
+/** Computes that share a quota, by their indices in the traffic. */
+export type QuotaProject = {
+  readonly project: string;
+  readonly computes: readonly number[];
+  /** CU-seconds per month; `undefined` without a quota. */
+  readonly computeSeconds: number | undefined;
+};
+
+export type QuotaQuestion = {
+  readonly delays: readonly DelayChoice[];
+  readonly projects: readonly QuotaProject[];
+  /** Whole months after the one in which the trace ends; `undefined`: nothing after the end of the trace. */
+  readonly monthsAhead: number | undefined;
+  readonly replications: number;
+};
+
+/**
+ * The mean over replications, and half the width of the interval of one more replication, as for dates; null for a
+ * single replication.
+ */
+export type MeanSummary = { readonly mean: number; readonly plus_minus: number | null };
+
+/** The prediction interval of a date over the replications; null if it is not within the month. */
+export type DateSummary = {
+  readonly median: string | null;
+  readonly low: string | null;
+  readonly high: string | null;
+  /** Probability that one more replication lies between low and high, from 0 to 1. */
+  readonly confidence: number;
+};
+
+export type QuotaMonth = {
+  readonly month: string;
+  /** Usage counts from here: later than the start of the month if the trace begins within it. */
+  readonly from: string;
+  /** Later traffic is drawn from recorded days. Null if nothing of the month was recorded. */
+  readonly recorded_until: string | null;
+  /** Share of the replications in which the quota was reached. */
+  readonly reached_share: number;
+  readonly reached_at: DateSummary;
+  readonly used_cu_hours: MeanSummary;
+  readonly requests: MeanSummary;
+  /** Requests that arrived after the quota was used up, until the end of the month. */
+  readonly refused: MeanSummary;
+};
+
+export type ProjectQuota = {
+  readonly project: string;
+  readonly computes: number;
+  readonly quota_cu_hours: number;
+  readonly months: readonly QuotaMonth[];
+};
+
+export type QuotaReport = {
+  readonly question: QuestionSummary;
+  readonly traffic: TrafficSummary;
+  readonly replications: number;
+  /** Whole days of the trace, from which the days after its end are drawn. */
+  readonly days_recorded: number;
+  /** Days are predicted from fewer than `FEW_DAYS`. */
+  readonly few_days: boolean;
+  /** The first month that ends after the trace and is counted from its beginning; null if there is none. */
+  readonly month: string | null;
+  /** In the order of the question. Projects that use up their quota first in that month come first. */
+  readonly delays: readonly { readonly delay_s: DelayChoice; readonly projects: readonly ProjectQuota[] }[];
+  readonly projects_without_quota: number;
+  readonly limits: ReportLimits;
+};
+
+/** A month is counted from its beginning if at most this is missing. */
+const MAX_MISSING_MS = HOUR;
+
+/**
+ * Simulates each project with each delay in each replication. Yields the number of runs done, out of
+ * `quotaRuns`.
+ */
+export function* quotaReport(
+  traffic: Traffic,
+  question: Question,
+  quotaQuestion: QuotaQuestion,
+  randomFor: (seed: number) => Random,
+): Generator<number, QuotaReport> {
+  const { period } = traffic;
+  checkPeriodLength(period);
+  const horizon = horizonOf(period, quotaQuestion);
+  const limited = quotaQuestion.projects.filter(({ computeSeconds }) => computeSeconds !== undefined);
+  const replications = replicationsOf(question, quotaQuestion);
+  const days = recordedDays(period).length;
+  const rows: ProjectQuota[][] = quotaQuestion.delays.map(() => []);
+  let [done, arrivals, used] = [0, 0, 0];
+  for (const project of limited) {
+    const own = project.computes.map((compute) => collectParts(traffic.arrivals(compute)));
+    arrivals += own.reduce((sum, { at }) => sum + at.length, 0);
+    used += own.filter(({ at }) => at.length > 0).length;
+    for (const [index, delay] of quotaQuestion.delays.entries()) {
+      const runs: QuotaMonthOutcome[][] = [];
+      const run = replicationRun(own, delay, project, question, { period, horizon });
+      for (let replication = 0; replication < replications; replication += 1) {
+        runs.push(run(randomFor(replicationSeed(question.seed, replication))));
+        done += 1;
+        yield done;
+      }
+      rows[index]?.push(projectQuota(project, runs, horizon, period));
+    }
+  }
+  const month = reportedMonth(period, horizon);
+  return {
+    question: questionSummary(question),
+    traffic: trafficSummary(traffic, used, arrivals),
+    replications,
+    days_recorded: days,
+    few_days: horizon.endAt > period.endAt && days < FEW_DAYS,
+    month: month === undefined ? null : monthName(month),
+    delays: quotaQuestion.delays.map((delay, index) => ({
+      delay_s: delay,
+      projects: soonestFirst(rows[index] ?? [], month),
+    })),
+    projects_without_quota: quotaQuestion.projects.length - limited.length,
+    limits: quotaLimits(question, period, horizon, days),
+  };
+}
+
+/** The number of simulation runs of a report. */
+export function quotaRuns(question: Question, quotaQuestion: QuotaQuestion): number {
+  const limited = quotaQuestion.projects.filter(({ computeSeconds }) => computeSeconds !== undefined).length;
+  return limited * quotaQuestion.delays.length * replicationsOf(question, quotaQuestion);
+}
+
+/** One replication is enough if nothing is random. */
+function replicationsOf({ latency }: Question, { monthsAhead, replications }: QuotaQuestion): number {
+  const hasRandomness = latency.kind !== "fixed" || monthsAhead !== undefined;
+  return hasRandomness ? replications : 1;
+}
+
+/**
+ * From the start of the trace to the end of the last month. Throws a RangeError if there are too few days to
+ * repeat.
+ */
+function horizonOf({ startAt, endAt }: Period, { monthsAhead }: QuotaQuestion): Period {
+  if (monthsAhead === undefined) return { startAt, endAt };
+  checkRecordedDays({ startAt, endAt });
+  const months = monthsOf({ startAt, endAt });
+  let until = months.at(-1)?.endAt as SimTime;
+  for (let offset = 0; offset < monthsAhead; offset += 1)
+    until = monthsOf({ startAt: until, endAt: until + 1 })[0]?.endAt as SimTime;
+  return { startAt, endAt: until };
+}
+
+/**
+ * Gives the months of a replication. The recorded time is simulated; if it is extended, only once, with the draws
+ * of the first replication.
+ */
+function replicationRun(
+  arrivals: readonly ComputeArrivals[],
+  delay: DelayChoice,
+  project: QuotaProject,
+  question: Question,
+  { period, horizon }: { readonly period: Period; readonly horizon: Period },
+): (random: Random) => QuotaMonthOutcome[] {
+  if (arrivals.reduce((sum, { at }) => sum + at.length, 0) > MAX_ARRIVALS)
+    throw new RangeError(
+      `project "${project.project}" has more than ${MAX_ARRIVALS.toLocaleString("en")} requests; use a part of the trace (--from, --to)`,
+    );
+  const simulated = (random: Random) => simulateProject(arrivals, delay, project, question, period, random);
+  if (horizon.endAt <= period.endAt) return simulated;
+  let recorded: QuotaMonthOutcome[] | undefined;
+  let profile: UseProfile | undefined;
+  const quotaCuHours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
+  return (random) => {
+    recorded ??= simulated(random);
+    profile ??= useProfile(period, project.computes, arrivals, delay, question, random);
+    const repeats = bootstrapBlocks(period, horizon.endAt, random);
+    return forecastMonths(monthsOf(horizon), recorded, repeats, profile, quotaCuHours);
+  };
+}
+
+function simulateProject(
+  arrivals: readonly ComputeArrivals[],
+  delay: DelayChoice,
+  { computes, computeSeconds = Number.POSITIVE_INFINITY }: QuotaProject,
+  question: Question,
+  period: Period,
+  random: Random,
+): QuotaMonthOutcome[] {
+  const fleet = {
+    period,
+    ...fleetSetting(question, delay, computes),
+    arrivals,
+    clients: [],
+    latency: question.latency,
+    starts: {},
+    random,
+  };
+  return quotaMonths(fleet, computeSeconds);
+}
+
+function projectQuota(
+  project: QuotaProject,
+  runs: readonly QuotaMonthOutcome[][],
+  horizon: Period,
+  recorded: Period,
+): ProjectQuota {
+  const quota_cu_hours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
+  const factor = horizon.endAt > recorded.endAt ? bootstrapWidening(recordedDays(recorded)) : 1;
+  const months = monthsOf(horizon).map((month, index): QuotaMonth => {
+    const outcomes = runs.map((outcome) => outcome[index] as QuotaMonthOutcome);
+    const mean = (of: (outcome: QuotaMonthOutcome) => number) => meanSummary(outcomes.map(of), factor);
+    return {
+      month: monthName(month),
+      from: isoInstant(Math.max(month.startAt, horizon.startAt)),
+      recorded_until:
+        month.startAt >= recorded.endAt ? null : isoInstant(Math.min(month.endAt, recorded.endAt)),
+      reached_share: outcomes.filter(({ reachedAt }) => Number.isFinite(reachedAt)).length / outcomes.length,
+      reached_at: dateSummary(
+        widenedInterval(
+          predictionInterval(outcomes.map((outcome) => extrapolatedDate(outcome, quota_cu_hours, month))),
+          factor,
+          recorded.endAt,
+        ),
+        month,
+      ),
+      used_cu_hours: mean(({ usedCuHours }) => usedCuHours),
+      requests: mean(({ arrivals: requests }) => requests),
+      refused: mean(({ refused }) => refused),
+    };
+  });
+  return { project: project.project, computes: project.computes.length, quota_cu_hours, months };
+}
+
+function meanSummary(values: readonly number[], factor: number): MeanSummary {
+  const { low, high } = predictionInterval(values);
+  return {
+    mean: confidenceInterval(values).mean,
+    plus_minus: values.length === 1 ? null : (factor * (high - low)) / 2,
+  };
+}
+
+function dateSummary(
+  { low, median, high, confidence }: PredictionInterval,
+  { endAt }: MonthPeriod,
+): DateSummary {
+  const date = (at: number) => (at < endAt ? isoInstant(Math.round(at)) : null);
+  return { median: date(median), low: date(low), high: date(high), confidence };
+}
+
+function reportedMonth(recorded: Period, horizon: Period): MonthPeriod | undefined {
+  return monthsOf(horizon).find(
+    ({ startAt, endAt }) =>
+      endAt > recorded.endAt && endAt <= horizon.endAt && horizon.startAt - startAt <= MAX_MISSING_MS,
+  );
+}
+
+function monthName({ startAt }: MonthPeriod): string {
+  return isoInstant(startAt).slice(0, "2026-01".length);
+}
+
+/** By when the quota is reached, in `month` if there is one; then by the smallest share left. */
+function soonestFirst(projects: readonly ProjectQuota[], month: MonthPeriod | undefined): ProjectQuota[] {
+  const name = month === undefined ? undefined : monthName(month);
+  const key = ({ months, quota_cu_hours }: ProjectQuota): readonly [string, number] => {
+    const considered = months.filter((one) => name === undefined || one.month === name);
+    const reached = considered.find(({ reached_at }) => reached_at.median !== null)?.reached_at.median ?? "~";
+    return [
+      reached,
+      -Math.max(0, ...considered.map(({ used_cu_hours }) => used_cu_hours.mean)) / quota_cu_hours,
+    ];
+  };
+  return [...projects].sort((a, b) => {
+    const [[atA, shareA], [atB, shareB]] = [key(a), key(b)];
+    return atA === atB ? shareA - shareB || (a.project < b.project ? -1 : 1) : atA < atB ? -1 : 1;
+  });
+}

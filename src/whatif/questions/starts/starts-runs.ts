@@ -1,0 +1,87 @@
+import type { Random } from "../../../kernel/random-port.ts";
+import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
+import type { CoupledOutcome } from "../../coupled/coupled-fleet.ts";
+import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
+import type { StartLimits } from "../../coupled/start-limiter.ts";
+import { sizeOf } from "../../gap-curve/costs.ts";
+import type { DelayChoice } from "../../gap-curve/curve.ts";
+import { effectiveDelay, fleetSetting, type Question } from "../../question/question.ts";
+import { FixedReplay } from "../../replay/fixed-replay.ts";
+import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import type { Traffic } from "../../trace/known-traffic.ts";
+import { StartLatencies, type StartLatency } from "../../units/start-latency.ts";
+import { StartTimes } from "./start-times.ts";
+
+/** What all computes share: a limit of concurrent starts, and a pool of prepared computes. */
+export type StartsQuestion = {
+  readonly delay: DelayChoice;
+  /** Each limit is simulated on its own. */
+  readonly concurrent: readonly number[];
+  readonly pool?:
+    | {
+        readonly size: number;
+        readonly refillMs: number;
+        readonly latency: StartLatency;
+        /** The share of misses that the size was chosen for, if it was. */
+        readonly targetMiss?: number;
+      }
+    | undefined;
+};
+
+export type StartsRun = {
+  readonly times: StartTimes;
+  readonly outcome: ReplayOutcome;
+  readonly gate?: CoupledOutcome["limiter"];
+};
+
+export function* replayUnlimited(
+  { period }: Traffic,
+  all: readonly ComputeArrivals[],
+  question: Question,
+  { delay }: StartsQuestion,
+  random: Random,
+): Generator<number, StartsRun> {
+  const times = new StartTimes();
+  const replay = new FixedReplay(period, delay === "own" ? 0 : delay, emptyOutcomeByDay(period), {
+    started: (at, readyAt) => times.add(at, readyAt),
+    suspended: () => {},
+  });
+  for (const [number, own] of all.entries()) {
+    const setting = {
+      cu: sizeOf(question.costs, number),
+      delay: effectiveDelay(question, delay, number),
+      deletedAt: question.deletedAt?.[number],
+    };
+    replay.begin(new StartLatencies(question.latency, random, number), setting);
+    replay.add(own);
+    replay.end();
+    yield number + 1;
+  }
+  return { times, outcome: replay.outcome };
+}
+
+export function simulateLimited(
+  { period, computes }: Traffic,
+  arrivals: readonly ComputeArrivals[],
+  question: Question,
+  { delay, pool }: StartsQuestion,
+  starts: StartLimits,
+  random: Random,
+): StartsRun {
+  const times = new StartTimes();
+  const fleet = {
+    period,
+    ...fleetSetting(question, delay, [...computes.keys()]),
+    arrivals,
+    clients: [],
+    latency: question.latency,
+    preparedLatency: pool?.latency,
+    starts,
+    random,
+  };
+  const outcome = simulateCoupled(fleet, {
+    started: (_, at, readyAt) => times.add(at, readyAt),
+    suspended: () => {},
+  });
+  return { times, outcome, gate: outcome.limiter };
+}

@@ -1,0 +1,170 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { MINUTE } from "../../../../src/kernel/time.ts";
+import { ServedWorld } from "../../../../src/postgres/admission/served-world.ts";
+import { BranchVolumes } from "../../../../src/postgres/data/branch-volumes.ts";
+import { WorldData } from "../../../../src/postgres/data/world-data.ts";
+import { type Engine, EngineError, type RunningEngine } from "../../../../src/postgres/engine/engine.ts";
+import { ConnectionRejected } from "../../../../src/postgres/protocol/errors.ts";
+import { Volumes } from "../../../../src/postgres/volumes/volumes.ts";
+import type { HostedWorld } from "../../../../src/worlds/hosted-world.ts";
+import { createDouble, createProject, type DoubleOptions, START } from "../../../support/double.ts";
+import { temporaryDirectory } from "../../../support/process.ts";
+import { TestHost } from "../../../support/test-host.ts";
+
+/** A world with an idle compute, served with an engine whose start the test decides. */
+async function servedWorld(options: DoubleOptions = {}) {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const double = await createDouble({ operations: "immediate", ...options });
+  onTestFinished(() => double.close());
+  const { endpointId } = await createProject(double);
+  let failStart: (error: Error) => void = () => undefined;
+  const starting = new Promise<RunningEngine>((_, reject) => {
+    failStart = reject;
+  });
+  starting.catch(() => undefined);
+  const engine: Engine = {
+    versions: [17],
+    emptyCluster: async () => {
+      mkdirSync(join(path, "template"), { recursive: true });
+      return join(path, "template");
+    },
+    copyCluster: async ({ to }) => {
+      mkdirSync(to, { recursive: true });
+    },
+    advanceCluster: async () => undefined,
+    logStart: () => 0,
+    dropLog: async () => undefined,
+    trimLog: async () => undefined,
+    start: () => starting,
+    startStandby: () => Promise.reject(new Error("not used")),
+    stopLeftover: async () => false,
+    close: () => undefined,
+  };
+  const volumes = new Volumes(join(path, "volumes"), path);
+  const served = new ServedWorld(double.world, {
+    engine,
+    branchVolumes: new BranchVolumes(engine, volumes),
+    isTooLong: () => false,
+    shortenLogs: () => undefined,
+    reserveEngine: async () => () => undefined,
+    dataProblem: () => undefined,
+    onEngineStarted: () => undefined,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const { world } = double;
+  return { double, served, endpointId, world: world as HostedWorld, failStart };
+}
+
+test("a world is in use while a client is connected, and may close afterwards", async () => {
+  const { served, endpointId, world } = await servedWorld();
+  expect(world.isInUse).toBe(false);
+  const first = await served.admit(endpointId, "neondb", false, "test");
+  const second = await served.admit(endpointId, "neondb", false, "test");
+  await served.leave(first);
+  expect(world.isInUse).toBe(true);
+  await served.leave(second);
+  expect(world.isInUse).toBe(false);
+  expect(await world.closeUntilNextUse(() => false)).toBe(true);
+
+  const third = await served.admit(endpointId, "neondb", false, "test");
+  expect(world.isInUse).toBe(true);
+  await served.leave(third);
+});
+
+test("a client that is rejected does not leave the world in use", async () => {
+  const { served, world } = await servedWorld();
+  await expect(served.admit("ep-missing", "neondb", false, "test")).rejects.toThrow(ConnectionRejected);
+  expect(world.isInUse).toBe(false);
+});
+
+test("a world is in use while an engine runs, also without a client", async () => {
+  const { served, endpointId, world, failStart } = await servedWorld();
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  const { host } = served.attach(admitted, { isRelaying: () => false, end: () => undefined });
+  const acquired = host.acquire();
+  acquired.catch(() => undefined);
+  await served.leave(admitted);
+  await expect.poll(() => host.isRunning && world.isInUse).toBe(true);
+  failStart(new EngineError("no memory"));
+  await expect(acquired).rejects.toThrow(ConnectionRejected);
+  expect(world.isInUse).toBe(false);
+});
+
+test("work continues without a transaction until something happens in the world", async () => {
+  const { served, endpointId, world } = await servedWorld();
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  const transactions = vi.spyOn(world, "transact");
+  const query = async () => {
+    transactions.mockClear();
+    const mayWork = await served.beginWork(admitted);
+    const needsTransaction = transactions.mock.calls.length > 0;
+    served.endWork(admitted);
+    return { mayWork, needsTransaction };
+  };
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: true });
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: false });
+
+  const other = await served.admit(endpointId, "neondb", false, "test");
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: true });
+  expect(await query()).toEqual({ mayWork: true, needsTransaction: false });
+  await served.leave(other);
+});
+
+test("a suspend that is due by now is noticed before the next work", async () => {
+  const host = new TestHost(START);
+  const clock = { mode: "real", factor: 1 } as const;
+  const { served, endpointId, world } = await servedWorld({ clock, hostClock: host.clock });
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  expect(await served.beginWork(admitted)).toBe(true);
+  served.endWork(admitted);
+  expect(await served.beginWork(admitted)).toBe(true);
+  served.endWork(admitted);
+  expect(world.settledSeq()).toBeDefined();
+
+  host.passes(6 * MINUTE);
+  expect(world.settledSeq()).toBeUndefined();
+  expect(await served.beginWork(admitted)).toBe(false);
+});
+
+test("a manual clock moves only after the data of running engines is marked at the instant before", async () => {
+  const { double, world } = await servedWorld();
+  const before = world.now();
+  const markedAt: number[] = [];
+  const marks = vi.spyOn(WorldData.prototype, "markAll").mockImplementation(async () => {
+    // Marks take a while.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    markedAt.push(world.now());
+  });
+  onTestFinished(() => marks.mockRestore());
+  await double.advance("10m");
+  expect(markedAt).toEqual([before]);
+  expect(world.now()).toBe(before + 10 * MINUTE);
+});
+
+test("two computes that have worked at one instant suspend both", async () => {
+  const { double, served, endpointId } = await servedWorld();
+  const other = await createProject(double);
+  for (const id of [endpointId, other.endpointId]) {
+    const admitted = await served.admit(id, "neondb", false, "test");
+    served.attach(admitted, { isRelaying: () => false, end: () => undefined });
+    expect(await served.beginWork(admitted)).toBe(true);
+    served.endWork(admitted);
+  }
+  await double.advance("10m");
+  for (const id of [endpointId, other.endpointId])
+    expect(await double.world.transact(({ world }) => world.computes.get(id)?.phase.state)).toBe("idle");
+});
+
+test("a client whose data cannot be copied to a full disk gets the cause", async () => {
+  const { served, endpointId, failStart } = await servedWorld();
+  const admitted = await served.admit(endpointId, "neondb", false, "test");
+  const { host } = served.attach(admitted, { isRelaying: () => false, end: () => undefined });
+  failStart(Object.assign(new Error("ENOSPC: no space left on device, copyfile"), { code: "ENOSPC" }));
+  await expect(host.acquire()).rejects.toMatchObject({ clientError: { code: "53100" } });
+  await served.leave(admitted);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { ComputeCluster } from "../../../../src/postgres/compute/compute-cluster.ts";
+import { ComputeHost } from "../../../../src/postgres/compute/compute-host.ts";
+import type { RunningEngine } from "../../../../src/postgres/engine/engine.ts";
+import { testDirectory } from "../../../support/running-server.ts";
+
+/** A host whose clusters the test opens one after another. */
+function hostOf(dataDirectory: string) {
+  const stopped: string[] = [];
+  const opens: ((volumeId: string) => void)[] = [];
+  const clusterOn = (volumeId: string): ComputeCluster => ({
+    branchId: "br-1",
+    dataDirectory,
+    volumeId,
+    cacheStatistics: { hits: 0, misses: 0, used: 0, writes: 0, size: 0 } as never,
+    start: async () =>
+      ({
+        exited: new Promise(() => undefined),
+        query: async () => [],
+        stop: async () => void stopped.push(volumeId),
+      }) as unknown as RunningEngine,
+    prepare: async () => undefined,
+    release: () => undefined,
+    syncContent: async () => undefined,
+    mark: async () => undefined,
+    ending: async () => undefined,
+    ended: async () => undefined,
+  });
+  const host = new ComputeHost({
+    open: () => new Promise((resolve) => opens.push((volumeId) => resolve(clusterOn(volumeId)))),
+    reserve: async () => () => undefined,
+    onStarted: () => undefined,
+    onWritten: () => undefined,
+    onUnexpectedExit: () => undefined,
+  });
+  const opened = async (volumeId: string) => {
+    await expect.poll(() => opens.length).toBe(1);
+    opens.pop()?.(volumeId);
+  };
+  return { host, stopped, opens, opened };
+}
+
+test("while an engine starts on new data, it does not count as that of the former volume", async () => {
+  const { host, stopped, opens, opened } = hostOf(testDirectory());
+  const first = host.acquire();
+  expect(host.volumeId).toBeUndefined();
+  await opened("former");
+  await first;
+  expect(host.volumeId).toBe("former");
+  await host.stop();
+  expect([host.volumeId, stopped]).toEqual(["former", ["former"]]);
+  const second = host.acquire();
+  await expect.poll(() => opens.length).toBe(1);
+  // The former volume is removed now, and its engine would be stopped.
+  expect(host.volumeId).toBeUndefined();
+  await opened("new");
+  await second;
+  expect([host.volumeId, host.isRunning, stopped]).toEqual(["new", true, ["former"]]);
+});
