@@ -1,0 +1,84 @@
+// Checks what the pages for developers say about the repository: each file, folder and npm script that they name exists, and
+// each type of the glossary is defined in the file that the glossary names.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+const PAGES = [
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "docs/explanation/architecture.md",
+  "docs/explanation/reliability.md",
+  "docs/glossary.md",
+  "docs/evidence.md",
+  ...readdirSync("docs/explanation/decisions").map((name) => `docs/explanation/decisions/${name}`),
+];
+/** Where a path of a page may begin. */
+const ROOTS = ["", "src", "test", "docs", "src/platform", "src/postgres", "test/adversary/postgres"];
+const SKIPPED = new Set(["node_modules", "dist", "reports", "coverage"]);
+/** What a page names although the repository does not have it: output, files of a data directory, files of others. */
+const ELSEWHERE = new Set([
+  ...["dist/", "bench/results/", "tls/", "server.json", "public-v2-for-users.gen.yaml", "pg_temp.json"],
+  // Folders of the past.
+  ...["observe/", "setup/", "whatif-commands/"],
+]);
+const PATH = /^(?:[\w@.<>*…-]+\/)*[\w@.<>*…-]+\.(?:tsx?|mjs|sh|ya?ml|json|css|md|sql)$/;
+const FOLDER = /^(?:[\w@.-]+\/)+$/;
+const MINIMUM = 200;
+
+const files = new Set();
+const folders = new Set();
+for (const entry of readdirSync(".", { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath ?? entry.path, entry.name);
+  if (SKIPPED.has(path.split("/")[0])) continue;
+  if (entry.isFile()) files.add(path);
+  else folders.add(path);
+}
+const names = new Set([...files].map((path) => basename(path)));
+const folderNames = new Set(
+  [...folders].flatMap((path) => path.split("/").map((_, at, parts) => parts.slice(at).join("/"))),
+);
+const scripts = JSON.parse(readFileSync("package.json", "utf8")).scripts;
+
+const problems = [];
+let checked = 0;
+for (const page of PAGES) {
+  for (const [index, line] of readFileSync(page, "utf8").split("\n").entries()) {
+    const report = (problem) => problems.push(`${page}:${index + 1}: ${problem}`);
+    for (const [, code] of line.matchAll(/`([^`]+)`/g)) {
+      for (const [, script] of code.matchAll(/npm run ([\w:-]+)/g)) {
+        checked += 1;
+        if (!(script in scripts)) report(`npm run ${script}: package.json has no such script`);
+      }
+      for (const word of code.split(/[\s"',]+/)) {
+        const path = word.replace(/:\d+$/, "");
+        if (/[<>*…{}]/.test(path) || ELSEWHERE.has(path)) continue;
+        if (PATH.test(path)) {
+          checked += 1;
+          const isThere = path.includes("/")
+            ? [...ROOTS, dirname(page)].some((root) => existsSync(join(root, path)))
+            : names.has(path);
+          if (!isThere) report(`${path} does not exist`);
+        } else if (FOLDER.test(path)) {
+          checked += 1;
+          if (!folderNames.has(path.slice(0, -1))) report(`the folder ${path} does not exist`);
+        }
+      }
+    }
+  }
+}
+for (const [index, line] of readFileSync("docs/glossary.md", "utf8").split("\n").entries()) {
+  const [, , , type, file] = line.split("|").map((cell) => cell.trim().replaceAll("`", ""));
+  if (type === undefined || file === undefined || !file.endsWith(".ts")) continue;
+  checked += 1;
+  const path = join("src", file);
+  const source = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const isDefined = new RegExp(
+    `^export (?:abstract )?(?:type|interface|class|function|const) ${type}\\b`,
+    "m",
+  ).test(source);
+  if (!isDefined) problems.push(`docs/glossary.md:${index + 1}: ${path} does not define ${type}`);
+}
+for (const problem of problems) console.error(problem);
+if (checked < MINIMUM) console.error(`only ${checked} names were checked, at least ${MINIMUM} are expected`);
+console.log(`docs: ${checked} names of files, folders, scripts and types, ${problems.length} problems`);
+process.exitCode = problems.length === 0 && checked >= MINIMUM ? 0 : 1;
