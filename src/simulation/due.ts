@@ -1,5 +1,5 @@
 import type { SimTime } from "../kernel/time.ts";
-import type { RecordedEvent } from "../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../platform/model/events.ts";
 import { apiKeyRemovalDueAt } from "../platform/rules/account/decide-api-key.ts";
 import { expirationDueAt } from "../platform/rules/branch/branch-expiration.ts";
 import { backupDueAt } from "../platform/rules/branch/decide-snapshot.ts";
@@ -112,17 +112,31 @@ export function scheduleAfter(timers: TimerQueue, world: World, event: RecordedE
 }
 
 /** Events that make no new work due. */
-// biome-ignore format: as a packed list
 type MakesNothingDue =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRemoved" | "ProjectCreated" | "ProjectTransferred"
-  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
-  | "BranchSetAsDefault" | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated"
-  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
-  | "SnapshotRenamed" | "SnapshotDeleted" | "ComputeCreated" | "ComputeDeleted"
-  | "ComputeSuspending" | "ComputeSuspended" | "ComputeStartFailed" | "OperationFinished"
-  | "OperationFailed" | "OperationCancelled" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched" | "FaultHit";
+  | EventTypeOf<"account" | "record" | "role" | "database" | "fault">
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "ApiKeyCreated"
+  | "ApiKeyRemoved"
+  | "ProjectCreated"
+  | "ProjectTransferred"
+  | "BranchBecameReady"
+  | "BranchUpdated"
+  | "BranchSetAsDefault"
+  | "BranchMoved"
+  | "BranchRestored"
+  | "BranchRemoved"
+  | "SnapshotRenamed"
+  | "SnapshotDeleted"
+  | "ComputeCreated"
+  | "ComputeDeleted"
+  | "ComputeSuspending"
+  | "ComputeSuspended"
+  | "ComputeStartFailed"
+  | "OperationFinished"
+  | "OperationFailed"
+  | "OperationCancelled"
+  | "ActivityDropped";
 
 /** Schedules all due work of a world, for example after it was loaded from a file. */
 export function rebuildTimers(timers: TimerQueue, world: World): void {

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../platform/model/events.ts";
 import type { Operation } from "../platform/model/operation.ts";
 import { applyOperationEvent } from "../platform/rules/operation/evolve-operation.ts";
 
@@ -24,20 +24,23 @@ export function foldOperation(operations: Map<string, Operation>, event: Recorde
 }
 
 /** Events that leave all operations as they are. */
-// biome-ignore format: as a packed list
 type ChangesNoOperation =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
-  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
-  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
-  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
-  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
-  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
-  | "ComputeStartFailed" | "ComputeSuspendFailed" | "ActivityScheduled" | "ActivityRecorded"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<
+      | "account"
+      | "apiKey"
+      | "project"
+      | "record"
+      | "branch"
+      | "role"
+      | "database"
+      | "snapshot"
+      | "compute"
+      | "activity"
+      | "span"
+      | "fault"
+    >
+  | "WorldCreated"
+  | "WorldConfigured";
 
 export function isTerminal({ status }: Operation["state"]): boolean {
   return status === "finished" || status === "failed" || status === "cancelled";

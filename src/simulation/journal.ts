@@ -1,6 +1,6 @@
 import type { Change } from "../kernel/change-set.ts";
 import type { SimTime } from "../kernel/time.ts";
-import type { Event, RecordedEvent } from "../platform/model/events.ts";
+import { CLIENT_WORK_EVENTS, type Event, type RecordedEvent } from "../platform/model/events.ts";
 import type { Operation } from "../platform/model/operation.ts";
 import type { WorldSettings } from "../platform/model/world-settings.ts";
 import type { Numbers } from "../platform/world/world.ts";
@@ -40,8 +40,13 @@ export type HistoryOrigin = {
   readonly at: SimTime;
 };
 
-/** Selects the events of one type, or with `life` all but activity, of which there may be very many. */
-export type EventFilter = Event["type"] | "life";
+/** Selects the events of one type, or with `lifecycle` all but the work of clients, of which there may be very much. */
+export type EventFilter = Event["type"] | "lifecycle";
+
+export function isSelected(type: string, filter: EventFilter | undefined): boolean {
+  if (filter === undefined) return true;
+  return filter === "lifecycle" ? !CLIENT_WORK_EVENTS.has(type) : type === filter;
+}
 
 /**
  * A write failed, and could not be undone: whether it happened is known only when `undoFailedWrite` returns or history

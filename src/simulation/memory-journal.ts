@@ -9,7 +9,14 @@ import { UNJOURNALED_TABLES } from "../platform/world/tables.ts";
 import { emptyWorld, type World } from "../platform/world/world.ts";
 import { type Checkpoint, takeCheckpoint } from "./checkpoint.ts";
 import { foldOperation, isTerminal } from "./fold-operation.ts";
-import type { Batch, CheckpointPosition, EventFilter, Journal, Truncation } from "./journal.ts";
+import {
+  type Batch,
+  type CheckpointPosition,
+  type EventFilter,
+  isSelected,
+  type Journal,
+  type Truncation,
+} from "./journal.ts";
 import type { NewRequests, RequestLogEntry, StoredRequest } from "./request-log.ts";
 import type { ClockState } from "./world-clock.ts";
 
@@ -103,10 +110,7 @@ export class MemoryJournal implements Journal {
       index -= 1
     ) {
       const event = this.#events[index] as RecordedEvent;
-      if (
-        filter === "life" ? event.type.startsWith("Activity") : filter !== undefined && event.type !== filter
-      )
-        continue;
+      if (!isSelected(event.type, filter)) continue;
       if (JSON.stringify(event).includes(`"${id}"`)) matches.push(event);
     }
     return matches;

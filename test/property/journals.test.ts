@@ -47,7 +47,7 @@ function readPages(
   for (const id of ids) journal.operation(id);
   for (const id of projects) {
     journal.operations(id, ALL);
-    for (const only of [undefined, "life", "OperationScheduled"] as const)
+    for (const only of [undefined, "lifecycle", "OperationScheduled"] as const)
       journal.eventsAbout(id, ALL, ALL, only);
   }
 }

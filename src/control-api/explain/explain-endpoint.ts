@@ -29,18 +29,18 @@ import {
  */
 export function explainEndpoint(view: WorldView, endpointId: string) {
   const compute = unwrap(findReachableCompute(view.world, endpointId));
-  // Lifecycle events are read separately, so that thousands of queries do not push them out of the limit.
-  const bySeq = new Map(
-    [...view.eventsAbout(endpointId, MAX_EVENTS, "life"), ...view.eventsAbout(endpointId, MAX_EVENTS)].map(
-      (event) => [event.seq, event],
-    ),
-  );
+  // Lifecycle events are read separately, so that the work of clients does not push them out of the limit.
+  const found = [
+    ...view.eventsAbout(endpointId, MAX_EVENTS, "lifecycle"),
+    ...view.eventsAbout(endpointId, MAX_EVENTS),
+  ];
+  const bySeq = new Map(found.map((event) => [event.seq, event]));
   const events = [...bySeq.values()].sort((a, b) => b.seq - a.seq);
   const reasons = [
     explainState(view, compute, events),
     ...explainDisabled(compute, events),
     ...explainPending(view, compute),
-    ...explainWake(events),
+    ...explainWake(view, events),
     ...explainSuspend(view, compute, events),
     explainChanges(view, compute),
   ];
@@ -152,7 +152,12 @@ function lastUse(
   const ends = new Map<string, EventOf<"ActivityRecorded">>();
   // Newest first, so the end of a connection is known before its activity.
   for (const event of events) {
-    if (event.type !== "ActivityRecorded" || event.seq >= before) continue;
+    if (event.seq >= before) continue;
+    if (event.type === "SpanEnded" && event.seq > activated.seq && event.until >= use.since) {
+      if (event.until > use.since || use.proof === activated) use = { since: event.until, proof: event };
+      continue;
+    }
+    if (event.type !== "ActivityRecorded") continue;
     const { kind, connectionId } = event.activity;
     if (kind === "disconnect") {
       if (event.seq > activated.seq) ends.set(connectionId ?? "", event);
@@ -184,14 +189,14 @@ function explainPending(view: WorldView, compute: Compute): Reason[] {
     .map((operation) => explainUnfinished(view, operation));
 }
 
-function explainWake(events: readonly RecordedEvent[]): Reason[] {
+function explainWake(view: WorldView, events: readonly RecordedEvent[]): Reason[] {
   const start = newestEvent(
     events,
     "OperationScheduled",
     ({ operation }) => operation.action === "start_compute",
   );
   if (start === undefined) return [];
-  const activity = newestEvent(events, "ActivityRecorded", ({ decision }) => decision === start.decision);
+  const activity = newestEvent(decisionOf(view, start), "ActivityRecorded");
   const text = `its last start was scheduled at ${formatInstant(start.at)}, ${requestedBy(start.operation, activity)}`;
   return [{ about: "wake", text, proof: [...optional(activity), start] }];
 }

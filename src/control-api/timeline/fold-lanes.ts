@@ -1,6 +1,6 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import type { World } from "../../platform/world/world.ts";
 import { Lane } from "./lane.ts";
@@ -89,7 +89,11 @@ export class LaneFold {
         this.#open.clear();
         return;
       case "ActivityRecorded":
-        this.lanes.get(event.activity.endpointId)?.addArrival(event.at, event.waitedMs > 0);
+        this.lanes.get(event.activity.endpointId)?.addArrivals(event.at, 1, event.waitedMs > 0 ? 1 : 0);
+        return;
+      case "SpanEnded":
+        // How its requests were distributed within it is not recorded. The compute was active, so none waited.
+        this.lanes.get(event.endpointId)?.addArrivals(event.beganAt, event.arrivals, 0);
         return;
       case "OperationScheduled": {
         const { operation } = event;
@@ -121,6 +125,7 @@ export class LaneFold {
         });
         return;
       default:
+        event.type satisfies IsNotDrawn;
     }
   }
 
@@ -174,3 +179,16 @@ export class LaneFold {
     shown.status = status;
   }
 }
+
+/** Events that change nothing that a timeline shows. */
+type IsNotDrawn =
+  | "SpanBegan"
+  | EventTypeOf<"account" | "apiKey" | "project" | "record" | "branch" | "role" | "database" | "snapshot">
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "OperationRetried"
+  | "ActivityScheduled"
+  | "ActivityDropped"
+  | "FaultSet"
+  | "FaultRemoved"
+  | "FaultMatched";

@@ -62,13 +62,19 @@ export class Lane {
     this.#sizes[index] = sizeCu;
   }
 
-  addArrival(at: SimTime, waits: boolean): void {
+  /** Requests that arrived at `at`, of which `waiting` waited for a start. `at` may be before earlier calls. */
+  addArrivals(at: SimTime, count: number, waiting: number): void {
+    if (count === 0) return;
     const second = at - (at % SECOND);
-    const last = this.#arrivalsAt.length - 1;
-    const index = this.#arrivalsAt[last] === second ? last : last + 1;
-    this.#arrivalsAt[index] = second;
-    this.#arrivals[index] = (this.#arrivals[index] ?? 0) + 1;
-    this.#waiting[index] = (this.#waiting[index] ?? 0) + (waits ? 1 : 0);
+    const next = firstAbove(this.#arrivalsAt, second);
+    const index = this.#arrivalsAt[next - 1] === second ? next - 1 : next;
+    if (index === next) {
+      this.#arrivalsAt.splice(index, 0, second);
+      this.#arrivals.splice(index, 0, 0);
+      this.#waiting.splice(index, 0, 0);
+    }
+    this.#arrivals[index] = (this.#arrivals[index] ?? 0) + count;
+    this.#waiting[index] = (this.#waiting[index] ?? 0) + waiting;
   }
 
   /** The spans that overlap [from, to), in order, cut to it. */

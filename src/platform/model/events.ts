@@ -12,26 +12,44 @@ import type { RecordEvent } from "./settings-record.ts";
 import type { SpanEvent } from "./span.ts";
 import type { WorldEvent } from "./world-settings.ts";
 
+/** The events of each noun. What uses events names the nouns that it leaves out, so a new noun has to be considered. */
+type EventsByNoun = {
+  world: WorldEvent;
+  account: AccountEvent;
+  apiKey: ApiKeyEvent;
+  project: ProjectEvent;
+  record: RecordEvent;
+  branch: BranchEvent;
+  role: RoleEvent;
+  database: DatabaseEvent;
+  snapshot: SnapshotEvent;
+  compute: ComputeEvent;
+  operation: OperationEvent;
+  activity: ActivityEvent;
+  span: SpanEvent;
+  fault: FaultEvent;
+};
+
 /**
  * Everything that can happen in a world. Events are never edited; a changed meaning gets a new type. Field
  * names carry a meaning: an instant ends in `at`, `At` or `until`, and only `settings` and `annotations` hold
  * what callers may fill freely.
  */
-export type Event =
-  | WorldEvent
-  | AccountEvent
-  | ApiKeyEvent
-  | ProjectEvent
-  | RecordEvent
-  | BranchEvent
-  | RoleEvent
-  | DatabaseEvent
-  | SnapshotEvent
-  | ComputeEvent
-  | OperationEvent
-  | ActivityEvent
-  | SpanEvent
-  | FaultEvent;
+export type Event = EventsByNoun[keyof EventsByNoun];
+
+/** The types of all events of these nouns. */
+export type EventTypeOf<Noun extends keyof EventsByNoun> = EventsByNoun[Noun]["type"];
+
+const CLIENT_WORK: { readonly [Type in EventTypeOf<"activity" | "span">]: true } = {
+  ActivityScheduled: true,
+  ActivityRecorded: true,
+  ActivityDropped: true,
+  SpanBegan: true,
+  SpanEnded: true,
+};
+
+/** The types of events about the work of clients. A compute has thousands of them for each start. */
+export const CLIENT_WORK_EVENTS: ReadonlySet<string> = new Set(Object.keys(CLIENT_WORK));
 
 /**
  * An event with its place in history. `decision` is the sequence number of the first event of the same

@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { changesContent } from "../../platform/rules/branch/content-history.ts";
 import type { WorldData } from "../data/world-data.ts";
 import { CLIENT_ERRORS } from "../protocol/errors.ts";
@@ -50,6 +50,7 @@ export class WorldEvents {
           computes.get(event.endpointId)?.publishCacheStatistics();
           break;
         default:
+          event.type satisfies ConcernsNoSession;
       }
       if (changesContent(event))
         for (const compute of computes.values()) compute.applyContent(event.branchId);
@@ -79,3 +80,29 @@ export class WorldEvents {
     changes.notifyAll();
   }
 }
+
+/** Events that need no action in this switch: they change no engine, or only what is checked after it. */
+type ConcernsNoSession =
+  | EventTypeOf<
+      "account" | "apiKey" | "project" | "record" | "role" | "database" | "operation" | "activity" | "fault"
+    >
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "BranchBecameReady"
+  | "BranchUpdated"
+  | "BranchSetAsDefault"
+  | "BranchExpirationSet"
+  | "BranchMoved"
+  | "BranchDeleted"
+  | "BranchRecovered"
+  | "BranchRemoved"
+  | "SnapshotRenamed"
+  | "SnapshotDeleted"
+  | "BackupScheduleSet"
+  | "ComputeCreated"
+  | "ComputeUpdated"
+  | "ComputeActivated"
+  | "ComputeResized"
+  | "ComputeStartFailed"
+  | "ComputeSuspendFailed"
+  | "SpanBegan";

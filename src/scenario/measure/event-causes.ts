@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { suspendsCompute } from "../../platform/model/operation.ts";
 
 /** The source name of activity from steps. */
@@ -57,6 +57,9 @@ export class EventCauses {
         this.#lastActivities.set(event.activity.endpointId, event);
         if (event.activity.source === STEP_SOURCE) current.call ??= this.#stepOfArrival;
         return current;
+      case "SpanEnded":
+        this.#lastActivities.set(event.endpointId, event);
+        return current;
       case "OperationScheduled": {
         const { operation } = event;
         if (operation.state.status !== "finished") this.#scheduling.set(operation.id, current);
@@ -71,6 +74,7 @@ export class EventCauses {
         this.#scheduling.delete(event.operationId);
         return current;
       default:
+        event.type satisfies LeadsToNothing;
         return current;
     }
   }
@@ -90,3 +94,24 @@ function decision(number: number, call: string | undefined): Decision {
 function withoutEarlier(scheduling: Decision | undefined): Decision | undefined {
   return scheduling && { ...scheduling, scheduledBy: undefined };
 }
+
+/** Events that neither are work of clients nor begin or end an operation. */
+type LeadsToNothing =
+  | EventTypeOf<
+      | "world"
+      | "account"
+      | "apiKey"
+      | "project"
+      | "record"
+      | "branch"
+      | "role"
+      | "database"
+      | "snapshot"
+      | "compute"
+      | "fault"
+    >
+  | "SpanBegan"
+  | "OperationStarted"
+  | "OperationRetried"
+  | "ActivityScheduled"
+  | "ActivityDropped";

@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
@@ -281,15 +281,22 @@ function stateOf(world: World, id: string, metrics: ReadonlyMap<string, ComputeM
 }
 
 /** Events that are counted as events, and change no other metric. */
-// biome-ignore format: as a packed list
 type ChangesNoMetric =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
-  | "ProjectRemoved" | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady"
-  | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet" | "BranchMoved"
-  | "BranchRestored" | "BranchDeleted" | "BranchRecovered" | "BranchRemoved" | "RoleCreated"
-  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
-  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
-  | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
-  | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<"account" | "apiKey" | "record" | "role" | "database" | "snapshot" | "span" | "fault">
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "ProjectUpdated"
+  | "ProjectDeleted"
+  | "ProjectRecovered"
+  | "ProjectRemoved"
+  | "BranchBecameReady"
+  | "BranchUpdated"
+  | "BranchSetAsDefault"
+  | "BranchExpirationSet"
+  | "BranchMoved"
+  | "BranchRestored"
+  | "BranchDeleted"
+  | "BranchRecovered"
+  | "BranchRemoved"
+  | "OperationRetried"
+  | "ActivityScheduled";

@@ -1,5 +1,5 @@
 import { isoInstant } from "../../kernel/calendar.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { nameOfTarget } from "../../platform/model/fault.ts";
 import type { Labels } from "../file/labels.ts";
 import type { FaultMark, OperationSpan } from "./run-figures.ts";
@@ -61,7 +61,7 @@ export class RunHistory {
         return;
       }
       default:
-        return;
+        event.type satisfies IsNotDrawn;
     }
   }
 
@@ -76,3 +76,25 @@ function end(span: Span, status: OperationSpan["status"], at: number): void {
   span.status = status;
   span.to = isoInstant(at);
 }
+
+/** Events that a report of a run does not draw. */
+type IsNotDrawn =
+  | EventTypeOf<
+      | "world"
+      | "account"
+      | "apiKey"
+      | "project"
+      | "record"
+      | "branch"
+      | "role"
+      | "database"
+      | "snapshot"
+      | "compute"
+      | "activity"
+      | "span"
+    >
+  | "OperationStarted"
+  | "OperationRetried"
+  | "FaultSet"
+  | "FaultRemoved"
+  | "FaultMatched";

@@ -2,7 +2,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { Activity } from "../../platform/model/activity.ts";
 import type { ApiKey } from "../../platform/model/api-key.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { FaultDefinition } from "../../platform/model/fault.ts";
 import type { SpanData } from "../../platform/model/span.ts";
 
@@ -115,18 +115,10 @@ function spanDataBody({ writtenBytes, transferredBytes, logicalSizeBytes }: Span
 }
 
 /** Events that a public request or the world itself causes. */
-// biome-ignore format: as a packed list
 type CausedByNoControlCall =
-  | "WorldCreated" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted" | "ProjectRecovered"
-  | "ApiKeyRemoved" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
-  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
-  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
-  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeDeleted"
-  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
-  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
-  | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
+  | EventTypeOf<"project" | "record" | "branch" | "role" | "database" | "snapshot" | "compute" | "operation">
+  | "WorldCreated"
+  | "ApiKeyRemoved"
   | "ActivityDropped";
 
 /** The console creates an account and its first key in one call. */

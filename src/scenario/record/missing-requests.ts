@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
@@ -111,15 +111,25 @@ function isCausedByRequest(event: RecordedEvent): boolean {
 }
 
 /** Events that the control API or the world itself causes. */
-// biome-ignore format: as a packed list
 type CausedByNoRequest =
-  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyRemoved" | "ProjectRemoved" | "BranchBecameReady" | "BranchRemoved" | "ComputeActivated"
-  | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed"
-  | "ComputeSuspendFailed" | "OperationStarted" | "OperationFinished" | "OperationRetried"
-  | "OperationFailed" | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<"world" | "account" | "activity" | "span">
+  | "ApiKeyRemoved"
+  | "ProjectRemoved"
+  | "BranchBecameReady"
+  | "BranchRemoved"
+  | "ComputeActivated"
+  | "ComputeSuspending"
+  | "ComputeSuspended"
+  | "ComputeResized"
+  | "ComputeStartFailed"
+  | "ComputeSuspendFailed"
+  | "OperationStarted"
+  | "OperationFinished"
+  | "OperationRetried"
+  | "OperationFailed"
+  | "OperationCancelled"
+  | "FaultSet"
+  | "FaultRemoved";
 
 function isCausedByFault(event: RecordedEvent): boolean {
   return (event.type === "FaultHit" || event.type === "FaultMatched") && event.target.kind === "request";
@@ -163,18 +173,27 @@ class Expirations {
 }
 
 /** Events that neither set nor carry out an expiration. */
-// biome-ignore format: as a packed list
 type ChangesNoExpiration =
-  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated"
-  | "ProjectDeleted" | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred"
-  | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated"
-  | "BranchSetAsDefault" | "BranchMoved" | "BranchRestored" | "BranchRecovered" | "BranchRemoved"
-  | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated"
-  | "DatabaseDeleted" | "SnapshotRenamed" | "BackupScheduleSet" | "ComputeCreated"
-  | "ComputeUpdated" | "ComputeDeleted" | "ComputeActivated" | "ComputeSuspending"
-  | "ComputeSuspended" | "ComputeResized" | "ComputeStartFailed" | "ComputeSuspendFailed"
-  | "OperationScheduled" | "OperationStarted" | "OperationFinished" | "OperationRetried"
-  | "OperationFailed" | "OperationCancelled" | "ActivityScheduled" | "ActivityRecorded"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<
+      | "world"
+      | "account"
+      | "apiKey"
+      | "project"
+      | "record"
+      | "role"
+      | "database"
+      | "compute"
+      | "operation"
+      | "activity"
+      | "span"
+      | "fault"
+    >
+  | "BranchBecameReady"
+  | "BranchUpdated"
+  | "BranchSetAsDefault"
+  | "BranchMoved"
+  | "BranchRestored"
+  | "BranchRecovered"
+  | "BranchRemoved"
+  | "SnapshotRenamed"
+  | "BackupScheduleSet";

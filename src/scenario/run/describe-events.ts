@@ -1,5 +1,5 @@
 import { isoInstant } from "../../kernel/calendar.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { nameOfTarget } from "../../platform/model/fault.ts";
 import type { Labels } from "../file/labels.ts";
 import type { Decision } from "../measure/event-causes.ts";
@@ -79,9 +79,11 @@ function detailsOf(event: RecordedEvent): string[] {
 }
 
 /** Events that are described by their type alone. */
-// biome-ignore format: as a packed list
 type HasNoDetails =
-  | "WorldCreated" | "WorldConfigured" | "WorldReset" | "AccountCreated" | "AccountPlanChanged"
-  | "ApiKeyCreated" | "ApiKeyRevoked" | "ApiKeyRemoved" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "FaultRemoved"
-  | "FaultMatched" | "ActivityScheduled";
+  | EventTypeOf<"world" | "account" | "apiKey" | "record">
+  | "SnapshotCreated"
+  | "SnapshotRenamed"
+  | "SnapshotDeleted"
+  | "ActivityScheduled"
+  | "FaultRemoved"
+  | "FaultMatched";

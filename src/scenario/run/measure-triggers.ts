@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { Expectation, MeasureName } from "../file/expectation.ts";
 
 /** Whether every event changes the measure. */
@@ -40,17 +40,22 @@ const STATE_EVENTS = [
 const ARRIVAL_EVENTS = ["ActivityRecorded", "ComputeStartFailed", "ComputeDeleted"] as const;
 const REFUSAL_EVENTS = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"] as const;
 /** Events that change no measure except the number of events. */
-// biome-ignore format: as a packed list
 type ChangesNoMeasure =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectUpdated" | "ProjectRemoved" | "RecordCreated"
-  | "RecordUpdated" | "RecordDeleted" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated"
-  | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
-  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
-  | "ComputeSuspendFailed" | "OperationRetried" | "ActivityScheduled" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched" | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<"account" | "apiKey" | "record" | "role" | "database" | "snapshot" | "span" | "fault">
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "ProjectUpdated"
+  | "ProjectRemoved"
+  | "BranchBecameReady"
+  | "BranchUpdated"
+  | "BranchSetAsDefault"
+  | "BranchExpirationSet"
+  | "BranchMoved"
+  | "BranchRestored"
+  | "BranchRemoved"
+  | "ComputeSuspendFailed"
+  | "OperationRetried"
+  | "ActivityScheduled";
 
 /** The events that may change a measure. Requests change only when a step ends, which checks every watch. */
 const TRIGGERS = namingEveryEvent({

@@ -1,7 +1,7 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { Refusal } from "../../platform/catalog/refusal-codes.ts";
 import type { Activity } from "../../platform/model/activity.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { findConnection } from "../../platform/rules/compute/open-connections.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { ArrivalSource } from "../../simulation/arrival-source.ts";
@@ -264,18 +264,25 @@ function skipThrough(arrivals: Arrivals, until: SimTime = Number.NEGATIVE_INFINI
 }
 
 /** Events that neither close a connection nor decide what becomes of an arrival. */
-// biome-ignore format: as a packed list
 type ConcernsNoArrival =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
-  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
-  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
-  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
-  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated"
-  | "ComputeActivated" | "ComputeResized" | "ComputeSuspendFailed" | "OperationScheduled"
-  | "OperationStarted" | "OperationFinished" | "OperationRetried" | "OperationFailed"
-  | "OperationCancelled" | "ActivityScheduled" | "FaultSet" | "FaultRemoved" | "FaultMatched"
-  | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<
+      | "account"
+      | "apiKey"
+      | "project"
+      | "record"
+      | "branch"
+      | "role"
+      | "database"
+      | "snapshot"
+      | "operation"
+      | "span"
+      | "fault"
+    >
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "ComputeCreated"
+  | "ComputeUpdated"
+  | "ComputeActivated"
+  | "ComputeResized"
+  | "ComputeSuspendFailed"
+  | "ActivityScheduled";

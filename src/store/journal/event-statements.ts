@@ -1,4 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { CLIENT_WORK_EVENTS } from "../../platform/model/events.ts";
 import type { StoredBlock } from "./event-block.ts";
 import type { RawEvent } from "./event-rows.ts";
 
@@ -6,6 +7,9 @@ import type { RawEvent } from "./event-rows.ts";
 export type Link = { readonly seq: number; readonly chain: number };
 
 const BLOCK = "first_seq AS firstSeq, last_seq AS lastSeq, types, chain_before AS chainBefore, chain, events";
+
+/** For `IN`: names of types have no quotes. */
+const CLIENT_WORK = [...CLIENT_WORK_EVENTS].map((type) => `'${type}'`).join(", ");
 
 /** Returns the block with the oldest event after an event, if it is in a block. */
 export function prepareBlockAfter(
@@ -32,8 +36,8 @@ export function prepareEventStatements(sqlite: BetterSqlite3.Database) {
     rowsAbout: prepare<RawEvent, [number, number, string, number]>(
       `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
-    rowsButActivityAbout: prepare<RawEvent, [number, number, string, number]>(
-      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT LIKE 'Activity%' AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
+    rowsOfLifecycleAbout: prepare<RawEvent, [number, number, string, number]>(
+      `SELECT ${event} FROM events WHERE seq > ? AND seq < ? AND type NOT IN (${CLIENT_WORK}) AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,
     ).raw(),
     rowsOfTypeAbout: prepare<RawEvent, [string, number, number, string, number]>(
       `SELECT ${event} FROM events WHERE type = ? AND seq > ? AND seq < ? AND instr(payload, ?) > 0 ORDER BY seq DESC LIMIT ?`,

@@ -1,5 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
-import type { EventFilter } from "../../simulation/journal.ts";
+import { type EventFilter, isSelected } from "../../simulation/journal.ts";
 import { CorruptFile, chainChecksum, type StoredEvent } from "../tables/journal-checksum.ts";
 import { EVENTS_PER_BLOCK } from "./block-size.ts";
 import { blockContains, decodeBlock, encodeBlock, type StoredBlock } from "./event-block.ts";
@@ -78,7 +78,7 @@ export class StoredEvents {
           (event) =>
             event.seq > after &&
             event.seq <= seq &&
-            matches(event, filter) &&
+            isSelected(event.type, filter) &&
             event.payload.includes(mention),
         );
         found.push(...events.reverse().slice(0, limit - found.length));
@@ -211,13 +211,13 @@ export class StoredEvents {
   }
 
   #rowsAbout(id: string, oldest: Link, before: number, limit: number, filter?: EventFilter): EventRow[] {
-    const { rowsAbout, rowsButActivityAbout, rowsOfTypeAbout } = this.#statements;
+    const { rowsAbout, rowsOfLifecycleAbout, rowsOfTypeAbout } = this.#statements;
     const parameters = [oldest.seq, before, `"${id}"`, limit] as const;
     const raw =
       filter === undefined
         ? rowsAbout.all(...parameters)
-        : filter === "life"
-          ? rowsButActivityAbout.all(...parameters)
+        : filter === "lifecycle"
+          ? rowsOfLifecycleAbout.all(...parameters)
           : rowsOfTypeAbout.all(filter, ...parameters);
     return raw.map((values) => {
       const row = rowOf(values);
@@ -255,11 +255,12 @@ function isChain(rows: readonly EventRow[], { seq, chain }: Link): boolean {
   return rows.at(-1)?.seq === seq + rows.length && rows.at(-1)?.chain === chainChecksum(rows, chain);
 }
 
-function matches({ type }: Pick<StoredEvent, "type">, filter: EventFilter | undefined): boolean {
-  if (filter === undefined) return true;
-  return filter === "life" ? !type.startsWith("Activity") : type === filter;
-}
-
 function mayMatch({ types }: StoredBlock, filter: EventFilter | undefined): boolean {
-  return filter === undefined || filter === "life" || types.includes(` ${filter} `);
+  return (
+    filter === undefined ||
+    types
+      .trim()
+      .split(" ")
+      .some((type) => isSelected(type, filter))
+  );
 }

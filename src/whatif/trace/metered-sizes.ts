@@ -1,7 +1,7 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 
 /** The metered usage of a compute. */
@@ -16,6 +16,11 @@ type ComputeMeter = {
   activeMs: DurationMs;
   cuMs: number;
 };
+
+type SizeEvent = Exclude<
+  Extract<RecordedEvent, { readonly type: EventTypeOf<"compute"> }>,
+  { readonly type: "ComputeCreated" }
+>;
 
 /** Meters each compute of a world as the world does, from its starts, resizes and suspends. */
 export class MeteredSizes {
@@ -55,7 +60,7 @@ export class MeteredSizes {
         return;
       }
       default:
-        return;
+        event.type satisfies ChangesNoSize;
     }
   }
 
@@ -75,7 +80,7 @@ export class MeteredSizes {
       meter.waitingLoad = Math.max(meter.waitingLoad, load);
   }
 
-  #change(meter: ComputeMeter, event: Extract<RecordedEvent, { readonly endpointId: string }>): void {
+  #change(meter: ComputeMeter, event: SizeEvent): void {
     const { at } = event;
     switch (event.type) {
       case "ComputeUpdated":
@@ -95,9 +100,16 @@ export class MeteredSizes {
       case "ComputeSuspendFailed":
         if (meter.active !== undefined) meter.active.isSuspending = event.type === "ComputeSuspending";
         return;
-      default:
+      case "ComputeStartFailed":
         this.#end(meter, at);
-        if (event.type === "ComputeStartFailed") meter.waitingLoad = 0;
+        meter.waitingLoad = 0;
+        return;
+      case "ComputeSuspended":
+      case "ComputeDeleted":
+        this.#end(meter, at);
+        return;
+      default:
+        event satisfies never;
     }
   }
 
@@ -114,3 +126,21 @@ export class MeteredSizes {
     meter.active = undefined;
   }
 }
+
+/** Events that change neither the size of a compute nor whether it is active. */
+type ChangesNoSize =
+  | EventTypeOf<
+      | "account"
+      | "apiKey"
+      | "project"
+      | "record"
+      | "branch"
+      | "role"
+      | "database"
+      | "snapshot"
+      | "operation"
+      | "span"
+      | "fault"
+    >
+  | "ActivityScheduled"
+  | "ActivityDropped";

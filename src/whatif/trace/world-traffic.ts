@@ -1,6 +1,6 @@
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
+import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { type JournalEvent, JournalRows } from "../../traffic/recorded/formats/journal-rows.ts";
 import { Intake } from "../../traffic/recorded/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
@@ -178,34 +178,60 @@ function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalE
 }
 
 /** Events that neither change what is known of a compute nor whether it can be reached. */
-// biome-ignore format: as a packed list
 type ChangesNoCompute =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectRemoved"
-  | "ProjectTransferred" | "RecordCreated" | "RecordUpdated" | "RecordDeleted" | "BranchCreated"
-  | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault" | "BranchExpirationSet"
-  | "BranchMoved" | "BranchRestored" | "BranchRemoved" | "RoleCreated" | "RoleDeleted"
-  | "RolePasswordReset" | "DatabaseCreated" | "DatabaseUpdated" | "DatabaseDeleted"
-  | "SnapshotCreated" | "SnapshotRenamed" | "SnapshotDeleted" | "BackupScheduleSet"
-  | "ComputeActivated" | "ComputeSuspending" | "ComputeSuspended" | "ComputeResized"
-  | "ComputeStartFailed" | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted"
-  | "OperationFinished" | "OperationRetried" | "OperationFailed" | "OperationCancelled"
-  | "ActivityScheduled" | "ActivityRecorded" | "ActivityDropped" | "FaultSet" | "FaultRemoved"
-  | "FaultMatched" | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<
+      | "account"
+      | "apiKey"
+      | "record"
+      | "role"
+      | "database"
+      | "snapshot"
+      | "operation"
+      | "activity"
+      | "span"
+      | "fault"
+    >
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "ProjectCreated"
+  | "ProjectUpdated"
+  | "ProjectRemoved"
+  | "ProjectTransferred"
+  | "BranchCreated"
+  | "BranchBecameReady"
+  | "BranchUpdated"
+  | "BranchSetAsDefault"
+  | "BranchExpirationSet"
+  | "BranchMoved"
+  | "BranchRestored"
+  | "BranchRemoved"
+  | "ComputeActivated"
+  | "ComputeSuspending"
+  | "ComputeSuspended"
+  | "ComputeResized"
+  | "ComputeStartFailed"
+  | "ComputeSuspendFailed";
 
 /** Events that neither are traffic nor end any. */
-// biome-ignore format: as a packed list
 type ChangesNoTraffic =
-  | "WorldCreated" | "WorldConfigured" | "AccountCreated" | "AccountPlanChanged" | "ApiKeyCreated"
-  | "ApiKeyRevoked" | "ApiKeyRemoved" | "ProjectCreated" | "ProjectUpdated" | "ProjectDeleted"
-  | "ProjectRecovered" | "ProjectRemoved" | "ProjectTransferred" | "RecordCreated" | "RecordUpdated"
-  | "RecordDeleted" | "BranchCreated" | "BranchBecameReady" | "BranchUpdated" | "BranchSetAsDefault"
-  | "BranchExpirationSet" | "BranchMoved" | "BranchRestored" | "BranchDeleted" | "BranchRecovered"
-  | "BranchRemoved" | "RoleCreated" | "RoleDeleted" | "RolePasswordReset" | "DatabaseCreated"
-  | "DatabaseUpdated" | "DatabaseDeleted" | "SnapshotCreated" | "SnapshotRenamed"
-  | "SnapshotDeleted" | "BackupScheduleSet" | "ComputeCreated" | "ComputeUpdated" | "ComputeResized"
-  | "ComputeSuspendFailed" | "OperationScheduled" | "OperationStarted" | "OperationFinished"
-  | "OperationRetried" | "OperationFailed" | "OperationCancelled" | "ActivityScheduled"
-  | "ActivityDropped" | "FaultSet" | "FaultRemoved" | "FaultMatched" | "FaultHit"
-  | "SpanBegan" | "SpanEnded";
+  | EventTypeOf<
+      | "account"
+      | "apiKey"
+      | "project"
+      | "record"
+      | "branch"
+      | "role"
+      | "database"
+      | "snapshot"
+      | "operation"
+      | "span"
+      | "fault"
+    >
+  | "WorldCreated"
+  | "WorldConfigured"
+  | "ComputeCreated"
+  | "ComputeUpdated"
+  | "ComputeResized"
+  | "ComputeSuspendFailed"
+  | "ActivityScheduled"
+  | "ActivityDropped";

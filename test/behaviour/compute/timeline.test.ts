@@ -66,6 +66,25 @@ test("short spans are combined, and the active share is exact", async () => {
   expect(Math.abs(activeMs(coarse) - activeMs(fine)) / totalMs).toBeLessThan(0.002);
 });
 
+test("the requests of a span count as arrivals at its begin, also if an arrival within it was counted first", async () => {
+  const { double, endpointId, lane } = await createBusy();
+  const span = (kind: "begin" | "end", more: object = {}) =>
+    double.sim("POST", "/spans", { kind, endpoint_id: endpointId, ...more });
+  await span("begin");
+  await double.advance("20s");
+  await double.sim("POST", "/activity", { endpoint_id: endpointId });
+  await double.advance("20s");
+  await span("end", { arrivals: 7 });
+  await span("begin");
+  await span("end", { arrivals: 0 });
+  const points: { at_ms: number; count: number; waiting: number }[] = (await lane("?points=2000")).arrivals;
+  expect(points.map(({ count, waiting }) => ({ count, waiting }))).toEqual([
+    { count: 7, waiting: 0 },
+    { count: 1, waiting: 0 },
+  ]);
+  expect((points[1]?.at_ms ?? 0) - (points[0]?.at_ms ?? 0)).toBe(20_000);
+});
+
 test("arrivals are counted, and those that waited for a start", async () => {
   const { double, endpointId, lane } = await createBusy();
   await double.advance("10m");

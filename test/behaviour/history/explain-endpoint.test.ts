@@ -75,6 +75,41 @@ test("an active compute that was used: its last activity proves when it suspends
   );
 });
 
+test("after work of Postgres clients: the end of their span proves when it suspends", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createProject(double);
+  const span = (kind: "begin" | "end", more: object = {}) =>
+    double.sim("POST", "/spans", { kind, endpoint_id: endpointId, ...more });
+  await span("begin");
+  await double.advance("30s");
+  await span("end");
+  await double.advance("20s");
+  expect(await explanationAbout(double, "suspend", endpointId)).toBe(
+    `suspend: nothing has used it since ${at("00:00:40.000")}; it suspends after 300 s without activity, at ${at("00:05:40.000")}, in 280 s [SpanEnded]`,
+  );
+  await double.advance("10m");
+  expect(await explanationAbout(double, "state", endpointId)).toBe(
+    `state: ${endpointId} has been idle since ${at("00:05:40.000")}: nothing had used it since ${at("00:00:40.000")}, for 300 s [SpanEnded, ComputeSuspended]`,
+  );
+});
+
+test("a thousand spans do not hide what started the compute", async () => {
+  const double = await createDouble();
+  const { endpointId } = await createSleeper(double);
+  await recordActivity(double, endpointId);
+  await double.advance("10s");
+  const before = await explanationAbout(double, "wake", endpointId);
+  for (let burst = 0; burst < 600; burst += 1)
+    for (const kind of ["begin", "end"])
+      await double.sim("POST", "/spans", {
+        kind,
+        endpoint_id: endpointId,
+        ...(kind === "end" && { arrivals: 1 }),
+      });
+  expect(before).toContain("[ActivityRecorded, OperationScheduled]");
+  expect(await explanationAbout(double, "wake", endpointId)).toBe(before);
+});
+
 test("while a query runs: explains when it ends and when the compute suspends", async () => {
   const double = await createDouble();
   const { endpointId } = await createProject(double);

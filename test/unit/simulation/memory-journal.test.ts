@@ -51,8 +51,8 @@ describe("the journal in memory", () => {
     ]);
     expect(about(last, 1)).toEqual([["ActivityRecorded", last - 1]]);
     expect(about(1_000, 1)).toEqual([["ActivityRecorded", last]]);
-    expect(about(last + 1, 1_000, "life").map(([type]) => type)).not.toContain("ActivityRecorded");
-    expect(about(last + 1, 1_000, "life").map(([type]) => type)).toContain("ComputeActivated");
+    expect(about(last + 1, 1_000, "lifecycle").map(([type]) => type)).not.toContain("ActivityRecorded");
+    expect(about(last + 1, 1_000, "lifecycle").map(([type]) => type)).toContain("ComputeActivated");
     expect(about(last + 1, 1_000, "ComputeActivated")).toHaveLength(1);
     expect(journal.eventsAbout("ep-unknown", last + 1, 10)).toEqual([]);
     expect(about(1, 10)).toEqual([]);

@@ -223,7 +223,7 @@ describe("events", () => {
     const [newest] = about;
     expect(newest?.type).toBe("ActivityRecorded");
     expect(journal.eventsAbout(computeId, newest?.seq ?? 0, 99)).toEqual(about.slice(1));
-    expect(journal.eventsAbout(computeId, 999, 99, "life")).toEqual(about.slice(1));
+    expect(journal.eventsAbout(computeId, 999, 99, "lifecycle")).toEqual(about.slice(1));
     expect(journal.eventsAbout(computeId, 999, 99, "ComputeActivated").map(({ type }) => type)).toEqual([
       "ComputeActivated",
     ]);

@@ -117,7 +117,7 @@ describe("events of a file", () => {
     );
     expect(about("id-0", oldest, 601, 9_999)).toEqual([]);
     const isLife = mentions("id-3", ({ type }) => type !== "ActivityRecorded");
-    expect(about("id-3", BEGINNING, 9_999, 9_999, "life")).toEqual(isLife);
+    expect(about("id-3", BEGINNING, 9_999, 9_999, "lifecycle")).toEqual(isLife);
     const resets = mentions("id-0", ({ type }) => type === "WorldReset");
     expect(about("id-0", BEGINNING, 9_999, 9_999, "WorldReset")).toEqual(resets);
     expect(about("id-9", BEGINNING, 9_999, 9_999)).toEqual([]);
