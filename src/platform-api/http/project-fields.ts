@@ -10,7 +10,7 @@ import {
   name,
   postgresName,
   preloadLibraries,
-  provisioner,
+  settingFields,
 } from "./request-fields.ts";
 
 /** S: 0 means no quota. src/platform/rules/usage/quota.ts says which quotas can be reached. */
@@ -65,7 +65,7 @@ export const createProjectBody = z.object({
       .optional(),
     autoscaling_limit_min_cu: z.number().optional(),
     autoscaling_limit_max_cu: z.number().optional(),
-    provisioner: provisioner.optional(),
+    provisioner: settingFields.provisioner,
     region_id: z.string().optional(),
     pg_version: z.int().min(PG_VERSIONS.lowest).max(PG_VERSIONS.highest).optional(),
     store_passwords: z.boolean().optional(),

@@ -3,6 +3,7 @@ import { text } from "../../http/fields.ts";
 import { fitsPostgresIdentifier } from "../../kernel/text.ts";
 import { ownerOfPgSetting } from "../../platform/catalog/pg-settings.ts";
 import type { ComputeOptions } from "../../platform/model/compute.ts";
+import { bySettingField, chosenSettings } from "../../platform/model/compute.ts";
 
 export const name = text(256);
 export const lsn = z
@@ -63,7 +64,7 @@ const endpointSettings = z.object({
   preload_libraries: preloadLibraries.optional(),
 });
 
-export const provisioner = text(64);
+export const settingFields = bySettingField({ flag: z.boolean().optional(), text: text(64).optional() });
 export const computeType = z.enum(["read_write", "read_only"]);
 
 /** Fields that every call that creates or changes a compute accepts. */
@@ -72,16 +73,13 @@ export const computeFields = {
   autoscaling_limit_max_cu: computeUnits.optional(),
   suspend_timeout_seconds: z.int().optional(),
   settings: endpointSettings.optional(),
-  provisioner: provisioner.optional(),
+  provisioner: settingFields.provisioner,
 };
 
 export const endpointFields = {
   ...computeFields,
-  name: text(64).optional(),
-  pooler_enabled: z.boolean().optional(),
+  ...settingFields,
   pooler_mode: z.enum(["transaction"]).optional(),
-  disabled: z.boolean().optional(),
-  passwordless_access: z.boolean().optional(),
 };
 
 export const defaultEndpointSettings = z.object({
@@ -96,14 +94,10 @@ type EndpointFields = z.infer<z.ZodObject<typeof endpointFields>>;
 
 export function computeOptions(fields: EndpointFields): ComputeOptions {
   return {
-    name: fields.name,
     minCu: fields.autoscaling_limit_min_cu,
     maxCu: fields.autoscaling_limit_max_cu,
     suspendTimeoutSeconds: fields.suspend_timeout_seconds,
     settings: fields.settings,
-    poolerEnabled: fields.pooler_enabled,
-    passwordlessAccess: fields.passwordless_access,
-    disabled: fields.disabled,
-    provisioner: fields.provisioner,
+    ...chosenSettings(fields),
   };
 }

@@ -2,6 +2,7 @@ import type * as public_ from "@neondatabase/api-client";
 import { timestamp } from "../../http/timestamps.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
+import { renderSettings } from "../../platform/model/compute.ts";
 import { pendingStateOf } from "../../platform/model/operation.ts";
 import { computeHost, proxyHost } from "../../platform/rules/compute/host-name.ts";
 import type { World } from "../../platform/world/world.ts";
@@ -17,7 +18,6 @@ function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingSta
   return {
     host: computeHost(world, compute),
     id: compute.id,
-    name: compute.name,
     project_id: compute.projectId,
     branch_id: compute.branchId,
     autoscaling_limit_min_cu: compute.range.minCu,
@@ -27,10 +27,8 @@ function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingSta
     current_state: compute.phase.state as EndpointState,
     pending_state: pendingState,
     settings: compute.settings as public_.EndpointSettingsData,
-    pooler_enabled: compute.poolerEnabled,
+    ...renderSettings(compute),
     pooler_mode: "transaction" as public_.EndpointPoolerMode,
-    disabled: compute.disabled,
-    passwordless_access: compute.passwordlessAccess,
     last_active: optionalTimestamp(lastActive(compute, now)),
     creation_source: CREATION_SOURCE,
     created_at: timestamp(compute.createdAt),
@@ -39,7 +37,6 @@ function renderEndpoint(world: World, compute: Compute, now: SimTime, pendingSta
     suspended_at: optionalTimestamp(compute.suspendedAt),
     proxy_host: proxyHost(world, compute.regionId),
     suspend_timeout_seconds: compute.suspendTimeoutSeconds,
-    provisioner: compute.provisioner,
     compute_release_version: compute.phase.state === "active" ? String(compute.phase.release) : undefined,
   } satisfies AllowUndefined<public_.Endpoint>;
 }

@@ -4,7 +4,7 @@ import type { ApiKeyEvent } from "./api-key.ts";
 import type { BranchEvent } from "./branch.ts";
 import type { DatabaseEvent, RoleEvent } from "./branch-content.ts";
 import type { SnapshotEvent } from "./branch-snapshot.ts";
-import type { ComputeEvent } from "./compute.ts";
+import type { ComputeEvent } from "./compute-events.ts";
 import type { FaultEvent } from "./fault.ts";
 import type { OperationEvent } from "./operation.ts";
 import type { ProjectEvent } from "./project.ts";

@@ -4,7 +4,7 @@ import type { ApiKeyCommand } from "../model/api-key.ts";
 import type { BranchCommand } from "../model/branch.ts";
 import type { DatabaseCommand, RoleCommand } from "../model/branch-content.ts";
 import type { SnapshotCommand } from "../model/branch-snapshot.ts";
-import type { ComputeCommand, ComputeLifecycleCommand } from "../model/compute.ts";
+import type { ComputeCommand, ComputeLifecycleCommand } from "../model/compute-events.ts";
 import type { FaultCommand } from "../model/fault.ts";
 import type { ProjectCommand } from "../model/project.ts";
 import type { ServiceRecordCommand } from "../model/service-record.ts";

@@ -8,11 +8,13 @@ import {
 } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../../platform/catalog/sizes.ts";
+import { defaultSettingFields } from "../../platform/model/compute.ts";
 import { DEFAULT_PROJECT_SETTINGS } from "../../platform/rules/project/project-settings.ts";
 import { parseSeedFile, SeedFileError } from "../../scenario/file/seed-schema.ts";
 import { UserError } from "../client/user-error.ts";
 import {
   type BranchCopy,
+  COPIED_SETTINGS,
   type EndpointCopy,
   type Inventory,
   isDefault,
@@ -169,16 +171,21 @@ function branchLayout(branch: BranchCopy, root: BranchCopy | undefined, omitPart
   };
 }
 
+/** A seed file has fields for these. */
+const SEEDED_SETTINGS: ReadonlySet<string> = new Set(["name", "disabled"]);
+const DEFAULTS = defaultSettingFields();
+
 function endpointLayout(endpoint: EndpointCopy, omitPart: OmitPart) {
   const part = `endpoint ${endpoint.id}`;
   if (endpoint.type !== "read_write" && endpoint.type !== "read_only") {
     omitPart(part, `standin does not have computes of type ${endpoint.type}`);
     return [];
   }
-  for (const name of ["settings", "pooler_enabled", "passwordless_access"] as const) {
-    if (name === "passwordless_access" ? endpoint[name] === false : !isUnset(endpoint[name]))
-      omitPart(`${part}: ${name}`, "a seed file has no field for it");
-  }
+  const unsupported = COPIED_SETTINGS.filter(
+    (name) => !SEEDED_SETTINGS.has(name) && (endpoint[name] ?? DEFAULTS[name]) !== DEFAULTS[name],
+  );
+  for (const name of isUnset(endpoint.settings) ? unsupported : ["settings", ...unsupported])
+    omitPart(`${part}: ${name}`, "a seed file has no field for it");
   return [
     {
       id: endpoint.id,

@@ -1,4 +1,4 @@
-import type { BranchCopy, EndpointCopy, ProjectCopy } from "./inventory.ts";
+import { type BranchCopy, COPIED_SETTINGS, type EndpointCopy, type ProjectCopy } from "./inventory.ts";
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 
@@ -15,13 +15,7 @@ function sizeParts(fields: JsonFields): RequestPart[] {
 }
 
 export function endpointParts(copy: EndpointCopy): RequestPart[] {
-  const single = [
-    "name",
-    "suspend_timeout_seconds",
-    "disabled",
-    "pooler_enabled",
-    "passwordless_access",
-  ] as const;
+  const single = ["suspend_timeout_seconds", ...COPIED_SETTINGS] as const;
   return [
     ...sizeParts(copy),
     ...single.flatMap((name) => partOf(name, copy[name])),

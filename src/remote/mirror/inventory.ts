@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { bySettingField } from "../../platform/model/compute.ts";
 import { apiErrorOf, type PublicApi, type PublicResponse } from "../client/public-api.ts";
 import { UserError } from "../client/user-error.ts";
 
@@ -6,17 +7,21 @@ import { UserError } from "../client/user-error.ts";
 
 const anyRecord = z.record(z.string(), z.unknown());
 
+/** The provisioner is that of the other server. */
+const { provisioner: _, ...copiedSettings } = bySettingField({
+  flag: z.boolean().nullish(),
+  text: z.string().nullish(),
+});
+export const COPIED_SETTINGS = Object.keys(copiedSettings) as readonly (keyof typeof copiedSettings)[];
+
 const endpointSchema = z.object({
   id: z.string(),
   branch_id: z.string(),
   type: z.string(),
-  name: z.string().nullish(),
   autoscaling_limit_min_cu: z.number().nullish(),
   autoscaling_limit_max_cu: z.number().nullish(),
   suspend_timeout_seconds: z.number().nullish(),
-  disabled: z.boolean().nullish(),
-  pooler_enabled: z.boolean().nullish(),
-  passwordless_access: z.boolean().nullish(),
+  ...copiedSettings,
   settings: anyRecord.nullish(),
 });
 

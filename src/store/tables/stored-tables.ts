@@ -5,6 +5,7 @@ import { toSnakeCase } from "drizzle-orm/casing";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ALL_ROWS, type Change } from "../../kernel/change-set.ts";
 import type { TableName } from "../../platform/world/tables.ts";
+import type { World } from "../../platform/world/world.ts";
 import { CorruptFile, checksumOf } from "./journal-checksum.ts";
 import { rowDecoder, type ValueColumn } from "./row-decoder.ts";
 import * as schema from "./schema.ts";
@@ -18,8 +19,15 @@ type StoredTable = {
   readonly identity?: string;
 };
 
-/** The database table of each table of the world. */
-const STORED_TABLES: Readonly<Record<TableName, StoredTable>> = {
+/** The rows of a table of the world. */
+type RowOf<Name extends TableName> = World[Name] extends { load(row: infer Row): void } ? Row : never;
+
+/** The database table of each table of the world. It has a column for each field of a row, or does not compile. */
+const STORED_TABLES: {
+  readonly [Name in TableName]: StoredTable & {
+    readonly table: { readonly [Field in keyof RowOf<Name>]-?: unknown };
+  };
+} = {
   accounts: { table: schema.accounts, key: "id", order: "number" },
   apiKeys: { table: schema.apiKeys, key: "id", order: "id" },
   revokedHashes: { table: schema.revokedHashes, key: "hash", order: "keyId", identity: "keyId" },

@@ -4,6 +4,7 @@ import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import { resolveSizeRange, type SizeRange } from "../../catalog/sizes.ts";
 import type { Compute, ComputeOptions, ComputeType } from "../../model/compute.ts";
+import { newSettings } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";
 import type { OperationRequest } from "../../model/operation.ts";
 import type { DefaultEndpointSettings, Project } from "../../model/project.ts";
@@ -61,7 +62,7 @@ export function buildCompute(
   const isTaken = (id: string) => world.computes.get(id) !== undefined;
   if (input.id !== undefined && isTaken(input.id))
     return refuse("ID_EXISTS", `an endpoint with id "${input.id}" exists already`);
-  const disabled = options.disabled ?? false;
+  const own = newSettings(options, { provisioner: project.provisioner });
   const number = nextNumber(world, "endpoint", ahead);
   return accept({
     id: input.id ?? drawId(random, "endpoint", number, isTaken),
@@ -70,16 +71,12 @@ export function buildCompute(
     branchId: input.branchId,
     regionId: project.regionId,
     type: input.computeType,
-    ...(options.name === undefined ? {} : { name: options.name }),
     range: range.value,
     suspendTimeoutSeconds: delay.value,
     settings: { pg_settings: defaults.pg_settings ?? {}, ...options.settings },
-    poolerEnabled: options.poolerEnabled ?? false,
-    passwordlessAccess: options.passwordlessAccess ?? true,
-    disabled,
-    provisioner: options.provisioner ?? project.provisioner,
+    ...own,
     // A: a new compute is not started if it is disabled or if its project has reached a quota.
-    phase: { state: disabled || reachedQuota(world, project, now) !== undefined ? "idle" : "init" },
+    phase: { state: own.disabled || reachedQuota(world, project, now) !== undefined ? "idle" : "init" },
     createdAt: now,
     updatedAt: now,
   });

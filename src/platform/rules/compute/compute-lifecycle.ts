@@ -1,11 +1,11 @@
 import { accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
+import type { Compute } from "../../model/compute.ts";
 import type {
-  Compute,
   ComputeLifecycleCommand,
   RestartCompute,
   StartCompute,
   SuspendCompute,
-} from "../../model/compute.ts";
+} from "../../model/compute-events.ts";
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
 import type { OperationRequest } from "../../model/operation.ts";

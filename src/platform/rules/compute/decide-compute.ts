@@ -4,15 +4,14 @@ import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import { resolveSizeRange } from "../../catalog/sizes.ts";
 import { planOf } from "../../model/account.ts";
+import type { Compute, ComputeChanges, ComputeType } from "../../model/compute.ts";
+import { COMPUTE_SETTINGS, givenSettings, type SettingName } from "../../model/compute.ts";
 import type {
-  Compute,
-  ComputeChanges,
   ComputeCommand,
-  ComputeType,
   CreateCompute,
   DeleteCompute,
   UpdateCompute,
-} from "../../model/compute.ts";
+} from "../../model/compute-events.ts";
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
 import type { ComputeRef, ProjectRef } from "../../model/object-refs.ts";
@@ -92,9 +91,10 @@ function decideUpdateCompute(world: World, command: UpdateCompute, context: Cont
  * suspend has no effect.
  */
 export function updateRequests(compute: Compute, changes: ComputeChanges): OperationRequest[] {
-  const withoutRestart: readonly (keyof ComputeChanges)[] = ["name", "suspendTimeoutSeconds", "disabled"];
   const restarting = (Object.keys(changes) as (keyof ComputeChanges)[]).filter(
-    (key) => !withoutRestart.includes(key),
+    (key) =>
+      key !== "suspendTimeoutSeconds" &&
+      !(key in COMPUTE_SETTINGS && !COMPUTE_SETTINGS[key as SettingName].restarts),
   );
   const disables = changes.disabled === true && !compute.disabled;
   if (restarting.length > 0) {
@@ -113,7 +113,7 @@ export function updateRequests(compute: Compute, changes: ComputeChanges): Opera
 function repeatsValue(compute: Compute, changes: ComputeChanges, key: keyof ComputeChanges): boolean {
   if (key !== "settings") return isSameJson(changes[key], compute[key]);
   const { settings = {} } = changes;
-  return COMPUTE_SETTINGS.every((name) => isSameJson(settings[name] ?? {}, compute.settings[name] ?? {}));
+  return POSTGRES_SETTINGS.every((name) => isSameJson(settings[name] ?? {}, compute.settings[name] ?? {}));
 }
 
 function resolveComputeChanges(
@@ -140,19 +140,15 @@ function resolveComputeChanges(
   if (delay?.ok === false) return delay;
   const libraries = checkPreloadLibraries(project, options.settings);
   if (!libraries.ok) return libraries;
-  const { name, settings, poolerEnabled, passwordlessAccess, disabled, provisioner } = options;
+  const { settings } = options;
   return accept(
     omitUndefined({
       branchId,
-      name,
       range: range?.value,
       suspendTimeoutSeconds: delay?.value,
       // The names in these two are the caller's, so replacing them is the way to remove one.
       settings: settings && mergeSettings(compute.settings, settings, ["pg_settings", "pgbouncer_settings"]),
-      poolerEnabled,
-      passwordlessAccess,
-      disabled,
-      provisioner,
+      ...givenSettings(options),
     }),
   );
 }
@@ -216,4 +212,4 @@ function findComputeAndPlan(
   return compute.ok ? accept({ ...resolved.value, compute: compute.value }) : compute;
 }
 
-const COMPUTE_SETTINGS = ["pg_settings", "pgbouncer_settings", "preload_libraries"] as const;
+const POSTGRES_SETTINGS = ["pg_settings", "pgbouncer_settings", "preload_libraries"] as const;

@@ -10,12 +10,12 @@ import {
   toPendingLoad,
 } from "../../model/activity.ts";
 import type { Compute } from "../../model/compute.ts";
+import { withRuntime } from "../../model/compute.ts";
 import type { Connection } from "../../model/connection.ts";
 import { loadUnits } from "../../model/load-average.ts";
 import type { Evolvers } from "../../world/handlers.ts";
 import type { World } from "../../world/world.ts";
 import { endLoads } from "./autoscaling/autoscaling.ts";
-import { withRuntime } from "./compute-runtime.ts";
 import { serveActivity } from "./evolve-compute.ts";
 import { busyUntil, findConnection, openConnection } from "./open-connections.ts";
 

@@ -2,14 +2,15 @@ import type { SimTime } from "../../../kernel/time.ts";
 import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
 import { type Activity, type PendingLoad, toPendingLoad } from "../../model/activity.ts";
 import { type CacheStatistics, cacheCapacity, countBlocks, EMPTY_CACHE } from "../../model/cache.ts";
-import type { ActivePhase, Compute, ComputeEvent, RunningLoad, ScalingState } from "../../model/compute.ts";
+import type { ActivePhase, Compute, RunningLoad, ScalingState } from "../../model/compute.ts";
+import { runtimeOf, withRuntime } from "../../model/compute.ts";
+import type { ComputeEvent } from "../../model/compute-events.ts";
 import { loadUnits } from "../../model/load-average.ts";
 import type { Evolvers } from "../../world/handlers.ts";
 import { profileOfWorld, type World } from "../../world/world.ts";
 import { meter } from "../usage/meter.ts";
 import { addLoad, endLoads, scales, startScaling } from "./autoscaling/autoscaling.ts";
 import { addReading, sizeForReadings } from "./autoscaling/load-readings.ts";
-import { runtimeOf, withRuntime } from "./compute-runtime.ts";
 import { closeConnections, serveWaitingConnections } from "./open-connections.ts";
 
 const IDLE = { state: "idle" } as const;

@@ -7,6 +7,7 @@ import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-cod
 import { REGIONS } from "../../catalog/regions.ts";
 import { resolveSizeRange } from "../../catalog/sizes.ts";
 import { type Account, planOf } from "../../model/account.ts";
+import { COMPUTE_SETTINGS } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";
 import type { Event } from "../../model/events.ts";
 import { type OperationRequest, pendingStateOf } from "../../model/operation.ts";
@@ -120,7 +121,7 @@ function buildProject(
     accountId: account.id,
     name: command.name ?? id,
     regionId,
-    provisioner: command.provisioner ?? DEFAULT_PROVISIONER,
+    provisioner: command.provisioner ?? COMPUTE_SETTINGS.provisioner.default,
     pgVersion,
     storePasswords: command.storePasswords ?? true,
     historyRetentionSeconds: command.historyRetentionSeconds ?? DEFAULT_HISTORY_RETENTION_S,
@@ -246,5 +247,4 @@ function checkDefaultEndpointSettings(
 
 const DEFAULT_BRANCH_NAME = "main"; // D
 const DEFAULT_REGION = "aws-us-east-2"; // S
-const DEFAULT_PROVISIONER = "k8s-neonvm"; // S
 const DEFAULT_HISTORY_RETENTION_S = 86_400;
