@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PlantedBug } from "./planted-bugs.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 
 /** What is wrong with the list, because the code or the tests have changed since. Runs nothing. */
 export function problemsOf(bugs: readonly PlantedBug[], root: string): string[] {

@@ -1,29 +1,11 @@
-/** The part of the server that has the bug. `volumes` is everything about the durability of data. */
-export const AREAS = ["gateway", "engine", "volumes", "control"] as const;
-
-/** A mistake that somebody could make, and the tests that must notice it. */
-export type PlantedBug = {
-  readonly id: string;
-  readonly area: (typeof AREAS)[number];
-  /** The file with the bug, from the root of the repository. */
-  readonly file: string;
-  /** The right code, which the file has exactly once. */
-  readonly search: string;
-  /** The wrong code. */
-  readonly replacement: string;
-  /** What somebody can do, or what is lost, because of it. */
-  readonly breaks: string;
-  /** The file of the tests that find it. */
-  readonly test: string;
-  /** Part of the titles of these tests; absent: all of the file. */
-  readonly titles?: string;
-};
+import type { PlantedBug } from "./planted-bug.ts";
+import { RULE_BUGS } from "./rule-bugs.ts";
 
 const HOSTILE_CLIENTS = "test/contract/postgres/hostile-clients.test.ts";
 const LEFT_PROCESSES = "test/contract/postgres/left-processes.test.ts";
 
-/** Mistakes of security and durability, for `npm run planted`. */
-export const PLANTED_BUGS: readonly PlantedBug[] = [
+/** Mistakes of security and durability. */
+const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "any-secret-cancels",
     area: "gateway",
@@ -411,3 +393,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     test: "test/replay/stored-passwords.test.ts",
   },
 ];
+
+/** For `npm run planted`. */
+export const PLANTED_BUGS: readonly PlantedBug[] = [...SECURITY_BUGS, ...RULE_BUGS];

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { PlantedBug } from "./planted-bugs.ts";
+import type { PlantedBug } from "./planted-bug.ts";
 
 /** `failed`: the titles of the tests that failed. `reason`: why the tests could not be run. */
 export type TestOutcome =

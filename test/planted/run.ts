@@ -1,7 +1,8 @@
 // npm run planted -- [--list] [--only <id>]… [--area <area>] [--json]
 import { parseArgs } from "node:util";
 import { problemsOf } from "./check-list.ts";
-import { AREAS, PLANTED_BUGS, type PlantedBug } from "./planted-bugs.ts";
+import { AREAS, type PlantedBug } from "./planted-bug.ts";
+import { PLANTED_BUGS } from "./planted-bugs.ts";
 import { PlantedCopy, type TestOutcome } from "./planted-copy.ts";
 
 /** `unclear`: the tests fail without the bug, too, or could not be run. */
