@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/support/closing-line.ts";
 import { useTemporaryDirectory } from "./test/support/temporary-directory.ts";
 
@@ -12,12 +12,16 @@ const fromSources = (name: string) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], isolate: false },
 });
 
+/** A browser and real Postgres clients: what `npm test` runs of the long tests. */
+const SMOKE_TESTS = ["test/console/flows.test.ts", "test/postgres/psql.test.ts"];
+
 /** Tests that start real processes: they run the bundle, which is built once before them. */
 const fromBundle = (name: string, ...setups: string[]) => ({
   extends: true as const,
   test: {
     name,
-    include: [`test/${name}/**/*.test.ts`],
+    include: name === "smoke" ? SMOKE_TESTS : [`test/${name}/**/*.test.ts`],
+    exclude: [...configDefaults.exclude, ...(name === "smoke" ? [] : SMOKE_TESTS)],
     isolate: false,
     globalSetup: ["test/support/build.ts", ...setups],
     server: { deps: { external: [/\/dist\//] } },
@@ -34,18 +38,24 @@ const withSmallBlocks = (name: string) => ({
   },
 });
 
+const BROWSER = "test/support/browser-program.ts";
+
 export default defineConfig({
   test: {
     projects: [
+      // npm test
       fromSources("rules"),
       fromSources("unit"),
       withSmallBlocks("behaviour"),
       withSmallBlocks("property"),
       withSmallBlocks("replay"),
       fromBundle("contract"),
+      fromBundle("smoke", BROWSER),
+      // npm run test:long
+      fromBundle("postgres"),
       fromBundle("e2e"),
       fromBundle("adversary"),
-      fromBundle("console", "test/support/browser-program.ts"),
+      fromBundle("console", BROWSER),
     ],
     // Many tests wait for processes: even two cores have room for three.
     maxWorkers: Math.max(3, availableParallelism() - 1),

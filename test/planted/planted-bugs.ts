@@ -1,8 +1,8 @@
 import type { PlantedBug } from "./planted-bug.ts";
 import { RULE_BUGS } from "./rule-bugs.ts";
 
-const HOSTILE_CLIENTS = "test/contract/postgres/hostile-clients.test.ts";
-const LEFT_PROCESSES = "test/contract/postgres/left-processes.test.ts";
+const HOSTILE_CLIENTS = "test/postgres/hostile-clients.test.ts";
+const LEFT_PROCESSES = "test/postgres/left-processes.test.ts";
 
 /** Mistakes of security and durability. */
 const SECURITY_BUGS: readonly PlantedBug[] = [
@@ -101,7 +101,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     search: "const name = JSON.stringify([role, database]);",
     replacement: "const name = JSON.stringify([database]);",
     breaks: "A client of the pooler works in a session of another role",
-    test: "test/contract/postgres/pooler.test.ts",
+    test: "test/postgres/pooler.test.ts",
     titles: "each role has sessions of its own",
   },
   {
@@ -111,7 +111,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     search: 'query("DISCARD ALL")',
     replacement: 'query("DISCARD PLANS")',
     breaks: "A request of POST /sql finds settings and locks of the one before it",
-    test: "test/contract/postgres/serverless.test.ts",
+    test: "test/postgres/serverless.test.ts",
     titles: "requests one after another use one session, and each finds it reset",
   },
   {
@@ -209,7 +209,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     search: "for (const role of superusers) statements.push(",
     replacement: "for (const role of superusers.slice(1)) statements.push(",
     breaks: "A client that was a superuser before an upgrade stays one",
-    test: "test/contract/postgres/cluster-rights.test.ts",
+    test: "test/postgres/cluster-rights.test.ts",
   },
   {
     id: "log-shows-client-lines",

@@ -11,11 +11,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { engineUser, spawnAs } from "../../../src/postgres/engine/os-user.ts";
-import { KILLS, repeatCommand } from "../../support/crashes.ts";
-import { processesIn } from "../../support/data-files.ts";
-import { connect, createBranch, runningPostgres, startPostgresServer } from "../../support/postgres.ts";
-import { temporaryDirectory } from "../../support/process.ts";
+import { engineUser, spawnAs } from "../../src/postgres/engine/os-user.ts";
+import { KILLS, repeatCommand } from "../support/crashes.ts";
+import { processesIn } from "../support/data-files.ts";
+import { connect, createBranch, runningPostgres, startPostgresServer } from "../support/postgres.ts";
+import { temporaryDirectory } from "../support/process.ts";
 
 const IMMEDIATE = ["--operations", "immediate"];
 

@@ -1,12 +1,12 @@
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ensureRights } from "../../../src/postgres/engine/cluster-rights.ts";
-import { writeExtension } from "../../../src/postgres/engine/extension.ts";
-import { findInstallations } from "../../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../../src/postgres/engine/os-user.ts";
-import { PostgresEngine } from "../../../src/postgres/engine/postgres-engine.ts";
-import { testDirectory } from "../../support/running-server.ts";
+import { ensureRights } from "../../src/postgres/engine/cluster-rights.ts";
+import { writeExtension } from "../../src/postgres/engine/extension.ts";
+import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../src/postgres/engine/os-user.ts";
+import { PostgresEngine } from "../../src/postgres/engine/postgres-engine.ts";
+import { testDirectory } from "../support/running-server.ts";
 
 const user = engineUser();
 const installations = await findInstallations(undefined, user);

@@ -1,9 +1,9 @@
 import { openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { verifyData } from "../../../src/cli/history/verify-data.ts";
-import { connect, countBases, createBranch, serverForTests } from "../../support/postgres.ts";
-import { forkWorldOn } from "../../support/worlds.ts";
+import { verifyData } from "../../src/cli/history/verify-data.ts";
+import { connect, countBases, createBranch, serverForTests } from "../support/postgres.ts";
+import { forkWorldOn } from "../support/worlds.ts";
 
 const LIMIT_MIB = 16;
 /** Text that Postgres does not compress: about 1 MiB for 20 rows. */

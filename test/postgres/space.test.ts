@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Client, DatabaseError } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { sizeOnDisk } from "../../../src/postgres/volumes/volume-size.ts";
-import { runBranchRounds } from "../../soak/branch-rounds.ts";
-import { connect, createBranch, type PostgresServer, startPostgresServer } from "../../support/postgres.ts";
-import { runStandinProcess, temporaryDirectory } from "../../support/process.ts";
-import { serverClient } from "../../support/running-server.ts";
+import { sizeOnDisk } from "../../src/postgres/volumes/volume-size.ts";
+import { runBranchRounds } from "../soak/branch-rounds.ts";
+import { connect, createBranch, type PostgresServer, startPostgresServer } from "../support/postgres.ts";
+import { runStandinProcess, temporaryDirectory } from "../support/process.ts";
+import { serverClient } from "../support/running-server.ts";
 
 const MIB = 1024 ** 2;
 const WAIT = { timeout: 60_000, interval: 100 };

@@ -1,14 +1,14 @@
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { findInstallations } from "../../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../../src/postgres/engine/os-user.ts";
+import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import {
   connect,
   createBranch,
   startPostgresServer,
   stateOf,
   withoutVerification,
-} from "../../support/postgres.ts";
+} from "../support/postgres.ts";
 
 test("with --engine none, clients are rejected and start no compute", async () => {
   const server = await startPostgresServer(["--engine", "none", "--operations", "immediate"]);

@@ -5,8 +5,8 @@ import {
   type PostgresServer,
   startPostgresServer,
   type TestBranch,
-} from "../../support/postgres.ts";
-import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
+} from "../support/postgres.ts";
+import { failuresOf, runScenarioText } from "../support/scenario-run.ts";
 
 let server: PostgresServer;
 let branch: TestBranch;

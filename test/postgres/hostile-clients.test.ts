@@ -3,15 +3,15 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type pg from "pg";
 import { afterAll, describe, expect, test } from "vitest";
-import { findInstallations } from "../../../src/postgres/engine/installation.ts";
-import { engineUser } from "../../../src/postgres/engine/os-user.ts";
+import { findInstallations } from "../../src/postgres/engine/installation.ts";
+import { engineUser } from "../../src/postgres/engine/os-user.ts";
 import {
   connect,
   createBranch,
   type PostgresServer,
   startPostgresServer,
   type TestBranch,
-} from "../../support/postgres.ts";
+} from "../support/postgres.ts";
 
 /** A function that gives the client's role all rights if it runs with those of a superuser, and leaves a trace. */
 function hostile(signature: string, result: string): string {

@@ -12,8 +12,8 @@ import {
   serverForTests,
   stateOf,
   withoutVerification,
-} from "../../support/postgres.ts";
-import { testDirectory } from "../../support/running-server.ts";
+} from "../support/postgres.ts";
+import { testDirectory } from "../support/running-server.ts";
 
 const server = await serverForTests(["--operations", "immediate", "--clock", "manual"]);
 const branch = await createBranch(server);

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runScenarioJob } from "../../../src/cli/run/run-job.ts";
-import { CONTROL_ANSWERS } from "../../../src/control-api/document/answers.ts";
-import { runStandin } from "../../support/in-process-command.ts";
+import { runScenarioJob } from "../../src/cli/run/run-job.ts";
+import { CONTROL_ANSWERS } from "../../src/control-api/document/answers.ts";
+import { runStandin } from "../support/in-process-command.ts";
 import {
   connect,
   createBranch,
   type PostgresServer,
   startPostgresServer,
   stateOf,
-} from "../../support/postgres.ts";
-import { failuresOf, runScenarioText } from "../../support/scenario-run.ts";
+} from "../support/postgres.ts";
+import { failuresOf, runScenarioText } from "../support/scenario-run.ts";
 
 const WORLD = `version: 1
 name: orders
