@@ -9,7 +9,7 @@ import { formatInstant } from "../http/render-object.ts";
 import { strict } from "../http/strict-fields.ts";
 import type { TimelineMark, TimelineOperation } from "../timeline/fold-lanes.ts";
 import type { Lane } from "../timeline/lane.ts";
-import { renderArrivals, renderSpans } from "../timeline/render-lane.ts";
+import { renderArrivals, renderIntervals } from "../timeline/render-lane.ts";
 import { readLanes } from "../timeline/timeline-index.ts";
 
 const MAX_POINTS = 2_000;
@@ -111,7 +111,7 @@ async function renderLanes(lanes: readonly Lane[], { from, until, end, pointMs }
       endpoint_id: lane.endpointId,
       project_id: lane.projectId,
       branch_id: lane.branchId,
-      spans: renderSpans(lane, from, until, pointMs),
+      spans: renderIntervals(lane, from, until, pointMs),
       arrivals: renderArrivals(lane, from, end, pointMs),
     });
   }
@@ -119,7 +119,7 @@ async function renderLanes(lanes: readonly Lane[], { from, until, end, pointMs }
 }
 
 function existsIn(lane: Lane, from: SimTime, to: SimTime): boolean {
-  for (const { state } of lane.spans(from, to)) if (state !== "deleted") return true;
+  for (const { state } of lane.intervals(from, to)) if (state !== "deleted") return true;
   return false;
 }
 

@@ -4,7 +4,7 @@ const LANE_STATES = ["starting", "active", "suspending", "suspended", "deleted"]
 export type LaneState = (typeof LANE_STATES)[number];
 
 /** A stretch of time in one state; `until` is exclusive. */
-export type LaneSpan = {
+export type LaneInterval = {
   readonly since: SimTime;
   readonly until: SimTime;
   readonly state: LaneState;
@@ -77,8 +77,8 @@ export class Lane {
     this.#waiting[index] = (this.#waiting[index] ?? 0) + waiting;
   }
 
-  /** The spans that overlap [from, to), in order, cut to it. */
-  *spans(from: SimTime, to: SimTime): Generator<LaneSpan> {
+  /** The intervals that overlap [from, to), in order, cut to it. */
+  *intervals(from: SimTime, to: SimTime): Generator<LaneInterval> {
     const first = Math.max(0, firstAbove(this.#since, from) - 1);
     for (let index = first; index < this.#since.length; index += 1) {
       const since = Math.max(from, this.#since[index] as SimTime);
@@ -89,7 +89,7 @@ export class Lane {
     }
   }
 
-  /** The number of spans and of seconds with arrivals in [from, to). */
+  /** The number of intervals and of seconds with arrivals in [from, to). */
   countWithin(from: SimTime, to: SimTime): number {
     const countOf = (list: readonly SimTime[]) => firstAbove(list, to) - firstAbove(list, from);
     return countOf(this.#since) + countOf(this.#arrivalsAt);

@@ -1,15 +1,15 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import type { Lane, LaneSpan, LaneState } from "./lane.ts";
+import type { Lane, LaneInterval, LaneState } from "./lane.ts";
 
 /** Times are in milliseconds after the beginning of the period. */
-export type RenderedSpan = {
+export type RenderedInterval = {
   readonly since_ms: number;
   readonly until_ms: number;
   /** `mixed`: several states, each shorter than a point. */
   readonly state: LaneState | "mixed";
-  /** The size; of a mixed span the largest. */
+  /** The size; of a mixed interval the largest. */
   readonly size_cu: number;
-  /** Of a mixed span, the share of its time in which the compute is active: 0 to 1. */
+  /** Of a mixed interval, the share of its time in which the compute is active: 0 to 1. */
   readonly active_share?: number;
 };
 
@@ -22,12 +22,17 @@ export type RenderedArrivals = {
 const SHARE_DIGITS = 1_000;
 
 /**
- * The spans of a lane in [from, to). Spans shorter than `pointMs` are combined until they are that long, so
+ * The intervals of a lane in [from, to). Spans shorter than `pointMs` are combined until they are that long, so
  * that the length of the answer does not depend on how much happened.
  */
-export function renderSpans(lane: Lane, from: SimTime, to: SimTime, pointMs: DurationMs): RenderedSpan[] {
-  const rendered: RenderedSpan[] = [];
-  let short: LaneSpan[] = [];
+export function renderIntervals(
+  lane: Lane,
+  from: SimTime,
+  to: SimTime,
+  pointMs: DurationMs,
+): RenderedInterval[] {
+  const rendered: RenderedInterval[] = [];
+  let short: LaneInterval[] = [];
   const flush = () => {
     const [first] = short;
     const last = short.at(-1);
@@ -35,14 +40,14 @@ export function renderSpans(lane: Lane, from: SimTime, to: SimTime, pointMs: Dur
     rendered.push(short.length === 1 ? exact(first, from) : mixed(short, from));
     short = [];
   };
-  for (const span of lane.spans(from, to)) {
-    if (span.until - span.since >= pointMs) {
+  for (const interval of lane.intervals(from, to)) {
+    if (interval.until - interval.since >= pointMs) {
       flush();
-      rendered.push(exact(span, from));
+      rendered.push(exact(interval, from));
       continue;
     }
-    short.push(span);
-    if (span.until - (short[0] as LaneSpan).since >= pointMs) flush();
+    short.push(interval);
+    if (interval.until - (short[0] as LaneInterval).since >= pointMs) flush();
   }
   flush();
   return rendered.filter(({ state }) => state !== "deleted");
@@ -67,17 +72,17 @@ export function renderArrivals(
   return points;
 }
 
-function exact({ since, until, state, sizeCu }: LaneSpan, from: SimTime): RenderedSpan {
+function exact({ since, until, state, sizeCu }: LaneInterval, from: SimTime): RenderedInterval {
   return { since_ms: since - from, until_ms: until - from, state, size_cu: sizeCu };
 }
 
-function mixed(spans: readonly LaneSpan[], from: SimTime): RenderedSpan {
-  const since = (spans[0] as LaneSpan).since;
-  const until = (spans.at(-1) as LaneSpan).until;
+function mixed(intervals: readonly LaneInterval[], from: SimTime): RenderedInterval {
+  const since = (intervals[0] as LaneInterval).since;
+  const until = (intervals.at(-1) as LaneInterval).until;
   let [activeMs, sizeCu] = [0, 0];
-  for (const span of spans) {
-    if (span.state === "active") activeMs += span.until - span.since;
-    sizeCu = Math.max(sizeCu, span.sizeCu);
+  for (const interval of intervals) {
+    if (interval.state === "active") activeMs += interval.until - interval.since;
+    sizeCu = Math.max(sizeCu, interval.sizeCu);
   }
   return {
     since_ms: since - from,

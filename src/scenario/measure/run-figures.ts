@@ -9,7 +9,7 @@ export type ComputeTimeline = {
 };
 
 /** An operation of the platform on the simulated clock. `to` is absent while it is unfinished. */
-export type OperationSpan = {
+export type OperationInterval = {
   readonly action: string;
   readonly of: string;
   readonly cause: string;

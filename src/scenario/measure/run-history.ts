@@ -2,21 +2,21 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { nameOfTarget } from "../../platform/model/fault.ts";
 import type { Labels } from "../file/labels.ts";
-import type { FaultMark, OperationSpan } from "./run-figures.ts";
+import type { FaultMark, OperationInterval } from "./run-figures.ts";
 
 const MAX_OPERATIONS = 2_000;
 const MAX_FAULTS = 500;
 
-type Span = { -readonly [Key in keyof OperationSpan]: OperationSpan[Key] };
+type Interval = { -readonly [Key in keyof OperationInterval]: OperationInterval[Key] };
 
 /** The first operations and faults of a run, for its report; the others are counted. */
 export class RunHistory {
-  readonly operations: Span[] = [];
+  readonly operations: Interval[] = [];
   readonly faults: FaultMark[] = [];
   operationsLeftOut = 0;
   faultsLeftOut = 0;
   readonly #labels: Labels;
-  readonly #unfinished = new Map<string, Span>();
+  readonly #unfinished = new Map<string, Interval>();
 
   constructor(labels: Labels) {
     this.#labels = labels;
@@ -31,10 +31,10 @@ export class RunHistory {
           return;
         }
         const of = this.#labels.labelOf(endpointId ?? branchId ?? projectId);
-        const span: Span = { action, of, cause, from: isoInstant(event.at), status: "unfinished" };
-        this.operations.push(span);
-        if (state.status === "finished") end(span, "finished", event.at);
-        else this.#unfinished.set(id, span);
+        const interval: Interval = { action, of, cause, from: isoInstant(event.at), status: "unfinished" };
+        this.operations.push(interval);
+        if (state.status === "finished") end(interval, "finished", event.at);
+        else this.#unfinished.set(id, interval);
         return;
       }
       case "OperationFinished":
@@ -65,16 +65,16 @@ export class RunHistory {
     }
   }
 
-  #end(id: string, status: OperationSpan["status"], at: number): void {
-    const span = this.#unfinished.get(id);
-    if (span !== undefined) end(span, status, at);
+  #end(id: string, status: OperationInterval["status"], at: number): void {
+    const interval = this.#unfinished.get(id);
+    if (interval !== undefined) end(interval, status, at);
     this.#unfinished.delete(id);
   }
 }
 
-function end(span: Span, status: OperationSpan["status"], at: number): void {
-  span.status = status;
-  span.to = isoInstant(at);
+function end(interval: Interval, status: OperationInterval["status"], at: number): void {
+  interval.status = status;
+  interval.to = isoInstant(at);
 }
 
 /** Events that a report of a run does not draw. */

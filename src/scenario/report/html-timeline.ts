@@ -1,6 +1,6 @@
 import { isoInstant } from "../../kernel/calendar.ts";
 import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
-import type { ComputeTimeline, OperationSpan } from "../measure/run-figures.ts";
+import type { ComputeTimeline, OperationInterval } from "../measure/run-figures.ts";
 import type { Verdict } from "../run/verdict.ts";
 import { escapeHtml } from "./html-text.ts";
 import { instantOf } from "./instants.ts";
@@ -123,7 +123,7 @@ function computeShapes({ active, starting, arrivals }: ComputeTimeline): string 
     .join("");
 }
 
-function operationShapes(operations: readonly OperationSpan[], y: number, { x, end }: Scale): string {
+function operationShapes(operations: readonly OperationInterval[], y: number, { x, end }: Scale): string {
   return operations
     .map(({ action, cause, from, to, status }) => {
       const left = x(from);

@@ -1,5 +1,5 @@
 import type { MeasureName } from "../file/expectation.ts";
-import type { ComputeTimeline, FaultMark, OperationSpan } from "../measure/run-figures.ts";
+import type { ComputeTimeline, FaultMark, OperationInterval } from "../measure/run-figures.ts";
 
 /** The result of one step. Times are ISO 8601 instants of the world's clock, never wall-clock time. */
 export type StepResult = {
@@ -83,7 +83,7 @@ export type Verdict = {
   readonly timelines: readonly ComputeTimeline[];
   /** Number of timelines that are not included. */
   readonly timelines_left_out: number;
-  readonly operations: readonly OperationSpan[];
+  readonly operations: readonly OperationInterval[];
   readonly operations_left_out: number;
   readonly faults: readonly FaultMark[];
   readonly faults_left_out: number;

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from "../../catalog/refusal-codes.ts";
 import type { Compute } from "../../model/compute.ts";
 import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
-import { USAGE_PERIODS, type UsageSpan, usageInPeriod } from "./usage-periods.ts";
+import { type MeteredInterval, USAGE_PERIODS, usageInPeriod } from "./usage-periods.ts";
 
 export type ConsumptionWindow = {
   readonly from: SimTime;
@@ -35,7 +35,7 @@ export function consumptionOf(
   now: SimTime,
 ): Timeframe[] {
   const period = USAGE_PERIODS[granularity];
-  const unmetered = unmeteredSpans(computes, now);
+  const unmetered = unmeteredIntervals(computes, now);
   const first = period.startOf(from);
   let sum = ZERO_USAGE;
   for (let start = monthStart(first); start < first; ) {
@@ -100,15 +100,15 @@ export function usageThisMonth(
   computes: Iterable<Compute>,
   now: SimTime,
 ): UsageTotals {
-  return usageInPeriod(world, id, USAGE_PERIODS.monthly, monthStart(now), unmeteredSpans(computes, now));
+  return usageInPeriod(world, id, USAGE_PERIODS.monthly, monthStart(now), unmeteredIntervals(computes, now));
 }
 
-function unmeteredSpans(computes: Iterable<Compute>, now: SimTime): UsageSpan[] {
-  const spans: UsageSpan[] = [];
+function unmeteredIntervals(computes: Iterable<Compute>, now: SimTime): MeteredInterval[] {
+  const intervals: MeteredInterval[] = [];
   for (const { phase } of computes) {
-    if (phase.state === "active") spans.push({ from: phase.meteredAt, to: now, sizeCu: phase.sizeCu });
+    if (phase.state === "active") intervals.push({ from: phase.meteredAt, to: now, sizeCu: phase.sizeCu });
   }
-  return spans;
+  return intervals;
 }
 
 function wholeSeconds(ms: number): number {

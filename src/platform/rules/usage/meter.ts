@@ -4,7 +4,7 @@ import { type DataTraffic, sumOfTraffic } from "../../model/data-traffic.ts";
 import type { Usage } from "../../model/usage.ts";
 import { type UsageTotals, ZERO_USAGE } from "../../model/usage-totals.ts";
 import type { World } from "../../world/world.ts";
-import { addSpan } from "./usage-periods.ts";
+import { addInterval } from "./usage-periods.ts";
 
 /** Books the usage of a compute since its last metering. The caller updates `meteredAt`. */
 export function meter(world: World, { phase, branchId, projectId }: Compute, at: SimTime): void {
@@ -20,11 +20,11 @@ function addUsage(world: World, id: string, { meteredAt, sizeCu }: ActivePhase, 
   const { data } = usage;
   let { hour } = usage;
   if (world.settings.hourlyUsage === true) {
-    // Usually the span is within the open hour, which then stays the same.
+    // Usually the interval is within the open hour, which then stays the same.
     const isWithin = hour !== undefined && meteredAt >= hour.hour * HOUR && at <= (hour.hour + 1) * HOUR;
-    if (!isWithin) hour = addSpan(world, usage, { from: meteredAt, to: at, sizeCu });
+    if (!isWithin) hour = addInterval(world, usage, { from: meteredAt, to: at, sizeCu });
   }
-  // Without spreads, which take as long as the rest: two rows are replaced for each span of every compute.
+  // Without spreads, which take as long as the rest: two rows are replaced for each interval of every compute.
   if (data !== undefined)
     world.usage.set(hour === undefined ? { id, activeMs, cuMs, data } : { id, activeMs, cuMs, hour, data });
   else world.usage.set(hour === undefined ? { id, activeMs, cuMs } : { id, activeMs, cuMs, hour });
@@ -41,7 +41,7 @@ export function meterTraffic(
     const usage = world.usage.get(id) ?? { id, ...ZERO_USAGE };
     const hour =
       world.settings.hourlyUsage === true
-        ? { hour: addSpan(world, usage, { from: at, to: at, sizeCu: 0 }) }
+        ? { hour: addInterval(world, usage, { from: at, to: at, sizeCu: 0 }) }
         : {};
     world.usage.set({ ...usage, ...hour, ...sumOfTraffic(usage, { data }) });
   }

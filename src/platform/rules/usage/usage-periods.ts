@@ -13,7 +13,7 @@ import { addTotals, type Granularity, type UsageTotals, ZERO_USAGE } from "../..
 import type { World } from "../../world/world.ts";
 
 /** A period in which a compute was active at one size. */
-export type UsageSpan = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
+export type MeteredInterval = { readonly from: SimTime; readonly to: SimTime; readonly sizeCu: number };
 
 /**
  * A granularity at which usage is recorded. Each is exact by itself: a day includes its expired hours.
@@ -56,41 +56,41 @@ export const USAGE_PERIODS: Readonly<Record<Granularity, UsagePeriod>> = {
   },
 };
 
-/** Books a span that reaches beyond the open hour, or the first span. Returns the new open hour. */
-export function addSpan(world: World, usage: Usage, span: UsageSpan): OpenHour {
-  // A span that ends with an hour does not open the next one.
-  const hour = Math.max(usage.hour?.hour ?? Number.NEGATIVE_INFINITY, Math.ceil(span.to / HOUR) - 1);
+/** Books an interval that reaches beyond the open hour, or the first interval. Returns the new open hour. */
+export function addInterval(world: World, usage: Usage, interval: MeteredInterval): OpenHour {
+  // An interval that ends with an hour does not open the next one.
+  const hour = Math.max(usage.hour?.hour ?? Number.NEGATIVE_INFINITY, Math.ceil(interval.to / HOUR) - 1);
   return {
     hour,
-    beforeHour: addSpanToPeriod(world, USAGE_PERIODS.hourly, usage, span, hour),
-    beforeDay: addSpanToPeriod(world, USAGE_PERIODS.daily, usage, span, hour),
-    beforeMonth: addSpanToPeriod(world, USAGE_PERIODS.monthly, usage, span, hour),
+    beforeHour: addIntervalToPeriod(world, USAGE_PERIODS.hourly, usage, interval, hour),
+    beforeDay: addIntervalToPeriod(world, USAGE_PERIODS.daily, usage, interval, hour),
+    beforeMonth: addIntervalToPeriod(world, USAGE_PERIODS.monthly, usage, interval, hour),
   };
 }
 
 /**
- * The part of the new totals before the period of `hour`. A span may begin long ago: computes are metered
+ * The part of the new totals before the period of `hour`. An interval may begin long ago: computes are metered
  * separately.
  */
-function addSpanToPeriod(
+function addIntervalToPeriod(
   world: World,
   period: UsagePeriod,
   usage: Usage,
-  span: UsageSpan,
+  interval: MeteredInterval,
   hour: number,
 ): UsageTotals {
   const current = period.startOf(hour * HOUR);
   const previous = usage.hour === undefined ? current : period.startOf(usage.hour.hour * HOUR);
   // Usage from before hourly recording was enabled belongs to no hour.
   const before = usage.hour?.[period.before] ?? addTotals(usage, ZERO_USAGE);
-  if (current === previous && span.from >= current) return before;
+  if (current === previous && interval.from >= current) return before;
   const { id } = usage;
-  const horizon = period.horizon(span.to);
+  const horizon = period.horizon(interval.to);
   let earlier = ZERO_USAGE;
-  if (span.from < current) {
-    const last = Math.min(current, span.to);
+  if (interval.from < current) {
+    const last = Math.min(current, interval.to);
     for (
-      let start = period.startOf(Math.max(span.from, horizon));
+      let start = period.startOf(Math.max(interval.from, horizon));
       start < last;
       start = period.endOf(start)
     ) {
@@ -98,10 +98,10 @@ function addSpanToPeriod(
         id,
         period.granularity,
         start / HOUR,
-        usageWithin(span, start, period.endOf(start)),
+        usageWithin(interval, start, period.endOf(start)),
       );
     }
-    earlier = usageWithin(span, Number.NEGATIVE_INFINITY, current);
+    earlier = usageWithin(interval, Number.NEGATIVE_INFINITY, current);
   }
   if (current === previous) return addTotals(before, earlier);
   if (previous >= horizon) {
@@ -113,13 +113,13 @@ function addSpanToPeriod(
   return addTotals(usage, earlier);
 }
 
-/** The usage in the period that starts at `start`: booked usage plus spans that are not booked yet. */
+/** The usage in the period that starts at `start`: booked usage plus intervals that are not booked yet. */
 export function usageInPeriod(
   world: World,
   id: string,
   period: UsagePeriod,
   start: SimTime,
-  unmetered: readonly UsageSpan[],
+  unmetered: readonly MeteredInterval[],
 ): UsageTotals {
   const row = world.hourlyUsage.get(id, period.granularity, start / HOUR);
   let { activeMs, cuMs } = row ?? ZERO_USAGE;
@@ -132,20 +132,20 @@ export function usageInPeriod(
     data = sumOfTraffic(data, trafficSince(usage, before));
   }
   const end = period.endOf(start);
-  for (const span of unmetered) {
-    const within = overlapMs(span, start, end);
+  for (const interval of unmetered) {
+    const within = overlapMs(interval, start, end);
     activeMs += within;
-    cuMs += within * span.sizeCu;
+    cuMs += within * interval.sizeCu;
   }
   return { activeMs, cuMs, ...sumOfTraffic(data, {}) };
 }
 
-function usageWithin(span: UsageSpan, start: SimTime, end: SimTime): UsageTotals {
-  const activeMs = overlapMs(span, start, end);
-  return { activeMs, cuMs: activeMs * span.sizeCu };
+function usageWithin(interval: MeteredInterval, start: SimTime, end: SimTime): UsageTotals {
+  const activeMs = overlapMs(interval, start, end);
+  return { activeMs, cuMs: activeMs * interval.sizeCu };
 }
 
-function overlapMs({ from, to }: UsageSpan, start: SimTime, end: SimTime): DurationMs {
+function overlapMs({ from, to }: MeteredInterval, start: SimTime, end: SimTime): DurationMs {
   return Math.max(0, Math.min(to, end) - Math.max(from, start));
 }
 
