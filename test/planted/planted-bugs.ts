@@ -136,7 +136,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "socket-directories-open",
     area: "engine",
-    file: "src/postgres/engine/postgres-engine.ts",
+    file: "src/postgres/engine/socket-directories.ts",
     search: "mkdirSync(directory, { mode: 0o700 });",
     replacement: "mkdirSync(directory);\n    chmodSync(directory, 0o777);",
     breaks: "Every user of the host connects as the superuser of Postgres",
@@ -224,7 +224,7 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
     id: "watchdog-not-told",
     area: "engine",
     file: "src/postgres/engine/postgres-engine.ts",
-    search: "if (pid !== undefined) this.#watchdog.watch(pid, this.#ensureSocketRoot());",
+    search: "if (pid !== undefined) this.#watchdog.watch(pid, this.#sockets.root());",
     replacement: "",
     breaks: "Postgres goes on after the server is killed, and the next server finds its directory in use",
     test: LEFT_PROCESSES,
@@ -243,8 +243,8 @@ const SECURITY_BUGS: readonly PlantedBug[] = [
   {
     id: "socket-directory-not-checked",
     area: "engine",
-    file: "src/postgres/engine/postgres-engine.ts",
-    search: "if (!isSocketDirectory(directory, this.#options.user)) return;",
+    file: "src/postgres/engine/socket-directories.ts",
+    search: "if (!isSocketDirectory(directory, this.#user)) return;",
     replacement: 'if (directory === "") return;',
     breaks: "A client writes a path into postmaster.pid, and root deletes what is there",
     test: "test/unit/postgres/engine/socket-directories.test.ts",

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { chmodSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { copyWithLog, RECOVERY_SIGNAL } from "./cluster-copy.ts";
@@ -25,9 +24,10 @@ import { chooseInstallation } from "./installation.ts";
 import { stopProcessesOn } from "./leftover-processes.ts";
 import { dropLog, firstSegment, trimLog } from "./log-files.ts";
 import { SEGMENT_BYTES } from "./log-position.ts";
-import { type OsUser, spawnOptions } from "./os-user.ts";
+import { spawnOptions } from "./os-user.ts";
 import { exitOf, lastLine, PostgresProcess, SOCKET_PORT } from "./postgres-process.ts";
 import { LOG_SETTINGS } from "./server-log.ts";
+import { SocketDirectories } from "./socket-directories.ts";
 import { linkPrimary, STANDBY_SETTINGS, writeStandbySignal } from "./standby.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -53,8 +53,6 @@ const ARCHIVE_SETTINGS = { archive_mode: "on", archive_command: "test -f ../wal/
 /** One transaction locks all tables of a database. */
 const SCRATCH_SETTINGS = { archive_mode: "off", max_locks_per_transaction: 1_024 };
 
-/** The prefix of a directory of this process, which has one directory per engine. */
-const SOCKET_ROOT = "standin-";
 /** The first version of Postgres with asynchronous reads. */
 const IO_METHOD_SINCE = 18;
 
@@ -90,11 +88,11 @@ export class PostgresEngine implements Engine {
     this.close();
   };
   readonly #substituted = new Set<number>();
-  #socketRoot: string | undefined;
-  #sockets = 0;
+  readonly #sockets: SocketDirectories;
 
   constructor(options: PostgresEngineOptions) {
     this.#options = options;
+    this.#sockets = new SocketDirectories(options.user);
     this.versions = options.installations.map(({ version }) => version);
     process.once("exit", this.#onExit);
   }
@@ -119,7 +117,7 @@ export class PostgresEngine implements Engine {
 
   async advanceCluster({ position, ...request }: AdvanceRequest): Promise<void> {
     await this.copyCluster(request);
-    const socketDirectory = this.#newSocketDirectory();
+    const socketDirectory = this.#sockets.create();
     const { installation, child } = this.#spawn(request.to, {
       ...SETTINGS,
       unix_socket_directories: socketDirectory,
@@ -158,7 +156,7 @@ export class PostgresEngine implements Engine {
   async start(request: StartRequest): Promise<RunningEngine> {
     const { dataDirectory, maxConnections, logicalReplication, isScratch = false } = request;
     const startedAt = performance.now();
-    const socketDirectory = this.#newSocketDirectory();
+    const socketDirectory = this.#sockets.create();
     const { child, installation } = this.#spawn(dataDirectory, {
       ...SETTINGS,
       unix_socket_directories: socketDirectory,
@@ -179,7 +177,7 @@ export class PostgresEngine implements Engine {
   async startStandby(request: StandbyRequest): Promise<RunningStandby> {
     const { dataDirectory, maxConnections, name, primary, until } = request;
     const startedAt = performance.now();
-    const socketDirectory = this.#newSocketDirectory();
+    const socketDirectory = this.#sockets.create();
     writeStandbySignal(dataDirectory);
     const host = linkPrimary(socketDirectory, primary);
     const { child, installation } = this.#spawn(dataDirectory, {
@@ -211,15 +209,14 @@ export class PostgresEngine implements Engine {
     const wasRunning = await stopProcessesOn(dataDirectory, Number(pid));
     // Its process may be a zombie, or have the number of another one: Postgres would take either for alive.
     rmSync(pidFile, { force: true });
-    this.#removeSocketDirectory(socketDirectory);
+    this.#sockets.removeLeftover(socketDirectory);
     return wasRunning;
   }
 
   close(): void {
     process.off("exit", this.#onExit);
     this.#watchdog.close();
-    if (this.#socketRoot !== undefined) rmSync(this.#socketRoot, { recursive: true, force: true });
-    this.#socketRoot = undefined;
+    this.#sockets.remove();
   }
 
   #spawn(dataDirectory: string, values: Readonly<Record<string, string | number>>) {
@@ -239,7 +236,7 @@ export class PostgresEngine implements Engine {
     });
     const { pid } = child;
     this.#processes.add(child);
-    if (pid !== undefined) this.#watchdog.watch(pid, this.#ensureSocketRoot());
+    if (pid !== undefined) this.#watchdog.watch(pid, this.#sockets.root());
     child.once("exit", () => {
       if (pid !== undefined) this.#watchdog.forget(pid);
     });
@@ -263,47 +260,6 @@ export class PostgresEngine implements Engine {
     const { user } = this.#options;
     if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, directory]);
   }
-
-  #ensureSocketRoot(): string {
-    if (this.#socketRoot === undefined) {
-      // The path of a socket may have about 100 bytes, so it is not in the data directory.
-      this.#socketRoot = mkdtempSync(join(tmpdir(), SOCKET_ROOT));
-      chmodSync(this.#socketRoot, this.#options.user === undefined ? 0o700 : 0o711);
-    }
-    return this.#socketRoot;
-  }
-
-  #newSocketDirectory(): string {
-    this.#sockets += 1;
-    const directory = join(this.#ensureSocketRoot(), String(this.#sockets));
-    mkdirSync(directory, { mode: 0o700 });
-    const { user } = this.#options;
-    if (user !== undefined) chownSync(directory, user.uid, user.gid);
-    return directory;
-  }
-
-  /** Also removes the root of a killed server with the last of its directories. */
-  #removeSocketDirectory(directory: string): void {
-    const root = dirname(directory);
-    if (!isSocketDirectory(directory, this.#options.user)) return;
-    rmSync(directory, { recursive: true, force: true });
-    if (root === this.#socketRoot) return;
-    try {
-      rmdirSync(root);
-    } catch {
-      // It has others, or was removed with another one.
-    }
-  }
-}
-
-/** Whether a path, which a client of Postgres may have written, is that of a directory for sockets. */
-function isSocketDirectory(path: string, user: OsUser | undefined): boolean {
-  const root = dirname(path);
-  if (dirname(root) !== tmpdir() || !basename(root).startsWith(SOCKET_ROOT)) return false;
-  if (!/^\d+$/.test(basename(path))) return false;
-  const [directory, parent] = [path, root].map((name) => lstatSync(name, { throwIfNoEntry: false }));
-  const uid = process.getuid?.();
-  return directory?.isDirectory() === true && parent?.uid === uid && directory.uid === (user?.uid ?? uid);
 }
 
 function settings(values: Readonly<Record<string, string | number>>): string[] {
