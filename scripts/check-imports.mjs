@@ -6,7 +6,7 @@ const ROOMS = {
   // Time, ids, tables and other parts that know no noun of the platform. Every room may use them.
   kernel: { rooms: [], packages: [], node: false },
   // The table of limits of input, and what counts against it: all that reads input may use it.
-  limits: { rooms: [], packages: [], node: false },
+  "input-limits": { rooms: [], packages: [], node: false },
   platform: { rooms: [], packages: [], node: false },
   simulation: { rooms: ["platform"], packages: ["pure-rand"], node: false },
   store: { rooms: ["simulation", "platform"], packages: ["drizzle-orm", "better-sqlite3"], node: true },
@@ -17,18 +17,18 @@ const ROOMS = {
     node: false,
   },
   "traffic/recorded": {
-    rooms: ["limits", "traffic/generated", "simulation", "platform"],
+    rooms: ["input-limits", "traffic/generated", "simulation", "platform"],
     packages: ["hyparquet", "hyparquet-compressors"],
     node: false,
   },
   // A room of its own: it reads and writes files (decision 0018).
   "traffic/recorded/trace-files": {
-    rooms: ["limits", "traffic/recorded", "platform"],
+    rooms: ["input-limits", "traffic/recorded", "platform"],
     packages: [],
     node: true,
   },
   scenario: {
-    rooms: ["limits", "traffic", "simulation", "platform"],
+    rooms: ["input-limits", "traffic", "simulation", "platform"],
     packages: ["yaml", "zod", "xmlbuilder2"],
     node: false,
   },
@@ -37,21 +37,25 @@ const ROOMS = {
     packages: ["jstat", "@observablehq/plot", "linkedom"],
     node: false,
   },
-  http: { rooms: ["limits", "worlds", "simulation", "platform"], packages: ["hono", "zod"], node: true },
+  http: {
+    rooms: ["input-limits", "worlds", "simulation", "platform"],
+    packages: ["hono", "zod"],
+    node: true,
+  },
   "platform-api": {
-    rooms: ["limits", "http", "worlds", "simulation", "platform"],
+    rooms: ["input-limits", "http", "worlds", "simulation", "platform"],
     packages: ["hono", "zod", "@neondatabase/api-client"],
     node: true,
   },
   "control-api": {
-    rooms: ["limits", "http", "worlds", "simulation", "platform"],
+    rooms: ["input-limits", "http", "worlds", "simulation", "platform"],
     packages: ["hono", "zod"],
     node: true,
   },
   "postgres/engine": { rooms: [], packages: ["pg"], node: true },
   "postgres/volumes": { rooms: [], packages: [], node: true },
   postgres: {
-    rooms: ["limits", "http", "worlds", "simulation", "platform"],
+    rooms: ["input-limits", "http", "worlds", "simulation", "platform"],
     packages: ["selfsigned", "postgres-array"],
     node: true,
   },

@@ -1,4 +1,4 @@
-// Writes docs/reference/limits.md from the table in src/limits/limits.ts. Run it after a change of the table: `node scripts/limits.mjs`. With
+// Writes docs/reference/limits.md from the table in src/input-limits/limits.ts. Run it after a change of the table: `node scripts/limits.mjs`. With
 // `--check` it writes nothing and fails if the page is out of date, or if nothing uses a row of the table.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const DOCUMENT_FILE = "docs/reference/limits.md";
-const TABLE_FILE = "src/limits/limits.ts";
+const TABLE_FILE = "src/input-limits/limits.ts";
 
 const SECTIONS = [
   ["http", "HTTP", "Requests to the port of the APIs: platform API, control API, `/sql` and WebSockets."],

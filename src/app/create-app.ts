@@ -14,7 +14,7 @@ import {
   type WorldResolver,
 } from "../http/request.ts";
 import { closeIfUnread } from "../http/unread-body.ts";
-import type { Places } from "../limits/places.ts";
+import type { Places } from "../input-limits/limited-places.ts";
 import type { FindWritten } from "../platform/model/data-description.ts";
 import { createApi } from "../platform-api/app.ts";
 import { KNOWN_OPERATIONS } from "../platform-api/coverage/client-operations.ts";

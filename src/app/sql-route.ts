@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
 import { readBody } from "../http/request.ts";
-import { MAX } from "../limits/limits.ts";
-import { Places } from "../limits/places.ts";
+import { Places } from "../input-limits/limited-places.ts";
+import { MAX } from "../input-limits/limits.ts";
 import { plainAddress } from "../postgres/login/network-rules.ts";
 import { SqlError } from "../postgres/serverless/sql-error.ts";
 import type { SqlRequest, SqlResponse } from "../postgres/serverless/sql-over-http.ts";

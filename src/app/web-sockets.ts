@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocketServer } from "ws";
-import { MAX } from "../limits/limits.ts";
+import { MAX } from "../input-limits/limits.ts";
 import { plainAddress } from "../postgres/login/network-rules.ts";
 import type { ClientOrigin, WebSocketRequest } from "../postgres/sessions/client-session.ts";
 

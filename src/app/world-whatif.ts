@@ -4,7 +4,6 @@ import { isoInstant } from "../kernel/calendar.ts";
 import type { SimTime } from "../kernel/time.ts";
 import { randomFrom } from "../simulation/random.ts";
 import { INSTANT_RULE, parseStrictInstant } from "../traffic/recorded/rows/instant.ts";
-import { limitsFor } from "../whatif/page/page-layout.ts";
 import {
   DEFAULTS,
   DELAY_RULE,
@@ -15,9 +14,10 @@ import {
   parseWorth,
   questionFrom,
   WORTH_RULE,
-} from "../whatif/question/question.ts";
-import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/question/replay-jobs.ts";
-import { HISTORY_TRUNCATED, worldDefaults } from "../whatif/question/world-defaults.ts";
+} from "../whatif/input/question.ts";
+import { fleetGapsOf, needsFleetGaps, replayComputes } from "../whatif/input/replay-jobs.ts";
+import { HISTORY_TRUNCATED, worldDefaults } from "../whatif/input/world-defaults.ts";
+import { limitsFor } from "../whatif/page/page-layout.ts";
 import { comparisonJobs, comparisonSteps } from "../whatif/questions/compare/comparison.ts";
 import { ComputeComparison, replayByCompute } from "../whatif/questions/compare/compute-comparison.ts";
 import { selectPeriod, type Traffic, trafficWithin } from "../whatif/trace/known-traffic.ts";

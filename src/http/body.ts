@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Context } from "hono";
-import { type JsonExcess, type JsonLimits, JsonScanner } from "../limits/json-scanner.ts";
+import { type JsonExcess, type JsonLimits, JsonScanner } from "../input-limits/json-scanner.ts";
 
 export type RequestBody = {
   readonly text: string;

@@ -1,4 +1,4 @@
-import { MAX } from "../limits/limits.ts";
+import { MAX } from "../input-limits/limits.ts";
 import type { Refusal, RefusalCode } from "../platform/catalog/refusal-codes.ts";
 
 /** The HTTP status of every refusal code (`docs/evidence.md`). */

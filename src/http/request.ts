@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
+import { MAX } from "../input-limits/limits.ts";
 import { findLoneSurrogate, findReservedName } from "../kernel/text.ts";
-import { MAX } from "../limits/limits.ts";
 import type { Result } from "../platform/catalog/refusal-codes.ts";
 import {
   CHANGE_UNKNOWN,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { MiddlewareHandler } from "hono";
-import { MAX } from "../limits/limits.ts";
+import { MAX } from "../input-limits/limits.ts";
 
 /**
  * Closes the connection after the response if the rest of the body would have to be read to reuse it. A rest that

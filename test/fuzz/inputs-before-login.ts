@@ -1,5 +1,5 @@
 import { CONTROL_ANSWERS } from "../../src/control-api/document/answers.ts";
-import { LIMITS, type LimitName, MAX } from "../../src/limits/limits.ts";
+import { LIMITS, type LimitName, MAX } from "../../src/input-limits/limits.ts";
 import { KNOWN_OPERATIONS } from "../../src/platform-api/coverage/client-operations.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 

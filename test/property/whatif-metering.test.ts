@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import type { Command } from "../../src/platform/rules/commands.ts";
 import { usageAt } from "../../src/platform/rules/usage/meter.ts";
 import { emptyWorld } from "../../src/platform/world/world.ts";
@@ -8,8 +8,8 @@ import { MemoryJournal } from "../../src/simulation/memory-journal.ts";
 import { randomFrom } from "../../src/simulation/random.ts";
 import { Simulation } from "../../src/simulation/simulation.ts";
 import { readCurve } from "../../src/whatif/gap-curve/curve-reading.ts";
-import { questionFrom } from "../../src/whatif/question/question.ts";
-import { worldDefaults } from "../../src/whatif/question/world-defaults.ts";
+import { questionFrom } from "../../src/whatif/input/question.ts";
+import { worldDefaults } from "../../src/whatif/input/world-defaults.ts";
 import { capacityReport } from "../../src/whatif/questions/capacity/capacity-report.ts";
 import { CurveAnswer } from "../../src/whatif/questions/curve/curve-answer.ts";
 import { WorldTraffic } from "../../src/whatif/trace/world-traffic.ts";

@@ -5,7 +5,7 @@ import { eachPart, partsOf } from "../../src/traffic/recorded/trace/trace.ts";
 import { weightedCostMs } from "../../src/whatif/gap-curve/costs.ts";
 import { pointOf } from "../../src/whatif/gap-curve/curve.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
-import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse.ts";
+import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse-policy.ts";
 import { createReplay } from "../../src/whatif/replay/experiment.ts";
 import { FixedReplay, type ReplayObserver } from "../../src/whatif/replay/fixed-replay.ts";
 import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";

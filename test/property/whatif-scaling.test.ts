@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../src/platform/catalog/sizes.ts";
 import type { ComputeArrivals, Period } from "../../src/traffic/recorded/trace/trace.ts";
 import type { SuspendDelay } from "../../src/whatif/gap-curve/curve.ts";

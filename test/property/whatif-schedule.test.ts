@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { expect, test } from "vitest";
-import { parsePolicy } from "../../src/whatif/policies/parse.ts";
+import { parsePolicy } from "../../src/whatif/policies/parse-policy.ts";
 import { expectHolds } from "../support/properties.ts";
 import { replayTrace } from "../support/replay-trace.ts";
 import { BEGIN, DAY, HOUR, replaySetting, SECOND, traceOf } from "../support/traces.ts";

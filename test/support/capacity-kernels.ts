@@ -1,4 +1,4 @@
-import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import type { ComputeArrivals } from "../../src/traffic/recorded/trace/trace.ts";
 import {
   directConnections,

@@ -1,7 +1,7 @@
 import type { Trace } from "../../src/traffic/recorded/trace/trace.ts";
+import { questionFrom } from "../../src/whatif/input/question.ts";
+import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/input/replay-jobs.ts";
 import type { Policy } from "../../src/whatif/policies/policy.ts";
-import { questionFrom } from "../../src/whatif/question/question.ts";
-import { fleetGapsOf as fleetGapsOfTraffic, replayPass } from "../../src/whatif/question/replay-jobs.ts";
 import { createReplay, type ExperimentSetting } from "../../src/whatif/replay/experiment.ts";
 import type { ReplayOutcome } from "../../src/whatif/replay/replay-outcome.ts";
 import type { Gaps } from "../../src/whatif/trace/gaps.ts";

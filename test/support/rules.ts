@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { type DurationMs, SECOND, type SimTime } from "../../src/kernel/time.ts";
-import { PROFILES } from "../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../src/platform/catalog/defaults-and-limits.ts";
 import type { Refusal, RefusalCode } from "../../src/platform/catalog/refusal-codes.ts";
 import type { Event } from "../../src/platform/model/events.ts";
 import type { Command, DueWork } from "../../src/platform/rules/commands.ts";

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { apiErrorOf, PublicApi, type PublicResponse, printable } from "../../remote/client/public-api.ts";
 import { UserError } from "../../remote/client/user-error.ts";
 import { journaledCalls } from "../../remote/drift/journaled-calls.ts";

@@ -1,15 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { Command, Option } from "commander";
 import { prettyStep, prettyVerdict, type ReportStyle, runTitle } from "../../scenario/report/pretty.ts";
+import { openQueuePool } from "../queue/queue-pool.ts";
+import { showQueueProgress } from "../queue/queue-progress.ts";
+import { queueOption } from "../queue/redis-link.ts";
 import {
   addQueueKeyOptions,
   type QueueKeyOptions,
   type QueuePlace,
   queuePlaceFrom,
-} from "../queue/queue-key.ts";
-import { openQueuePool } from "../queue/queue-pool.ts";
-import { showQueueProgress } from "../queue/queue-progress.ts";
-import { queueOption } from "../queue/redis-link.ts";
+} from "../queue/signing-key.ts";
 import { type JobOptions, prepareJobs, type TitledJob } from "../run/prepare-jobs.ts";
 import {
   runScenarioJob,

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { CONSOLE_MODES } from "../../app/console-mode.ts";
 import { DAY, MINUTE } from "../../kernel/time.ts";
-import { DEFAULT_PROFILE } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { DEFAULT_PROFILE } from "../../platform/catalog/defaults-and-limits.ts";
 import { MINIMUM_EVENTS } from "../../worlds/retention.ts";
 import { addPostgresOptions } from "../server/postgres-port.ts";
 import type { ServeOptions } from "../server/serve-options.ts";

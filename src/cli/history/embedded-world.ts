@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 
 /** Larger world files are not embedded: the scenario would be unreadable. */
 export const MAX_EMBEDDED_BYTES = MAX.embeddedWorld;

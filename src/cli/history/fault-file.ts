@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { readText, TextTooLarge } from "../terminal/read-text.ts";
 

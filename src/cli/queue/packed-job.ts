@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { deflateSync } from "node:zlib";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { RecordedTraffic } from "../../traffic/recorded/read-recording.ts";
 import type { TitledJob } from "../run/prepare-jobs.ts";
 import { CliError } from "../terminal/cli-error.ts";

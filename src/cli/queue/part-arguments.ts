@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { realPathWithin } from "../terminal/path-within.ts";
 
 /** Both commands of which a part can be answered. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { PackedPart } from "./packed-job.ts";
 import { type CheckedPart, checkedPart, RejectedPart } from "./part-arguments.ts";
 

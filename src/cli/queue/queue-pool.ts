@@ -4,13 +4,13 @@ import { runScenarioJob, type ScenarioJobResult } from "../run/run-job.ts";
 import type { RunPool } from "../run/run-pool.ts";
 import { loadQueuePackages } from "./load-packages.ts";
 import { JobPacker, type PackedJob } from "./packed-job.ts";
-import type { QueuePlace } from "./queue-key.ts";
-import { codeVersion, PREFIX, queueName, RUN_TTL_S } from "./queue-keys.ts";
 import type { QueueProgress } from "./queue-progress.ts";
 import { type NamedJob, QueuedJobs } from "./queued-jobs.ts";
+import { codeVersion, PREFIX, queueName, RUN_TTL_S } from "./redis-keys.ts";
 import { openRedisLink } from "./redis-link.ts";
 import type { JobResult } from "./run-results.ts";
 import type { SignedJob } from "./signed-job.ts";
+import type { QueuePlace } from "./signing-key.ts";
 
 /** What a command wants from the workers. */
 type QueueWork<J extends NamedJob, R> = {

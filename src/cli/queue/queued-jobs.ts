@@ -2,9 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Queue } from "bullmq";
 import { CliError } from "../terminal/cli-error.ts";
 import type { PackedJob } from "./packed-job.ts";
-import type { QueueKey } from "./queue-key.ts";
-import { doneKey, fileKey, RUN_TTL_S, runKey, SIGN_EVERY_MS } from "./queue-keys.ts";
 import type { QueueProgress } from "./queue-progress.ts";
+import { doneKey, fileKey, RUN_TTL_S, runKey, SIGN_EVERY_MS } from "./redis-keys.ts";
 import type { RedisLink } from "./redis-link.ts";
 import {
   doneMessageIn,
@@ -16,6 +15,7 @@ import {
 } from "./run-results.ts";
 import { signOfLife } from "./sign-of-life.ts";
 import { type SignedJob, signJob } from "./signed-job.ts";
+import type { QueueKey } from "./signing-key.ts";
 import { listWorkers } from "./worker-list.ts";
 
 /** Jobs that are added, looked up or removed with one call. */

@@ -2,12 +2,12 @@ import { promisify } from "node:util";
 import { deflate, inflateSync } from "node:zlib";
 import type { Redis } from "ioredis";
 import * as z from "zod";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { ScenarioJobResult } from "../run/run-job.ts";
 import type { PackedJob } from "./packed-job.ts";
 import type { PartResult } from "./part-result.ts";
-import { type QueueKey, SIGNATURE_BYTES } from "./queue-key.ts";
-import { doneKey, RESULT_TTL_S, RUN_TTL_S, resultKey } from "./queue-keys.ts";
+import { doneKey, RESULT_TTL_S, RUN_TTL_S, resultKey } from "./redis-keys.ts";
+import { type QueueKey, SIGNATURE_BYTES } from "./signing-key.ts";
 
 const FASTEST = { level: 1 };
 /** A part, as the text of a JSON object: quotes and line ends take twice as much. */

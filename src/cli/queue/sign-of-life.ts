@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import type { QueueKey } from "./queue-key.ts";
-import { RUN_TTL_S, runKey } from "./queue-keys.ts";
+import { RUN_TTL_S, runKey } from "./redis-keys.ts";
+import type { QueueKey } from "./signing-key.ts";
 
 /** The command that waits for a run writes it every few seconds: when it was written, and the signature of that. */
 export function signOfLife(key: QueueKey, run: string, nowMs: number): string {

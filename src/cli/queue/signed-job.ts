@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { PackedJob } from "./packed-job.ts";
-import type { QueueKey } from "./queue-key.ts";
 import { jobIdOf, jsonIn } from "./run-results.ts";
+import type { QueueKey } from "./signing-key.ts";
 
 /** A job as it is in Redis: its text, signed together with its id in the queue. */
 export type SignedJob = { readonly job: string; readonly signature: string };

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { RecordedTraffic } from "../../traffic/recorded/read-recording.ts";
 import type { ScenarioJob } from "../run/run-job.ts";
 import { digestOf, type PackedRun } from "./packed-job.ts";

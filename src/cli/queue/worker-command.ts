@@ -4,9 +4,9 @@ import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseDurationOption } from "../terminal/option-parsers.ts";
 import { envOption } from "../terminal/options.ts";
 import { print, printError } from "../terminal/print.ts";
-import { addQueueKeyOptions, type QueueKeyOptions, queueKeyFrom } from "./queue-key.ts";
 import { queueOption } from "./redis-link.ts";
-import { work } from "./work.ts";
+import { addQueueKeyOptions, type QueueKeyOptions, queueKeyFrom } from "./signing-key.ts";
+import { work } from "./worker-loop.ts";
 
 const MAX_CONCURRENCY = 64;
 const MIN_LOCK_MS = 1_000;

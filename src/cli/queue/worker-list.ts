@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { WORKER_TTL_S, WORKERS_KEY, workerKey } from "./queue-keys.ts";
+import { WORKER_TTL_S, WORKERS_KEY, workerKey } from "./redis-keys.ts";
 
 /** A worker that showed a sign of life a few seconds ago. */
 export type ListedWorker = { readonly name: string; readonly code: string };

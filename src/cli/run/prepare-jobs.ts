@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from "node:path";
+import { MAX } from "../../input-limits/limits.ts";
 import { runsOfShard, type Shard } from "../../kernel/shard.ts";
-import { MAX } from "../../limits/limits.ts";
 import type { Scenario } from "../../scenario/file/scenario-schema.ts";
 import { everyStep } from "../../scenario/file/step-schema.ts";
 import { ScenarioError, type ScenarioFile } from "../../scenario/parse-scenario.ts";

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { reportText } from "../../scenario/report/json.ts";
 import {
   MergeError,

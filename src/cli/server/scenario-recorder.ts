@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { RecordingsBusy, type RecordScenario } from "../../control-api/http/scenario-fields.ts";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { RecordJob, RecordOutcome } from "./record-worker.ts";
 
 /** Most of the processor time of a recording is the start of the thread, so it waits for another one. */

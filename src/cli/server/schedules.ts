@@ -1,4 +1,4 @@
-import type { PostgresPort } from "../../app/open-gateway.ts";
+import type { PostgresPort } from "../../app/postgres-port.ts";
 import { DEFAULT_WORLD } from "../../worlds/directory-layout.ts";
 import type { WorldRegistry } from "../../worlds/world-registry.ts";
 import type { ScrubResult } from "../history/scrub-worlds.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
-import type { PostgresPort } from "../../app/open-gateway.ts";
 import type { Populate } from "../../app/open-worlds.ts";
-import { MAX } from "../../limits/limits.ts";
+import type { PostgresPort } from "../../app/postgres-port.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { DatabaseSeed } from "../../postgres/data/seed-data.ts";
 import { EngineError, ScriptError } from "../../postgres/engine/engine.ts";
 import type { SeedFile } from "../../scenario/file/seed-schema.ts";

@@ -1,7 +1,7 @@
 // What the bundle of the command exports. Each part is evaluated when it is called.
 
 export async function runCommand(): Promise<void> {
-  await (await import("../run-command.ts")).runCommand();
+  await (await import("../invoke-command.ts")).runCommand();
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Command, Option } from "commander";
 import { isoInstant } from "../../kernel/calendar.ts";
-import type { Question } from "../../whatif/question/question.ts";
-import { questionSummary } from "../../whatif/question/question-summary.ts";
+import type { Question } from "../../whatif/input/question.ts";
+import { questionSummary } from "../../whatif/input/question-summary.ts";
 import type { OpenedTraces } from "./open-traffic.ts";
 
 /** Effective values of flags that were not on the command line, by name without dashes. */

@@ -11,7 +11,7 @@ import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import { eachPart, type Period } from "../../traffic/recorded/trace/trace.ts";
 import { checkFormatOptions } from "../../traffic/recorded/trace-files/file-input.ts";
 import { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
-import type { WorldDefaults } from "../../whatif/question/question.ts";
+import type { WorldDefaults } from "../../whatif/input/question.ts";
 import { selectPeriod, type Traffic, trafficWithin } from "../../whatif/trace/known-traffic.ts";
 import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-computes.ts";
 import { plural } from "../../whatif/units/number-format.ts";

@@ -1,15 +1,15 @@
 import { basename, extname } from "node:path";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod";
+import { MAX } from "../../input-limits/limits.ts";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import { MAX } from "../../limits/limits.ts";
 import {
   DEFAULT_PROFILE,
   PROFILES,
   type Profile,
   type ProfileName,
-} from "../../platform/catalog/profile-defaults-and-limits.ts";
+} from "../../platform/catalog/defaults-and-limits.ts";
 import { builtInProfile, type NamedProfile } from "../../whatif/units/prices.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { readText } from "../terminal/read-text.ts";

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { SimTime } from "../../kernel/time.ts";
+import type { Profile } from "../../platform/catalog/defaults-and-limits.ts";
 import {
   DEFAULT_PRICED_PLAN,
   newestPriceList,
@@ -8,7 +9,6 @@ import {
   type PricedPlan,
   type PriceListDate,
 } from "../../platform/catalog/price-lists.ts";
-import type { Profile } from "../../platform/catalog/profile-defaults-and-limits.ts";
 import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import {
   DEFAULTS,
@@ -23,8 +23,8 @@ import {
   questionFrom,
   WORTH_RULE,
   type WorldDefaults,
-} from "../../whatif/question/question.ts";
-import { fromWorldText } from "../../whatif/question/question-summary.ts";
+} from "../../whatif/input/question.ts";
+import { fromWorldText } from "../../whatif/input/question-summary.ts";
 import type { StartLatency } from "../../whatif/units/start-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { integerParser, parseShardOption } from "../terminal/option-parsers.ts";

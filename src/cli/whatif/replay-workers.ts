@@ -7,13 +7,13 @@ import {
   mergeReadings,
   readCurve,
 } from "../../whatif/gap-curve/curve-reading.ts";
-import type { Question } from "../../whatif/question/question.ts";
+import type { Question } from "../../whatif/input/question.ts";
 import {
   mergeReplays,
   needsFleetGaps,
   type ReplayJob,
   replayComputes,
-} from "../../whatif/question/replay-jobs.ts";
+} from "../../whatif/input/replay-jobs.ts";
 import { outcomeFrom, type PlainOutcome, type ReplayOutcome } from "../../whatif/replay/replay-outcome.ts";
 import { meanLatencyMs } from "../../whatif/units/mean-latency.ts";
 import { CliError } from "../terminal/cli-error.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { SuspendDelay } from "../../whatif/gap-curve/curve.ts";
 import { LONGEST_DELAY_S } from "../../whatif/trace/gap-histogram.ts";
 import { CliError } from "../terminal/cli-error.ts";

@@ -3,7 +3,7 @@ import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { TraceFile } from "../../traffic/recorded/trace-files/trace-file.ts";
 import { type CurveReadingOptions, readCurve } from "../../whatif/gap-curve/curve-reading.ts";
-import { type ReplayWork, replayComputes } from "../../whatif/question/replay-jobs.ts";
+import { type ReplayWork, replayComputes } from "../../whatif/input/replay-jobs.ts";
 import { plainOutcome } from "../../whatif/replay/replay-outcome.ts";
 import { trafficWithin } from "../../whatif/trace/known-traffic.ts";
 import { computeIndexes, trafficOfComputes } from "../../whatif/trace/select-computes.ts";

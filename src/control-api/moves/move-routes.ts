@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { badRequest } from "../../http/errors.ts";
 import { fail, parseInput, parseJsonBody, readBody, unwrap } from "../../http/request.ts";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { WorldMoves } from "../../worlds/moves/world-move.ts";
 import { worldName } from "../http/control-fields.ts";
 import { type ControlOptions, handler } from "../http/handler.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { fail, unwrap } from "../../http/request.ts";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { findRole } from "../../platform/rules/branch/role.ts";
 import { findReachableCompute } from "../../platform/rules/compute/decide-activity.ts";
 import { findDatabase } from "../../platform/world/lookup.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
-import { PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { PG_VERSIONS } from "../../platform/catalog/defaults-and-limits.ts";
 import type { DefaultEndpointSettings } from "../../platform/model/project.ts";
 import { MAX_HISTORY_RETENTION_S } from "../../platform/rules/project/project-limits.ts";
 import { IP_RANGE_RULE, isIpRange } from "./ip-range.ts";

@@ -1,6 +1,6 @@
 import type { ErrorResponse } from "../../http/errors.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { MINUTE, SECOND } from "../../kernel/time.ts";
-import { MAX } from "../../limits/limits.ts";
 
 /** D: 700 requests a minute, and bursts of 40 a second, per route and account. */
 const RATE_LIMITS = [

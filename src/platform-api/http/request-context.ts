@@ -16,8 +16,8 @@ import {
   type WorldResolver,
 } from "../../http/request.ts";
 import { DateHeader } from "../../http/timestamps.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import { MAX } from "../../limits/limits.ts";
 import type { Account } from "../../platform/model/account.ts";
 import type { FindWritten } from "../../platform/model/data-description.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";

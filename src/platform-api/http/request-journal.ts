@@ -1,6 +1,6 @@
 import type { RequestBody } from "../../http/body.ts";
 import { containsSecret } from "../../http/secret-text.ts";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
 const REMOVED = "[removed]";

@@ -1,4 +1,4 @@
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import type { ProjectLimits } from "../../platform/rules/project/project-limits.ts";
 
 /** C: a client that compares with a limit takes -1 for none. */

@@ -1,5 +1,5 @@
+import type { Profile } from "./defaults-and-limits.ts";
 import { type Plan, refuseByPlan } from "./plan.ts";
-import type { Profile } from "./profile-defaults-and-limits.ts";
 import { accept, type Result, refuse } from "./refusal-codes.ts";
 
 /** The bounds between which a compute scales, in CU; equal for a fixed size. */

@@ -1,4 +1,4 @@
-import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../catalog/defaults-and-limits.ts";
 import { computeResources } from "../catalog/sizes.ts";
 
 /** R: counted for the whole compute since its last start, and lost when it stops. In blocks. */

@@ -1,6 +1,6 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import type { Profile } from "../catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../catalog/defaults-and-limits.ts";
 
 /** What a decision depends on besides the world: the instant, the source of randomness, and the profile. */
 export type Context = {

@@ -1,7 +1,7 @@
 import type { DurationDistribution } from "../../kernel/distribution.ts";
 import type { SimTime } from "../../kernel/time.ts";
+import type { ProfileName } from "../catalog/defaults-and-limits.ts";
 import type { LimitSettings, PlanName } from "../catalog/plan.ts";
-import type { ProfileName } from "../catalog/profile-defaults-and-limits.ts";
 import type { EventBase } from "./event-base.ts";
 
 /** The settings of a world. `SettingsChanges` lists those that may change after its creation. */

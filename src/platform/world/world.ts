@@ -1,7 +1,7 @@
 import { ChangeSet } from "../../kernel/change-set.ts";
 import { Table } from "../../kernel/table.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import { PROFILES, type Profile } from "../catalog/profile-defaults-and-limits.ts";
+import { PROFILES, type Profile } from "../catalog/defaults-and-limits.ts";
 import type { Account } from "../model/account.ts";
 import type { ScheduledActivity } from "../model/activity.ts";
 import type { ApiKey, ApiKeyUse, RevokedHash } from "../model/api-key.ts";

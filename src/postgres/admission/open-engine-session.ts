@@ -3,8 +3,8 @@ import { EngineExited, hasExited } from "../data/engine-exit.ts";
 import type { EngineAddress } from "../engine/engine.ts";
 import { CLIENT_ERRORS, ConnectionRejected } from "../protocol/errors.ts";
 import { EngineUnreachable } from "../relay/engine-login.ts";
+import type { Admitted } from "./admit-connection.ts";
 import type { ServedWorld } from "./served-world.ts";
-import type { Admitted } from "./world-connections.ts";
 
 /**
  * Starts the engine if necessary, and opens a session of a database with `open`. The client works meanwhile, so that its

@@ -18,11 +18,11 @@ import {
   refusedConnection,
 } from "../protocol/errors.ts";
 import type { ClientError } from "../protocol/messages.ts";
+import { type Admitted, connect, disconnect, endureFaults, matchConnection } from "./admit-connection.ts";
 import { ComputeChanges } from "./compute-changes.ts";
 import { ServedCompute, type ServedSession } from "./served-compute.ts";
 import type { ComputeSpans } from "./spans.ts";
 import { WorldClusters } from "./world-clusters.ts";
-import { type Admitted, connect, disconnect, endureFaults, matchConnection } from "./world-connections.ts";
 import { WorldEvents } from "./world-events.ts";
 import { WorldSubscription } from "./world-subscription.ts";
 

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { SCRAM, type Verifier } from "../../worlds/scram-verifier.ts";
 import { authenticationFailed, ConnectionRejected, protocolViolation } from "../protocol/errors.ts";
 import {

@@ -1,4 +1,4 @@
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 
 /**
  * The connections that have not logged in. Beyond the limit, the oldest one is ended: an honest login takes

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../protocol/errors.ts";
 import { negotiateProtocolVersion } from "../protocol/messages.ts";
 import { ConnectionClosed, PacketReader } from "../protocol/packet-reader.ts";

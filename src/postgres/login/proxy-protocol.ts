@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { ConnectionRejected, protocolViolation } from "../protocol/errors.ts";
 import { PacketReader } from "../protocol/packet-reader.ts";
 import { plainAddress } from "./network-rules.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { generate } from "selfsigned";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 
 /** A certificate of the server, as one TLS connection uses it. */
 export type ServerCertificate = {

@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { CLIENT_ERRORS, ConnectionRejected, protocolViolation } from "../protocol/errors.ts";
 import { MessageSplitter } from "../protocol/message-splitter.ts";
 import { renamed } from "../protocol/messages.ts";

@@ -1,9 +1,9 @@
 import type { Duplex } from "node:stream";
 import { poolSize } from "../../platform/rules/compute/open-connections.ts";
+import type { Admitted } from "../admission/admit-connection.ts";
 import { openEngineSession } from "../admission/open-engine-session.ts";
 import type { ServedCompute } from "../admission/served-compute.ts";
 import type { ServedWorld } from "../admission/served-world.ts";
-import type { Admitted } from "../admission/world-connections.ts";
 import type { EngineAddress } from "../engine/engine.ts";
 import { greeting } from "../protocol/messages.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";

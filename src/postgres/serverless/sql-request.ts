@@ -1,4 +1,4 @@
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { type Route, routeOf } from "../protocol/route.ts";
 import { SqlError } from "./sql-error.ts";
 import type { Json } from "./sql-values.ts";

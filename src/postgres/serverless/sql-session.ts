@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { CLIENT_ERRORS } from "../protocol/errors.ts";
 import { MessageSplitter } from "../protocol/message-splitter.ts";
 import { type ClientError, query, unnamedStatement } from "../protocol/messages.ts";

@@ -1,8 +1,8 @@
-import { AdmittedSession } from "../admission/admitted-session.ts";
+import type { Admitted } from "../admission/admit-connection.ts";
+import { EndableSession } from "../admission/endable-session.ts";
 import { openEngineSession } from "../admission/open-engine-session.ts";
 import type { ServedCompute } from "../admission/served-compute.ts";
 import type { ServedWorld } from "../admission/served-world.ts";
-import type { Admitted } from "../admission/world-connections.ts";
 import { CLIENT_ERRORS } from "../protocol/errors.ts";
 import type { CancelKeys } from "../relay/cancel-keys.ts";
 import type { EngineLogins } from "../relay/engine-login.ts";
@@ -85,7 +85,7 @@ export class SqlSessions {
   ): Promise<Connected> {
     const source = applicationName || DEFAULT_SOURCE;
     const admitted = await served.admit(route.endpointId, database, route.pooled, source);
-    const state = new AdmittedSession();
+    const state = new EndableSession();
     const compute = served.attach(admitted, state);
     try {
       const parameters = new Map([

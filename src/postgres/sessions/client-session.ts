@@ -1,11 +1,11 @@
 import type { Duplex } from "node:stream";
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { StoreUnavailable } from "../../worlds/world-handle.ts";
-import { AdmittedSession } from "../admission/admitted-session.ts";
+import type { Admitted } from "../admission/admit-connection.ts";
+import { EndableSession } from "../admission/endable-session.ts";
 import { openEngineSession } from "../admission/open-engine-session.ts";
 import type { ServedCompute } from "../admission/served-compute.ts";
 import type { ServedWorld } from "../admission/served-world.ts";
-import type { Admitted } from "../admission/world-connections.ts";
 import type { ComputeHost } from "../compute/compute-host.ts";
 import { EngineExited } from "../data/engine-exit.ts";
 import type { EngineAddress } from "../engine/engine.ts";
@@ -189,7 +189,7 @@ class ClientSession {
     admitted: Admitted,
     connect: (compute: ServedCompute, isEnded: () => boolean) => Promise<EngineConnection>,
   ): Promise<void> {
-    const session = new AdmittedSession((error) => this.#end(error));
+    const session = new EndableSession((error) => this.#end(error));
     const compute = served.attach(admitted, session);
     try {
       const connection = await connect(compute, () => this.#stream.writableEnded);

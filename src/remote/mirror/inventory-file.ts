@@ -1,11 +1,7 @@
 import { stringify } from "yaml";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
+import { PG_VERSIONS, PROFILES, type ProfileName } from "../../platform/catalog/defaults-and-limits.ts";
 import { PLANS } from "../../platform/catalog/plan.ts";
-import {
-  PG_VERSIONS,
-  PROFILES,
-  type ProfileName,
-} from "../../platform/catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
 import { resolveSizeRange } from "../../platform/catalog/sizes.ts";
 import { defaultSettingFields } from "../../platform/model/compute.ts";

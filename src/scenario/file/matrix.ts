@@ -1,4 +1,4 @@
-import { MAX } from "../../limits/limits.ts";
+import { MAX } from "../../input-limits/limits.ts";
 import { mapStrings } from "./references.ts";
 import { type Scenario, scenario } from "./scenario-schema.ts";
 import { extractValidPart } from "./valid-part.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { DISTRIBUTION_RULE, parseDistribution } from "../../kernel/distribution.ts";
-import { DEFAULT_PROFILE, PG_VERSIONS } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { DEFAULT_PROFILE, PG_VERSIONS } from "../../platform/catalog/defaults-and-limits.ts";
 import { documented, strictObject } from "../../traffic/generated/pattern-fields.ts";
 import { LABEL_PATTERN, LABEL_RULE } from "./labels.ts";
 import { instant } from "./time-fields.ts";

@@ -3,8 +3,8 @@ import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import type { ChangeMargins, DayMargins, FigureMargins } from "../held-out/margins.ts";
 import { namedMargins } from "../held-out/named-margins.ts";
+import { worthSummary } from "../input/question-summary.ts";
 import type { AssumedWorth } from "../page/page-text.ts";
-import { worthSummary } from "../question/question-summary.ts";
 import type { PointFigures } from "../replay/figures.ts";
 import {
   type BreakEven,

@@ -1,5 +1,5 @@
+import type { QuestionSummary } from "../input/question-summary.ts";
 import { capitalized, coldStartWorthText, worthText } from "../page/page-text.ts";
-import type { QuestionSummary } from "../question/question-summary.ts";
 import {
   amountMargin,
   amountWithMargin,

@@ -1,7 +1,7 @@
 import { isoInstant } from "../../kernel/calendar.ts";
 import { DAY } from "../../kernel/time.ts";
 import { parseInstant } from "../../traffic/recorded/rows/instant.ts";
-import type { QuestionSummary } from "../question/question-summary.ts";
+import type { QuestionSummary } from "../input/question-summary.ts";
 import type { TrafficSummary } from "../trace/traffic-summary.ts";
 import { delayText, exactMoney, millisText, plural, smallMoney } from "../units/number-format.ts";
 

@@ -1,5 +1,5 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
-import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
 import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";

@@ -1,3 +1,4 @@
+import { PROFILES, type Profile, type ProfileName } from "../../platform/catalog/defaults-and-limits.ts";
 import {
   DEFAULT_PRICED_PLAN,
   newestPriceList,
@@ -5,11 +6,6 @@ import {
   type PriceListDate,
   priceListOf,
 } from "../../platform/catalog/price-lists.ts";
-import {
-  PROFILES,
-  type Profile,
-  type ProfileName,
-} from "../../platform/catalog/profile-defaults-and-limits.ts";
 
 /** A built-in profile, or one from a file, which may have a price of its own. */
 export type NamedProfile = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { PLANS } from "../../../src/platform/catalog/plan.ts";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { computeResources, maxConnections, resolveSizeRange } from "../../../src/platform/catalog/sizes.ts";
 import { computeStats, createBranch, worldState } from "../../support/compute.ts";
 import { createDouble, createProject } from "../../support/double.ts";

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../../src/app/create-app.ts";
-import { MAX } from "../../../src/limits/limits.ts";
+import { MAX } from "../../../src/input-limits/limits.ts";
 import { countedBody, repeated } from "../../support/counted-body.ts";
 import { API_KEY, createDouble } from "../../support/double.ts";
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { LIMITS } from "../../../src/limits/limits.ts";
+import { LIMITS } from "../../../src/input-limits/limits.ts";
 import { countedBody, repeated } from "../../support/counted-body.ts";
 import { openFuzzedGateway } from "../../support/fuzzed-gateway.ts";
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { createHttpServer } from "../../../src/app/http-server.ts";
 import { acceptWebSockets } from "../../../src/app/web-sockets.ts";
-import { MAX } from "../../../src/limits/limits.ts";
+import { MAX } from "../../../src/input-limits/limits.ts";
 import { openFuzzedGateway } from "../../support/fuzzed-gateway.ts";
 
 /** Bytes of a frame around a message of this length, with its mask. */

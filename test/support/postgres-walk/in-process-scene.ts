@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
-import { PostgresPort } from "../../../src/app/open-gateway.ts";
 import { MIGRATIONS_FOLDER } from "../../../src/app/package-root.ts";
+import { PostgresPort } from "../../../src/app/postgres-port.ts";
 import type { RecordedEvent } from "../../../src/platform/model/events.ts";
 import type { RunningEngine, StartRequest } from "../../../src/postgres/engine/engine.ts";
 import { PostgresEngine } from "../../../src/postgres/engine/postgres-engine.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { PackedJob } from "../../../src/cli/queue/packed-job.ts";
-import { QueueKey } from "../../../src/cli/queue/queue-key.ts";
 import { jobIdOf } from "../../../src/cli/queue/run-results.ts";
 import { openJob, RejectedJob, signJob } from "../../../src/cli/queue/signed-job.ts";
+import { QueueKey } from "../../../src/cli/queue/signing-key.ts";
 
 const KEY = new QueueKey("0123456789abcdef0123456789abcdef");
 const OTHER_KEY = new QueueKey("fedcba9876543210fedcba9876543210");

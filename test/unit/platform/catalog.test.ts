@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { PG_VERSIONS, PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { ownerOfPgSetting } from "../../../src/platform/catalog/pg-settings.ts";
 import {
   checkPreloadLibraries,
@@ -10,7 +11,6 @@ import {
   PRICED_PLANS,
   priceListOf,
 } from "../../../src/platform/catalog/price-lists.ts";
-import { PG_VERSIONS, PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { REGIONS } from "../../../src/platform/catalog/regions.ts";
 import { releaseAt, releasedAt } from "../../../src/platform/catalog/release.ts";
 import { computeResources, maxConnections, sizeForLoad } from "../../../src/platform/catalog/sizes.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { PLANS, refuseWithoutConsumptionHistory } from "../../../src/platform/catalog/plan.ts";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
 import { largestMaxConnections, resolveSizeRange } from "../../../src/platform/catalog/sizes.ts";
 
 const BASE = { minCu: 1, maxCu: 4 };

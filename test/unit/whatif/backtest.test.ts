@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
-import { replayComputes } from "../../../src/whatif/question/replay-jobs.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
+import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import { type Backtest, backtestOf } from "../../../src/whatif/questions/backtest/backtest.ts";
 import { BacktestPlan } from "../../../src/whatif/questions/backtest/backtest-plan.ts";
 import {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../src/platform/catalog/sizes.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { fixed } from "../../../src/whatif/policies/fixed.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
 import { capacityPage } from "../../../src/whatif/questions/capacity/capacity-page.ts";
 import {
   type CapacityReport,

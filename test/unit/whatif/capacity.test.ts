@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { erlangB, erlangC, meanWait } from "../../../src/whatif/questions/capacity/erlang.ts";
 import {

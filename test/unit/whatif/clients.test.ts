@@ -7,7 +7,7 @@ import {
   pointAt,
   type SuspendDelay,
 } from "../../../src/whatif/gap-curve/curve.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { simulateDelays } from "../../../src/whatif/questions/curve/curve-simulation.ts";
 import { GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";

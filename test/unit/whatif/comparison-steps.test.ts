@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import {
   comparisonJobs,
   comparisonOf,

@@ -5,7 +5,7 @@ import {
   MAX_COMPUTES_LISTED,
 } from "../../../src/whatif/gap-curve/compute-ranking.ts";
 import type { ComputeReading } from "../../../src/whatif/gap-curve/curve-reading.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { curveLimits } from "../../../src/whatif/questions/curve/curve-limits.ts";
 
 /** A compute whose best delay saves this much active time. */

@@ -6,7 +6,7 @@ import {
   type QuestionInput,
   questionFrom,
   type WorldDefaults,
-} from "../../../src/whatif/question/question.ts";
+} from "../../../src/whatif/input/question.ts";
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import type { CurveConstraints } from "../../../src/whatif/questions/curve/curve-summary.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
+import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
 import type { ReportPage } from "../../../src/whatif/page/page-layout.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
-import { replayComputes } from "../../../src/whatif/question/replay-jobs.ts";
 import { attributionPage } from "../../../src/whatif/questions/attribution/attribution-page.ts";
 import { attributionReport } from "../../../src/whatif/questions/attribution/attribution-report.ts";
 import { capacityPage } from "../../../src/whatif/questions/capacity/capacity-page.ts";

@@ -4,7 +4,7 @@ import { randomFrom } from "../../../src/simulation/random.ts";
 import { DayDraws } from "../../../src/whatif/held-out/day-draws.ts";
 import { DayMargins } from "../../../src/whatif/held-out/margins.ts";
 import { OutcomeMargins } from "../../../src/whatif/held-out/outcome-margins.ts";
-import { parsePolicy } from "../../../src/whatif/policies/parse.ts";
+import { parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
 import { type OutcomeDays, totalsOfDays } from "../../../src/whatif/replay/outcome-days.ts";
 import { outcomeBetween, type ReplayOutcome } from "../../../src/whatif/replay/replay-outcome.ts";
 import { emptyGaps, GapReader } from "../../../src/whatif/trace/gaps.ts";

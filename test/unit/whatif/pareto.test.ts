@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
-import {
-  type QuestionInput,
-  questionFrom,
-  type WorldDefaults,
-} from "../../../src/whatif/question/question.ts";
+import { type QuestionInput, questionFrom, type WorldDefaults } from "../../../src/whatif/input/question.ts";
 import { CurveAnswer } from "../../../src/whatif/questions/curve/curve-answer.ts";
 import { curvePage } from "../../../src/whatif/questions/curve/curve-page.ts";
 import type { CurveSummary } from "../../../src/whatif/questions/curve/curve-summary.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { weightedCostMs } from "../../../src/whatif/gap-curve/costs.ts";
-import { POLICY_FORMS, parsePolicy } from "../../../src/whatif/policies/parse.ts";
+import { POLICY_FORMS, parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
 import type { SleepSchedule } from "../../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../../src/whatif/policies/ski-rental.ts";
 import { PolicyReplay } from "../../../src/whatif/replay/policy-replay.ts";

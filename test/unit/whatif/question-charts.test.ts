@@ -1,8 +1,8 @@
 import { parseHTML } from "linkedom";
 import { expect, test } from "vitest";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { capacityCharts } from "../../../src/whatif/questions/capacity/capacity-charts.ts";
 import { capacityPage } from "../../../src/whatif/questions/capacity/capacity-page.ts";
 import {

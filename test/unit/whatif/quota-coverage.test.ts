@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { widenedInterval } from "../../../src/whatif/questions/quota/forecast-interval.ts";
 import { quotaMonths } from "../../../src/whatif/questions/quota/quota-months.ts";
 import { quotaPage } from "../../../src/whatif/questions/quota/quota-page.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { ComputeArrivals, Period } from "../../../src/traffic/recorded/trace/trace.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { forecastMonths } from "../../../src/whatif/questions/quota/quota-forecast.ts";
 import { type MonthPeriod, monthsOf, quotaMonths } from "../../../src/whatif/questions/quota/quota-months.ts";
 import { quotaPage } from "../../../src/whatif/questions/quota/quota-page.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { normal } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { parsePolicy } from "../../../src/whatif/policies/parse.ts";
+import { parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
 import { confidenceInterval, pairedDifference, replicate } from "../../../src/whatif/units/replications.ts";
 import { MEASURED_LATENCY } from "../../../src/whatif/units/start-latency.ts";
 import { replayTrace } from "../../support/replay-trace.ts";

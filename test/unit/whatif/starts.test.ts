@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { questionFrom } from "../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../src/whatif/input/question.ts";
 import { smallestPool } from "../../../src/whatif/questions/starts/smallest-pool.ts";
 import { perMinuteQuantile, StartTimes } from "../../../src/whatif/questions/starts/start-times.ts";
 import { startsCharts } from "../../../src/whatif/questions/starts/starts-charts.ts";

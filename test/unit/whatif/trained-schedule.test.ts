@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parsePolicy } from "../../../src/whatif/policies/parse.ts";
+import { parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
 import { replayTrace } from "../../support/replay-trace.ts";
 import { DAY, HOUR, type Row, replaySetting, SECOND, traceOf } from "../../support/traces.ts";
 

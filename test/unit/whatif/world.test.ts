@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { PROFILES } from "../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../../src/platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
 import type { SuspendDelay } from "../../../src/whatif/gap-curve/curve.ts";
 import { mergeReadings, readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
-import { type Question, questionFrom } from "../../../src/whatif/question/question.ts";
-import { fromWorldText, questionSummary } from "../../../src/whatif/question/question-summary.ts";
-import { replayComputes } from "../../../src/whatif/question/replay-jobs.ts";
-import { worldDefaults } from "../../../src/whatif/question/world-defaults.ts";
+import { type Question, questionFrom } from "../../../src/whatif/input/question.ts";
+import { fromWorldText, questionSummary } from "../../../src/whatif/input/question-summary.ts";
+import { replayComputes } from "../../../src/whatif/input/replay-jobs.ts";
+import { worldDefaults } from "../../../src/whatif/input/world-defaults.ts";
 import { attributionReport } from "../../../src/whatif/questions/attribution/attribution-report.ts";
 import { comparisonJobs, comparisonOf } from "../../../src/whatif/questions/compare/comparison.ts";
 import { comparisonPage } from "../../../src/whatif/questions/compare/comparison-page.ts";

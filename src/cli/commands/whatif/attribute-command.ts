@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
-import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { attributionPage } from "../../../whatif/questions/attribution/attribution-page.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { interruptible } from "../../terminal/interrupt.ts";

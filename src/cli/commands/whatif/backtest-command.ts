@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Shard } from "../../../kernel/shard.ts";
 import { noTrainingReason } from "../../../whatif/held-out/day-statistics.ts";
-import { POLICY_FORMS } from "../../../whatif/policies/parse.ts";
-import type { Question } from "../../../whatif/question/question.ts";
-import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import type { Question } from "../../../whatif/input/question.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
+import { POLICY_FORMS } from "../../../whatif/policies/parse-policy.ts";
 import { BACKTEST_DEFAULTS, backtestPolicy } from "../../../whatif/questions/backtest/backtest-policies.ts";
 import { FOLD_DAYS, type Fold, type FoldLength, foldsOf } from "../../../whatif/questions/backtest/folds.ts";
 import { type FoldTraining, foldTraining } from "../../../whatif/questions/backtest/training.ts";

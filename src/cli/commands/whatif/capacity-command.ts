@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Profile } from "../../../platform/catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { randomFrom } from "../../../simulation/random.ts";
-import { DEFAULTS } from "../../../whatif/question/question.ts";
-import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import { DEFAULTS } from "../../../whatif/input/question.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { capacityPage } from "../../../whatif/questions/capacity/capacity-page.ts";
 import { capacityReport } from "../../../whatif/questions/capacity/capacity-report.ts";
 import type { PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Shard } from "../../../kernel/shard.ts";
-import { POLICY_FORMS, parsePolicy } from "../../../whatif/policies/parse.ts";
-import { DEFAULTS, MAX_REPLICATIONS } from "../../../whatif/question/question.ts";
-import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import { DEFAULTS, MAX_REPLICATIONS } from "../../../whatif/input/question.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
+import { POLICY_FORMS, parsePolicy } from "../../../whatif/policies/parse-policy.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { integerParser } from "../../terminal/option-parsers.ts";
 import { RepeatableOption } from "../../terminal/options.ts";

@@ -4,7 +4,7 @@ import { CLIENT_FORMS, type ClientForm } from "../../../whatif/coupled/client-fo
 import type { DelayChoice, SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
 import { type DaySpan, splitDays } from "../../../whatif/held-out/day-split.ts";
-import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import { curvePage, delayLines } from "../../../whatif/questions/curve/curve-page.ts";
 import { type SimulatedFigures, simulateDelays } from "../../../whatif/questions/curve/curve-simulation.ts";
@@ -19,7 +19,7 @@ import { print } from "../../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { recordsCsv } from "../../whatif/csv-output.ts";
 import { curveCsv } from "../../whatif/curve-csv.ts";
-import { parseFromOption } from "../../whatif/databases/gap-database.ts";
+import { parseFromOption } from "../../whatif/databases/gap-sql-database.ts";
 import { type CurveInputOptions, openCurveInput } from "../../whatif/databases/open-curve-input.ts";
 import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
 import {

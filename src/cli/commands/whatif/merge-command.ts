@@ -2,7 +2,7 @@ import { closeSync, createWriteStream, openSync, readSync, statSync } from "node
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
-import { MAX } from "../../../limits/limits.ts";
+import { MAX } from "../../../input-limits/limits.ts";
 import { gapRowsCsv } from "../../../whatif/trace/gap-row-reader.ts";
 import { plural } from "../../../whatif/units/number-format.ts";
 import { CliError } from "../../terminal/cli-error.ts";

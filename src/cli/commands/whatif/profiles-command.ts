@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
-import { DEFAULTS } from "../../../whatif/question/question.ts";
-import { sizeText, worldText } from "../../../whatif/question/question-summary.ts";
+import { DEFAULTS } from "../../../whatif/input/question.ts";
+import { sizeText, worldText } from "../../../whatif/input/question-summary.ts";
 import { profilesPage } from "../../../whatif/questions/profiles/profiles-page.ts";
 import {
   type ProfilesQuestion,

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
-import { MAX_REPLICATIONS } from "../../../whatif/question/question.ts";
-import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import { MAX_REPLICATIONS } from "../../../whatif/input/question.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { quotaPage } from "../../../whatif/questions/quota/quota-page.ts";
 import {
   type QuotaProject,

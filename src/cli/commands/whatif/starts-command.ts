@@ -3,7 +3,7 @@ import { isoInstant } from "../../../kernel/calendar.ts";
 import { MINUTE } from "../../../kernel/time.ts";
 import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
-import { questionSummary } from "../../../whatif/question/question-summary.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { MAX_POOL, type PoolTarget, smallestPool } from "../../../whatif/questions/starts/smallest-pool.ts";
 import { startsPage } from "../../../whatif/questions/starts/starts-page.ts";
 import {

@@ -1,6 +1,6 @@
 import { CsvScanner } from "../../../traffic/recorded/formats/csv-scanner.ts";
 import { textAt } from "../../../traffic/recorded/rows/cells.ts";
-import type { GapQueryRun } from "./gap-query-run.ts";
+import type { GapQueryRun } from "./gap-sql-run.ts";
 
 const DEFAULT_PORTS = { http: "8123", https: "8443" } as const;
 /** As much of an error as fits into a line or two. */

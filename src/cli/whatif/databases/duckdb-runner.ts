@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { CliError } from "../../terminal/cli-error.ts";
-import type { GapQueryRun } from "./gap-query-run.ts";
+import type { GapQueryRun } from "./gap-sql-run.ts";
 
 const PROGRESS_EVERY_MS = 250;
 const MIB = 1024 ** 2;

@@ -4,7 +4,7 @@ import { CliError } from "../../terminal/cli-error.ts";
 import { openGapFiles } from "../gap-files.ts";
 import { type OpenedTraces, openTraces } from "../open-traffic.ts";
 import { type TraceOptions, WORLD_OPTIONS } from "../trace-options.ts";
-import { type FromOption, openDatabase } from "./gap-database.ts";
+import { type FromOption, openDatabase } from "./gap-sql-database.ts";
 
 /** What a curve is computed from: traces or a world, gap rows, or a table of a database. */
 export type CurveInputOptions = Omit<TraceOptions, "from"> & {

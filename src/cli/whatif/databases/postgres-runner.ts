@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { GapQueryRun } from "./gap-query-run.ts";
+import type { GapQueryRun } from "./gap-sql-run.ts";
 
 const KIB = 1_024;
 /** `work_mem` has at least this size. */

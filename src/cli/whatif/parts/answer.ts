@@ -1,6 +1,6 @@
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
-import type { Question } from "../../../whatif/question/question.ts";
-import type { ReplayJob } from "../../../whatif/question/replay-jobs.ts";
+import type { Question } from "../../../whatif/input/question.ts";
+import type { ReplayJob } from "../../../whatif/input/replay-jobs.ts";
 import type { ReplayOutcome } from "../../../whatif/replay/replay-outcome.ts";
 import type { CoveredTraffic } from "../../../whatif/trace/traffic-summary.ts";
 import type { InputSummary } from "../open-traffic.ts";

@@ -1,5 +1,5 @@
 import { MergeError, shardsInOrder } from "../../../scenario/report/merge-reports.ts";
-import { mergeReplays } from "../../../whatif/question/replay-jobs.ts";
+import { mergeReplays } from "../../../whatif/input/replay-jobs.ts";
 import { outcomeFrom, type ReplayOutcome } from "../../../whatif/replay/replay-outcome.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import type { InputSummary } from "../open-traffic.ts";

@@ -2,15 +2,15 @@ import { type Command, Option } from "commander";
 import { MAX_SHARDS, type Shard } from "../../../kernel/shard.ts";
 import { digestOf } from "../../queue/packed-job.ts";
 import type { PartResult } from "../../queue/part-result.ts";
+import { openQueue } from "../../queue/queue-pool.ts";
+import { showQueueProgress } from "../../queue/queue-progress.ts";
+import { queueOption } from "../../queue/redis-link.ts";
 import {
   addQueueKeyOptions,
   type QueueKeyOptions,
   type QueuePlace,
   queuePlaceFrom,
-} from "../../queue/queue-key.ts";
-import { openQueue } from "../../queue/queue-pool.ts";
-import { showQueueProgress } from "../../queue/queue-progress.ts";
-import { queueOption } from "../../queue/redis-link.ts";
+} from "../../queue/signing-key.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { integerParser } from "../../terminal/option-parsers.ts";
 import { repeatArgs } from "../manifest.ts";

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import type { Shard } from "../../../kernel/shard.ts";
-import { needsFleetGaps } from "../../../whatif/question/replay-jobs.ts";
+import { needsFleetGaps } from "../../../whatif/input/replay-jobs.ts";
 import { plainOutcome, type ReplayOutcome } from "../../../whatif/replay/replay-outcome.ts";
 import { trafficWithin } from "../../../whatif/trace/known-traffic.ts";
-import type { QueuePlace } from "../../queue/queue-key.ts";
+import type { QueuePlace } from "../../queue/signing-key.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import { print } from "../../terminal/print.ts";

@@ -1,6 +1,6 @@
 import { SECOND, type SimTime } from "../../../kernel/time.ts";
+import type { Profile } from "../../catalog/defaults-and-limits.ts";
 import { type Plan, refuseByPlan } from "../../catalog/plan.ts";
-import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
 import { accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import type { ActivePhase, Compute } from "../../model/compute.ts";
 import type { Context } from "../../model/context.ts";

@@ -1,5 +1,5 @@
 import type { SimTime } from "../../../kernel/time.ts";
-import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../catalog/defaults-and-limits.ts";
 import { type Activity, type PendingLoad, toPendingLoad } from "../../model/activity.ts";
 import { type CacheStatistics, cacheCapacity, countBlocks, EMPTY_CACHE } from "../../model/cache.ts";
 import type { ActivePhase, Compute, RunningLoad, ScalingState } from "../../model/compute.ts";

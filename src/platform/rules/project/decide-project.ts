@@ -1,8 +1,8 @@
 import { drawId } from "../../../kernel/ids.ts";
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
+import type { Profile } from "../../catalog/defaults-and-limits.ts";
 import type { Plan } from "../../catalog/plan.ts";
 import { checkPreloadLibraries } from "../../catalog/preload-libraries.ts";
-import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
 import { ACCEPTED, accept, type Result, refuse } from "../../catalog/refusal-codes.ts";
 import { REGIONS } from "../../catalog/regions.ts";
 import { resolveSizeRange } from "../../catalog/sizes.ts";

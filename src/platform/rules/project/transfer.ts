@@ -1,6 +1,6 @@
 import { END_OF_TIME, SECOND } from "../../../kernel/time.ts";
+import type { Profile } from "../../catalog/defaults-and-limits.ts";
 import type { Plan } from "../../catalog/plan.ts";
-import type { Profile } from "../../catalog/profile-defaults-and-limits.ts";
 import { accept, type Result, refuse, type Shortfall } from "../../catalog/refusal-codes.ts";
 import { type Account, planOf } from "../../model/account.ts";
 import type { Context } from "../../model/context.ts";

@@ -1,4 +1,4 @@
-import { MAX } from "../../../limits/limits.ts";
+import { MAX } from "../../../input-limits/limits.ts";
 import type { Cells } from "../rows/cells.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 

@@ -1,4 +1,4 @@
-import { MAX } from "../../../limits/limits.ts";
+import { MAX } from "../../../input-limits/limits.ts";
 
 const LF = 10;
 export type LineVisitor = {

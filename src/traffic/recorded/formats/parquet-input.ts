@@ -9,9 +9,9 @@ import {
   parquetSchema,
 } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { MAX } from "../../../input-limits/limits.ts";
 import { isoInstant } from "../../../kernel/calendar.ts";
 import { DAY } from "../../../kernel/time.ts";
-import { MAX } from "../../../limits/limits.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import type { RowSink } from "../rows/row-sink.ts";
 import { ObjectRowReader } from "./json-input.ts";

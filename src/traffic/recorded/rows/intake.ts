@@ -1,6 +1,6 @@
+import { MAX } from "../../../input-limits/limits.ts";
 import { isoInstant } from "../../../kernel/calendar.ts";
 import { DAY, END_OF_TIME, type SimTime } from "../../../kernel/time.ts";
-import { MAX } from "../../../limits/limits.ts";
 import { type BadInputRow, BadRows } from "./bad-rows.ts";
 import { NameTable } from "./name-table.ts";
 import { RecordingError } from "./recording-error.ts";

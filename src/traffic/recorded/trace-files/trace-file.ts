@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { MAX } from "../../../limits/limits.ts";
+import { MAX } from "../../../input-limits/limits.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import {
   type ComputeTrace,

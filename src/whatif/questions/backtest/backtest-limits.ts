@@ -1,6 +1,6 @@
+import type { Question } from "../../input/question.ts";
+import { sizeSentence } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
-import type { Question } from "../../question/question.ts";
-import { sizeSentence } from "../../question/question-summary.ts";
 import type { BacktestPolicy } from "./backtest-policies.ts";
 
 export function backtestLimits(

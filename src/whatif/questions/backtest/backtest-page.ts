@@ -1,3 +1,4 @@
+import { sizeAndPriceText } from "../../input/question-summary.ts";
 import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
 import {
   coldStartWorthText,
@@ -6,7 +7,6 @@ import {
   requestsText,
   startsTakeText,
 } from "../../page/page-text.ts";
-import { sizeAndPriceText } from "../../question/question-summary.ts";
 import {
   amount,
   amountWithMargin,

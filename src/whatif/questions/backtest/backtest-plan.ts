@@ -1,6 +1,6 @@
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
-import type { Question } from "../../question/question.ts";
-import type { ReplayJob } from "../../question/replay-jobs.ts";
+import type { Question } from "../../input/question.ts";
+import type { ReplayJob } from "../../input/replay-jobs.ts";
 import { outcomeBetween, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { BacktestPolicy } from "./backtest-policies.ts";
 import type { Fold, FoldLength } from "./folds.ts";

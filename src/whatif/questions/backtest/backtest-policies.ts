@@ -2,11 +2,11 @@ import { isoInstant } from "../../../kernel/calendar.ts";
 import type { SimTime } from "../../../kernel/time.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import type { TrainedDelays } from "../../held-out/held-out.ts";
+import type { Question } from "../../input/question.ts";
+import type { ReplayJob } from "../../input/replay-jobs.ts";
 import { bestFixed, fixed, ownDelays } from "../../policies/fixed.ts";
-import { isTrainedSchedule, parsePolicy } from "../../policies/parse.ts";
+import { isTrainedSchedule, parsePolicy } from "../../policies/parse-policy.ts";
 import type { Policy } from "../../policies/policy.ts";
-import type { Question } from "../../question/question.ts";
-import type { ReplayJob } from "../../question/replay-jobs.ts";
 import { isSettable } from "../compare/comparison.ts";
 
 /** A policy that a backtest judges. */

@@ -3,8 +3,8 @@ import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import { type DayRange, dayRange } from "../../held-out/held-out-summary.ts";
 import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
+import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
-import { type QuestionSummary, questionSummary } from "../../question/question-summary.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import { type CoveredTraffic, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
 import {

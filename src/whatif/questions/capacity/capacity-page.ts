@@ -1,8 +1,8 @@
 import { DAY } from "../../../kernel/time.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
+import { profileAndPriceText } from "../../input/question-summary.ts";
 import type { PageTable, ReportPage } from "../../page/page-layout.ts";
 import { periodText, requestsText } from "../../page/page-text.ts";
-import { profileAndPriceText } from "../../question/question-summary.ts";
 import {
   amount,
   delayText,

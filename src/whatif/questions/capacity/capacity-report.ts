@@ -1,14 +1,14 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import { SECOND } from "../../../kernel/time.ts";
-import type { Profile } from "../../../platform/catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../../platform/model/cache.ts";
 import { collectParts, untilDeleted } from "../../../traffic/recorded/trace/trace.ts";
 import { DayDraws, noDrawsReason } from "../../held-out/day-draws.ts";
 import { tooManyDays } from "../../held-out/day-statistics.ts";
+import { effectiveDelay, type Question } from "../../input/question.ts";
+import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
-import { effectiveDelay, type Question } from "../../question/question.ts";
-import { type QuestionSummary, questionSummary } from "../../question/question-summary.ts";
 import { activeIntervals } from "../../replay/active-intervals.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";

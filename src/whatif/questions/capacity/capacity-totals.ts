@@ -1,5 +1,5 @@
 import { DAY, type DurationMs, HOUR, SECOND } from "../../../kernel/time.ts";
-import type { Profile } from "../../../platform/catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import { computeResources, maxConnections, type SizeRange } from "../../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../../platform/model/cache.ts";
 import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/trace.ts";

@@ -1,5 +1,5 @@
 import { type DurationMs, MINUTE } from "../../../kernel/time.ts";
-import type { Profile } from "../../../platform/catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import { maxConnections, type SizeRange } from "../../../platform/catalog/sizes.ts";
 import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";

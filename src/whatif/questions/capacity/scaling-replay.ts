@@ -1,5 +1,5 @@
 import { type DurationMs, SECOND, type SimTime } from "../../../kernel/time.ts";
-import type { Profile } from "../../../platform/catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { LoadAverage, loadUnits } from "../../../platform/model/load-average.ts";
 import {

@@ -1,6 +1,7 @@
 import { DAY } from "../../../kernel/time.ts";
 import { tooLittleReasons } from "../../choice/decision.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
+import { sizeAndPriceText } from "../../input/question-summary.ts";
 import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
 import {
   capitalized,
@@ -9,7 +10,6 @@ import {
   requestsText,
   startsTakeText,
 } from "../../page/page-text.ts";
-import { sizeAndPriceText } from "../../question/question-summary.ts";
 import type { OutcomeFigures } from "../../replay/figures.ts";
 import {
   amount,

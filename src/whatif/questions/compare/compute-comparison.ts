@@ -1,7 +1,7 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
-import type { Question } from "../../question/question.ts";
-import { type ReplayJob, type ReplayWork, replayComputes } from "../../question/replay-jobs.ts";
+import type { Question } from "../../input/question.ts";
+import { type ReplayJob, type ReplayWork, replayComputes } from "../../input/replay-jobs.ts";
 import { totalFigures } from "../../replay/figures.ts";
 import type { OutcomeDays } from "../../replay/outcome-days.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../../replay/replay-outcome.ts";

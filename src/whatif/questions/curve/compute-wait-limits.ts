@@ -8,7 +8,7 @@ import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import { dayTotals } from "../../held-out/day-totals.ts";
 import type { DayMargins, FigureMargins } from "../../held-out/margins.ts";
 import { type NamedMargins, namedMargins } from "../../held-out/named-margins.ts";
-import { isInstant, type Question } from "../../question/question.ts";
+import { isInstant, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcome } from "../../replay/replay-outcome.ts";
 import { LONGEST_DELAY_S } from "../../trace/gap-histogram.ts";

@@ -1,7 +1,7 @@
 import { MAX_COMPUTES_LISTED } from "../../gap-curve/compute-ranking.ts";
+import { isInstant, type Question } from "../../input/question.ts";
+import { sizeSentence } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
-import { isInstant, type Question } from "../../question/question.ts";
-import { sizeSentence } from "../../question/question-summary.ts";
 import { AFTER_TRACE_END } from "../../trace/traffic-summary.ts";
 
 /**

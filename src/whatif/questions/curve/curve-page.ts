@@ -3,9 +3,9 @@ import { decisionLines } from "../../choice/decision-text.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { heldOutLines, heldOutTables } from "../../held-out/held-out-page.ts";
+import { sizeAndPriceText } from "../../input/question-summary.ts";
 import type { Fact, PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
 import { coldStartWorthText, periodText, requestsText, startsTakeText } from "../../page/page-text.ts";
-import { sizeAndPriceText } from "../../question/question-summary.ts";
 import type { PointFigures } from "../../replay/figures.ts";
 import {
   amount,

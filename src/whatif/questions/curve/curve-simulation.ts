@@ -4,7 +4,7 @@ import type { ClientForm } from "../../coupled/client-forms.ts";
 import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 import { loadArrivals } from "../../coupled/load-all.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
-import { fleetSetting, type Question } from "../../question/question.ts";
+import { fleetSetting, type Question } from "../../input/question.ts";
 import { type ChosenPoint, type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 

@@ -1,9 +1,9 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import { SECOND } from "../../../kernel/time.ts";
 import { type Curve, coldStartBounds, type DelayChoice } from "../../gap-curve/curve.ts";
+import type { Question } from "../../input/question.ts";
+import { type ReplayJob, replayComputes } from "../../input/replay-jobs.ts";
 import { fixed, ownDelays } from "../../policies/fixed.ts";
-import type { Question } from "../../question/question.ts";
-import { type ReplayJob, replayComputes } from "../../question/replay-jobs.ts";
 import { outcomeFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";

@@ -4,7 +4,7 @@ import { billOf, type Costs, perMonth, startWorthS } from "../../gap-curve/costs
 import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from "../../gap-curve/curve.ts";
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
 import { bestDelay } from "../../gap-curve/optimum.ts";
-import type { Question } from "../../question/question.ts";
+import type { Question } from "../../input/question.ts";
 import { type ChosenPoint, type PointFigures, pointFigures } from "../../replay/figures.ts";
 import { meanLatencyMs } from "../../units/mean-latency.ts";
 import { withoutDelay } from "./compute-summary.ts";

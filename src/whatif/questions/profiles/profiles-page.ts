@@ -1,8 +1,8 @@
 import { DAY } from "../../../kernel/time.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
+import { sizeText } from "../../input/question-summary.ts";
 import type { PageTable, ReportPage } from "../../page/page-layout.ts";
 import { periodText, requestsText, startLengthText } from "../../page/page-text.ts";
-import { sizeText } from "../../question/question-summary.ts";
 import {
   amount,
   amountWithMargin,

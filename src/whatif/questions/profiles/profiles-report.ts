@@ -1,14 +1,14 @@
 import type { Random } from "../../../kernel/random-port.ts";
-import type { Profile } from "../../../platform/catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import { computeResources, maxConnections } from "../../../platform/catalog/sizes.ts";
 import { type ComputeArrivals, collectParts } from "../../../traffic/recorded/trace/trace.ts";
 import { type Costs, sizeOf } from "../../gap-curve/costs.ts";
 import { type Curve, curveOf, type DelayChoice, type SuspendDelay } from "../../gap-curve/curve.ts";
 import { bestDelay } from "../../gap-curve/optimum.ts";
 import { type DrawnOutcome, OutcomeMargins } from "../../held-out/outcome-margins.ts";
+import { commonValue, delaysUnder, effectiveCu, type WorldDefaults } from "../../input/question.ts";
+import { latencyText, sizeSentence } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
-import { commonValue, delaysUnder, effectiveCu, type WorldDefaults } from "../../question/question.ts";
-import { latencyText, sizeSentence } from "../../question/question-summary.ts";
 import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay } from "../../replay/replay-outcome.ts";

@@ -1,8 +1,8 @@
 import { isoInstant } from "../../../kernel/calendar.ts";
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
+import type { Question } from "../../input/question.ts";
+import { sizeSentence } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
-import type { Question } from "../../question/question.ts";
-import { sizeSentence } from "../../question/question-summary.ts";
 
 /** `horizon`: the simulated period. `days`: the number of whole recorded days. */
 export function quotaLimits(

@@ -1,3 +1,4 @@
+import { sizeText } from "../../input/question-summary.ts";
 import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
 import {
   dateText,
@@ -7,7 +8,6 @@ import {
   startsTakeText,
   truncatedTitle,
 } from "../../page/page-text.ts";
-import { sizeText } from "../../question/question-summary.ts";
 import { FEW_DAYS } from "../../units/bootstrap.ts";
 import { amount, amountWithMargin, delayPhrase, delayText, plural } from "../../units/number-format.ts";
 import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth, QuotaReport } from "./quota-report.ts";

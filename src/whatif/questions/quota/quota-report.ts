@@ -4,9 +4,9 @@ import { HOUR, SECOND, type SimTime } from "../../../kernel/time.ts";
 import { type ComputeArrivals, collectParts, type Period } from "../../../traffic/recorded/trace/trace.ts";
 import { checkPeriodLength, MAX_ARRIVALS } from "../../coupled/load-all.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
+import { fleetSetting, type Question } from "../../input/question.ts";
+import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
-import { fleetSetting, type Question } from "../../question/question.ts";
-import { type QuestionSummary, questionSummary } from "../../question/question-summary.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
 import {

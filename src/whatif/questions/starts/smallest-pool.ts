@@ -1,6 +1,6 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import { checkPeriodLength, loadArrivals } from "../../coupled/load-all.ts";
-import type { Question } from "../../question/question.ts";
+import type { Question } from "../../input/question.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { type StartsQuestion, simulateLimited } from "./starts-runs.ts";
 

@@ -1,6 +1,6 @@
+import { profileAndPriceText } from "../../input/question-summary.ts";
 import type { PageTable, ReportPage } from "../../page/page-layout.ts";
 import { minuteText, periodText, requestsText, startsTakeText } from "../../page/page-text.ts";
-import { profileAndPriceText } from "../../question/question-summary.ts";
 import {
   amount,
   amountWithMargin,

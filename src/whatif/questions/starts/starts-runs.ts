@@ -5,7 +5,7 @@ import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 import type { StartLimits } from "../../coupled/start-limiter.ts";
 import { sizeOf } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
-import { effectiveDelay, fleetSetting, type Question } from "../../question/question.ts";
+import { effectiveDelay, fleetSetting, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
 import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";

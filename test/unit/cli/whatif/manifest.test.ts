@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { capacityCommand } from "../../../../src/cli/commands/whatif/capacity-command.ts";
 import { compareCommand } from "../../../../src/cli/commands/whatif/compare-command.ts";
 import { repeatCommand, resolvedQuestionFlags } from "../../../../src/cli/whatif/manifest.ts";
-import { questionFrom } from "../../../../src/whatif/question/question.ts";
+import { questionFrom } from "../../../../src/whatif/input/question.ts";
 import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
 import { builtInProfile } from "../../../../src/whatif/units/prices.ts";
 import { DAY, traceOf } from "../../../support/traces.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { MAX } from "../../../../src/limits/limits.ts";
+import { MAX } from "../../../../src/input-limits/limits.ts";
 import { LoginLimit } from "../../../../src/postgres/login/login-limit.ts";
 import { startupMessage } from "../../../../src/postgres/protocol/messages.ts";
 import { answerOf, openFuzzedGateway } from "../../../support/fuzzed-gateway.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX } from "../../../../src/limits/limits.ts";
+import { MAX } from "../../../../src/input-limits/limits.ts";
 import { parseStartup } from "../../../../src/postgres/login/startup.ts";
 import { startupMessage } from "../../../../src/postgres/protocol/messages.ts";
 import { expectHolds } from "../../../support/properties.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX } from "../../../../src/limits/limits.ts";
+import { MAX } from "../../../../src/input-limits/limits.ts";
 import { csvInput } from "../../../../src/traffic/recorded/formats/csv-input.ts";
 import { CsvScanner } from "../../../../src/traffic/recorded/formats/csv-scanner.ts";
 import { BAD_ROWS_SHOWN } from "../../../../src/traffic/recorded/rows/bad-rows.ts";

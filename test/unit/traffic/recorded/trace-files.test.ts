@@ -26,8 +26,8 @@ import { SpillFile } from "../../../../src/traffic/recorded/trace-files/spill.ts
 import { TraceFile } from "../../../../src/traffic/recorded/trace-files/trace-file.ts";
 import { estimateTraceBytes } from "../../../../src/traffic/recorded/trace-files/trace-writer.ts";
 import { curveOf, pointAt } from "../../../../src/whatif/gap-curve/curve.ts";
-import { questionFrom } from "../../../../src/whatif/question/question.ts";
-import { fleetGapsOf } from "../../../../src/whatif/question/replay-jobs.ts";
+import { questionFrom } from "../../../../src/whatif/input/question.ts";
+import { fleetGapsOf } from "../../../../src/whatif/input/replay-jobs.ts";
 import { trafficOf } from "../../../../src/whatif/trace/known-traffic.ts";
 import { expectHolds } from "../../../support/properties.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { trafficFromFile } from "../../../../src/cli/whatif/trace-files.ts";
-import { PROFILES } from "../../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../../../src/platform/catalog/defaults-and-limits.ts";
 import { randomFrom } from "../../../../src/simulation/random.ts";
 import { collectParts, PART_LENGTH } from "../../../../src/traffic/recorded/trace/trace.ts";
 import { TraceFile } from "../../../../src/traffic/recorded/trace-files/trace-file.ts";
@@ -15,8 +15,8 @@ import {
   pointAt,
   type SuspendDelay,
 } from "../../../../src/whatif/gap-curve/curve.ts";
-import { questionFrom } from "../../../../src/whatif/question/question.ts";
-import { fleetGapsOf, replayComputes } from "../../../../src/whatif/question/replay-jobs.ts";
+import { questionFrom } from "../../../../src/whatif/input/question.ts";
+import { fleetGapsOf, replayComputes } from "../../../../src/whatif/input/replay-jobs.ts";
 import { capacityReport } from "../../../../src/whatif/questions/capacity/capacity-report.ts";
 import { comparisonJobs } from "../../../../src/whatif/questions/compare/comparison.ts";
 import { simulateDelays } from "../../../../src/whatif/questions/curve/curve-simulation.ts";

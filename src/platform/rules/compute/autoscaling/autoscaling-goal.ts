@@ -1,5 +1,5 @@
 import { type DurationMs, SECOND } from "../../../../kernel/time.ts";
-import type { Profile } from "../../../catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../catalog/sizes.ts";
 
 /** D: the agent reads the metrics of a compute this often. A: the first time this long after its start. */

@@ -1,5 +1,5 @@
 import { HOUR, type SimTime } from "../../../../kernel/time.ts";
-import type { Profile } from "../../../catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../catalog/defaults-and-limits.ts";
 import { accept, type Result, refuse } from "../../../catalog/refusal-codes.ts";
 import type { SizeRange } from "../../../catalog/sizes.ts";
 import type { ActivePhase, Compute, LoadReading, RunningLoad, ScalingState } from "../../../model/compute.ts";

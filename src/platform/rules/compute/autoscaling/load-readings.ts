@@ -1,5 +1,5 @@
 import type { SimTime } from "../../../../kernel/time.ts";
-import type { Profile } from "../../../catalog/profile-defaults-and-limits.ts";
+import type { Profile } from "../../../catalog/defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../../catalog/sizes.ts";
 import type { ActivePhase, LoadReading } from "../../../model/compute.ts";
 

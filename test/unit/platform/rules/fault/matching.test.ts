@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PROFILES } from "../../../../../src/platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../../../../src/platform/catalog/defaults-and-limits.ts";
 import {
   type Fault,
   type FaultTarget,

@@ -1,4 +1,4 @@
-import { PROFILES } from "../../platform/catalog/profile-defaults-and-limits.ts";
+import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 import { DEFAULT_SUSPEND_TIMEOUT, suspendDelaySeconds } from "../../platform/rules/compute/autosuspend.ts";
 import type { KnownCompute } from "../trace/world-traffic.ts";

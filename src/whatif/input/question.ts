@@ -5,7 +5,7 @@ import {
   DEFAULT_PROFILE,
   type Profile,
   type ProfileName,
-} from "../../platform/catalog/profile-defaults-and-limits.ts";
+} from "../../platform/catalog/defaults-and-limits.ts";
 import { type Costs, sizeOf } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";

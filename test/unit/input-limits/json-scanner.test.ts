@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type JsonExcess, JsonScanner } from "../../../src/limits/json-scanner.ts";
+import { type JsonExcess, JsonScanner } from "../../../src/input-limits/json-scanner.ts";
 import { expectHolds } from "../../support/properties.ts";
 
 /** What a scanner that reads byte by byte finds. */

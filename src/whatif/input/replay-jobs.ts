@@ -3,7 +3,7 @@ import { isOfShard, type Shard } from "../../kernel/shard.ts";
 import type { DurationMs } from "../../kernel/time.ts";
 import { collectParts, eachPart, type Period } from "../../traffic/recorded/trace/trace.ts";
 import { sizeOf } from "../gap-curve/costs.ts";
-import { parsePolicy } from "../policies/parse.ts";
+import { parsePolicy } from "../policies/parse-policy.ts";
 import { createReplay, type Replay } from "../replay/experiment.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, gapsOf, mergeGaps } from "../trace/gaps.ts";

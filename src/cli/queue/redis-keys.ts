@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../server/version.ts";
-import type { QueueKey } from "./queue-key.ts";
+import type { QueueKey } from "./signing-key.ts";
 
 /** The prefix of every key in Redis. */
 export const PREFIX = "standin";

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "commander";
 import type { SimTime } from "../../../kernel/time.ts";
 import { TextCells } from "../../../traffic/recorded/rows/cells.ts";
-import { type ComputePart, gapQuery } from "../../../whatif/trace/gap-query.ts";
 import { gapRowSink } from "../../../whatif/trace/gap-row-reader.ts";
+import { type ComputePart, gapQuery } from "../../../whatif/trace/gap-sql.ts";
 import { GapTable } from "../../../whatif/trace/gap-table.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { parseInstantOption } from "../../terminal/option-parsers.ts";
@@ -11,7 +11,7 @@ import { openGapTable } from "../gap-files.ts";
 import type { InputOptions } from "../import-options.ts";
 import type { OpenedTraces } from "../open-traffic.ts";
 import type { PeriodOptions } from "../question-options.ts";
-import type { GapQueryRun } from "./gap-query-run.ts";
+import type { GapQueryRun } from "./gap-sql-run.ts";
 
 /** A database that counts gaps, as `--from` names it. */
 export type DatabaseAddress = { readonly kind: "duckdb" | "postgres" | "clickhouse"; readonly url: string };

@@ -1,4 +1,4 @@
-import type { ComputePart } from "../../../whatif/trace/gap-query.ts";
+import type { ComputePart } from "../../../whatif/trace/gap-sql.ts";
 
 /** What runs a query. It must not change the database. */
 export type GapQueryRun = {

@@ -2,7 +2,7 @@ import type { ClientError } from "../protocol/messages.ts";
 import type { ServedSession } from "./served-compute.ts";
 
 /** The session of an admitted client, which the world can end at any time, also before it has an engine. */
-export class AdmittedSession implements ServedSession {
+export class EndableSession implements ServedSession {
   readonly #onEnd: (error: ClientError) => void;
   #close: ((error: ClientError) => void) | undefined;
   #ended: ClientError | undefined;

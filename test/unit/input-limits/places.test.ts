@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Places } from "../../../src/limits/places.ts";
+import { Places } from "../../../src/input-limits/limited-places.ts";
 
 test("places are given in the order of the requests, and a full queue takes nobody", async () => {
   const places = new Places(2, 2);
