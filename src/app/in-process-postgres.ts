@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { RunStatement } from "../control-api/http/sql-fields.ts";
+import { messageOf } from "../kernel/message-of.ts";
 import type { DescribeBranchData, FindWritten } from "../platform/model/data-description.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { type DataUsage, DEFAULT_MAX_DATA } from "../postgres/data/data-limit.ts";
@@ -66,7 +67,7 @@ export async function openInProcessPostgres(
   };
   const warn = (message: string) => process.emitWarning(`standin: ${message}`);
   const port = new PostgresPort(worlds, options, {
-    error: (error, message) => warn(`${message}: ${error instanceof Error ? error.message : String(error)}`),
+    error: (error, message) => warn(`${message}: ${messageOf(error)}`),
     warn,
     info: () => undefined,
   });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { MAX } from "../input-limits/limits.ts";
+import { messageOf } from "../kernel/message-of.ts";
 import { findLoneSurrogate, findReservedName } from "../kernel/text.ts";
 import type { Result } from "../platform/catalog/refusal-codes.ts";
 import {
@@ -92,11 +93,7 @@ export function parseJsonBody(
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return fail(
-      badRequest(
-        `the request body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,
-      ),
-    );
+    return fail(badRequest(`the request body is not valid JSON: ${messageOf(error)}`));
   }
   const reserved = RESERVED_NAME.test(text) ? findReservedName(value) : undefined;
   if (reserved !== undefined) {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { type TestAPI, test as vitestTest } from "vitest";
 import { recordWorld } from "../cli/history/record-world.ts";
+import { messageOf } from "../kernel/message-of.ts";
 import type { StandinOptions } from "./create-options.ts";
 import { createStandin } from "./create-standin.ts";
 import type { Standin } from "./standin-world.ts";
@@ -94,7 +95,7 @@ async function writeScenario(
       `standin: wrote the requests of "${testName}" to ${out}; repeat them with: npx standin run ${relative(process.cwd(), out)}\n`,
     );
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     process.stderr.write(`standin: no scenario of "${testName}": ${reason}\n`);
   }
 }

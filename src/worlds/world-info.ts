@@ -1,3 +1,4 @@
+import { messageOf } from "../kernel/message-of.ts";
 import type { HostedWorld } from "./hosted-world.ts";
 import type { StoredWorldInfo, WorldInfo } from "./world-handle.ts";
 
@@ -20,7 +21,7 @@ export function infoOf(
       seq: 0,
       historyId: "",
       sizeBytes: 0,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     };
   }
 }

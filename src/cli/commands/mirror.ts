@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";
+import { messageOf } from "../../kernel/message-of.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import { PublicApi, printable } from "../../remote/client/public-api.ts";
 import type { Inventory, Omission } from "../../remote/mirror/inventory.ts";
@@ -156,9 +157,7 @@ function writeOutput(out: string, text: string): void {
   } catch (error) {
     // Check first: rmSync throws if the parent of the path is a file, even with `force`.
     if (existsSync(temporaryPath)) rmSync(temporaryPath, { force: true });
-    throw new CliError(
-      `--out ${out}: cannot write the file: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CliError(`--out ${out}: cannot write the file: ${messageOf(error)}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { dirname, resolve } from "node:path";
 import { styleText } from "node:util";
 import { InvalidArgumentError } from "commander";
+import { messageOf } from "../../kernel/message-of.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { githubReport } from "../../scenario/report/github.ts";
 import { htmlReport } from "../../scenario/report/html.ts";
@@ -131,10 +132,7 @@ function wrapWriteErrors(path: string, work: () => void): void {
     mkdirSync(dirname(path), { recursive: true });
     work();
   } catch (error) {
-    throw new CliError(
-      `--reporter: cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`,
-      true,
-    );
+    throw new CliError(`--reporter: cannot write ${path}: ${messageOf(error)}`, true);
   }
 }
 

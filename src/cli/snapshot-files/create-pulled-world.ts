@@ -3,6 +3,7 @@ import { copyFileSync } from "node:fs";
 import { copyFile, open } from "node:fs/promises";
 import { httpDestination } from "../../app/http-destination.ts";
 import { MIGRATIONS_FOLDER } from "../../app/package-root.ts";
+import { messageOf } from "../../kernel/message-of.ts";
 import { divergeCopy } from "../../store/file/diverge-copy.ts";
 import { readFileInfo } from "../../store/file/world-snapshot.ts";
 import type { MoveDestination } from "../../worlds/moves/world-move.ts";
@@ -71,7 +72,7 @@ async function sendWorld(
   } catch (error) {
     // The answer to a completion may be lost.
     if ((await destination?.settle(historyId).catch(() => false)) === true) return;
-    throw new CliError(error instanceof Error ? error.message : String(error));
+    throw new CliError(messageOf(error));
   } finally {
     progress.end();
   }

@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../../kernel/message-of.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { printError } from "../terminal/print.ts";
 import { ObjectStoreError } from "./object-error.ts";
@@ -85,7 +86,7 @@ async function withAttempts<T>(
       return await work();
     } catch (error) {
       if (signal.aborted) throw new CliError("interrupted; nothing was changed");
-      const text = `${request}: ${error instanceof Error ? error.message : String(error)}`;
+      const text = `${request}: ${messageOf(error)}`;
       if (!isTransient(error)) throw new CliError(`${text}${adviceFor(error)}`);
       if (attempt === MAX_ATTEMPTS) throw new CliError(`${text} (attempt ${attempt} of ${MAX_ATTEMPTS})`);
       const delayMs = firstDelayMs * 2 ** (attempt - 1);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { messageOf } from "../../kernel/message-of.ts";
 import { CliError } from "./cli-error.ts";
 import { TextTooLarge } from "./read-text.ts";
 
@@ -57,7 +58,5 @@ export async function withStandardInput<T>(
 function inputError(error: unknown, signal: AbortSignal): CliError {
   if (signal.aborted) return new CliError("interrupted");
   if (error instanceof TextTooLarge) return new CliError(`standard input ${error.message}`);
-  return new CliError(
-    `cannot read standard input: ${error instanceof Error ? error.message : String(error)}`,
-  );
+  return new CliError(`cannot read standard input: ${messageOf(error)}`);
 }

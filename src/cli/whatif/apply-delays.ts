@@ -1,3 +1,4 @@
+import { messageOf } from "../../kernel/message-of.ts";
 import type { ControlApi } from "../../remote/client/control-api.ts";
 import { apiErrorOf, type PublicApi, printable } from "../../remote/client/public-api.ts";
 import { listEndpoints, listProjects } from "../../remote/mirror/inventory.ts";
@@ -67,7 +68,7 @@ export async function setDelays(
     const response = await calls
       .change(project, "PATCH", `${project}/endpoints/${compute}`, updateBody(delay))
       .catch((error: unknown) => {
-        throw reject(error instanceof Error ? error.message : String(error));
+        throw reject(messageOf(error));
       });
     if (!isSuccess(response))
       throw reject(`${response.status} ${api.sanitize(apiErrorOf(response).message ?? "")}`.trimEnd());

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { messageOf } from "../../kernel/message-of.ts";
 import { INPUT_FORMATS, type InputFormat } from "../../traffic/recorded/formats/formats.ts";
 import { type ColumnMapping, parseMapping } from "../../traffic/recorded/rows/column-mapping.ts";
 import { NUMBER_UNITS, type NumberUnit } from "../../traffic/recorded/rows/decimal.ts";
@@ -64,6 +65,6 @@ export function parseMappingOption(text: string): ColumnMapping {
   try {
     return parseMapping(text);
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError(messageOf(error));
   }
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { basename, join } from "node:path";
 import { styleText } from "node:util";
 import type { Command } from "commander";
+import { messageOf } from "../../kernel/message-of.ts";
 import { RANDOM_INSTANTS_NOTE } from "../../traffic/recorded/formats/minute-counts.ts";
 import {
   type Chart,
@@ -100,9 +101,7 @@ function writing(out: string, write: () => void): void {
     write();
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(
-      `--out ${out}: cannot write the report: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CliError(`--out ${out}: cannot write the report: ${messageOf(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { messageOf } from "../../kernel/message-of.ts";
 
 export type Notice = {
   readonly id: number;
@@ -35,7 +36,7 @@ export async function attempt<T>(action: () => Promise<T>, done?: string): Promi
     if (done !== undefined) notify("done", done);
     return result;
   } catch (error) {
-    notify("error", error instanceof Error ? error.message : String(error));
+    notify("error", messageOf(error));
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { messageOf } from "../../kernel/message-of.ts";
 import { isReadOnly } from "../client/mode.ts";
 import { control } from "../client/request.ts";
 import type { PolicyFigures, WhatIfAnswer } from "../client/types.ts";
@@ -37,7 +38,7 @@ export function WhatIf() {
       });
     } catch (error) {
       answer.value = undefined;
-      failure.value = error instanceof Error ? error.message : String(error);
+      failure.value = messageOf(error);
     }
   };
   useEffect(() => {

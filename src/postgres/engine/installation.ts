@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { messageOf } from "../../kernel/message-of.ts";
 import { EngineError } from "./engine.ts";
 import { type OsUser, spawnAs } from "./os-user.ts";
 
@@ -103,7 +104,7 @@ function packagedDirectory(): PackagedDirectory {
     createPackageLinks(native);
     return { binDirectory: join(native, "bin") };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return {
       problem: `the npm package ${name} has no symbolic links, and they cannot be created: ${reason}; run "npm rebuild ${name}" as the owner of the package, or name another directory with --engine-bin`,
     };

@@ -1,5 +1,6 @@
 import { isMap, isNode, LineCounter, type ParsedNode, parseDocument } from "yaml";
 import type * as z from "zod";
+import { messageOf } from "../../kernel/message-of.ts";
 import { findLoneSurrogate } from "../../kernel/text.ts";
 
 /** A place in a file, and what is wrong there. `line` and `column` count from 1. */
@@ -55,7 +56,7 @@ export class SourceDocument {
         ],
       };
     } catch (error) {
-      return { problems: [this.#problem(0, error instanceof Error ? error.message : String(error))] };
+      return { problems: [this.#problem(0, messageOf(error))] };
     }
   }
 

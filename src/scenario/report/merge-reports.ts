@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { messageOf } from "../../kernel/message-of.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { CouldNotRun, ReportedVerdict } from "../run/verdict.ts";
 
@@ -71,7 +72,7 @@ export function parseShardReport(text: string, source: string): ShardReport {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new MergeError(`${source}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new MergeError(`${source}: is not JSON: ${messageOf(error)}`);
   }
   const { success, data, error } = report.safeParse(value);
   if (!success) {

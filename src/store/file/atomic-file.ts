@@ -11,6 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 
 /** Where a file is written before it is moved to `path`. A file found there at startup is unfinished. */
@@ -92,7 +93,7 @@ export function syncEntry(path: string): void {
   try {
     syncFile(dirname(path));
   } catch (error) {
-    throw new OutcomeUnknown(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new OutcomeUnknown(messageOf(error), { cause: error });
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "../../kernel/message-of.ts";
 import type { BranchData } from "../../platform/model/branch-data.ts";
 import { SCHEMA_VERSION, schemaVersionOf } from "../tables/format-version.ts";
 import { asCorruptFile } from "../tables/journal-checksum.ts";
@@ -44,7 +45,7 @@ export function readFileInfo(path: string): FileInfo {
     }
   } catch (error) {
     const cause = asCorruptFile(error);
-    return { ...unknown, error: cause instanceof Error ? cause.message : String(cause) };
+    return { ...unknown, error: messageOf(cause) };
   }
 }
 

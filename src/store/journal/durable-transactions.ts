@@ -1,4 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown, type SteppedWrite } from "../../simulation/journal.ts";
 import { cutWal } from "./wal-file.ts";
 
@@ -113,7 +114,7 @@ export class DurableTransactions {
       rollback();
       this.undoFailedCommit();
     } catch {
-      throw new OutcomeUnknown(failure instanceof Error ? failure.message : String(failure), {
+      throw new OutcomeUnknown(messageOf(failure), {
         cause: failure,
       });
     }

@@ -1,5 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
 import { utcDateOf, weekdayOf } from "../../kernel/calendar.ts";
+import { messageOf } from "../../kernel/message-of.ts";
 import { DAY, MINUTE, type SimTime } from "../../kernel/time.ts";
 import type { ArrivalTimes } from "./arrival-times.ts";
 import type { TimeZone } from "./time-zone.ts";
@@ -63,7 +64,7 @@ export function parseCron(
     };
     return { schedule };
   } catch (error) {
-    return { problem: `${CRON_RULE}: ${error instanceof Error ? error.message : String(error)}` };
+    return { problem: `${CRON_RULE}: ${messageOf(error)}` };
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "../../kernel/message-of.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { HostClock } from "../../simulation/host-clock.ts";
@@ -10,7 +11,7 @@ import { SecretBox } from "../secret-box.ts";
 import { StoreUnavailable } from "../world-handle.ts";
 import type { History, OpenHistory } from "../world-storage.ts";
 import { endClients } from "./end-clients.ts";
-import { describeCorruption, messageOf } from "./store-failure.ts";
+import { describeCorruption } from "./store-failure.ts";
 
 export type HostedWorldOptions = {
   readonly name: string;

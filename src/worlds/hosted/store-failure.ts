@@ -1,3 +1,4 @@
+import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { LostChanges } from "../../store/file/lost-changes.ts";
 import type { CorruptFile } from "../../store/tables/journal-checksum.ts";
@@ -8,10 +9,6 @@ export function describeCorruption(world: string, error: CorruptFile): string {
   if (error instanceof LostChanges)
     return `acknowledged changes of world "${world}" are missing: ${error.message}; ${restore}; or accept the loss: standin serve --accept-loss ${world}`;
   return `the file of world "${world}" is damaged (${error.message}); ${restore}`;
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The error of work that failed in the store. Such work has changed nothing unless `done` says otherwise. */

@@ -1,10 +1,11 @@
+import { messageOf } from "../../kernel/message-of.ts";
 import { OutcomeUnknown } from "../../simulation/journal.ts";
 import { isIoFailure } from "../../store/journal/file-failure.ts";
 import { asCorruptFile, CorruptFile } from "../../store/tables/journal-checksum.ts";
 import { StoreUnavailable, type WorldDiagnostics } from "../world-handle.ts";
 import type { History } from "../world-storage.ts";
 import { type HostedWorldOptions, type LiveWorld, openLiveWorld } from "./live-world.ts";
-import { describeCorruption, messageOf, storeUnavailable } from "./store-failure.ts";
+import { describeCorruption, storeUnavailable } from "./store-failure.ts";
 
 /**
  * Opens, replaces and closes the history of a world. It is opened on first use, and again after a failure:

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { messageOf } from "../../../kernel/message-of.ts";
 import type { SimTime } from "../../../kernel/time.ts";
 import { TextCells } from "../../../traffic/recorded/rows/cells.ts";
 import { gapRowSink } from "../../../whatif/trace/gap-row-reader.ts";
@@ -108,9 +109,7 @@ async function gapTableOf(
   } catch (error) {
     if (signal.aborted) throw new CliError("interrupted");
     if (error instanceof CliError) throw error;
-    throw new CliError(
-      `--from ${withoutPassword(url)}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CliError(`--from ${withoutPassword(url)}: ${messageOf(error)}`);
   } finally {
     progress.end();
   }

@@ -11,6 +11,7 @@ import {
 import { compressors } from "hyparquet-compressors";
 import { MAX } from "../../../input-limits/limits.ts";
 import { isoInstant } from "../../../kernel/calendar.ts";
+import { messageOf } from "../../../kernel/message-of.ts";
 import { DAY } from "../../../kernel/time.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import type { RowSink } from "../rows/row-sink.ts";
@@ -170,8 +171,6 @@ async function withInputError<T>(read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (error instanceof RecordingError) throw error;
-    throw new RecordingError(
-      `is damaged, or not readable as Parquet: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new RecordingError(`is damaged, or not readable as Parquet: ${messageOf(error)}`);
   }
 }
