@@ -1,4 +1,4 @@
-import type { EventTypeOf, RecordedEvent } from "../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../platform/model/events.ts";
 import type { Operation } from "../platform/model/operation.ts";
 import { applyOperationEvent } from "../platform/rules/operation/evolve-operation.ts";
 
@@ -25,20 +25,7 @@ export function foldOperation(operations: Map<string, Operation>, event: Recorde
 
 /** Events that leave all operations as they are. */
 type ChangesNoOperation =
-  | EventTypeOf<
-      | "account"
-      | "apiKey"
-      | "project"
-      | "record"
-      | "branch"
-      | "role"
-      | "database"
-      | "snapshot"
-      | "compute"
-      | "activity"
-      | "span"
-      | "fault"
-    >
+  | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "compute" | "activity" | "span" | "fault">
   | "WorldCreated"
   | "WorldConfigured";
 

@@ -1,6 +1,6 @@
 import type { SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import type { World } from "../../platform/world/world.ts";
 import { Lane } from "./lane.ts";
@@ -183,7 +183,7 @@ export class LaneFold {
 /** Events that change nothing that a timeline shows. */
 type IsNotDrawn =
   | "SpanBegan"
-  | EventTypeOf<"account" | "apiKey" | "project" | "record" | "branch" | "role" | "database" | "snapshot">
+  | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch">
   | "WorldCreated"
   | "WorldConfigured"
   | "OperationRetried"

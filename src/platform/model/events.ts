@@ -37,6 +37,11 @@ type EventsByNoun = {
  */
 export type Event = EventsByNoun[keyof EventsByNoun];
 
+/** Who may do what, and what is only stored for callers. */
+export type AccessNoun = "account" | "apiKey" | "record";
+/** What is in a branch, and copies of it. */
+export type ContentNoun = "role" | "database" | "snapshot";
+
 /** The types of all events of these nouns. */
 export type EventTypeOf<Noun extends keyof EventsByNoun> = EventsByNoun[Noun]["type"];
 

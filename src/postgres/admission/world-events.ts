@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { changesContent } from "../../platform/rules/branch/content-history.ts";
 import type { WorldData } from "../data/world-data.ts";
 import { CLIENT_ERRORS } from "../protocol/errors.ts";
@@ -83,9 +83,7 @@ export class WorldEvents {
 
 /** Events that need no action in this switch: they change no engine, or only what is checked after it. */
 type ConcernsNoSession =
-  | EventTypeOf<
-      "account" | "apiKey" | "project" | "record" | "role" | "database" | "operation" | "activity" | "fault"
-    >
+  | EventTypeOf<AccessNoun | "project" | "role" | "database" | "operation" | "activity" | "fault">
   | "WorldCreated"
   | "WorldConfigured"
   | "BranchBecameReady"

@@ -1,4 +1,4 @@
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { suspendsCompute } from "../../platform/model/operation.ts";
 
 /** The source name of activity from steps. */
@@ -97,19 +97,7 @@ function withoutEarlier(scheduling: Decision | undefined): Decision | undefined 
 
 /** Events that neither are work of clients nor begin or end an operation. */
 type LeadsToNothing =
-  | EventTypeOf<
-      | "world"
-      | "account"
-      | "apiKey"
-      | "project"
-      | "record"
-      | "branch"
-      | "role"
-      | "database"
-      | "snapshot"
-      | "compute"
-      | "fault"
-    >
+  | EventTypeOf<AccessNoun | ContentNoun | "world" | "project" | "branch" | "compute" | "fault">
   | "SpanBegan"
   | "OperationStarted"
   | "OperationRetried"

@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
 import { isComputeVisible } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
@@ -282,7 +282,7 @@ function stateOf(world: World, id: string, metrics: ReadonlyMap<string, ComputeM
 
 /** Events that are counted as events, and change no other metric. */
 type ChangesNoMetric =
-  | EventTypeOf<"account" | "apiKey" | "record" | "role" | "database" | "snapshot" | "span" | "fault">
+  | EventTypeOf<AccessNoun | ContentNoun | "span" | "fault">
   | "WorldCreated"
   | "WorldConfigured"
   | "ProjectUpdated"

@@ -1,5 +1,5 @@
 import { isoInstant } from "../../kernel/calendar.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { nameOfTarget } from "../../platform/model/fault.ts";
 import type { Labels } from "../file/labels.ts";
 import type { FaultMark, OperationInterval } from "./run-figures.ts";
@@ -79,20 +79,7 @@ function end(interval: Interval, status: OperationInterval["status"], at: number
 
 /** Events that a report of a run does not draw. */
 type IsNotDrawn =
-  | EventTypeOf<
-      | "world"
-      | "account"
-      | "apiKey"
-      | "project"
-      | "record"
-      | "branch"
-      | "role"
-      | "database"
-      | "snapshot"
-      | "compute"
-      | "activity"
-      | "span"
-    >
+  | EventTypeOf<AccessNoun | ContentNoun | "world" | "project" | "branch" | "compute" | "activity" | "span">
   | "OperationStarted"
   | "OperationRetried"
   | "FaultSet"

@@ -2,7 +2,7 @@ import { isoInstant } from "../../kernel/calendar.ts";
 import { omitUndefined } from "../../kernel/omit-undefined.ts";
 import type { Activity } from "../../platform/model/activity.ts";
 import type { ApiKey } from "../../platform/model/api-key.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { FaultDefinition } from "../../platform/model/fault.ts";
 import type { SpanData } from "../../platform/model/span.ts";
 
@@ -116,7 +116,7 @@ function spanDataBody({ writtenBytes, transferredBytes, logicalSizeBytes }: Span
 
 /** Events that a public request or the world itself causes. */
 type CausedByNoControlCall =
-  | EventTypeOf<"project" | "record" | "branch" | "role" | "database" | "snapshot" | "compute" | "operation">
+  | EventTypeOf<ContentNoun | "project" | "record" | "branch" | "compute" | "operation">
   | "WorldCreated"
   | "ApiKeyRemoved"
   | "ActivityDropped";

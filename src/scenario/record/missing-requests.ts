@@ -1,5 +1,5 @@
 import type { SimTime } from "../../kernel/time.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { RequestLogEntry } from "../../simulation/request-log.ts";
 
@@ -175,11 +175,9 @@ class Expirations {
 /** Events that neither set nor carry out an expiration. */
 type ChangesNoExpiration =
   | EventTypeOf<
+      | AccessNoun
       | "world"
-      | "account"
-      | "apiKey"
       | "project"
-      | "record"
       | "role"
       | "database"
       | "compute"

@@ -1,5 +1,5 @@
 import { isoInstant } from "../../kernel/calendar.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { nameOfTarget } from "../../platform/model/fault.ts";
 import type { Labels } from "../file/labels.ts";
 import type { Decision } from "../measure/event-causes.ts";
@@ -80,7 +80,7 @@ function detailsOf(event: RecordedEvent): string[] {
 
 /** Events that are described by their type alone. */
 type HasNoDetails =
-  | EventTypeOf<"world" | "account" | "apiKey" | "record">
+  | EventTypeOf<AccessNoun | "world">
   | "SnapshotCreated"
   | "SnapshotRenamed"
   | "SnapshotDeleted"

@@ -1,4 +1,4 @@
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { Expectation, MeasureName } from "../file/expectation.ts";
 
 /** Whether every event changes the measure. */
@@ -41,7 +41,7 @@ const ARRIVAL_EVENTS = ["ActivityRecorded", "ComputeStartFailed", "ComputeDelete
 const REFUSAL_EVENTS = ["ActivityDropped", "ComputeStartFailed", "ComputeDeleted"] as const;
 /** Events that change no measure except the number of events. */
 type ChangesNoMeasure =
-  | EventTypeOf<"account" | "apiKey" | "record" | "role" | "database" | "snapshot" | "span" | "fault">
+  | EventTypeOf<AccessNoun | ContentNoun | "span" | "fault">
   | "WorldCreated"
   | "WorldConfigured"
   | "ProjectUpdated"

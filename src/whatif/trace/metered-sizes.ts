@@ -1,7 +1,7 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { PROFILES } from "../../platform/catalog/defaults-and-limits.ts";
 import { type SizeRange, sizeForLoad } from "../../platform/catalog/sizes.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
 
 /** The metered usage of a compute. */
@@ -129,18 +129,6 @@ export class MeteredSizes {
 
 /** Events that change neither the size of a compute nor whether it is active. */
 type ChangesNoSize =
-  | EventTypeOf<
-      | "account"
-      | "apiKey"
-      | "project"
-      | "record"
-      | "branch"
-      | "role"
-      | "database"
-      | "snapshot"
-      | "operation"
-      | "span"
-      | "fault"
-    >
+  | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "operation" | "span" | "fault">
   | "ActivityScheduled"
   | "ActivityDropped";

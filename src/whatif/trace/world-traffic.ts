@@ -1,6 +1,6 @@
 import { END_OF_TIME, type SimTime } from "../../kernel/time.ts";
 import type { Compute } from "../../platform/model/compute.ts";
-import type { EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
+import type { AccessNoun, ContentNoun, EventTypeOf, RecordedEvent } from "../../platform/model/events.ts";
 import { type JournalEvent, JournalRows } from "../../traffic/recorded/formats/journal-rows.ts";
 import { Intake } from "../../traffic/recorded/rows/intake.ts";
 import { ArrivalBuffer } from "./arrival-buffer.ts";
@@ -179,18 +179,7 @@ function isTrafficEvent(event: RecordedEvent): event is RecordedEvent & JournalE
 
 /** Events that neither change what is known of a compute nor whether it can be reached. */
 type ChangesNoCompute =
-  | EventTypeOf<
-      | "account"
-      | "apiKey"
-      | "record"
-      | "role"
-      | "database"
-      | "snapshot"
-      | "operation"
-      | "activity"
-      | "span"
-      | "fault"
-    >
+  | EventTypeOf<AccessNoun | ContentNoun | "operation" | "activity" | "span" | "fault">
   | "WorldCreated"
   | "WorldConfigured"
   | "ProjectCreated"
@@ -214,19 +203,7 @@ type ChangesNoCompute =
 
 /** Events that neither are traffic nor end any. */
 type ChangesNoTraffic =
-  | EventTypeOf<
-      | "account"
-      | "apiKey"
-      | "project"
-      | "record"
-      | "branch"
-      | "role"
-      | "database"
-      | "snapshot"
-      | "operation"
-      | "span"
-      | "fault"
-    >
+  | EventTypeOf<AccessNoun | ContentNoun | "project" | "branch" | "operation" | "span" | "fault">
   | "WorldCreated"
   | "WorldConfigured"
   | "ComputeCreated"
