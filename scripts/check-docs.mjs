@@ -1,5 +1,5 @@
-// Checks what the pages for developers say about the repository: each file, folder and npm script that they name exists, and
-// each type of the glossary is defined in the file that the glossary names.
+// Checks what the pages for developers say about the repository: each file, folder and npm script that they name exists,
+// each type of the glossary is defined in the file that the glossary names, and each example of code is in its file.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -10,6 +10,7 @@ const PAGES = [
   "docs/explanation/reliability.md",
   "docs/glossary.md",
   "docs/evidence.md",
+  "docs/patterns.md",
   ...readdirSync("docs/explanation/decisions").map((name) => `docs/explanation/decisions/${name}`),
 ];
 /** Where a path of a page may begin. */
@@ -65,6 +66,13 @@ for (const page of PAGES) {
       }
     }
   }
+}
+// An example of code has its file on the line before, and is in that file.
+const blocks = readFileSync("docs/patterns.md", "utf8").matchAll(/^`([^`\n]+)`\n\n```ts\n(.*?)\n```$/gms);
+for (const [, path, code] of blocks) {
+  checked += 1;
+  if (!existsSync(path) || !readFileSync(path, "utf8").includes(`${code}\n`))
+    problems.push(`docs/patterns.md: ${path} does not contain:\n${code}`);
 }
 for (const [index, line] of readFileSync("docs/glossary.md", "utf8").split("\n").entries()) {
   const [, , , type, file] = line.split("|").map((cell) => cell.trim().replaceAll("`", ""));
