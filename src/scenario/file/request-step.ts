@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { documented, duration, strictObject } from "../../traffic/generated/pattern-fields.ts";
+import { captureFrom } from "./capture.ts";
 import { label } from "./world-schema.ts";
 
 const retry = strictObject({
@@ -55,17 +56,7 @@ export const requestStep = strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .meta(documented("expected values in the answer, by path", { "branch.name": "main" })),
-  capture: z
-    .record(
-      z.string().regex(/^[a-z][a-z0-9_]*$/, "must consist of a-z, 0-9 and _, and start with a letter"),
-      z.string(),
-    )
-    .optional()
-    .meta(
-      documented("values to capture from the answer, by path, for use as {name} in later steps", {
-        dev: "branch.id",
-      }),
-    ),
+  capture: captureFrom("answer", { dev: "branch.id" }),
   retry: retry
     .optional()
     .meta(documented("repeats the request, as clients do", { on: [423], every: "3s", times: 5 })),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { documented, positiveDuration, strictObject } from "../../traffic/generated/pattern-fields.ts";
+import { captureFrom } from "./capture.ts";
 
 const SQLSTATE_RULE = 'must be a SQLSTATE of five characters in quotes, such as "23505"';
 
@@ -57,17 +58,7 @@ export const sqlStep = strictObject({
     .regex(/^[0-9A-Z]{5}$/, SQLSTATE_RULE)
     .optional()
     .meta(documented("expected error, by its SQLSTATE (default: no error)", "23505")),
-  capture: z
-    .record(
-      z.string().regex(/^[a-z][a-z0-9_]*$/, "must consist of a-z, 0-9 and _, and start with a letter"),
-      z.string(),
-    )
-    .optional()
-    .meta(
-      documented("values to capture from the rows, by path, for use as {name} in later steps", {
-        order: "0.id",
-      }),
-    ),
+  capture: captureFrom("rows", { order: "0.id" }),
 });
 
 export type SqlStep = z.output<typeof sqlStep>;

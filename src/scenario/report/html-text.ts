@@ -1,17 +1,4 @@
-import { escapeControls } from "../../kernel/text.ts";
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** A text for HTML content and for quoted attributes. */
-export function escapeHtml(text: string): string {
-  return escapeControls(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
-}
+import { escapeHtml } from "../../kernel/escape-html.ts";
 
 /** A table; cells are HTML. */
 export function htmlTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {

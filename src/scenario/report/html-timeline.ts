@@ -1,8 +1,8 @@
 import { isoInstant } from "../../kernel/calendar.ts";
+import { escapeHtml } from "../../kernel/escape-html.ts";
 import { DAY, HOUR, MINUTE, SECOND, type SimTime } from "../../kernel/time.ts";
 import type { ComputeTimeline, OperationInterval } from "../measure/run-figures.ts";
 import type { Verdict } from "../run/verdict.ts";
-import { escapeHtml } from "./html-text.ts";
 import { instantOf } from "./instants.ts";
 
 /** Width of a lane in its own units; it stretches to the width of the page. */

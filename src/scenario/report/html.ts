@@ -1,7 +1,8 @@
+import { escapeHtml } from "../../kernel/escape-html.ts";
 import { formatMeasurement, type MeasureName } from "../file/expectation.ts";
 import type { CouldNotRun, RunFailure, Verdict } from "../run/verdict.ts";
 import { RUN_REPORT_STYLE } from "./html-style.ts";
-import { escapeHtml, htmlTable } from "./html-text.ts";
+import { htmlTable } from "./html-text.ts";
 import { htmlTimeline } from "./html-timeline.ts";
 import { explanationLines, marginText, runTitle } from "./pretty.ts";
 

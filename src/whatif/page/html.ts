@@ -1,4 +1,4 @@
-import { escapeControls } from "../../kernel/text.ts";
+import { escapeHtml } from "../../kernel/escape-html.ts";
 import { plural } from "../units/number-format.ts";
 import { REPORT_STYLE } from "./html-style.ts";
 import {
@@ -148,17 +148,4 @@ function limitsHtml(limits: ReportLimits): string {
     return `<div class="limit ${kind}"><h3>${LIMIT_TITLES[kind]}</h3>${sentences}</div>`;
   });
   return `<details class="limits">\n<summary>How far to trust these figures</summary>\n<div class="columns">\n${parts.join("\n")}\n</div>\n</details>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** Names come from traces, so they must not become markup. */
-function escapeHtml(text: string): string {
-  return escapeControls(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,9 +1,8 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Shard } from "../../../kernel/shard.ts";
 import { noTrainingReason } from "../../../whatif/held-out/day-statistics.ts";
 import type { Question } from "../../../whatif/input/question.ts";
 import { questionSummary } from "../../../whatif/input/question-summary.ts";
-import { POLICY_FORMS } from "../../../whatif/policies/parse-policy.ts";
 import { BACKTEST_DEFAULTS, backtestPolicy } from "../../../whatif/questions/backtest/backtest-policies.ts";
 import { FOLD_DAYS, type Fold, type FoldLength, foldsOf } from "../../../whatif/questions/backtest/folds.ts";
 import { type FoldTraining, foldTraining } from "../../../whatif/questions/backtest/training.ts";
@@ -11,12 +10,12 @@ import type { LongGaps } from "../../../whatif/trace/long-gaps.ts";
 import { meanLatencyMs } from "../../../whatif/units/mean-latency.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
-import { RepeatableOption } from "../../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
 import { type OpenedTraces, openTraces } from "../../whatif/open-traffic.ts";
 import { addQueueOptions, checkedQueue, type QueueOptions } from "../../whatif/parts/queued-answer.ts";
 import { runAnswer } from "../../whatif/parts/run-answer.ts";
+import { POLICIES_HELP, policyOption } from "../../whatif/policy-option.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -56,10 +55,10 @@ export function backtestCommand(): Command {
         .default("week" satisfies FoldLength),
     )
     .addOption(
-      new RepeatableOption(
-        "--policy <name>",
+      policyOption(
         `policy to judge besides the current setting, the platform's default, ${BACKTEST_DEFAULTS.join(", ")}; repeatable, see below`,
-      ).argParser(addPolicy),
+        backtestPolicy,
+      ),
     )
     .addOption(workersOption())
     .addOption(shardOption());
@@ -72,8 +71,7 @@ Policies are trained on all days before each fold. best-fixed:fleet is one delay
 all computes, best-fixed:compute one for each, and shrunk one for each that is
 shrunk towards the one for all. schedule:trained is trained until the fold begins.
 
-Policies:
-${POLICY_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
+${POLICIES_HELP}
 
 Examples:
   $ standin whatif backtest fleet.standin-trace --present 300
@@ -163,14 +161,5 @@ function foldsOrError<T>(work: () => T): T {
     return work();
   } catch (error) {
     return rethrowRangeError(error);
-  }
-}
-
-function addPolicy(text: string, previous: readonly string[] | undefined): readonly string[] {
-  try {
-    return [...(previous ?? []), backtestPolicy(text).name];
-  } catch (error) {
-    if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
-    throw error;
   }
 }

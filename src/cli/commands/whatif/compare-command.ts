@@ -1,15 +1,15 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Shard } from "../../../kernel/shard.ts";
 import { DEFAULTS, MAX_REPLICATIONS } from "../../../whatif/input/question.ts";
 import { questionSummary } from "../../../whatif/input/question-summary.ts";
-import { POLICY_FORMS, parsePolicy } from "../../../whatif/policies/parse-policy.ts";
+import { parsePolicy } from "../../../whatif/policies/parse-policy.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
 import { integerParser } from "../../terminal/option-parsers.ts";
-import { RepeatableOption } from "../../terminal/options.ts";
 import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
 import { addQueueOptions, checkedQueue, type QueueOptions } from "../../whatif/parts/queued-answer.ts";
 import { runAnswer } from "../../whatif/parts/run-answer.ts";
+import { POLICIES_HELP, policyOption } from "../../whatif/policy-option.ts";
 import {
   addOutputOptions,
   addQuestionOptions,
@@ -47,10 +47,10 @@ export function compareCommand(): Command {
   addTraceOptions(command);
   addQuestionOptions(command)
     .addOption(
-      new RepeatableOption(
-        "--policy <name>",
+      policyOption(
         `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,
-      ).argParser(addPolicy),
+        parsePolicy,
+      ),
     )
     .addOption(
       new Option("--replications <n>", "number of replications of each policy that uses randomness")
@@ -64,8 +64,7 @@ export function compareCommand(): Command {
     .addHelpText(
       "after",
       `
-Policies:
-${POLICY_FORMS.map(({ form, meaning }) => `  ${form.padEnd(40)} ${meaning}`).join("\n")}
+${POLICIES_HELP}
 
 Examples:
   $ standin whatif compare fleet.csv --policy fixed:300 --policy hybrid --policy clairvoyant
@@ -108,14 +107,5 @@ async function runCompare(
     );
   } finally {
     opened.close();
-  }
-}
-
-function addPolicy(text: string, previous: readonly string[] | undefined): readonly string[] {
-  try {
-    return [...(previous ?? []), parsePolicy(text).name];
-  } catch (error) {
-    if (error instanceof RangeError) throw new InvalidArgumentError(error.message);
-    throw error;
   }
 }
