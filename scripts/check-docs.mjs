@@ -31,8 +31,10 @@ const folders = new Set();
 for (const entry of readdirSync(".", { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath ?? entry.path, entry.name);
   if (SKIPPED.has(path.split("/")[0])) continue;
-  if (entry.isFile()) files.add(path);
-  else folders.add(path);
+  if (!entry.isFile()) continue;
+  files.add(path);
+  // A folder without files is not in the repository.
+  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) folders.add(folder);
 }
 const names = new Set([...files].map((path) => basename(path)));
 const folderNames = new Set(

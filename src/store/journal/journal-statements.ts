@@ -1,6 +1,10 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { and, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from "drizzle-orm";
+import { toSnakeCase } from "drizzle-orm/casing";
 import type { SimTime } from "../../kernel/time.ts";
 import type { CheckpointPosition } from "../../simulation/journal.ts";
+import { checkpoints, operations, world } from "../tables/schema.ts";
+import { once, parametersFor, query, textOf } from "../tables/statement.ts";
 
 export type CheckpointRow = {
   readonly seq: number;
@@ -11,10 +15,85 @@ export type CheckpointRow = {
 
 export type JournalStatements = ReturnType<typeof prepareJournalStatements>;
 
+const parameter = sql.placeholder;
+const POSITION = { seq: checkpoints.seq, at: checkpoints.at };
+const bySeq = lte(checkpoints.seq, parameter("seq"));
+const byTime = lte(checkpoints.at, parameter("at"));
+
+/** All columns of the one row of a world, besides its key. */
+const { id: _, ...worldColumns } = getTableColumns(world);
+const WORLD_VALUES = ["settings", "numbers", "clock", "seq", "at", "now", "chain", "checksum"] as const;
+
+const texts = once(() => ({
+  writeWorld: textOf(
+    query
+      .insert(world)
+      .values({ ...parametersFor(world), id: 1 })
+      .onConflictDoUpdate({
+        target: world.id,
+        set: Object.fromEntries(
+          Object.keys(worldColumns).map((name) => [name, sql`excluded.${sql.identifier(toSnakeCase(name))}`]),
+        ),
+      }),
+    ...WORLD_VALUES,
+  ),
+  operationsAfter: textOf(
+    query
+      .select({ number: operations.number, updatedAt: operations.updatedAt })
+      .from(operations)
+      .where(gt(operations.number, parameter("after")))
+      .orderBy(operations.number)
+      .limit(parameter("limit")),
+    ...["after", "limit"],
+  ),
+  deleteOperations: textOf(
+    query
+      .delete(operations)
+      .where(
+        and(
+          gt(operations.number, parameter("after")),
+          lte(operations.number, parameter("upTo")),
+          lt(operations.updatedAt, parameter("before")),
+          inArray(operations.status, ["finished", "failed", "cancelled"]),
+        ),
+      ),
+    ...["after", "upTo", "before"],
+  ),
+  checkpointAt: textOf(
+    query
+      .select()
+      .from(checkpoints)
+      .where(eq(checkpoints.seq, parameter("seq"))),
+    "seq",
+  ),
+  checkpointBySeq: textOf(
+    query.select().from(checkpoints).where(bySeq).orderBy(desc(checkpoints.seq)).limit(1),
+    "seq",
+  ),
+  checkpointByTime: textOf(
+    query.select().from(checkpoints).where(byTime).orderBy(desc(checkpoints.seq)).limit(1),
+    "at",
+  ),
+  newestCheckpoint: textOf(query.select(POSITION).from(checkpoints).orderBy(desc(checkpoints.seq)).limit(1)),
+  checkpointPositionBySeq: textOf(
+    query.select(POSITION).from(checkpoints).where(bySeq).orderBy(desc(checkpoints.seq)).limit(1),
+    "seq",
+  ),
+  checkpointPositionByTime: textOf(
+    query.select(POSITION).from(checkpoints).where(byTime).orderBy(desc(checkpoints.seq)).limit(1),
+    "at",
+  ),
+  insertCheckpoint: textOf(
+    query.insert(checkpoints).values(parametersFor(checkpoints)).onConflictDoNothing(),
+    ...["seq", "at", "chain", "world"],
+  ),
+  deleteCheckpoints: textOf(query.delete(checkpoints).where(lt(checkpoints.seq, parameter("seq"))), "seq"),
+}));
+
 /** The statements of a journal, prepared once for each connection. */
 export function prepareJournalStatements(sqlite: BetterSqlite3.Database) {
-  const prepare = <Row, Parameters extends unknown[]>(source: string) =>
-    sqlite.prepare<Parameters, Row>(source);
+  const prepare = <Row, Parameters extends unknown[]>(text: string) => sqlite.prepare<Parameters, Row>(text);
+  const text = texts();
   return {
     savepoint: prepare("SAVEPOINT beside_history"),
     release: prepare("RELEASE beside_history"),
@@ -22,36 +101,16 @@ export function prepareJournalStatements(sqlite: BetterSqlite3.Database) {
     size: prepare<{ bytes: number }, []>(
       "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
     ),
-    writeWorld: prepare(
-      `INSERT INTO world (id, settings, numbers, clock, seq, at, now, chain, checksum) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, numbers = excluded.numbers, clock = excluded.clock,
-         seq = excluded.seq, at = excluded.at, now = excluded.now, chain = excluded.chain, checksum = excluded.checksum`,
-    ),
-    operationsAfter: prepare<{ number: number; updated_at: SimTime }, [number, number]>(
-      "SELECT number, updated_at FROM operations WHERE number > ? ORDER BY number LIMIT ?",
-    ),
-    deleteOperations: prepare<unknown, [number, number, SimTime]>(
-      `DELETE FROM operations WHERE number > ? AND number <= ? AND updated_at < ? AND status IN ('finished', 'failed', 'cancelled')`,
-    ),
-    checkpointAt: prepare<CheckpointRow, [number]>("SELECT * FROM checkpoints WHERE seq = ?"),
-    checkpointBySeq: prepare<CheckpointRow, [number]>(
-      "SELECT * FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    checkpointByTime: prepare<CheckpointRow, [SimTime]>(
-      "SELECT * FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    newestCheckpoint: prepare<CheckpointPosition, []>(
-      "SELECT seq, at FROM checkpoints ORDER BY seq DESC LIMIT 1",
-    ),
-    checkpointPositionBySeq: prepare<CheckpointPosition, [number]>(
-      "SELECT seq, at FROM checkpoints WHERE seq <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    checkpointPositionByTime: prepare<CheckpointPosition, [SimTime]>(
-      "SELECT seq, at FROM checkpoints WHERE at <= ? ORDER BY seq DESC LIMIT 1",
-    ),
-    insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(
-      "INSERT OR IGNORE INTO checkpoints (seq, at, chain, world) VALUES (?, ?, ?, ?)",
-    ),
-    deleteCheckpoints: prepare<unknown, [number]>("DELETE FROM checkpoints WHERE seq < ?"),
+    writeWorld: prepare(text.writeWorld),
+    operationsAfter: prepare<{ number: number; updated_at: SimTime }, [number, number]>(text.operationsAfter),
+    deleteOperations: prepare<unknown, [number, number, SimTime]>(text.deleteOperations),
+    checkpointAt: prepare<CheckpointRow, [number]>(text.checkpointAt),
+    checkpointBySeq: prepare<CheckpointRow, [number]>(text.checkpointBySeq),
+    checkpointByTime: prepare<CheckpointRow, [SimTime]>(text.checkpointByTime),
+    newestCheckpoint: prepare<CheckpointPosition, []>(text.newestCheckpoint),
+    checkpointPositionBySeq: prepare<CheckpointPosition, [number]>(text.checkpointPositionBySeq),
+    checkpointPositionByTime: prepare<CheckpointPosition, [SimTime]>(text.checkpointPositionByTime),
+    insertCheckpoint: prepare<unknown, [number, SimTime, number, Buffer]>(text.insertCheckpoint),
+    deleteCheckpoints: prepare<unknown, [number]>(text.deleteCheckpoints),
   };
 }
