@@ -7,6 +7,8 @@ import type { HistoryOrigin } from "../../simulation/journal.ts";
 import type { ClockMode, ClockState } from "../../simulation/world-clock.ts";
 import { CorruptFile, checksumOf } from "../tables/journal-checksum.ts";
 import { readHistoryRow, writeHistoryRow } from "../tables/journal-row.ts";
+import { world } from "../tables/schema.ts";
+import { textOfWriteRow } from "../tables/statement.ts";
 import { prepareReader, RowWriter } from "../tables/stored-tables.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
 import { readWorldRow, type WorldRow } from "./read-world.ts";
@@ -98,9 +100,5 @@ function writeWorldRow(
     now,
     chain,
   ];
-  sqlite
-    .prepare(
-      "UPDATE world SET settings = ?, numbers = ?, clock = ?, seq = ?, at = ?, now = ?, chain = ?, checksum = ?",
-    )
-    .run(...values, checksumOf(values));
+  sqlite.prepare(textOfWriteRow(world)).run(...values, checksumOf(values));
 }

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type BetterSqlite3 from "better-sqlite3";
+import { getTableColumns } from "drizzle-orm";
 import type { SimTime } from "../../kernel/time.ts";
 import type { HourlyUsage } from "../../platform/model/usage-totals.ts";
 import type { WorldSettings } from "../../platform/model/world-settings.ts";
@@ -10,6 +11,8 @@ import type { JournalHead } from "../journal/batch-writer.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { CorruptFile, checksumOf } from "../tables/journal-checksum.ts";
 import { readHistoryRow } from "../tables/journal-row.ts";
+import { world as worldTable } from "../tables/schema.ts";
+import { once, query, textOf } from "../tables/statement.ts";
 import { prepareReader, readAllRowsInSteps, runSteps, tableName } from "../tables/stored-tables.ts";
 
 /** The state of a world outside its tables. */
@@ -20,12 +23,16 @@ export type WorldRow = JournalHead & {
   readonly now: SimTime;
 };
 
+const worldRow = once(() => {
+  const { id: _, ...columns } = getTableColumns(worldTable);
+  return { text: textOf(query.select(columns).from(worldTable)) };
+});
+
 /** The single world row; `undefined` for a world that has not been created yet. */
 export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefined {
-  const row = sqlite
-    .prepare("SELECT settings, numbers, clock, seq, at, now, chain, checksum FROM world")
-    .raw()
-    .get() as [string, string, string, number, number, number, number, number] | undefined;
+  const row = sqlite.prepare(worldRow().text).raw().get() as
+    | [string, string, string, number, number, number, number, number]
+    | undefined;
   if (row === undefined) return undefined;
   const [settings, numbers, clock, seq, at, now, chain, checksum] = row;
   if (checksumOf(row.slice(0, -1)) !== checksum) throw new CorruptFile("the world row is damaged");

@@ -1,9 +1,20 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import type BetterSqlite3 from "better-sqlite3";
+import { eq, sql } from "drizzle-orm";
 import { type ApiKey, REVOKED_HASH_DIGITS, type RevokedHash } from "../../platform/model/api-key.ts";
 import type { Checkpoint } from "../../simulation/checkpoint.ts";
 import { rechain } from "../journal/rechain.ts";
 import type { StoredEvent } from "../tables/journal-checksum.ts";
+import {
+  apiKeys,
+  apiKeyUses,
+  branchData,
+  checkpoints,
+  requests,
+  revokedHashes,
+  secrets,
+} from "../tables/schema.ts";
+import { query, textOf } from "../tables/statement.ts";
 import { connectToCurrent, type OpenOptions } from "./open-world.ts";
 import { checkpointAndClose } from "./sqlite-connection.ts";
 
@@ -20,12 +31,17 @@ export function redactSecrets(
   const sqlite = connectToCurrent(path, options);
   try {
     sqlite.transaction(() => {
-      sqlite.exec("DELETE FROM secrets; DELETE FROM api_key_uses; DELETE FROM requests");
-      if (options.keepsBranchData !== true) sqlite.exec("DELETE FROM branch_data");
+      const emptied = [
+        secrets,
+        apiKeyUses,
+        requests,
+        ...(options.keepsBranchData === true ? [] : [branchData]),
+      ];
+      for (const table of emptied) sqlite.exec(textOf(query.delete(table)));
       sqlite.function("hash_of", { deterministic: true }, (id: unknown) => replacementHash(Number(id)));
-      sqlite.exec(
-        `UPDATE api_keys SET hash = hash_of(id); UPDATE revoked_hashes SET hash = substr(hash_of(key_id), 1, ${REVOKED_HASH_DIGITS})`,
-      );
+      sqlite.exec(textOf(query.update(apiKeys).set({ hash: sql`hash_of(${apiKeys.id})` })));
+      const removedHash = sql`substr(hash_of(${revokedHashes.keyId}), 1, ${REVOKED_HASH_DIGITS})`;
+      sqlite.exec(textOf(query.update(revokedHashes).set({ hash: removedHash })));
       redactCheckpoints(sqlite, replacementHash);
       rechain(sqlite, (event) => redactEvent(event, replacementHash));
     })();
@@ -67,18 +83,24 @@ export function withoutRemovedHash<E extends RemovedKey>(
 }
 
 function redactCheckpoints(sqlite: BetterSqlite3.Database, replacementHash: ReplacementHash): void {
-  const update = sqlite.prepare("UPDATE checkpoints SET world = ? WHERE seq = ?");
-  const read = sqlite.prepare<[number], Buffer>("SELECT world FROM checkpoints WHERE seq = ?").pluck();
-  for (const seq of sqlite.prepare<[], number>("SELECT seq FROM checkpoints").pluck().all()) {
+  const isAt = eq(checkpoints.seq, sql.placeholder("seq"));
+  const written = query.update(checkpoints).set({ world: sql`${sql.placeholder("world")}` });
+  const update = sqlite.prepare(textOf(written.where(isAt), "world", "seq"));
+  const { seq: position, world } = checkpoints;
+  const read = sqlite
+    .prepare<[number], Buffer>(textOf(query.select({ world }).from(checkpoints).where(isAt), "seq"))
+    .pluck();
+  const all = sqlite.prepare<[], number>(textOf(query.select({ position }).from(checkpoints))).pluck();
+  for (const seq of all.all()) {
     const checkpoint = JSON.parse(gunzipSync(read.get(seq) as Buffer).toString()) as Checkpoint;
-    const apiKeys = (checkpoint.tables["apiKeys"] as ApiKey[]).map((apiKey) => ({
+    const keys = (checkpoint.tables["apiKeys"] as ApiKey[]).map((apiKey) => ({
       ...apiKey,
       hash: replacementHash(apiKey.id),
     }));
-    const revokedHashes = ((checkpoint.tables["revokedHashes"] ?? []) as RevokedHash[]).map((revoked) =>
-      withoutRemovedHash(revoked, replacementHash),
+    const revoked = ((checkpoint.tables["revokedHashes"] ?? []) as RevokedHash[]).map((one) =>
+      withoutRemovedHash(one, replacementHash),
     );
-    const tables = { ...checkpoint.tables, apiKeys, revokedHashes };
+    const tables = { ...checkpoint.tables, apiKeys: keys, revokedHashes: revoked };
     update.run(gzipSync(JSON.stringify({ ...checkpoint, tables })), seq);
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
+import { gt, max, sql } from "drizzle-orm";
 import type { Change } from "../../kernel/change-set.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { Operation } from "../../platform/model/operation.ts";
@@ -11,8 +12,12 @@ import { RequestRows } from "../journal/request-rows.ts";
 import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { CorruptFile } from "../tables/journal-checksum.ts";
+import { apiKeyUses, checkpoints, operations } from "../tables/schema.ts";
+import { query, textOf } from "../tables/statement.ts";
 import { compareRows, RowWriter, tableName } from "../tables/stored-tables.ts";
 import type { WorldRow } from "./read-world.ts";
+
+const after = sql.placeholder("after");
 
 /** Rows read, deleted or written between two pauses: ten milliseconds. */
 const ROWS_PER_PORTION = 1_000;
@@ -38,8 +43,8 @@ export async function rewindHistory(
   const finished = wasReset ? finishedOperations(journal, seq) : [];
   const chain = journal.chainAt(seq);
   if (chain === undefined) throw new CorruptFile(`event ${seq} is missing`);
-  sqlite.prepare("DELETE FROM checkpoints WHERE seq > ?").run(seq);
-  sqlite.prepare("DELETE FROM api_key_uses WHERE last_used_at > ?").run(now);
+  sqlite.prepare(textOf(query.delete(checkpoints).where(gt(checkpoints.seq, after)), "after")).run(seq);
+  sqlite.prepare(textOf(query.delete(apiKeyUses).where(gt(apiKeyUses.lastUsedAt, after)), "after")).run(now);
   new RequestRows(sqlite).deleteAfter(now);
   await deleteEventsAfter(sqlite, seq, row.seq);
   for (const name of JOURNALED_TABLES) {
@@ -60,7 +65,9 @@ export async function rewindHistory(
 /** Whether a reset happened after the point. It deletes all operations, so one from before the point tells. */
 async function hasReset(sqlite: BetterSqlite3.Database, { seq, at }: World, head: number): Promise<boolean> {
   const oldest = sqlite
-    .prepare<[], SimTime>("SELECT created_at FROM operations ORDER BY rowid LIMIT 1")
+    .prepare<[], SimTime>(
+      textOf(query.select({ at: operations.createdAt }).from(operations).orderBy(operations.number).limit(1)),
+    )
     .pluck()
     .get();
   if (oldest !== undefined && oldest < at) return false;
@@ -97,9 +104,11 @@ async function rewindHourlyUsage(sqlite: BetterSqlite3.Database, { hourlyUsage }
 }
 
 async function deleteOperationsAfter(sqlite: BetterSqlite3.Database, number: number): Promise<void> {
-  const table = tableName("operations");
-  const newest = sqlite.prepare<[], number | null>(`SELECT max(number) FROM ${table}`).pluck().get() ?? 0;
-  const remove = sqlite.prepare<[number]>(`DELETE FROM ${table} WHERE number > ?`);
+  const last = textOf(query.select({ number: max(operations.number) }).from(operations));
+  const newest = sqlite.prepare<[], number | null>(last).pluck().get() ?? 0;
+  const remove = sqlite.prepare<[number]>(
+    textOf(query.delete(operations).where(gt(operations.number, after)), "after"),
+  );
   for (let to = newest; to > number; ) {
     to = Math.max(to - ROWS_PER_PORTION, number);
     remove.run(to);

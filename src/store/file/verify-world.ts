@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type BetterSqlite3 from "better-sqlite3";
+import { gt, sql } from "drizzle-orm";
 import type { SimTime } from "../../kernel/time.ts";
 import type { RecordedEvent } from "../../platform/model/events.ts";
 import type { Operation } from "../../platform/model/operation.ts";
@@ -13,11 +14,24 @@ import { SqliteJournal } from "../journal/sqlite-journal.ts";
 import { StoredEvents } from "../journal/stored-events.ts";
 import { FIRST_VERSION_WITHOUT_PENDING_WORK, SCHEMA_VERSION } from "../tables/format-version.ts";
 import { asCorruptFile, CorruptFile } from "../tables/journal-checksum.ts";
+import { checkpoints } from "../tables/schema.ts";
+import { once, query, textOf } from "../tables/statement.ts";
 import { prepareReader, tableName } from "../tables/stored-tables.ts";
 import { problemsOf, readWorldRow, type WorldRow } from "./read-world.ts";
 
 /** Where a file differs from its journal, or is damaged. */
 type VerificationDifference = { readonly where: string; readonly message: string };
+
+const laterCheckpoints = once(() => ({
+  text: textOf(
+    query
+      .select({ seq: checkpoints.seq, at: checkpoints.at, chain: checkpoints.chain })
+      .from(checkpoints)
+      .where(gt(checkpoints.seq, sql.placeholder("after")))
+      .orderBy(checkpoints.seq),
+    "after",
+  ),
+}));
 
 export type Verification = {
   readonly ok: boolean;
@@ -106,7 +120,7 @@ class Verifier {
     const operations = new Map<string, Operation>();
     for (const operation of world.operations.values()) operations.set(operation.id, operation);
     const checkpoints = this.#sqlite
-      .prepare<[number], CheckpointLink>("SELECT seq, at, chain FROM checkpoints WHERE seq > ? ORDER BY seq")
+      .prepare<[number], CheckpointLink>(laterCheckpoints().text)
       .all(oldest.seq);
     this.#compare("checkpoints", `the instant of checkpoint ${oldest.seq}`, world.at, oldest.at);
     this.#count.from = oldest.seq;

@@ -1,10 +1,9 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { and, desc, eq, getTableColumns, gt, inArray, lt, lte, sql } from "drizzle-orm";
-import { toSnakeCase } from "drizzle-orm/casing";
+import { and, desc, eq, gt, inArray, lt, lte, sql } from "drizzle-orm";
 import type { SimTime } from "../../kernel/time.ts";
 import type { CheckpointPosition } from "../../simulation/journal.ts";
 import { checkpoints, operations, world } from "../tables/schema.ts";
-import { once, parametersFor, query, textOf } from "../tables/statement.ts";
+import { once, parametersFor, query, textOf, textOfWriteRow } from "../tables/statement.ts";
 
 export type CheckpointRow = {
   readonly seq: number;
@@ -20,23 +19,8 @@ const POSITION = { seq: checkpoints.seq, at: checkpoints.at };
 const bySeq = lte(checkpoints.seq, parameter("seq"));
 const byTime = lte(checkpoints.at, parameter("at"));
 
-/** All columns of the one row of a world, besides its key. */
-const { id: _, ...worldColumns } = getTableColumns(world);
-const WORLD_VALUES = ["settings", "numbers", "clock", "seq", "at", "now", "chain", "checksum"] as const;
-
 const texts = once(() => ({
-  writeWorld: textOf(
-    query
-      .insert(world)
-      .values({ ...parametersFor(world), id: 1 })
-      .onConflictDoUpdate({
-        target: world.id,
-        set: Object.fromEntries(
-          Object.keys(worldColumns).map((name) => [name, sql`excluded.${sql.identifier(toSnakeCase(name))}`]),
-        ),
-      }),
-    ...WORLD_VALUES,
-  ),
+  writeWorld: textOfWriteRow(world),
   operationsAfter: textOf(
     query
       .select({ number: operations.number, updatedAt: operations.updatedAt })

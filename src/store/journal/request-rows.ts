@@ -1,7 +1,10 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { and, desc, eq, gt, gte, lte, max, sql } from "drizzle-orm";
 import type { SimTime } from "../../kernel/time.ts";
 import type { NewRequests, RequestLogEntry, StoredRequest } from "../../simulation/request-log.ts";
 import { CorruptFile } from "../tables/journal-checksum.ts";
+import { requests as blocks } from "../tables/schema.ts";
+import { once, parametersFor, query, textOf } from "../tables/statement.ts";
 
 /** Requests are stored in blocks; a row per request would cost three times as much. */
 const REQUESTS_PER_BLOCK = 500;
@@ -93,27 +96,67 @@ function requestsIn({ number, payload }: RequestBlock): readonly RequestLogEntry
   }
 }
 
-function prepareStatements(sqlite: BetterSqlite3.Database) {
-  const prepare = <Row, Parameters extends unknown[]>(source: string) =>
-    sqlite.prepare<Parameters, Row>(source);
+const parameter = sql.placeholder;
+const BLOCK = { number: blocks.number, payload: blocks.payload };
+
+const texts = once(() => {
+  // Blocks have no gaps: the next request is in the last block that begins no later, or in the one after it.
+  const begins = query
+    .select({ number: max(blocks.number) })
+    .from(blocks)
+    .where(sql`${blocks.number} <= ${parameter("since")} + 1`);
   return {
-    newest: prepare<{ last: number }, []>("SELECT last FROM requests ORDER BY number DESC LIMIT 1"),
-    // Blocks have no gaps: the next request is in the last block that begins no later, or in the one after
-    // it.
-    next: prepare<RequestBlock, [number, number]>(
-      `SELECT number, payload FROM requests
-       WHERE number >= ifnull((SELECT max(number) FROM requests WHERE number <= ? + 1), 0) AND last > ? ORDER BY number LIMIT 1`,
+    newest: textOf(query.select({ last: blocks.last }).from(blocks).orderBy(desc(blocks.number)).limit(1)),
+    next: textOf(
+      query
+        .select(BLOCK)
+        .from(blocks)
+        .where(and(gte(blocks.number, sql`ifnull(${begins}, 0)`), gt(blocks.last, parameter("after"))))
+        .orderBy(blocks.number)
+        .limit(1),
+      ...["since", "after"],
     ),
-    at: prepare<RequestBlock, [number, number]>(
-      "SELECT number, payload FROM requests WHERE number <= ? AND last > ? ORDER BY number DESC LIMIT 1",
+    at: textOf(
+      query
+        .select(BLOCK)
+        .from(blocks)
+        .where(and(lte(blocks.number, parameter("upTo")), gt(blocks.last, parameter("after"))))
+        .orderBy(desc(blocks.number))
+        .limit(1),
+      ...["upTo", "after"],
     ),
-    after: prepare<RequestBlock, [SimTime]>(
-      "SELECT number, payload FROM requests WHERE at > ? ORDER BY number",
+    after: textOf(
+      query
+        .select(BLOCK)
+        .from(blocks)
+        .where(gt(blocks.at, parameter("at")))
+        .orderBy(blocks.number),
+      "at",
     ),
-    insert: prepare<unknown, [number, number, SimTime, string]>(
-      "INSERT INTO requests (number, last, at, payload) VALUES (?, ?, ?, ?)",
+    insert: textOf(
+      query.insert(blocks).values(parametersFor(blocks)),
+      ...["number", "last", "at", "payload"],
     ),
-    remove: prepare<unknown, [number, number]>("DELETE FROM requests WHERE number <= ? AND last <= ?"),
-    removeOne: prepare<unknown, [number]>("DELETE FROM requests WHERE number = ?"),
+    remove: textOf(
+      query
+        .delete(blocks)
+        .where(and(lte(blocks.number, parameter("number")), lte(blocks.last, parameter("last")))),
+      ...["number", "last"],
+    ),
+    removeOne: textOf(query.delete(blocks).where(eq(blocks.number, parameter("number"))), "number"),
+  };
+});
+
+function prepareStatements(sqlite: BetterSqlite3.Database) {
+  const prepare = <Row, Parameters extends unknown[]>(text: string) => sqlite.prepare<Parameters, Row>(text);
+  const text = texts();
+  return {
+    newest: prepare<{ last: number }, []>(text.newest),
+    next: prepare<RequestBlock, [number, number]>(text.next),
+    at: prepare<RequestBlock, [number, number]>(text.at),
+    after: prepare<RequestBlock, [SimTime]>(text.after),
+    insert: prepare<unknown, [number, number, SimTime, string]>(text.insert),
+    remove: prepare<unknown, [number, number]>(text.remove),
+    removeOne: prepare<unknown, [number]>(text.removeOne),
   };
 }

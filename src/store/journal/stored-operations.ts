@@ -1,6 +1,28 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { max, min, sql } from "drizzle-orm";
 import type { Operation } from "../../platform/model/operation.ts";
+import { operations } from "../tables/schema.ts";
+import { once, query, textOf } from "../tables/statement.ts";
 import { prepareReader } from "../tables/stored-tables.ts";
+
+const parameter = sql.placeholder;
+const { block, number, projectId, id, idStart } = operations;
+
+const texts = once(() => {
+  const smallest = query.select({ number: min(number) }).from(operations);
+  const largest = query.select({ number: max(number) }).from(operations);
+  return {
+    firstAndLastBlock: textOf(sql`select ${smallest} >> 14, ${largest} >> 14`),
+    ofProject: textOf(
+      sql`where ${block} = ${parameter("block")} and ${projectId} = ${parameter("project")} and ${number} < ${parameter("before")} order by ${number} desc limit ${parameter("limit")}`,
+      ...["block", "project", "before", "limit"],
+    ),
+    byId: textOf(
+      sql`where ${block} = ${parameter("block")} and ${idStart} = ${parameter("idStart")} and ${id} = ${parameter("id")}`,
+      ...["block", "idStart", "id"],
+    ),
+  };
+});
 
 /** Reads operations of a world's file, finished ones included. Searches block after block, the newest first. */
 export class StoredOperations {
@@ -10,16 +32,10 @@ export class StoredOperations {
 
   constructor(sqlite: BetterSqlite3.Database) {
     this.#firstAndLastBlock = sqlite
-      .prepare<[], [number | null, number | null]>(
-        "SELECT (SELECT min(number) >> 14 FROM operations), (SELECT max(number) >> 14 FROM operations)",
-      )
+      .prepare<[], [number | null, number | null]>(texts().firstAndLastBlock)
       .raw();
-    this.#ofProject = prepareReader(
-      sqlite,
-      "operations",
-      "WHERE block = ? AND project_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
-    );
-    this.#byId = prepareReader(sqlite, "operations", "WHERE block = ? AND id_start = ? AND id = ?");
+    this.#ofProject = prepareReader(sqlite, "operations", texts().ofProject);
+    this.#byId = prepareReader(sqlite, "operations", texts().byId);
   }
 
   /** Those of a project with a number less than `before`, newest first. */

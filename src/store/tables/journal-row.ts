@@ -1,7 +1,10 @@
 import type BetterSqlite3 from "better-sqlite3";
+import { getTableColumns } from "drizzle-orm";
 import type { SimTime } from "../../kernel/time.ts";
 import type { HistoryOrigin } from "../../simulation/journal.ts";
 import { CorruptFile, checksumOf } from "./journal-checksum.ts";
+import { history } from "./schema.ts";
+import { once, query, textOf, textOfWriteRow } from "./statement.ts";
 
 /** The identity of a file's history, and how far it is truncated. */
 export type HistoryRow = {
@@ -12,10 +15,13 @@ export type HistoryRow = {
   readonly origin?: HistoryOrigin;
 };
 
-const COLUMNS = "history_id, journal_version, forgotten_seq, operations_forgotten_before, origin";
+const texts = once(() => {
+  const { id: _, ...columns } = getTableColumns(history);
+  return { read: textOf(query.select(columns).from(history)), write: textOfWriteRow(history) };
+});
 
 export function readHistoryRow(sqlite: BetterSqlite3.Database): HistoryRow {
-  const row = sqlite.prepare(`SELECT ${COLUMNS}, checksum FROM history`).raw().get() as unknown[] | undefined;
+  const row = sqlite.prepare(texts().read).raw().get() as unknown[] | undefined;
   const checksum = row?.pop();
   if (row === undefined || checksum !== checksumOf(row)) throw new CorruptFile("the history row is damaged");
   const [historyId, journalVersion, forgottenSeq, operationsForgottenBefore, origin] = row as [
@@ -34,8 +40,8 @@ export function readHistoryRow(sqlite: BetterSqlite3.Database): HistoryRow {
   };
 }
 
-export function writeHistoryRow(sqlite: BetterSqlite3.Database, history: HistoryRow): void {
-  const { historyId, journalVersion, forgottenSeq, operationsForgottenBefore, origin } = history;
+export function writeHistoryRow(sqlite: BetterSqlite3.Database, written: HistoryRow): void {
+  const { historyId, journalVersion, forgottenSeq, operationsForgottenBefore, origin } = written;
   const row = [
     historyId,
     journalVersion,
@@ -43,7 +49,5 @@ export function writeHistoryRow(sqlite: BetterSqlite3.Database, history: History
     operationsForgottenBefore,
     origin === undefined ? null : JSON.stringify(origin),
   ];
-  sqlite
-    .prepare(`INSERT OR REPLACE INTO history (id, ${COLUMNS}, checksum) VALUES (1, ?, ?, ?, ?, ?, ?)`)
-    .run(...row, checksumOf(row));
+  sqlite.prepare(texts().write).run(...row, checksumOf(row));
 }

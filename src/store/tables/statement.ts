@@ -1,6 +1,8 @@
 import { getTableColumns, is, Param, Placeholder, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
+import { toSnakeCase } from "drizzle-orm/casing";
 import { type SQLiteColumn, SQLiteSyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { history, world } from "./schema.ts";
 
 const OPTIONS = { casing: "snake_case" } as const;
 const dialect = new SQLiteSyncDialect(OPTIONS);
@@ -36,6 +38,27 @@ export function parametersFor<T extends SQLiteTable>(table: T) {
   return Object.fromEntries(names.map((name) => [name, sql.placeholder(String(name))])) as {
     [Name in keyof T["_"]["columns"]]: Placeholder;
   };
+}
+
+/**
+ * The text of a statement that writes the only row of a table, whose key is 1. Its parameters are the other columns, in the
+ * order of the schema.
+ */
+export function textOfWriteRow(table: typeof world | typeof history): string {
+  const { id: _, ...values } = parametersFor(table) as Record<string, Placeholder>;
+  const names = Object.keys(values);
+  return textOf(
+    query
+      .insert(table)
+      .values({ ...values, id: 1 } as never)
+      .onConflictDoUpdate({
+        target: table.id,
+        set: Object.fromEntries(
+          names.map((name) => [name, sql`excluded.${sql.identifier(toSnakeCase(name))}`]),
+        ),
+      }),
+    ...names,
+  );
 }
 
 /** Calls `build` once, when its result is first needed: texts are the same for all connections. */
