@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const COMMAND = join(import.meta.dirname, "../../dist/standin.js");
 /** Longer than any command of a test takes. A command that hangs is ended and fails its test. */
-const LONGEST_COMMAND_MS = 20_000;
+const LONGEST_COMMAND_MS = 60_000;
 
 export type ReadyLine = {
   event: "ready";
@@ -104,12 +104,34 @@ export function runStandinProcess(args: readonly string[], env: Record<string, s
   return waitForExit(spawnStandin(args, env));
 }
 
-/** The output of a command that has exited. */
+/** The output of a command that has exited. One that takes too long is killed; `stderr` then says what it waited for. */
 export async function waitForExit(spawned: SpawnedCommand, longestMs = LONGEST_COMMAND_MS) {
-  const timer = setTimeout(() => spawned.kill("SIGKILL"), longestMs);
+  let late = "";
+  const timer = setTimeout(() => {
+    late = `killed after ${longestMs / 1_000} s:\n${processesBelow(spawned.process.pid)}`;
+    void spawned.kill("SIGKILL");
+  }, longestMs);
   const code = await spawned.ended;
   clearTimeout(timer);
-  return { code, stdout: spawned.stdout(), stderr: spawned.stderr() };
+  return { code, stdout: spawned.stdout(), stderr: `${spawned.stderr()}${late}` };
+}
+
+/** A process and its children, with their states and the functions of the kernel in which they wait. */
+function processesBelow(pid: number | undefined): string {
+  try {
+    const columns = ["-eo", "pid=,ppid=,stat=,wchan:24=,etimes=,args="];
+    const lines = execFileSync("ps", columns, { encoding: "utf8" }).split("\n");
+    const below = new Set([String(pid)]);
+    // Children have been started later, but numbers are used again.
+    for (let round = 0; round < 5; round += 1)
+      for (const line of lines) {
+        const [child = "", parent = ""] = line.trim().split(/\s+/);
+        if (below.has(parent)) below.add(child);
+      }
+    return lines.filter((line) => below.has(line.trim().split(/\s+/)[0] ?? "")).join("\n");
+  } catch (error) {
+    return String(error);
+  }
 }
 
 /** The environment of the tests without any `STANDIN_` variable. */
