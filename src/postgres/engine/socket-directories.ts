@@ -7,8 +7,8 @@ import type { OsUser } from "./os-user.ts";
 const ROOT = "standin-";
 
 /**
- * The directories of the sockets of this process, one for each start of Postgres. Only the user that Postgres runs as can
- * enter them, since whoever reaches a socket is the superuser.
+ * The directories of the sockets of this process, one for each start of Postgres. A connection to a socket has the rights
+ * of the superuser, so only the user that Postgres runs as can enter them.
  */
 export class SocketDirectories {
   readonly #user: OsUser | undefined;

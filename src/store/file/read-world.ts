@@ -25,12 +25,12 @@ export type WorldRow = JournalHead & {
 
 const worldRow = once(() => {
   const { id: _, ...columns } = getTableColumns(worldTable);
-  return { text: textOf(query.select(columns).from(worldTable)) };
+  return textOf(query.select(columns).from(worldTable));
 });
 
 /** The single world row; `undefined` for a world that has not been created yet. */
 export function readWorldRow(sqlite: BetterSqlite3.Database): WorldRow | undefined {
-  const row = sqlite.prepare(worldRow().text).raw().get() as
+  const row = sqlite.prepare(worldRow()).raw().get() as
     | [string, string, string, number, number, number, number, number]
     | undefined;
   if (row === undefined) return undefined;

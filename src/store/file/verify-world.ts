@@ -22,8 +22,8 @@ import { problemsOf, readWorldRow, type WorldRow } from "./read-world.ts";
 /** Where a file differs from its journal, or is damaged. */
 type VerificationDifference = { readonly where: string; readonly message: string };
 
-const laterCheckpoints = once(() => ({
-  text: textOf(
+const laterCheckpoints = once(() =>
+  textOf(
     query
       .select({ seq: checkpoints.seq, at: checkpoints.at, chain: checkpoints.chain })
       .from(checkpoints)
@@ -31,7 +31,7 @@ const laterCheckpoints = once(() => ({
       .orderBy(checkpoints.seq),
     "after",
   ),
-}));
+);
 
 export type Verification = {
   readonly ok: boolean;
@@ -119,9 +119,7 @@ class Verifier {
     const world = worldFromCheckpoint(journal.checkpointBefore({ seq: oldest.seq }));
     const operations = new Map<string, Operation>();
     for (const operation of world.operations.values()) operations.set(operation.id, operation);
-    const checkpoints = this.#sqlite
-      .prepare<[number], CheckpointLink>(laterCheckpoints().text)
-      .all(oldest.seq);
+    const checkpoints = this.#sqlite.prepare<[number], CheckpointLink>(laterCheckpoints()).all(oldest.seq);
     this.#compare("checkpoints", `the instant of checkpoint ${oldest.seq}`, world.at, oldest.at);
     this.#count.from = oldest.seq;
     this.#count.to = oldest.seq;

@@ -28,8 +28,8 @@ const BLOCK = {
   events: eventBlocks.events,
 };
 
-const blockAfter = once(() => ({
-  text: textOf(
+const blockAfter = once(() =>
+  textOf(
     query
       .select(BLOCK)
       .from(eventBlocks)
@@ -38,13 +38,13 @@ const blockAfter = once(() => ({
       .limit(1),
     "after",
   ),
-}));
+);
 
 /** Returns the block with the oldest event after an event, if it is in a block. */
 export function prepareBlockAfter(
   sqlite: BetterSqlite3.Database,
 ): BetterSqlite3.Statement<[number], StoredBlock> {
-  return sqlite.prepare(blockAfter().text);
+  return sqlite.prepare(blockAfter());
 }
 
 /** The newest events between two that mention an id. */

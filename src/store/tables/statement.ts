@@ -62,7 +62,7 @@ export function textOfWriteRow(table: typeof world | typeof history): string {
 }
 
 /** Calls `build` once, when its result is first needed: texts are the same for all connections. */
-export function once<T extends object>(build: () => T): () => T {
+export function once<T extends object | string>(build: () => T): () => T {
   let built: T | undefined;
   return () => {
     built ??= build();

@@ -1,5 +1,5 @@
-// A model of computes, written from the reference of the platform alone. It shares no code with src: what both have in common
-// is the reference. Operations take no time here, so that each call is complete when it is answered.
+// A model of computes, written from the reference of the platform, and from the page of the control API where clients connect.
+// It shares no code with src. Operations take no time here, so that each call is complete when it is answered.
 
 const SECOND = 1_000;
 const DEFAULT_DELAY_S = 300;
