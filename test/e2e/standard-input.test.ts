@@ -28,7 +28,11 @@ test("whatif curve and import read a trace from stdin, and leave no temporary fi
   expect(runWithInput(["whatif", "curve", "-", ...args], TRACE, temporary)).toEqual(fromFile);
   const out = `${directory}/t.standin-trace`;
   const imported = runWithInput(["whatif", "import", "-", "--out", out], TRACE, temporary);
-  expect(imported).toMatchObject({ code: 0, stdout: `${out}: 2 requests to 1 compute\n` });
+  expect(imported).toMatchObject({ code: 0, stderr: expect.stringContaining("columns read as") });
+  expect(imported.stdout.split("\n").slice(0, 2)).toEqual([
+    `${out}: 2 requests to 1 compute`,
+    "stdin: columns read as endpoint=endpoint_id,at=at,duration=duration_ms, durations in ms; first requests as read:",
+  ]);
   expect(readFileSync(out).length).toBeGreaterThan(0);
   expect(readdirSync(temporary)).toEqual([]);
 });

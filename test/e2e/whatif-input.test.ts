@@ -100,7 +100,7 @@ test("report.html has the notes of the import and the bad rows", async () => {
   expect((await runStandin(["whatif", "curve", file, "--out", out])).code).toBe(0);
   const html = readFileSync(join(out, "report.html"), "utf8");
   for (const part of [
-    "at is read from the column &quot;at&quot;",
+    "columns read as endpoint=",
     "is read as 0 ms",
     "1 bad row skipped",
     "trace.csv, line 3: at: &quot;soon&quot;",
@@ -116,13 +116,61 @@ test("exact means given the recorded instants and durations; randomly placed cal
   const counts = Array.from({ length: 1_440 }, (_, minute) => (minute % 100 === 0 ? 2 : 0)).join(",");
   const counted = fileWith(`HashOwner,HashApp,HashFunction,Trigger,${minutes}\no,app,f,http,${counts}\n`);
   const trace = join(testDirectory(), "counted.standin-trace");
-  expect((await runStandin(["whatif", "import", counted, "--out", trace])).code).toBe(0);
-  for (const input of [counted, trace]) {
-    const { limits } = await runWhatif(["curve", input]);
+  const unknown = await runStandin(["whatif", "import", counted, "--out", trace]);
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("minute counts state no durations"),
+  });
+  const stated = ["--no-duration"];
+  expect((await runStandin(["whatif", "import", counted, "--out", trace, ...stated])).code).toBe(0);
+  for (const [input, options] of [
+    [counted, stated],
+    [trace, []],
+  ] as const) {
+    const { limits } = await runWhatif(["curve", input, ...options]);
     expect(limits.exact).toEqual([]);
     expect(limits.simulated.slice(0, 2)).toEqual([
       expect.stringMatching(/placed randomly within a minute/),
       exact[1],
     ]);
   }
+});
+
+test("two columns that could name the compute are an error, and the answer is about the chosen one", async () => {
+  const rows = [0, 1, 2].map((hour) => `shop,2026-01-01T0${hour}:00:00Z,60000,web`);
+  const file = fileWith(`db,ts,took_ms,app\n${rows.join("\n")}\n`);
+  const unclear = await runStandin(["whatif", "curve", file]);
+  expect(unclear.code).toBe(1);
+  expect(unclear.stderr).toContain(
+    'endpoint: could be read from "db" and "app"; choose one: --map endpoint=db or --map endpoint=app',
+  );
+  const { traffic, busy_s } = await runWhatif(["curve", file, "--map", "endpoint=db"]);
+  expect([traffic.computes, busy_s]).toEqual([1, 180]);
+});
+
+test("days without any request are asked about, counted as idle, or left out in whole weeks", async () => {
+  const hours = Array.from({ length: 21 * 24 }, (_, hour) => Date.UTC(2026, 0, 5, hour));
+  const isMissing = (at: number) => at >= Date.UTC(2026, 0, 12) && at < Date.UTC(2026, 0, 19);
+  const rows = hours.filter((at) => !isMissing(at)).map((at) => `a,${new Date(at).toISOString()},5`);
+  const file = fileWith(`${HEAD}_ms\n${rows.join("\n")}\n`);
+  const unanswered = await runStandin(["whatif", "curve", file]);
+  expect(unanswered.code).toBe(2);
+  expect(unanswered.stderr).toContain("no compute has a request on 2026-01-12 to 2026-01-18 (7 days)");
+  const cost = async (...options: string[]) =>
+    (await runWhatif(["curve", file, "--present", "300", ...options])).decision.current
+      .cost_dollars_per_month;
+  const [omitted, idle] = [await cost("--silence", "omit"), await cost("--silence", "idle")];
+  const whole = fileWith(
+    `${HEAD}_ms\n${hours.map((at) => `a,${new Date(at).toISOString()},5`).join("\n")}\n`,
+  );
+  const { decision } = await runWhatif(["curve", whole, "--present", "300"]);
+  expect(Math.abs(omitted / decision.current.cost_dollars_per_month - 1)).toBeLessThan(0.01);
+  expect(idle / omitted).toBeCloseTo(2 / 3, 1);
+  // The replays of worker threads read the same traffic.
+  const compared = ["compare", file, "--policy", "fixed:300", "--silence", "omit"];
+  const [one, two] = [
+    await runWhatif([...compared, "--workers", "1"]),
+    await runWhatif([...compared, "--workers", "2"]),
+  ];
+  expect(two.policies).toEqual(one.policies);
 });

@@ -17,7 +17,8 @@ export const PART_OPTIONS: Readonly<Record<string, "switch" | "value" | "profile
   ...{ seed: "value", policy: "value", replications: "value", fold: "value", shard: "value" },
   ...{ compute: "value", from: "value", to: "value" },
   ...{ format: "value", map: "value", preset: "value", endpoint: "value", "time-zone": "value" },
-  ...{ "time-unit": "value", "duration-unit": "value" },
+  ...{ "time-unit": "value", "duration-unit": "value", duration: "value", "no-duration": "switch" },
+  ...{ silence: "value" },
 };
 
 /** Longest argument, and largest number of them. */

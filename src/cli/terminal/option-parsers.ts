@@ -65,6 +65,11 @@ export function parseDurationOption(text: string): number {
   );
 }
 
+/** A duration; a number without a unit is milliseconds. */
+export function parseMillisecondsOption(text: string): number {
+  return parseDurationOption(/^\d+$/.test(text) ? `${text}ms` : text);
+}
+
 /**
  * A retention period; infinite for `forever`, because commander does not accept `undefined` as a parsed
  * value.
@@ -97,12 +102,16 @@ export function parseIdleTimeOption(text: string): number {
   throw new InvalidArgumentError("It must be a duration from 1s to 3650d, or 0 for never.");
 }
 
-/** `500MiB`, `4GiB` or bytes. */
+/** Powers of 1,000, and with an `i` of 1,024. */
+const BYTE_UNITS = ["", "k", "M", "G", "T"];
+
+/** `500MiB`, `2GB` or bytes; case does not matter. */
 export function parseBytesOption(text: string): number {
-  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?) ?(B|KiB|MiB|GiB)?$/.exec(text) ?? [];
-  const value = Number(amount) * 1024 ** ["B", "KiB", "MiB", "GiB"].indexOf(unit || "B");
+  const [, amount, prefix = "", binary] = /^(\d+(?:\.\d+)?) ?(?:([kmgt]?)(i?)b)?$/i.exec(text) ?? [];
+  const power = BYTE_UNITS.findIndex((unit) => unit.toLowerCase() === prefix.toLowerCase());
+  const value = Number(amount) * ((binary ?? "") === "" ? 1_000 : 1_024) ** power;
   if (value >= 1) return Math.floor(value);
-  throw new InvalidArgumentError("It must be a size such as 500MiB or 4GiB, or a number of bytes.");
+  throw new InvalidArgumentError("It must be a size such as 500MiB, 4GiB or 2GB, or a number of bytes.");
 }
 
 /** `real`, `manual`, or a factor such as `60x`. */

@@ -1,9 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../../kernel/message-of.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import { INPUT_FORMATS, type InputFormat } from "../../traffic/recorded/formats/formats.ts";
 import { type ColumnMapping, parseMapping } from "../../traffic/recorded/rows/column-mapping.ts";
 import { NUMBER_UNITS, type NumberUnit } from "../../traffic/recorded/rows/decimal.ts";
 import { PRESETS, type PresetName } from "../../traffic/recorded/rows/presets.ts";
+import { parseMillisecondsOption } from "../terminal/option-parsers.ts";
 
 /** How to read trace files that are not columnar yet. */
 export type InputOptions = {
@@ -14,6 +16,8 @@ export type InputOptions = {
   readonly timeZone?: string;
   readonly timeUnit?: NumberUnit;
   readonly durationUnit?: NumberUnit;
+  /** Of requests that state none; false if they take no time. */
+  readonly duration?: DurationMs | false;
   readonly strict?: boolean;
 };
 
@@ -25,6 +29,7 @@ export const FILE_OPTIONS: readonly (keyof InputOptions)[] = [
   "timeZone",
   "timeUnit",
   "durationUnit",
+  "duration",
   "strict",
 ];
 
@@ -58,7 +63,21 @@ export function addInputOptions(command: Command): Command {
         "unit of durations (default: from the name of the column, otherwise ms)",
       ).choices(NUMBER_UNITS),
     )
-    .addOption(new Option("--strict", "reject a file with bad rows instead of skipping them"));
+    .addOption(
+      new Option(
+        "--duration <duration>",
+        "how long each request takes that states no duration: 50 (milliseconds) or 2s",
+      ).argParser(parseMillisecondsOption),
+    )
+    .addOption(new Option("--no-duration", "requests that state no duration take no time"))
+    .addOption(
+      new Option("--strict", "reject a file with bad rows, or whose columns or units would be guessed"),
+    );
+}
+
+/** Undefined if unknown. */
+export function durationOf({ duration }: InputOptions): DurationMs | undefined {
+  return duration === false ? 0 : duration;
 }
 
 export function parseMappingOption(text: string): ColumnMapping {

@@ -14,7 +14,7 @@ import {
 import { gapRowSink } from "../../whatif/trace/gap-row-reader.ts";
 import { GapTable, type PlainGapTable } from "../../whatif/trace/gap-table.ts";
 import type { ReadingMessage } from "../terminal/reading-thread.ts";
-import type { InputOptions } from "./import-options.ts";
+import { durationOf, type InputOptions } from "./import-options.ts";
 
 /** What the thread of an import reads and writes. */
 export type ImportJob = {
@@ -49,6 +49,7 @@ async function runImport({ paths, out, options, maxBytes, shard }: ImportJob): P
       out,
       {
         strict,
+        durationMs: durationOf(options),
         maxBytes,
         shard,
         clock: () => performance.now(),

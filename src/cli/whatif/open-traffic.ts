@@ -22,6 +22,7 @@ import { printError } from "../terminal/print.ts";
 import { importFiles } from "./import-files.ts";
 import type { InputOptions } from "./import-options.ts";
 import type { PeriodOptions } from "./question-options.ts";
+import { silenceAnswer } from "./silence-answer.ts";
 import { TRACE_SUFFIX, trafficFromFile, writeTraffic } from "./trace-files.ts";
 import { type TraceOptions, worldTargetOf } from "./trace-options.ts";
 import { readWorldTraffic, type WorldProject } from "./world-traffic-source.ts";
@@ -174,6 +175,7 @@ async function openFiles(
         `note: skipped ${plural(origin.badRows, "bad row")} of ${(origin.badRows + header.rows).toLocaleString("en")}\n`,
       );
     }
+    const silence = file.origin.shard === undefined ? silenceAnswer(file, options) : undefined;
     const files = [
       {
         trace: paths.map((inputPath) => basename(inputPath)),
@@ -182,12 +184,21 @@ async function openFiles(
         bad_rows: origin.badRows,
       },
     ];
-    const inputSummary = { files, notes: imported?.notes ?? origin.notes, bad: imported?.bad ?? [] };
+    const notes = [...(imported?.notes ?? origin.notes), ...(silence?.notes ?? [])];
+    const inputSummary = { files, notes, bad: imported?.bad ?? [] };
+    const traffic = silence?.traffic ?? trafficFromFile(file);
+    let written: Promise<unknown> | undefined;
     return {
-      traffic: trafficFromFile(file),
+      traffic,
       shard: origin.shard,
       summarize: () => ({ world: undefined, inputSummary }),
-      file: async () => path,
+      file: async () => {
+        if (silence?.traffic === undefined) return path;
+        const withoutSilence = temporary.path(`without-silence${TRACE_SUFFIX}`);
+        written ??= writeTraffic(traffic, withoutSilence, basename(path), signal);
+        await written;
+        return withoutSilence;
+      },
       close: () => {
         file.close();
         temporary.remove();
@@ -211,10 +222,13 @@ function checkImported(
     timeZone,
     timeUnit,
     durationUnit,
+    duration,
     format = "standin-trace",
   }: InputOptions,
 ): void {
   try {
+    if (duration !== undefined)
+      throw new RecordingError("--duration and --no-duration apply when the trace is imported");
     if (format !== "standin-trace") throw new RecordingError(`the file is a standin-trace, not ${format}`);
     checkFormatOptions(format, { mapping, preset, endpoint, timeZone, timeUnit, durationUnit });
   } catch (error) {

@@ -15,6 +15,8 @@ export type TraceOptions = PeriodOptions &
     readonly url?: string;
     readonly controlToken?: string;
     readonly compute?: readonly string[];
+    /** What days without any request are, if they look like missing data. */
+    readonly silence?: "idle" | "omit";
   };
 
 /** They select a world instead of trace files. */
@@ -53,6 +55,12 @@ export function addTraceOptions(command: Command, fromOption: Option = periodSta
         (name: string, previous: readonly string[] | undefined) => [...new Set([...(previous ?? []), name])],
       ),
     )
+    .addOption(
+      new Option(
+        "--silence <meaning>",
+        "days without any request that look like missing data: idle time, or omit them (default: an error)",
+      ).choices(["idle", "omit"]),
+    )
     .addOption(fromOption)
     .addOption(
       new Option(
@@ -88,7 +96,7 @@ export function worldTargetOf(
   if (data === undefined && options.world === undefined && url === undefined)
     throw new CliError("give trace files, or a world with --data, --world or --url", true);
   if (isTyped("data") && isTyped("url")) throw new CliError("give either --data or --url, not both", true);
-  const fileOption = FILE_OPTIONS.find(isTyped);
+  const fileOption = ([...FILE_OPTIONS, "silence"] as const).find(isTyped);
   if (fileOption !== undefined)
     throw new CliError(
       `${flagOf(fileOption)} applies only to trace files and cannot be combined with a world`,

@@ -9,7 +9,7 @@ import { capacityReport } from "../../../whatif/questions/capacity/capacity-repo
 import type { PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
-import { integerParser, parseBytesOption, parseDurationOption } from "../../terminal/option-parsers.ts";
+import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
@@ -101,7 +101,7 @@ export function capacityCommand(): Command {
         "--storage-read <duration>",
         "how much longer a block takes from storage than from the cache: 1ms or 1 (milliseconds)",
       )
-        .argParser(parseDurationOption)
+        .argParser(parseMillisecondsOption)
         .default(1, "1ms"),
     )
     .addOption(

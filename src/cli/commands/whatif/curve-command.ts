@@ -13,7 +13,7 @@ import { meanLatencyMs } from "../../../whatif/units/mean-latency.ts";
 import { NO_LATENCY } from "../../../whatif/units/start-latency.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
-import { parseBytesOption, parseDurationOption } from "../../terminal/option-parsers.ts";
+import { parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { RepeatableOption } from "../../terminal/options.ts";
 import { print } from "../../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
@@ -97,7 +97,7 @@ export function curveCommand(): Command {
       new Option(
         "--max-wait-p99 <duration>",
         "find the cheapest delay with at most this 99th percentile of added wait: 500 (milliseconds) or 1s; with --by-compute, also that of each compute",
-      ).argParser(parseDurationOption),
+      ).argParser(parseMillisecondsOption),
     )
     .addOption(
       new Option(

@@ -10,6 +10,7 @@ import { jsonOption } from "../../terminal/options.ts";
 import { print, printError } from "../../terminal/print.ts";
 import { importFiles } from "../../whatif/import-files.ts";
 import { addInputOptions, type InputOptions } from "../../whatif/import-options.ts";
+import { readingLines, readingSummary } from "../../whatif/import-readings.ts";
 import { TRACE_SUFFIX } from "../../whatif/trace-files.ts";
 
 type TraceImportOptions = InputOptions & {
@@ -50,6 +51,7 @@ Examples:
   $ standin whatif import log.csv --format csvlog --out log${TRACE_SUFFIX}
   $ standin whatif import queries.parquet --preset redset --out redset${TRACE_SUFFIX}
   $ standin whatif import calls.csv --map endpoint=db,at=start,duration=ms --out calls${TRACE_SUFFIX}
+  $ standin whatif import pings.csv --duration 50ms --out pings${TRACE_SUFFIX}
   $ standin whatif import log.csv --format csvlog --shard 1/3 --out log-1${TRACE_SUFFIX}`,
     )
     .action((paths: string[], options: TraceImportOptions) =>
@@ -67,7 +69,7 @@ async function runTraceImport(
     throw new CliError(`--out ${out}: the name must end in ${TRACE_SUFFIX}`, true);
   newFilePathInExistingDirectory(out);
   try {
-    const { header, rows, badRows, skippedRows, bad, notes } = await importFiles(
+    const { header, rows, badRows, skippedRows, bad, notes, readings } = await importFiles(
       paths,
       out,
       options,
@@ -82,6 +84,7 @@ async function runTraceImport(
         skipped_rows: skippedRows,
         bad,
         notes,
+        inputs: readings.map(readingSummary),
         computes: header.computes,
         sha256: header.sha256,
       };
@@ -96,6 +99,7 @@ async function runTraceImport(
         ? plural(rows, "request")
         : `${plural(header.rows, "request")} of ${rows.toLocaleString("en")}`;
     print(`${out}: ${shardText} to ${plural(header.computes, "compute")}${omittedText}\n`);
+    for (const line of readingLines(readings)) print(`${line}\n`);
   } catch (error) {
     if (error instanceof RecordingError || (error instanceof Error && "code" in error))
       throw new CliError(error.message);

@@ -15,7 +15,7 @@ import type { StartsQuestion } from "../../../whatif/questions/starts/starts-run
 import type { StartLatency } from "../../../whatif/units/start-latency.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { interruptible } from "../../terminal/interrupt.ts";
-import { integerParser, parseDurationOption } from "../../terminal/option-parsers.ts";
+import { integerParser, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { RepeatableOption } from "../../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { toCsv } from "../../whatif/csv-output.ts";
@@ -83,7 +83,7 @@ export function startsCommand(): Command {
       new Option(
         "--refill <duration>",
         "time to prepare another compute: 30s or 30000 (milliseconds)",
-      ).argParser(parseDurationOption),
+      ).argParser(parseMillisecondsOption),
     )
     .addOption(
       new Option(

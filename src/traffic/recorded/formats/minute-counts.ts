@@ -1,7 +1,8 @@
 import { utcInstant } from "../../../kernel/calendar.ts";
 import { type Random, uniform } from "../../../kernel/random-port.ts";
-import { DAY, type DurationMs, MINUTE, type SimTime } from "../../../kernel/time.ts";
+import { DAY, MINUTE, type SimTime } from "../../../kernel/time.ts";
 import { type Cells, textAt } from "../rows/cells.ts";
+import { DURATION_ADVICE } from "../rows/column-names.ts";
 import type { Intake } from "../rows/intake.ts";
 import { RecordingError } from "../rows/recording-error.ts";
 import { columnNamesIn, type InputReader } from "./csv-input.ts";
@@ -11,8 +12,6 @@ export type MinuteCountOptions = {
   readonly random: Random;
   /** The first instant of the file's day (default: day 1 of the data set). */
   readonly dayAt?: SimTime | undefined;
-  /** Duration of each invocation, which the counts do not have. */
-  readonly durationMs?: DurationMs | undefined;
 };
 
 /** The note of every trace whose instants were not recorded. */
@@ -38,10 +37,9 @@ export const MAX_PER_MINUTE = 1_000;
  * within their minute, from a random stream per function.
  */
 export function minuteCountsInput(intake: Intake, options: MinuteCountOptions): InputReader {
-  const { durationMs = 0, dayAt = dataSetDay(1) } = options;
+  if (!intake.knowsDuration) throw new RecordingError(`minute counts state no durations; ${DURATION_ADVICE}`);
   intake.note(RANDOM_INSTANTS_NOTE);
-  if (durationMs === 0) intake.note("minute counts have no durations: calls take no time");
-  const reader = new MinuteCountReader(intake, { ...options, durationMs, dayAt });
+  const reader = new MinuteCountReader(intake, options.random, options.dayAt ?? dataSetDay(1));
   return new CsvScanner(
     { row: (line, cells) => reader.take(line, cells), bad: (line, reason) => intake.reject(line, reason) },
     ",",
@@ -60,19 +58,14 @@ export function areMinuteCounts(names: readonly string[]): boolean {
 
 class MinuteCountReader {
   readonly #intake: Intake;
-  readonly #options: Required<MinuteCountOptions>;
-  #hasHeader = false;
+  readonly #random: Random;
   readonly #dayAt: SimTime;
-  readonly #durationMs: DurationMs;
+  #hasHeader = false;
 
-  constructor(
-    intake: Intake,
-    options: MinuteCountOptions & { readonly dayAt: SimTime; readonly durationMs: DurationMs },
-  ) {
+  constructor(intake: Intake, random: Random, dayAt: SimTime) {
     this.#intake = intake;
-    this.#options = options as Required<MinuteCountOptions>;
-    this.#dayAt = options.dayAt;
-    this.#durationMs = options.durationMs;
+    this.#random = random;
+    this.#dayAt = dayAt;
   }
 
   take(line: number, cells: Cells): void {
@@ -113,7 +106,7 @@ class MinuteCountReader {
     counts.forEach((count, minute) => {
       if (count === 0) return;
       const startAt = this.#dayAt + minute * MINUTE;
-      const draw = this.#options.random.stream(stream, startAt / MINUTE);
+      const draw = this.#random.stream(stream, startAt / MINUTE);
       if (count > MAX_PER_MINUTE)
         this.#intake.note(
           `of more than ${MAX_PER_MINUTE} calls of a function per minute, only ${MAX_PER_MINUTE} are used`,
@@ -123,7 +116,7 @@ class MinuteCountReader {
           line,
           compute,
           startAt + Math.floor(uniform(draw) * MINUTE),
-          this.#durationMs,
+          this.#intake.unknownDuration(),
           source,
         );
       }

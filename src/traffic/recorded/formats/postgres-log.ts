@@ -96,11 +96,12 @@ class PostgresLog {
   }
 
   take(line: number, { at: text, message, source: name, backend }: LogLine): void {
-    const durationMs = durationOf(message);
-    if (durationMs === undefined || !isClient(backend)) {
+    const stated = durationOf(message);
+    if (stated === undefined || !isClient(backend)) {
       this.#intake.skip();
       return;
     }
+    const durationMs = stated === "unknown" ? this.#intake.unknownDuration() : stated;
     const bytes = this.#encoder.encode(text);
     const loggedAt = this.#instants.read(bytes, 0, bytes.length);
     if (Number.isNaN(loggedAt)) {
@@ -113,7 +114,7 @@ class PostgresLog {
     this.#intake.take(
       line,
       compute,
-      loggedAt - durationMs,
+      stated === "unknown" ? loggedAt : loggedAt - durationMs,
       durationMs,
       this.#intake.source(source, 0, source.length),
     );
@@ -150,10 +151,10 @@ function sourcesOf({ mapping = {} }: PostgresLogOptions, allowed: readonly strin
   return names;
 }
 
-/** `undefined` for messages without an arrival. */
-function durationOf(message: string): number | undefined {
+/** `undefined` for messages without an arrival. What is logged at its start has an unknown duration. */
+function durationOf(message: string): number | "unknown" | undefined {
   const [, ms] = DURATION.exec(message) ?? [];
-  if (ms === undefined) return ARRIVAL.test(message) ? 0 : undefined;
+  if (ms === undefined) return ARRIVAL.test(message) ? "unknown" : undefined;
   const bytes = new TextEncoder().encode(ms);
   return millisecondsIn(bytes, 0, bytes.length, "ms");
 }

@@ -1,6 +1,6 @@
 import { END_OF_TIME, type SimTime } from "../../../kernel/time.ts";
 import { ACTIVITY_KINDS, type ActivityKind } from "../../../platform/model/activity.ts";
-import { COLUMN_NAMES, ColumnFinder, durationUnitOf } from "./column-names.ts";
+import { COLUMN_NAMES, ColumnFinder, durationUnitOf, findColumn } from "./column-names.ts";
 import { millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { INSTANT_OR_NUMBER_RULE, InstantReader } from "./instant-reader.ts";
 
@@ -16,30 +16,44 @@ export type ArrivalRow = {
   readonly connection: string;
 };
 
-/** A scenario also reads what a what-if experiment does not distinguish. */
-const FIELD_NAMES = {
-  ...COLUMN_NAMES,
+/** What only a scenario reads. The first of these names is taken. */
+const OTHER_FIELDS = {
   kind: ["kind", "type"],
   queries: ["queries", "query_count", "count"],
   connection: ["connection_id", "connection", "session_id", "pid"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export type ArrivalField = keyof typeof FIELD_NAMES;
+type SharedField = keyof typeof COLUMN_NAMES;
+export type ArrivalField = SharedField | keyof typeof OTHER_FIELDS;
 /** The column or key of each field. */
 export type ArrivalColumnNames = Readonly<Partial<Record<ArrivalField, string>>>;
-export const ARRIVAL_FIELDS = Object.keys(FIELD_NAMES) as ArrivalField[];
+export const ARRIVAL_FIELDS = Object.keys({ ...COLUMN_NAMES, ...OTHER_FIELDS }) as ArrivalField[];
 
 /**
- * Guesses a column for each field that is not mapped explicitly; a field without a column keeps its default.
+ * Finds a column for each field that is not mapped explicitly; a field without a column keeps its default.
+ * Throws where two columns could be the one of a field.
  */
 export function completeColumns(names: readonly string[], explicit: ArrivalColumnNames): ArrivalColumnNames {
   const finder = new ColumnFinder(names);
+  const taken = new Set(Object.values(explicit));
+  const columnOf = (field: ArrivalField): string | undefined => {
+    if (explicit[field] !== undefined) return explicit[field];
+    if (!isShared(field)) return finder.find(OTHER_FIELDS[field]);
+    const free = names.filter((name) => !taken.has(name));
+    return findColumn(field, COLUMN_NAMES[field], free, (column) => `columns: { ${field}: ${column} }`)?.name;
+  };
   return Object.fromEntries(
     ARRIVAL_FIELDS.flatMap((field) => {
-      const name = explicit[field] ?? finder.find(FIELD_NAMES[field]);
-      return name === undefined ? [] : [[field, name]];
+      const name = columnOf(field);
+      if (name === undefined) return [];
+      taken.add(name);
+      return [[field, name]];
     }),
   );
+}
+
+function isShared(field: ArrivalField): field is SharedField {
+  return field in COLUMN_NAMES;
 }
 
 const KINDS: ReadonlySet<unknown> = new Set(ACTIVITY_KINDS);

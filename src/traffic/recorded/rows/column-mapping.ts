@@ -1,4 +1,4 @@
-import { COLUMN_NAMES, ColumnFinder, normalizeName, unknownColumn } from "./column-names.ts";
+import { COLUMN_NAMES, type FieldNames, findColumn, normalizeName, unknownColumn } from "./column-names.ts";
 import { RecordingError } from "./recording-error.ts";
 
 export type TraceField = "endpoint" | "at" | "end" | "duration" | "source" | "kind";
@@ -11,10 +11,10 @@ export type ColumnMapping = Readonly<Partial<Record<TraceField, string>>>;
 
 const TRACE_FIELDS: readonly TraceField[] = ["endpoint", "at", "duration", "end", "source", "kind"];
 
-const COLUMN_ALIASES: Readonly<Record<TraceField, readonly string[]>> = {
+const FIELD_NAMES: Readonly<Record<TraceField, FieldNames>> = {
   ...COLUMN_NAMES,
-  end: ["end_timestamp", "end_time", "ended_at", "finished_at"],
-  kind: ["kind"],
+  end: { own: ["end_timestamp", "end_time", "ended_at", "finished_at"], other: [] },
+  kind: { own: ["kind"], other: [] },
 };
 
 /** Parses `at=start_time,endpoint=db`; throws where a part names no field. */
@@ -38,38 +38,47 @@ export function parseMapping(text: string): ColumnMapping {
   return Object.fromEntries(parts);
 }
 
+/** Which column each field is read from. */
+export type CompletedMapping = {
+  readonly mapping: ColumnMapping;
+  /** Those that were not mapped explicitly. */
+  readonly found: ColumnMapping;
+  /** Those of them whose name may also mean something else. */
+  readonly guesses: ColumnMapping;
+};
+
 /**
- * Adds guesses for unmapped fields. Throws where an explicitly mapped column does not
- * exist.
+ * Finds columns for unmapped fields. Throws where an explicitly mapped column does not exist, and where two
+ * columns could be the one of a field.
  */
-export function completeMapping(
-  names: readonly string[],
-  explicit: ColumnMapping,
-): { readonly mapping: ColumnMapping; readonly guesses: ColumnMapping } {
+export function completeMapping(names: readonly string[], explicit: ColumnMapping): CompletedMapping {
   for (const field of TRACE_FIELDS) checkColumns(field, explicit[field], names);
-  const finder = new ColumnFinder(names);
-  const completed = { ...explicit } as Partial<Record<TraceField, string>>;
+  const mapping = { ...explicit } as Partial<Record<TraceField, string>>;
+  const found: Partial<Record<TraceField, string>> = {};
   const guesses: Partial<Record<TraceField, string>> = {};
+  // A column belongs to one field.
+  const taken = new Set(Object.values(explicit).flatMap((column) => [column, ...columnsOf(column, names)]));
   for (const field of TRACE_FIELDS) {
-    if (
-      completed[field] !== undefined ||
-      (field === "end" && completed.at !== undefined && completed.duration !== undefined)
-    )
-      continue;
-    const name = finder.find(COLUMN_ALIASES[field]);
-    // A column belongs to one field: one that is mapped to another field is not guessed again.
-    if (
-      name === undefined ||
-      (field === "at" && explicit.end !== undefined) ||
-      Object.values(explicit).includes(name)
-    )
-      continue;
-    completed[field] = name;
-    guesses[field] = name;
-    checkUnique(field, names.map(normalizeName), normalizeName(name));
+    if (mapping[field] !== undefined || isDetermined(field, explicit, mapping)) continue;
+    const free = names.filter((name) => !taken.has(name));
+    const column = findColumn(field, FIELD_NAMES[field], free, mapOption(field));
+    if (column === undefined) continue;
+    mapping[field] = column.name;
+    found[field] = column.name;
+    if (column.isGuess) guesses[field] = column.name;
+    taken.add(column.name);
+    checkUnique(field, names.map(normalizeName), normalizeName(column.name));
   }
-  return { mapping: completed, guesses };
+  return { mapping, found, guesses };
 }
+
+/** Of start, end and duration, two determine the third. */
+function isDetermined(field: TraceField, explicit: ColumnMapping, mapping: ColumnMapping): boolean {
+  if (field === "at") return explicit.end !== undefined;
+  return field === "end" && mapping.at !== undefined && mapping.duration !== undefined;
+}
+
+export const mapOption = (field: TraceField) => (column: string) => `--map ${field}=${column}`;
 
 /** The columns that a field combines. A column whose own name contains a plus is one column. */
 export function columnsOf(column: string | undefined, names: readonly string[]): readonly string[] {

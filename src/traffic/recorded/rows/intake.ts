@@ -1,7 +1,9 @@
 import { MAX } from "../../../input-limits/limits.ts";
 import { isoInstant } from "../../../kernel/calendar.ts";
-import { DAY, END_OF_TIME, type SimTime } from "../../../kernel/time.ts";
+import { DAY, END_OF_TIME, MINUTE, type SimTime } from "../../../kernel/time.ts";
 import { type BadInputRow, BadRows } from "./bad-rows.ts";
+import { DURATION_ADVICE } from "./column-names.ts";
+import { type InputReading, InputReadings, type ReadColumns } from "./input-reading.ts";
 import { NameTable } from "./name-table.ts";
 import { RecordingError } from "./recording-error.ts";
 
@@ -19,6 +21,8 @@ export type RowSink = {
 export type IntakeOptions = {
   /** Throws a `RecordingError` on the first bad row. */
   readonly strict?: boolean | undefined;
+  /** Of requests whose input states none, in milliseconds (default: unknown). */
+  readonly durationMs?: number | undefined;
   /** Rows before `startAt`, and from `endAt` on, are left out and counted. */
   readonly startAt?: SimTime | undefined;
   readonly endAt?: SimTime | undefined;
@@ -30,6 +34,11 @@ const SAMPLE_EVERY = 1_024;
 const STRAY_SHARE = 0.01;
 const STRAY_FACTOR = 2;
 const MIN_PERIOD = 30 * DAY;
+/** A year has one clock change that repeats an hour. */
+const MAX_CLOCK_CHANGES = 3;
+const MIN_SORTED_ROWS = 20;
+/** From the last request of an hour to the first one of its repetition; requests may be rare. */
+const REPEATED_MINUTES = [20, 60] as const;
 const LONGEST_PLAUSIBLE = 3_660 * DAY;
 /** `source` is a column of 16 bits. */
 export const MAX_SOURCES = 65_536;
@@ -56,6 +65,12 @@ export class Intake {
   readonly #sources = new NameTable(MAX_SOURCES - 1);
   #hasOtherSources = false;
   readonly #sampledAt: number[] = [];
+  readonly #readings = new InputReadings();
+  #unknownDurations = 0;
+  #rowsBefore = 0;
+  #previousAt = 0;
+  /** Where the instants of this input went back, at most one more than a clock change explains. */
+  readonly #backSteps: { readonly from: SimTime; readonly to: SimTime }[] = [];
 
   constructor(sink: RowSink, options: IntakeOptions = {}) {
     this.#sink = sink;
@@ -66,6 +81,48 @@ export class Intake {
   /** Names the input of the next rows. */
   begin(input: string): void {
     this.#input = input;
+    this.#readings.begin(input);
+    [this.#unknownDurations, this.#rowsBefore, this.#previousAt] = [0, this.rows, 0];
+    this.#backSteps.length = 0;
+  }
+
+  /** After the last row of an input. Throws if no request of it has a known duration. */
+  end(): void {
+    this.#noteRepeatedHour();
+    const unknown = this.#unknownDurations;
+    if (unknown === 0 || this.knowsDuration) return;
+    if (unknown >= this.rows - this.#rowsBefore)
+      throw new RecordingError(`duration: no request states one; ${DURATION_ADVICE}`);
+    const stated = unknown === 1 ? "1 request states" : `${unknown.toLocaleString("en")} requests state`;
+    this.note(`${stated} no duration, which is read as 0 ms; --duration sets another`);
+  }
+
+  /** Whether a duration was given for requests that state none. */
+  get knowsDuration(): boolean {
+    return this.#options.durationMs !== undefined;
+  }
+
+  /** The duration of a request that states none. */
+  unknownDuration(): number {
+    this.#unknownDurations += 1;
+    return this.#options.durationMs ?? 0;
+  }
+
+  /** How the inputs were read, in their order. */
+  get readings(): readonly InputReading[] {
+    return this.#readings.list;
+  }
+
+  /** The columns of this input; noted if they were not all mapped explicitly. */
+  readColumns(columns: ReadColumns, isFound: boolean): void {
+    const text = this.#readings.columns(columns);
+    if (isFound) this.note(text);
+  }
+
+  /** What was guessed, and the option that states it. Throws if guesses are not allowed. */
+  guess(what: string, option: string): void {
+    if (this.#options.strict === true)
+      throw new RecordingError(`--strict: ${what} is a guess; state it: ${option}`, 1);
   }
 
   /** The number of the compute; throws if there are too many. */
@@ -121,10 +178,20 @@ export class Intake {
       this.outsideRows += 1;
       return;
     }
+    if (at < this.#previousAt && this.#backSteps.length <= MAX_CLOCK_CHANGES)
+      this.#backSteps.push({ from: this.#previousAt, to: at });
+    this.#previousAt = at;
     if (at < this.firstAt) this.firstAt = at;
     if (at > this.lastAt) this.lastAt = at;
     if (this.rows % SAMPLE_EVERY === 0 || this.rows < SAMPLE_EVERY) this.#sampledAt.push(at);
     this.rows += 1;
+    if (this.#readings.isIncomplete)
+      this.#readings.row({
+        compute: this.#computes.list[compute] ?? "",
+        at,
+        durationMs,
+        source: this.#sources.list[source] ?? "",
+      });
     this.#sink.add(compute, at, durationMs, source, load);
   }
 
@@ -134,6 +201,18 @@ export class Intake {
 
   skip(): void {
     this.skippedRows += 1;
+  }
+
+  /** An hour that is there twice in an otherwise sorted input: local times at the end of summer time. */
+  #noteRepeatedHour(): void {
+    if (this.#backSteps.length > MAX_CLOCK_CHANGES || this.rows - this.#rowsBefore < MIN_SORTED_ROWS) return;
+    for (const { from, to } of this.#backSteps) {
+      const minutes = Math.round((from - to) / MINUTE);
+      if (minutes >= REPEATED_MINUTES[0] && minutes <= REPEATED_MINUTES[1])
+        this.note(
+          `the instants go back by ${minutes} min after ${isoInstant(from)}: if they are local times at a clock change, this hour counts twice; write instants in UTC or with an offset`,
+        );
+    }
   }
 
   /** Adds a note if a few instants make the trace much longer than the others do. */

@@ -1,7 +1,13 @@
 import { END_OF_TIME, type SimTime } from "../../../kernel/time.ts";
 import { type Cells, textAt } from "./cells.ts";
-import { type ColumnMapping, columnsOf, completeMapping, type TraceField } from "./column-mapping.ts";
-import { durationUnitOf, mapHint, missingColumn } from "./column-names.ts";
+import {
+  type ColumnMapping,
+  columnsOf,
+  completeMapping,
+  mapOption,
+  type TraceField,
+} from "./column-mapping.ts";
+import { durationUnitOf, mapHint, missingColumn, missingDuration, namesUnit } from "./column-names.ts";
 import { millisecondsIn, type NumberUnit } from "./decimal.ts";
 import { INSTANT_OR_NUMBER_RULE, InstantReader } from "./instant-reader.ts";
 import type { Intake } from "./intake.ts";
@@ -59,12 +65,12 @@ export class RowReader {
     if (preset !== undefined) intake.note(preset.note);
     if (options.preset === undefined && presetName !== undefined)
       intake.note(`the columns match the data set ${presetName}`);
-    const { mapping, guesses } = completeMapping(names, { ...preset?.mapping, ...options.mapping });
-    for (const [field, name] of Object.entries(guesses))
-      intake.note(`${field} is read from the column "${name}"`);
+    const { mapping, found, guesses } = completeMapping(names, { ...preset?.mapping, ...options.mapping });
     this.#guesses = guesses;
     this.#names = names;
     checkRequired(mapping, names, options.endpoint);
+    for (const [field, name] of Object.entries(guesses))
+      intake.guess(`${field}: the column "${name}"`, mapOption(field as TraceField)(name));
     this.#intake = intake;
     this.#instants = new InstantReader({
       unit: options.timeUnit ?? preset?.timeUnit,
@@ -75,8 +81,12 @@ export class RowReader {
     const [durations, sources] = [columnsOf(mapping.duration, names), columnsOf(mapping.source, names)];
     this.#durationUnit = options.durationUnit ?? preset?.durationUnit ?? durationUnitOf(durations[0]);
     this.#isSpan = mapping.at !== undefined && mapping.end !== undefined && durations.length === 0;
-    if (durations.length === 0 && !this.#isSpan)
-      intake.note("duration: no column has a known name; requests take no time");
+    if (durations.length === 0 && !this.#isSpan && !intake.knowsDuration)
+      throw missingDuration(names, mapOption("duration"));
+    const [durationColumn] = durations;
+    const isUnitKnown = (options.durationUnit ?? preset?.durationUnit) !== undefined;
+    if (durationColumn !== undefined && !isUnitKnown && !namesUnit(durationColumn))
+      intake.guess(`duration: the unit of "${durationColumn}"`, `--duration-unit ${this.#durationUnit}`);
     if (options.mapping?.end !== undefined && mapping.at !== undefined && durations.length > 0)
       intake.note("end: is not read, because start and duration determine it");
     this.#missing = preset?.missing === undefined ? undefined : new TextEncoder().encode(preset.missing);
@@ -93,6 +103,14 @@ export class RowReader {
     const instants = this.#isSpan ? [mapping.at, mapping.end] : [mapping.at ?? mapping.end];
     this.columns = [mapping.endpoint, ...instants, ...durations, ...sources, mapping.kind].filter(
       (name) => name !== undefined,
+    );
+    intake.readColumns(
+      {
+        mapping,
+        durationUnit: durations.length === 0 ? undefined : this.#durationUnit,
+        unread: names.filter((name) => !this.columns.includes(name)),
+      },
+      Object.keys(found).length > 0,
     );
   }
 
@@ -166,6 +184,7 @@ export class RowReader {
     const at = this.#instantAt(cells, column);
     if (!this.#isUnitNoted && this.#instants.unit !== undefined) {
       this.#isUnitNoted = true;
+      this.#intake.guess("at: the unit of the numbers", `--time-unit ${this.#instants.unit}`);
       this.#intake.note(
         `at: the first number is ${quotedCell(cells, column)}, so numbers are read as ${UNIT_WORDS[this.#instants.unit]} since 1970`,
       );
@@ -179,20 +198,21 @@ export class RowReader {
       : Number.NaN;
   }
 
-  /** From `at` to `end`, in milliseconds; 0 without an end, negative if the end is before the start. */
+  /** From `at` to `end`, in milliseconds; negative if the end is before the start. */
   #spanOf(cells: Cells): number {
     const [at, end] = [this.#atColumn as number, this.#endColumn as number];
-    if (end >= cells.count || this.#isMissing(cells, end)) return 0;
+    if (end >= cells.count || this.#isMissing(cells, end)) return this.#intake.unknownDuration();
     const from = this.#instantAt(cells, at);
     return this.#instantAt(cells, end) - from;
   }
 
-  /** In milliseconds; a missing duration is 0. */
+  /** In milliseconds. */
   #durationOf(cells: Cells): number {
-    let sum = 0;
+    let [sum, isKnown] = [0, false];
     for (let i = 0; i < this.#durationColumns.length; i += 1) {
       const column = this.#durationColumns[i] as number;
       if (column >= cells.count || this.#isMissing(cells, column)) continue;
+      isKnown = true;
       sum += millisecondsIn(
         cells.bytes,
         cells.starts[column] as number,
@@ -200,6 +220,7 @@ export class RowReader {
         this.#durationUnit,
       );
     }
+    if (!isKnown) return this.#intake.unknownDuration();
     if (sum === 0 && !this.#isCutNoted) this.#noteCutDuration(cells);
     return sum;
   }
@@ -240,8 +261,6 @@ const UNIT_WORDS: Readonly<Record<NumberUnit, string>> = {
   us: "microseconds",
   ns: "nanoseconds",
 };
-
-const mapOption = (field: TraceField) => (column: string) => `--map ${field}=${column}`;
 
 function checkRequired(mapping: ColumnMapping, names: readonly string[], endpoint: string | undefined): void {
   if (mapping.endpoint === undefined && endpoint === undefined)

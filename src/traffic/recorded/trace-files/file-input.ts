@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import { constants, createGunzip, gunzipSync } from "node:zlib";
 import type { Random } from "../../../kernel/random-port.ts";
-import type { DurationMs, SimTime } from "../../../kernel/time.ts";
+import type { SimTime } from "../../../kernel/time.ts";
 import { csvInput, type InputReader } from "../formats/csv-input.ts";
 import { GUESS_BYTES, guessFormat, type InputFormat } from "../formats/formats.ts";
 import { journalInput } from "../formats/journal-input.ts";
@@ -22,8 +22,6 @@ export type FileOptions = RowOptions & {
   readonly format?: InputFormat | undefined;
   /** Random streams for minute counts. */
   readonly random: Random;
-  /** Duration of calls in minute counts. */
-  readonly durationMs?: DurationMs | undefined;
 };
 
 export type FileInput = {

@@ -1,6 +1,7 @@
 import { isOfShard, type Shard } from "../../../kernel/shard.ts";
 import type { SimTime } from "../../../kernel/time.ts";
 import type { BadInputRow } from "../rows/bad-rows.ts";
+import type { InputReading } from "../rows/input-reading.ts";
 import { Intake, type IntakeOptions } from "../rows/intake.ts";
 import { mergeSegments, type RunSegment } from "../rows/merged-rows.ts";
 import { RecordingError } from "../rows/recording-error.ts";
@@ -50,6 +51,8 @@ export type ImportReport = {
   readonly bad: readonly BadInputRow[];
   /** Guesses and caveats. */
   readonly notes: readonly string[];
+  /** How each input was read. */
+  readonly readings: readonly InputReading[];
 };
 
 const ROWS_IN_MEMORY = 4_194_304;
@@ -76,8 +79,8 @@ export async function importTrace(
       );
     intake.noteStrayInstants();
     const header = writeSortedTrace(path, sort, intake, inputs, options);
-    const { rows, badRows, skippedRows, outsideRows, bad, notes } = intake;
-    return { header, rows, badRows, skippedRows, outsideRows, bad, notes };
+    const { rows, badRows, skippedRows, outsideRows, bad, notes, readings } = intake;
+    return { header, rows, badRows, skippedRows, outsideRows, bad, notes, readings };
   } finally {
     sort.end();
   }
@@ -115,6 +118,7 @@ async function readInputs(
         });
         bytesBefore += input.bytes;
       }
+      intake.end();
     } catch (error) {
       if (error instanceof RecordingError) throw new RecordingError(`${input.name}: ${error.message}`);
       throw error;
@@ -132,14 +136,20 @@ function writeSortedTrace(
   const writer = new TraceWriter(path, options.maxBytes);
   try {
     const segmentsOf = sort.segments();
-    const take = (at: SimTime, durationMs: number, source: number) => writer.add(at, durationMs, source);
+    const repeated = new RepeatedRequests();
+    const take = (at: SimTime, durationMs: number, source: number) => {
+      repeated.add(at, durationMs, source);
+      writer.add(at, durationMs, source);
+    };
     intake.computeNames.forEach((name, compute) => {
       const segments = segmentsOf(compute);
       // All rows of a compute may have been rejected.
       if (segments.length === 0) return;
       if (options.shard === undefined || isOfShard(name, options.shard)) mergeSegments(segments, take);
       writer.endCompute(name);
+      repeated.endCompute();
     });
+    repeated.noteIn(intake);
     const { badRows, skippedRows, outsideRows, notes } = intake;
     return writer.finish(periodOf(intake, options), intake.sourceNames, {
       inputs: inputs.map(({ name }) => name),
@@ -154,6 +164,35 @@ function writeSortedTrace(
     throw error;
   }
 }
+
+/** Counts requests that equal the one before them, as all do if a file is given twice. */
+class RepeatedRequests {
+  #at = Number.NaN;
+  #durationMs = 0;
+  #source = 0;
+  #rows = 0;
+  #repeated = 0;
+
+  add(at: SimTime, durationMs: number, source: number): void {
+    this.#rows += 1;
+    if (at === this.#at && durationMs === this.#durationMs && source === this.#source) this.#repeated += 1;
+    [this.#at, this.#durationMs, this.#source] = [at, durationMs, source];
+  }
+
+  endCompute(): void {
+    this.#at = Number.NaN;
+  }
+
+  noteIn(intake: Intake): void {
+    if (this.#rows < MIN_REPEATED_ROWS || this.#repeated < this.#rows / 2) return;
+    const share = Math.round((100 * this.#repeated) / this.#rows);
+    intake.note(
+      `${share} % of the requests repeat another one with the same compute, instant, duration and source: is a file given twice?`,
+    );
+  }
+}
+
+const MIN_REPEATED_ROWS = 20;
 
 /**
  * The requested bounds; otherwise the period that the inputs state; otherwise from the first arrival to the

@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { Shard } from "../../../kernel/shard.ts";
+import type { RequestsByDay } from "../trace/silence.ts";
 import type { Period } from "../trace/trace.ts";
 
 /** The start of a `.standin-trace`; the blocks and then the index follow. */
@@ -34,6 +35,8 @@ export type TraceOrigin = {
   readonly notes: readonly string[];
   /** The part whose computes have requests here, although all computes are listed; absent if it is all. */
   readonly shard?: Shard | undefined;
+  /** Requests of each UTC day, all computes together; absent in traces of earlier releases. */
+  readonly requestsByDay?: RequestsByDay | undefined;
 };
 
 export const HEADER_BYTES = 128;

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "n
 import { crc32 } from "node:zlib";
 import type { SimTime } from "../../../kernel/time.ts";
 import { RecordingError } from "../rows/recording-error.ts";
+import { DayCounter } from "../trace/silence.ts";
 import { PART_LENGTH, type Period } from "../trace/trace.ts";
 import { type BlockColumns, blockColumns, encodeBlock, largestBlock } from "./trace-block.ts";
 import {
@@ -36,6 +37,7 @@ export class TraceWriter {
   readonly #columns: BlockColumns = blockColumns(PART_LENGTH);
   readonly #buffer = Buffer.from(new ArrayBuffer(BUFFER_BYTES + largestBlock(PART_LENGTH)));
   readonly #computes: ComputeEntry[] = [];
+  readonly #days = new DayCounter();
   #buffered = 0;
   #offset = HEADER_BYTES;
   #count = 0;
@@ -72,8 +74,18 @@ export class TraceWriter {
     this.#computeAt = this.#offset;
   }
 
-  finish(period: Period, sources: readonly string[], origin: TraceOrigin): TraceHeader {
-    const index: TraceIndex = { period, computes: this.#computes, sources, origin };
+  finish(
+    period: Period,
+    sources: readonly string[],
+    origin: Omit<TraceOrigin, "requestsByDay">,
+  ): TraceHeader {
+    const requestsByDay = this.#days.counts;
+    const index: TraceIndex = {
+      period,
+      computes: this.#computes,
+      sources,
+      origin: { ...origin, requestsByDay },
+    };
     const json = Buffer.from(JSON.stringify(index));
     const indexOffset = this.#offset;
     this.#checkSize(indexOffset + json.length);
@@ -106,6 +118,7 @@ export class TraceWriter {
 
   #endBlock(): void {
     if (this.#count === 0) return;
+    this.#days.add({ at: this.#columns.at.subarray(0, this.#count) });
     const length = encodeBlock(this.#columns, this.#count, this.#buffer.subarray(this.#buffered));
     this.#buffered += length;
     this.#offset += length;

@@ -19,6 +19,7 @@ test("all options with times are covered", () => {
       "--present",
       "--delay",
       "--cold-start-worth",
+      "--duration",
       "--start-latency",
       "--max-wait-p99",
       "--storage-read",

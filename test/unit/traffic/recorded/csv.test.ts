@@ -4,15 +4,15 @@ import { csvInput } from "../../../../src/traffic/recorded/formats/csv-input.ts"
 import { CsvScanner } from "../../../../src/traffic/recorded/formats/csv-scanner.ts";
 import { BAD_ROWS_SHOWN } from "../../../../src/traffic/recorded/rows/bad-rows.ts";
 import { parseMapping } from "../../../../src/traffic/recorded/rows/column-mapping.ts";
-import { MAX_SOURCES } from "../../../../src/traffic/recorded/rows/intake.ts";
+import { type IntakeOptions, MAX_SOURCES } from "../../../../src/traffic/recorded/rows/intake.ts";
 import { RecordingError } from "../../../../src/traffic/recorded/rows/recording-error.ts";
 import type { RowOptions } from "../../../../src/traffic/recorded/rows/row-reader.ts";
 import { requestSink } from "../../../../src/traffic/recorded/rows/row-sink.ts";
-import { readText } from "../../../support/trace-input.ts";
+import { readText, readWith } from "../../../support/trace-input.ts";
 
 const HEAD = "endpoint_id,at,duration_ms";
-const csv = (text: string, options: RowOptions = {}, chunkBytes?: number) =>
-  readText(text, (intake) => csvInput(requestSink(intake, options)), chunkBytes);
+const csv = (text: string, options: RowOptions = {}, chunkBytes?: number, intakeOptions?: IntakeOptions) =>
+  readText(text, (intake) => csvInput(requestSink(intake, options)), chunkBytes, intakeOptions);
 
 test("CSV rows become requests with any line ends and any chunk boundaries", () => {
   const text = `\uFEFF${HEAD},source\r\n"ep-a" , 2026-01-05T00:00:00Z,12.9,"a ""b"", c"\r\n\r\nep-b,2026-01-05 01:00:00+01:00,,"two\nlines"\r\nep-a,2026-01-05T00:00:01.9999Z,0,`;
@@ -44,7 +44,7 @@ test("a field must not be read from one of two columns with the same name", () =
   expect(csv(`${HEAD},AT${rows}`, { mapping: { at: "at" } }).rows).toEqual([
     ["ep-a", "2026-01-05T00:00:00.000Z", 5, ""],
   ]);
-  expect(csv("endpoint_id,at,note,note\nep-a,2026-01-05T00:00:00Z,x,y").rows).toHaveLength(1);
+  expect(csv("endpoint_id,at,duration_ms,note,note\nep-a,2026-01-05T00:00:00Z,1,x,y").rows).toHaveLength(1);
 });
 
 test("start and end determine the duration; an end before the start or an invalid end is a bad row", () => {
@@ -69,9 +69,8 @@ test("start and end determine the duration; an end before the start or an invali
       '5 end: "soon" must be an ISO 8601 instant, or a number since 1970',
       '6 at: "soon" must be an ISO 8601 instant, or a number since 1970',
     ]);
-    expect(intake.notes.join()).not.toContain("requests take no time");
   }
-  expect(guessed.intake.notes).toContain('end is read from the column "ended_at"');
+  expect(guessed.intake.notes).toContain("columns read as endpoint=endpoint_id,at=started_at,end=ended_at");
   const numbers = csv("endpoint_id,at,end_time\nep-a,1767225600,1767225601.5");
   expect(numbers.rows).toEqual([["ep-a", "2026-01-01T00:00:00.000Z", 1_500, ""]]);
 });
@@ -188,11 +187,96 @@ test("an unclosed quote costs only its line", () => {
 test("columns are guessed by name with a note, or mapped explicitly", () => {
   const { rows, intake } = csv("app,started_at,latency_ms,client\nx,2026-01-05,4,web");
   expect(rows).toEqual([["x", "2026-01-05T00:00:00.000Z", 4, "web"]]);
-  expect(intake.notes).toContain('at is read from the column "started_at"');
+  expect(intake.notes).toEqual([
+    "columns read as endpoint=app,at=started_at,duration=latency_ms,source=client, durations in ms",
+  ]);
   const mapping = parseMapping("endpoint_id=db,at=when,duration_ms=run+wait");
   expect(csv("db,when,run,wait\nx,2026-01-05,4,5", { mapping }).rows).toEqual([
     ["x", "2026-01-05T00:00:00.000Z", 9, ""],
   ]);
+});
+
+test("two columns that could hold one field are an error with the options that choose", () => {
+  const row = "shop,2026-01-05T00:00:00Z,5,web";
+  expect(() => csv(`db,ts,took_ms,app\n${row}`)).toThrow(
+    'endpoint: could be read from "db" and "app"; choose one: --map endpoint=db or --map endpoint=app',
+  );
+  expect(() => csv(`database,ts,took_ms,app\n${row}`)).toThrow('from "database" and "app"');
+  expect(() => csv(`db,ts,duration,took_ms\n${row}`)).toThrow('duration: could be read from "duration" and');
+  expect(() => csv(`db,created_at,took_ms,started_at\n${row}`)).toThrow("at: could be read from");
+  // Once the compute is known, the application is a source.
+  const chosen = csv(`db,ts,took_ms,app,note\n${row},x`, { mapping: parseMapping("endpoint=db") });
+  expect(chosen.rows).toEqual([["shop", "2026-01-05T00:00:00.000Z", 5, "web"]]);
+  expect(chosen.intake.notes).toEqual([
+    "columns read as endpoint=db,at=ts,duration=took_ms,source=app, durations in ms; not read: note",
+  ]);
+});
+
+test("a name that means one field only goes before names that may mean others", () => {
+  const { rows } = csv("app,endpoint_id,time,at,duration_ms\nweb,ep-a,1,2026-01-05,5");
+  expect(rows).toEqual([["ep-a", "2026-01-05T00:00:00.000Z", 5, "web"]]);
+});
+
+test("unknown durations are asked for", () => {
+  const text = "endpoint_id,at\nep-a,2026-01-05";
+  expect(() => csv(text)).toThrow(
+    /^line 1: duration: no column has a known name; .* --map duration=<column>; or state how long .* --no-duration/,
+  );
+  for (const durationMs of [0, 50])
+    expect(csv(text, {}, 7, { durationMs }).rows).toEqual([
+      ["ep-a", "2026-01-05T00:00:00.000Z", durationMs, ""],
+    ]);
+  const read = (rows: string, options?: IntakeOptions) =>
+    readWith((intake) => {
+      intake.begin("a.csv");
+      const input = csvInput(requestSink(intake));
+      input.push(new TextEncoder().encode(`${HEAD}\n${rows}`));
+      input.end();
+      intake.end();
+    }, options);
+  expect(() => read("ep-a,2026-01-05,\nep-a,2026-01-06,\n")).toThrow("duration: no request states one");
+  expect(read("ep-a,2026-01-05,\nep-a,2026-01-06,7\n").intake.notes).toContain(
+    "1 request states no duration, which is read as 0 ms; --duration sets another",
+  );
+  expect(read("ep-a,2026-01-05,\nep-a,2026-01-06,7\n", { durationMs: 90 }).rows.map((row) => row[2])).toEqual(
+    [90, 7],
+  );
+});
+
+test.each([
+  ["app,at,duration_ms", '--strict: endpoint: the column "app" is a guess; state it: --map endpoint=app'],
+  ["endpoint_id,ts,duration_ms", "state it: --map at=ts"],
+  ["endpoint_id,at,duration", "state it: --map duration=duration"],
+])("strict reading refuses the guesses of %s", (head, problem) => {
+  const text = `${head}\nx,2026-01-05T00:00:00Z,5`;
+  expect(() => csv(text, {}, 7, { strict: true })).toThrow(problem);
+  expect(csv(text).rows).toHaveLength(1);
+});
+
+test("strict reading refuses to guess units", () => {
+  const text = `${HEAD}\nep-a,1767225600,1`;
+  expect(() => csv(text, {}, 7, { strict: true })).toThrow("state it: --time-unit s");
+  expect(csv(text, { timeUnit: "s" }, 7, { strict: true }).rows).toHaveLength(1);
+  const plain = "endpoint_id,at,run\nep-a,2026-01-05,1";
+  const mapping = parseMapping("duration=run");
+  expect(() => csv(plain, { mapping }, 7, { strict: true })).toThrow(
+    '--strict: duration: the unit of "run" is a guess; state it: --duration-unit ms',
+  );
+  expect(csv(plain, { mapping, durationUnit: "s" }, 7, { strict: true }).rows[0]?.[2]).toBe(1_000);
+});
+
+test("the first requests of each input are shown as read", () => {
+  const rows = [1, 2, 3, 4].map((day) => `ep-a,2026-01-0${day},5,web`).join("\n");
+  const { intake } = readWith((into) => {
+    into.begin("a.csv");
+    const input = csvInput(requestSink(into));
+    input.push(new TextEncoder().encode(`${HEAD},source\n${rows}`));
+    input.end();
+  });
+  const [reading] = intake.readings;
+  expect(reading?.input).toBe("a.csv");
+  expect(reading?.first.map(({ at }) => new Date(at).getUTCDate())).toEqual([1, 2, 3]);
+  expect(reading?.first[0]).toMatchObject({ compute: "ep-a", durationMs: 5, source: "web" });
 });
 
 test("an input that cannot be a trace is rejected with a hint", () => {
@@ -222,8 +306,10 @@ test("an input that cannot be a trace is rejected with a hint", () => {
 });
 
 test("one endpoint may be set for all rows, and disconnect rows are skipped", () => {
-  const { rows, intake } = csv("at,kind\n2026-01-05,query\n2026-01-06,disconnect", { endpoint: "ep-x" });
-  expect(rows).toEqual([["ep-x", "2026-01-05T00:00:00.000Z", 0, ""]]);
+  const { rows, intake } = csv("at,kind,duration_ms\n2026-01-05,query,1\n2026-01-06,disconnect,1", {
+    endpoint: "ep-x",
+  });
+  expect(rows).toEqual([["ep-x", "2026-01-05T00:00:00.000Z", 1, ""]]);
   expect(intake.skippedRows).toBe(1);
 });
 

@@ -41,7 +41,7 @@ test("NDJSON: bad lines are reported in order, and strict reading stops at the f
     { endpoint_id: "a", at: "2026-01-01" },
     { endpoint_id: "", at: "2026-01-01" },
   );
-  const { intake } = readText(text, (into) => ndjsonInput(requestSink(into)));
+  const { intake } = readText(text, (into) => ndjsonInput(requestSink(into)), 7, { durationMs: 0 });
   expect(intake.bad.map(({ line }) => line)).toEqual([1, 2, 3, 5]);
   const strict = (bad: string) => () => ndjsonStrictly(lines({ endpoint_id: "a", at: "soon" }, bad));
   expect(strict("{")).toThrow(expect.objectContaining({ line: 1, message: expect.stringContaining("at:") }));
@@ -51,7 +51,7 @@ test("NDJSON: bad lines are reported in order, and strict reading stops at the f
 });
 
 function ndjsonStrictly(text: string): void {
-  const reader = ndjsonInput(requestSink(new Intake({ add: () => {} }, { strict: true })));
+  const reader = ndjsonInput(requestSink(new Intake({ add: () => {} }, { strict: true, durationMs: 0 })));
   reader.push(new TextEncoder().encode(text));
   reader.end();
 }
@@ -105,7 +105,7 @@ test.each([
         : { name: "at", type: "INT64", logical_type, repetition_type: "REQUIRED" },
     ],
   });
-  const { intake, rows } = collectRows();
+  const { intake, rows } = collectRows({ durationMs: 0 });
   await readParquet(buffer, requestSink(intake));
   expect(rows().map(([, at]) => at)).toEqual(instants.map((at) => new Date(at).toISOString()));
 });
@@ -242,7 +242,7 @@ const sheet = (...rows: readonly (readonly [app: string, counts: Readonly<Record
     ),
   );
 const counts = (text: string, seed = 1) =>
-  readText(text, (into) => minuteCountsInput(into, { random: randomFrom(seed) }), 4_096);
+  readText(text, (into) => minuteCountsInput(into, { random: randomFrom(seed) }), 4_096, { durationMs: 40 });
 
 test("minute counts: calls lie in their minute, depend on the seed alone, and not on other rows", () => {
   const { rows, intake } = counts(sheet(["a", { 1: 3, 1440: 2 }]));

@@ -194,11 +194,14 @@ test("a truncated or extended file is reported as damaged on open", async () => 
 });
 
 test("bad values in a guessed column are reported with the option that reads another one", async () => {
-  writeFileSync(at("wrong.csv"), "endpoint_id,time,started\nx,noon,2026-01-05\n");
+  writeFileSync(at("wrong.csv"), "endpoint_id,time,started,duration_ms\nx,noon,2026-01-05,1\n");
   const hint =
-    'at: the column "time" was guessed, and not all of its values can be read; the columns are endpoint_id, time, started; did you mean --map at=started?';
+    'at: the column "time" was guessed, and not all of its values can be read; the columns are endpoint_id, time, started, duration_ms; did you mean --map at=started?';
   await expect(imported([at("wrong.csv")])).rejects.toThrow(hint);
-  writeFileSync(at("partly.csv"), "endpoint_id,time,started\nx,noon,2026-01-05\nx,2026-01-05,2026-01-05\n");
+  writeFileSync(
+    at("partly.csv"),
+    "endpoint_id,time,started,duration_ms\nx,noon,2026-01-05,1\nx,2026-01-05,2026-01-05,1\n",
+  );
   expect((await imported([at("partly.csv")])).notes).toContain(hint);
 });
 
@@ -306,7 +309,7 @@ test("progress has rows and bytes, and with a clock the rate", async () => {
 test("a failed import leaves the previous trace unchanged and no other files", async () => {
   await imported([csvFile("t.csv", SOME)]);
   const previous = readFileSync(at("t.standin-trace"));
-  writeFileSync(at("bad.csv"), "endpoint_id,at\nep-a,2026-01-05\nep-a,never\n");
+  writeFileSync(at("bad.csv"), "endpoint_id,at,duration_ms\nep-a,2026-01-05,1\nep-a,never,1\n");
   await expect(imported([at("bad.csv")], { strict: true, rowsInMemory: 1 })).rejects.toThrow(
     /^bad\.csv: line 3: at: /,
   );
