@@ -303,6 +303,17 @@ test("clients that react to responses are simulated at the delays that the curve
   );
 });
 
+test("clients are simulated for traces that have to be imported first", async () => {
+  const directory = testDirectory();
+  const [csv, imported] = [join(directory, "few.csv"), join(directory, "few.standin-trace")];
+  await runWhatif(["fleet", "--computes", "2", "--days", "1", "--pattern", "on-off", "--out", csv]);
+  await runWhatif(["import", csv, "--out", imported]);
+  const [fromCsv, fromTrace] = await Promise.all(
+    [csv, imported].map((trace) => runWhatif(["curve", trace, "--client", "check:every=6h"])),
+  );
+  expect(fromCsv.with_clients).toEqual(fromTrace.with_clients);
+});
+
 test("backtest reports promised and delivered by fold and in sum, the same with any number of threads", async () => {
   const directory = testDirectory();
   const trace = join(directory, "weeks.standin-trace");

@@ -5,7 +5,7 @@ import { noteLargeOutput } from "../terminal/large-output.ts";
 import { showProgress } from "../terminal/progress-display.ts";
 import { readInThread } from "../terminal/reading-thread.ts";
 import { withStandardInput } from "../terminal/standard-input.ts";
-import type { InputOptions } from "./import-options.ts";
+import { FILE_OPTIONS, type InputOptions } from "./import-options.ts";
 import type { ImportJob } from "./import-worker.ts";
 
 /** A damaged file may declare anything, and decoders believe it. */
@@ -40,7 +40,7 @@ async function importInThread(
   try {
     const report = await readInThread<ImportReport, ImportProgress>(
       new URL("./import-worker.js", import.meta.url),
-      { paths, out, options, ...limits } satisfies ImportJob,
+      { paths, out, options: inputOptionsOf(options), ...limits } satisfies ImportJob,
       signal,
       {
         report: ({ bytes, totalBytes, rows, rowsPerSecond, estimatedBytes }) => {
@@ -59,4 +59,9 @@ async function importInThread(
     progress.end();
     if (!isFinished) rmSync(temporaryTracePath(out), { force: true });
   }
+}
+
+/** Without the other options of a command: some are functions, which cannot be sent to a thread. */
+function inputOptionsOf(options: InputOptions): InputOptions {
+  return Object.fromEntries(FILE_OPTIONS.map((name) => [name, options[name]]));
 }
