@@ -1,4 +1,4 @@
-import type { PageTable } from "../page/page-layout.ts";
+import { type PageTable, pageTable } from "../page/page-table.ts";
 import { delayText, moneyWithMargin, percentWithMargin } from "../units/number-format.ts";
 import type { HeldOutChoice, HeldOutSummary } from "./held-out-summary.ts";
 
@@ -38,32 +38,31 @@ export function heldOutTables(summary: HeldOutSummary): PageTable[] {
   if ("missing" in summary) return [];
   const { choices, train, test } = summary;
   return [
-    {
+    pageTable({
       name: "held-out",
       title: `Chosen on ${train.days} days, judged on the next ${test.days}`,
-      headings: [
-        "choice",
-        "delay",
-        "weighted cost, promised",
-        "held out",
-        "cost, promised",
-        "held out",
-        "$ a month, held out",
+      columns: [
+        { heading: "choice", cell: ({ choice }) => TITLES[choice] },
+        { heading: "delay", cell: ({ delay_s }) => delayText(delay_s) },
+        { heading: "weighted cost, promised", cell: ({ promised }) => gainText(promised.gain_percent) },
+        {
+          heading: "held out",
+          cell: ({ held_out: { gain_percent, margin_95 } }) =>
+            gainText(gain_percent, margin_95?.gain_percent),
+        },
+        { heading: "cost, promised", cell: ({ promised }) => percentWithMargin(promised.cost_percent, null) },
+        {
+          heading: "held out",
+          cell: ({ held_out: { cost_percent, margin_95 } }) =>
+            percentWithMargin(cost_percent, margin_95?.cost_percent),
+        },
+        { heading: "$ a month, held out", cell: ({ held_out }) => costText(held_out) },
       ],
+      rows: choices,
+      mark: ({ choice }) =>
+        choice === "current" ? "current" : choice === summary.recommended ? "best" : undefined,
       records: choices,
-      rows: choices.map(({ choice, delay_s, promised, held_out }) => ({
-        cells: [
-          TITLES[choice],
-          delayText(delay_s),
-          gainText(promised.gain_percent),
-          gainText(held_out.gain_percent, held_out.margin_95?.gain_percent),
-          percentWithMargin(promised.cost_percent, null),
-          percentWithMargin(held_out.cost_percent, held_out.margin_95?.cost_percent),
-          costText(held_out),
-        ],
-        mark: choice === "current" ? "current" : choice === summary.recommended ? "best" : undefined,
-      })),
-    },
+    }),
   ];
 }
 

@@ -5,10 +5,10 @@ import {
   type Chart,
   type InputNotes,
   LIMIT_TITLES,
-  type PageTable,
   type ReportLimits,
   type ReportPage,
 } from "./page-layout.ts";
+import type { PageTable } from "./page-table.ts";
 import { PALETTE } from "./palette.ts";
 
 /** In every report, and in no other file. */

@@ -1,3 +1,5 @@
+import type { PageTable } from "./page-table.ts";
+
 /** The content of a report, for the terminal and for HTML. */
 export type ReportPage = {
   readonly title: string;
@@ -12,21 +14,6 @@ export type ReportPage = {
 };
 
 export type Fact = { readonly label: string; readonly value: string; readonly note: string };
-
-export type PageTable = {
-  readonly name: string;
-  readonly title: string;
-  readonly headings: readonly string[];
-  /** One cell per heading. The first one names the row and is left-aligned; the others are right-aligned. */
-  readonly rows: readonly PageRow[];
-  /** The CSV file: names and values of the JSON, and all rows even if `rows` is cut off. */
-  readonly records: readonly object[];
-};
-
-export type PageRow = {
-  readonly cells: readonly string[];
-  readonly mark?: "best" | "current" | "bound" | undefined;
-};
 
 /** What the figures are based on. */
 export type ReportLimits = {

@@ -1,4 +1,5 @@
-import { LIMIT_TITLES, type PageTable, type ReportLimits, type ReportPage } from "./page-layout.ts";
+import { LIMIT_TITLES, type ReportLimits, type ReportPage } from "./page-layout.ts";
+import type { PageTable } from "./page-table.ts";
 
 export type TextStyler = (colour: "green" | "yellow" | "dim" | "bold" | "cyan", text: string) => string;
 

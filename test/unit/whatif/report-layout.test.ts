@@ -1,7 +1,8 @@
 import { parseHTML } from "linkedom";
 import { expect, test } from "vitest";
 import { reportHtml } from "../../../src/whatif/page/html.ts";
-import type { PageRow, ReportPage } from "../../../src/whatif/page/page-layout.ts";
+import type { ReportPage } from "../../../src/whatif/page/page-layout.ts";
+import type { PageRow } from "../../../src/whatif/page/page-table.ts";
 
 const NO_INPUT = { notes: [], badRows: 0, bad: [] };
 

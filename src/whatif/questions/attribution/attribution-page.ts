@@ -1,7 +1,8 @@
 import { DAY } from "../../../kernel/time.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import { sizeAndPriceText } from "../../input/question-summary.ts";
-import type { PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { ReportPage } from "../../page/page-layout.ts";
+import { type PageTable, pageTable } from "../../page/page-table.ts";
 import { periodText, requestsText, truncatedTitle } from "../../page/page-text.ts";
 import {
   amount,
@@ -68,52 +69,46 @@ function activeText({ saves_s, margin_95 }: SourceShare, { present }: Attributio
 function sourceTable(report: AttributionReport): PageTable {
   const { sources, traffic } = report;
   const aDay = (seconds: number) => amount(seconds / 3_600 / traffic.days);
-  return {
+  return pageTable({
     name: "sources",
     title: "Sources",
-    headings: [
-      "source",
-      "requests a day",
-      "active h a day without",
-      "saves h a day",
-      "active time",
-      "saves $ a month",
-      "cold starts a day without",
-      "active h a day alone",
+    columns: [
+      { heading: "source", cell: ({ source }) => source },
+      { heading: "requests a day", cell: ({ requests }) => amount(requests / traffic.days) },
+      { heading: "active h a day without", cell: ({ without }) => aDay(without.active_s) },
+      { heading: "saves h a day", cell: ({ saves_s }) => aDay(saves_s) },
+      { heading: "active time", cell: (share) => activeText(share, report) },
+      { heading: "saves $ a month", cell: (share) => monthlySaving(share, report) },
+      { heading: "cold starts a day without", cell: ({ without }) => amount(without.cold_starts_per_day) },
+      { heading: "active h a day alone", cell: ({ alone }) => aDay(alone.active_s) },
     ],
+    rows: sources.slice(0, MAX_ROWS),
     records: sources,
-    rows: sources.slice(0, MAX_ROWS).map((share) => ({
-      cells: [
-        share.source,
-        amount(share.requests / traffic.days),
-        aDay(share.without.active_s),
-        aDay(share.saves_s),
-        activeText(share, report),
-        monthlySaving(share, report),
-        amount(share.without.cold_starts_per_day),
-        aDay(share.alone.active_s),
-      ],
-    })),
-  };
+  });
 }
 
 function computeTable({ computes, traffic }: AttributionReport): PageTable {
-  return {
+  const aDay = (seconds: number) => amount(seconds / 3_600 / traffic.days);
+  return pageTable({
     name: "computes",
     title: truncatedTitle("Computes, and the source whose removal saves most", MAX_ROWS, computes.length),
-    headings: ["compute", "active h a day", "source", "saves h a day", "active time", "cold starts a day"],
+    columns: [
+      { heading: "compute", cell: ({ compute }) => compute },
+      { heading: "active h a day", cell: ({ active_s }) => aDay(active_s) },
+      { heading: "source", cell: ({ sources: [first] }) => first?.source ?? "" },
+      { heading: "saves h a day", cell: ({ sources: [first] }) => aDay(first?.saves_s ?? 0) },
+      {
+        heading: "active time",
+        cell: ({ active_s, sources: [first] }) => percentOf(-(first?.saves_s ?? 0), active_s),
+      },
+      {
+        heading: "cold starts a day",
+        cell: ({ sources: [first] }) => signed((first?.more_cold_starts ?? 0) / traffic.days),
+      },
+    ],
+    rows: computes.slice(0, MAX_ROWS),
     records: computes.flatMap(({ compute, active_s, sources }) =>
       sources.map((source) => ({ compute, active_s, ...source })),
     ),
-    rows: computes.slice(0, MAX_ROWS).map(({ compute, active_s, sources: [first] }) => ({
-      cells: [
-        compute,
-        amount(active_s / 3_600 / traffic.days),
-        first?.source ?? "",
-        amount((first?.saves_s ?? 0) / 3_600 / traffic.days),
-        percentOf(-(first?.saves_s ?? 0), active_s),
-        signed((first?.more_cold_starts ?? 0) / traffic.days),
-      ],
-    })),
-  };
+  });
 }

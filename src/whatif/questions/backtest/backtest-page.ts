@@ -1,5 +1,6 @@
 import { sizeAndPriceText } from "../../input/question-summary.ts";
-import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { ReportPage } from "../../page/page-layout.ts";
+import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import {
   coldStartWorthText,
   dateText,
@@ -94,49 +95,53 @@ function driftLine({ drift, fold }: Backtest): string {
 
 function policyTable(backtest: Backtest): PageTable {
   const { policies, folds, fold } = backtest;
-  return {
+  return pageTable({
     name: "policies",
     title: `Policies over ${plural(folds.length, fold)}, compared with the current setting`,
-    headings: [
-      "policy",
-      "weighted cost, promised",
-      "delivered",
-      "cost, promised",
-      "delivered",
-      "$ a month",
-      "cold starts a day",
-      "mean wait",
-      "p99",
-      `${fold}s better`,
+    columns: [
+      { heading: "policy", cell: ({ policy }) => policy },
+      { heading: "weighted cost, promised", cell: promisedText },
+      {
+        heading: "delivered",
+        cell: ({ delivered, margin_95 }) => gainText(delivered.gain_percent, margin_95?.gain_percent),
+      },
+      {
+        heading: "cost, promised",
+        cell: ({ promised }) => percentWithMargin(promised?.cost_percent ?? null, null),
+      },
+      {
+        heading: "delivered",
+        cell: ({ delivered, margin_95 }) =>
+          percentWithMargin(delivered.cost_percent, margin_95?.cost_percent),
+      },
+      { heading: "$ a month", cell: monthlyText },
+      { heading: "cold starts a day", cell: startsText },
+      {
+        heading: "mean wait",
+        cell: ({ delivered, margin_95 }) => waitWithMargin(delivered.wait_mean_ms, margin_95?.wait_mean_ms),
+      },
+      { heading: "p99", cell: ({ delivered }) => millisText(delivered.wait_p99_ms) },
+      { heading: `${fold}s better`, cell: ({ folds_better }) => `${folds_better} of ${folds.length}` },
     ],
+    rows: policies,
+    mark: (policy) => markOf(backtest, policy),
     records: policies.map(flatRecord),
-    rows: policies.map((policy) => ({
-      cells: [
-        policy.policy,
-        promisedText(policy),
-        gainText(policy.delivered.gain_percent, policy.margin_95?.gain_percent),
-        percentWithMargin(policy.promised?.cost_percent ?? null, null),
-        percentWithMargin(policy.delivered.cost_percent, policy.margin_95?.cost_percent),
-        monthlyText(policy),
-        startsText(policy),
-        waitWithMargin(policy.delivered.wait_mean_ms, policy.margin_95?.wait_mean_ms),
-        millisText(policy.delivered.wait_p99_ms),
-        `${policy.folds_better} of ${folds.length}`,
-      ],
-      mark: markOf(backtest, policy),
-    })),
-  };
+  });
 }
 
 /** Each cell is what a policy promised and what it delivered. */
 function foldTable({ policies, folds, fold }: Backtest): PageTable {
-  const shown = folds.slice(-MAX_FOLDS_SHOWN);
-  const others = policies.slice(1);
-  const title = `Weighted cost by ${fold}: promised → delivered, compared with the current setting`;
-  return {
+  const [, ...others] = policies.entries();
+  return pageTable({
     name: "folds",
-    title: folds.length > shown.length ? `${title} (last ${shown.length} of ${folds.length})` : title,
-    headings: [`${fold} from`, ...others.map(({ policy }) => policy)],
+    ...lastFolds(folds, `Weighted cost by ${fold}: promised → delivered, compared with the current setting`),
+    columns: [
+      { heading: `${fold} from`, cell: ({ test }) => dateText(test.from) },
+      ...others.map(([index, { policy }]) => ({
+        heading: policy,
+        cell: ({ policies: byPolicy }: FoldResult) => outcomeText(byPolicy[index] as FoldPolicy),
+      })),
+    ],
     records: folds.flatMap(({ train, test, policies: byPolicy }) =>
       byPolicy.map((policy) => ({
         train_from: train.from,
@@ -146,24 +151,23 @@ function foldTable({ policies, folds, fold }: Backtest): PageTable {
         ...flatRecord(policy),
       })),
     ),
-    rows: shown.map(({ test, policies: byPolicy }) => ({
-      cells: [
-        dateText(test.from),
-        ...byPolicy
-          .slice(1)
-          .map((policy) => `${promisedText(policy)} → ${gainText(policy.delivered.gain_percent)}`),
-      ],
-    })),
-  };
+  });
 }
 
 function driftTable({ folds, fold }: Backtest): PageTable {
-  const shown = folds.slice(-MAX_FOLDS_SHOWN);
-  const title = `Drift: one delay for all, trained before each ${fold} and best in it`;
-  return {
+  return pageTable({
     name: "drift",
-    title: folds.length > shown.length ? `${title} (last ${shown.length} of ${folds.length})` : title,
-    headings: [`${fold} from`, "training days", "trained", "best", "excess weighted cost"],
+    ...lastFolds(folds, `Drift: one delay for all, trained before each ${fold} and best in it`),
+    columns: [
+      { heading: `${fold} from`, cell: ({ test }) => dateText(test.from) },
+      { heading: "training days", cell: ({ train }) => String(train.days) },
+      { heading: "trained", cell: ({ trained_delay_s }) => delayText(trained_delay_s) },
+      { heading: "best", cell: ({ best_delay_s }) => delayText(best_delay_s) },
+      {
+        heading: "excess weighted cost",
+        cell: ({ excess_percent: excess }) => (excess === null ? "–" : `${amount(Math.max(0, excess))} %`),
+      },
+    ],
     records: folds.map(({ train, test, trained_delay_s, best_delay_s, excess_percent }) => ({
       test_from: test.from,
       test_to: test.to,
@@ -172,19 +176,21 @@ function driftTable({ folds, fold }: Backtest): PageTable {
       best_delay_s,
       excess_percent,
     })),
-    rows: shown.map(({ train, test, trained_delay_s, best_delay_s, excess_percent }) => ({
-      cells: [
-        dateText(test.from),
-        String(train.days),
-        delayText(trained_delay_s),
-        delayText(best_delay_s),
-        excess_percent === null ? "–" : `${amount(Math.max(0, excess_percent))} %`,
-      ],
-    })),
+  });
+}
+
+type FoldResult = Backtest["folds"][number];
+
+/** The rows of a table of folds, and its title, which says if they are not all. */
+function lastFolds(folds: readonly FoldResult[], title: string) {
+  const rows = folds.slice(-MAX_FOLDS_SHOWN);
+  return {
+    title: folds.length > rows.length ? `${title} (last ${rows.length} of ${folds.length})` : title,
+    rows,
   };
 }
 
-function markOf({ policies, best }: Backtest, policy: BacktestedPolicy): PageRow["mark"] {
+function markOf({ policies, best }: Backtest, policy: BacktestedPolicy): RowMark | undefined {
   if (policy.policy === best) return "best";
   if (policy === policies[0]) return "current";
   return policy.knows === "future" ? "bound" : undefined;
@@ -201,6 +207,10 @@ function flatRecord({ promised, delivered, ...policy }: FoldPolicy): object {
 
 function promisedText({ promised }: FoldPolicy): string {
   return gainText(promised?.gain_percent ?? null);
+}
+
+function outcomeText(policy: FoldPolicy): string {
+  return `${promisedText(policy)} → ${gainText(policy.delivered.gain_percent)}`;
 }
 
 /** As a change of the weighted cost. */

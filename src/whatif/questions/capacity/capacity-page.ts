@@ -1,7 +1,8 @@
 import { DAY } from "../../../kernel/time.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import { profileAndPriceText } from "../../input/question-summary.ts";
-import type { PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { ReportPage } from "../../page/page-layout.ts";
+import { type Column, type PageTable, pageTable } from "../../page/page-table.ts";
 import { periodText, requestsText } from "../../page/page-text.ts";
 import {
   amount,
@@ -33,53 +34,63 @@ export function capacityPage(report: CapacityReport): ReportPage {
   };
 }
 
+type SizeRow = CapacityReport["sizes"][number];
+
 function sizeTable({ sizes, traffic }: CapacityReport): PageTable {
-  const hasCache = sizes.some(({ cache_hit_ratio }) => cache_hit_ratio !== null);
-  return {
+  return pageTable({
     name: "sizes",
     title: "Sizes",
-    headings: [
-      "size",
-      "CU-hours a month",
-      "$ a month",
-      "throttled, of active time",
-      "added wait",
-      "p99",
-      "resizes",
-      "cache GB",
-      ...(hasCache ? ["hit ratio", "cold start reads", "takes"] : []),
+    columns: [
+      { heading: "size", cell: sizeName },
+      { heading: "CU-hours a month", cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)) },
+      {
+        heading: "$ a month",
+        cell: ({ cost_per_month: cost, margin_95 }) =>
+          cost === null ? "" : moneyWithMargin(cost, margin_95?.cost_per_month),
+      },
+      { heading: "throttled, of active time", cell: throttledText },
+      { heading: "added wait", cell: ({ added_wait_mean_ms }) => millisText(added_wait_mean_ms) },
+      { heading: "p99", cell: ({ added_wait_p99_ms }) => millisText(added_wait_p99_ms) },
+      { heading: "resizes", cell: ({ scale_events }) => scale_events.toLocaleString("en") },
+      { heading: "cache GB", cell: ({ cache_gb }) => String(cache_gb) },
+      ...(sizes.some(({ cache_hit_ratio }) => cache_hit_ratio !== null) ? cacheColumns() : []),
     ],
+    rows: sizes,
     records: sizes,
-    rows: sizes.map((row) => ({
-      cells: [
-        sizeName(row),
-        amount(perMonth(row.cu_hours, traffic.days * DAY)),
-        row.cost_per_month === null ? "" : moneyWithMargin(row.cost_per_month, row.margin_95?.cost_per_month),
-        throttledText(row),
-        millisText(row.added_wait_mean_ms),
-        millisText(row.added_wait_p99_ms),
-        row.scale_events.toLocaleString("en"),
-        String(row.cache_gb),
-        ...(hasCache
-          ? [
-              `${amount((row.cache_hit_ratio ?? 0) * 100)} %`,
-              row.cold_cache_reads === null ? "" : amount(row.cold_cache_reads),
-              row.cold_cache_s === null ? "" : spanText(row.cold_cache_s),
-            ]
-          : []),
-      ],
-    })),
-  };
+  });
+}
+
+function cacheColumns(): readonly Column<SizeRow>[] {
+  return [
+    { heading: "hit ratio", cell: ({ cache_hit_ratio }) => percentText(cache_hit_ratio ?? 0) },
+    {
+      heading: "cold start reads",
+      cell: ({ cold_cache_reads: reads }) => (reads === null ? "" : amount(reads)),
+    },
+    { heading: "takes", cell: ({ cold_cache_s: seconds }) => (seconds === null ? "" : spanText(seconds)) },
+  ];
 }
 
 /** Throttled share and cost of each size under other loads than the assumed one. */
 function sensitivityTable({ sizes, sensitivity, loads, assumptions }: CapacityReport): PageTable {
   const own = { factor: 1, sizes };
   const variants = [...sensitivity, own].sort((a, b) => a.factor - b.factor);
-  return {
+  return pageTable({
     name: "sensitivity",
     title: "Active time that is throttled, by load",
-    headings: [loads === "assumed" ? "vCPU per request" : "times the load", ...sizes.map(sizeName)],
+    columns: [
+      loads === "assumed"
+        ? {
+            heading: "vCPU per request",
+            cell: ({ factor }) => plainNumber(assumptions.loadPerRequest * factor),
+          }
+        : { heading: "times the load", cell: ({ factor }) => plainNumber(factor) },
+      ...sizes.map((size, index) => ({
+        heading: sizeName(size),
+        cell: ({ sizes: rows }: (typeof variants)[number]) => shareText(rows[index]?.throttled_share ?? 0),
+      })),
+    ],
+    rows: variants,
     records: variants.flatMap(({ factor, sizes: rows }) =>
       rows.map(({ min_cu, max_cu, cu_hours, throttled_share }) => ({
         factor,
@@ -89,49 +100,29 @@ function sensitivityTable({ sizes, sensitivity, loads, assumptions }: CapacityRe
         throttled_share,
       })),
     ),
-    rows: variants.map(({ factor, sizes: rows }) => ({
-      cells: [
-        plainNumber(loads === "assumed" ? assumptions.loadPerRequest * factor : factor),
-        ...rows.map(({ throttled_share }) => shareText(throttled_share)),
-      ],
-    })),
-  };
+  });
 }
 
 function connectionTable({ sizes }: CapacityReport): PageTable {
-  return {
+  return pageTable({
     name: "connections",
     title: "Direct and pooled connections",
-    headings: [
-      "size",
-      "max_connections",
-      "direct limit",
-      "direct rejected",
-      "Erlang B",
-      "pool size",
-      "pooled rejected",
-      "pooled waited",
-      "Erlang C",
-      "p50 wait",
-      "p99 wait",
+    columns: [
+      { heading: "size", cell: sizeName },
+      { heading: "max_connections", cell: ({ max_connections }) => max_connections.toLocaleString("en") },
+      { heading: "direct limit", cell: ({ direct_limit }) => direct_limit.toLocaleString("en") },
+      { heading: "direct rejected", cell: ({ direct_refused }) => direct_refused.toLocaleString("en") },
+      { heading: "Erlang B", cell: ({ direct_refused_share_erlang: share }) => percentText(share) },
+      { heading: "pool size", cell: ({ pool_size }) => pool_size.toLocaleString("en") },
+      { heading: "pooled rejected", cell: ({ pooled_refused }) => pooled_refused.toLocaleString("en") },
+      { heading: "pooled waited", cell: ({ pool_waited }) => pool_waited.toLocaleString("en") },
+      { heading: "Erlang C", cell: ({ pool_waited_share_erlang: share }) => percentText(share) },
+      { heading: "p50 wait", cell: ({ pool_wait_p50_ms }) => millisText(pool_wait_p50_ms) },
+      { heading: "p99 wait", cell: ({ pool_wait_p99_ms }) => millisText(pool_wait_p99_ms) },
     ],
+    rows: sizes,
     records: sizes,
-    rows: sizes.map((row) => ({
-      cells: [
-        sizeName(row),
-        row.max_connections.toLocaleString("en"),
-        row.direct_limit.toLocaleString("en"),
-        row.direct_refused.toLocaleString("en"),
-        `${amount(row.direct_refused_share_erlang * 100)} %`,
-        row.pool_size.toLocaleString("en"),
-        row.pooled_refused.toLocaleString("en"),
-        row.pool_waited.toLocaleString("en"),
-        `${amount(row.pool_waited_share_erlang * 100)} %`,
-        millisText(row.pool_wait_p50_ms),
-        millisText(row.pool_wait_p99_ms),
-      ],
-    })),
-  };
+  });
 }
 
 /** Only fixed sizes: the cache of a range is that of one of them. */
@@ -139,10 +130,18 @@ function recoveryTable({ cache_recovery, sizes }: CapacityReport): PageTable[] {
   if (cache_recovery.length === 0) return [];
   const fixedSizes = [...sizes.entries()].filter(([, { min_cu, max_cu }]) => min_cu === max_cu);
   return [
-    {
+    pageTable({
       name: "recovery",
       title: "Cache hit ratio by time since a start",
-      headings: ["time since start", "reads", ...fixedSizes.map(([, row]) => sizeName(row))],
+      columns: [
+        { heading: "time since start", cell: ({ from_s, to_s }) => timeRangeName(from_s, to_s) },
+        { heading: "reads", cell: ({ reads }) => reads.toLocaleString("en") },
+        ...fixedSizes.map(([index, row]) => ({
+          heading: sizeName(row),
+          cell: ({ hit_ratios }: (typeof cache_recovery)[number]) => percentText(hit_ratios[index] ?? 0),
+        })),
+      ],
+      rows: cache_recovery,
       records: cache_recovery.flatMap(({ hit_ratios, ...stretch }) =>
         hit_ratios.map((hit_ratio, index) => ({
           ...stretch,
@@ -151,15 +150,12 @@ function recoveryTable({ cache_recovery, sizes }: CapacityReport): PageTable[] {
           hit_ratio,
         })),
       ),
-      rows: cache_recovery.map(({ from_s, to_s, reads, hit_ratios }) => ({
-        cells: [
-          timeRangeName(from_s, to_s),
-          reads.toLocaleString("en"),
-          ...fixedSizes.map(([index]) => `${amount((hit_ratios[index] ?? 0) * 100)} %`),
-        ],
-      })),
-    },
+    }),
   ];
+}
+
+function percentText(share: number): string {
+  return `${amount(share * 100)} %`;
 }
 
 export function timeRangeName(from: number, to: number | null): string {

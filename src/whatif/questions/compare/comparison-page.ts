@@ -2,7 +2,8 @@ import { DAY } from "../../../kernel/time.ts";
 import { tooLittleReasons } from "../../choice/decision.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import { sizeAndPriceText } from "../../input/question-summary.ts";
-import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { ReportPage } from "../../page/page-layout.ts";
+import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import {
   capitalized,
   coldStartWorthText,
@@ -130,22 +131,20 @@ function policyPhrase({ policy, chosen_delays_s: chosen }: ComparedPolicy): stri
 }
 
 function figuresText(comparison: Comparison, policy: ComparedPolicy): string {
-  const cost = valueAndDifference(monthly(comparison, policy), moneyWithMargin)[0];
-  const starts = valueAndDifference(figure(policy, "cold_starts_per_day"), amountWithMargin)[0];
-  const wait = valueAndDifference(figure(policy, "wait_mean_ms"), waitWithMargin)[0];
+  const cost = valueText(monthly(comparison, policy), moneyWithMargin);
+  const starts = valueText(figure(policy, "cold_starts_per_day"), amountWithMargin);
+  const wait = valueText(figure(policy, "wait_mean_ms"), waitWithMargin);
   return `${cost} a month, ${starts} cold starts a day, requests wait ${wait} on average`;
 }
 
 function changeText(comparison: Comparison, policy: ComparedPolicy): string {
-  const cost = valueAndDifference(monthly(comparison, policy), moneyWithMargin)[1];
+  const cost = differenceText(monthly(comparison, policy));
   const { difference, difference_margin_95: margin } = figure(policy, "cold_starts_per_day");
-  const weighted = valueAndDifference(figure(policy, "burden_s"), amountWithMargin)[1];
+  const weighted = differenceText(figure(policy, "burden_s"));
   return `${capitalized(figuresText(comparison, policy))} (cost ${cost}, ${signedWithMargin(difference, margin)} cold starts a day, weighted cost ${weighted} vs. the current setting).`;
 }
 
-const TO_CURRENT = "vs. current";
-
-type MarkOf = (policy: ComparedPolicy) => PageRow["mark"];
+type MarkOf = (policy: ComparedPolicy) => RowMark | undefined;
 const NO_FIGURE: ComparedFigure = { value: 0, difference: 0 };
 
 function figure({ figures }: ComparedPolicy, name: keyof OutcomeFigures): ComparedFigure {
@@ -167,86 +166,91 @@ function scaled(figure: ComparedFigure, factor: number): ComparedFigure {
 
 function policyTable(comparison: Comparison, mark: MarkOf): PageTable {
   const { policies, traffic } = comparison;
-  return {
+  const withDifference = (
+    heading: string,
+    figureOf: (policy: ComparedPolicy) => ComparedFigure,
+    show: Show,
+  ) => [
+    { heading, cell: (policy: ComparedPolicy) => valueText(figureOf(policy), show) },
+    { heading: "vs. current", cell: (policy: ComparedPolicy) => differenceText(figureOf(policy)) },
+  ];
+  const hoursADay = (policy: ComparedPolicy) => scaled(figure(policy, "active_s"), 1 / 3_600 / traffic.days);
+  return pageTable({
     name: "policies",
     title: "Policies, compared with the current setting",
-    headings: [
-      "policy",
-      "cold starts a day",
-      TO_CURRENT,
-      "active h a day",
-      TO_CURRENT,
-      "$ a month",
-      TO_CURRENT,
-      "weighted cost",
+    columns: [
+      { heading: "policy", cell: ({ policy }) => policy },
+      ...withDifference("cold starts a day", (one) => figure(one, "cold_starts_per_day"), amountWithMargin),
+      ...withDifference("active h a day", hoursADay, amountWithMargin),
+      ...withDifference("$ a month", (one) => monthly(comparison, one), moneyWithMargin),
+      { heading: "weighted cost", cell: (one) => differenceText(figure(one, "burden_s")) },
     ],
+    rows: policies,
+    mark,
     records: policies.map(policyRecord),
-    rows: policies.map((policy) => ({
-      cells: [
-        policy.policy,
-        ...valueAndDifference(figure(policy, "cold_starts_per_day"), amountWithMargin),
-        ...valueAndDifference(scaled(figure(policy, "active_s"), 1 / 3_600 / traffic.days), amountWithMargin),
-        ...valueAndDifference(monthly(comparison, policy), moneyWithMargin),
-        valueAndDifference(figure(policy, "burden_s"), amountWithMargin)[1],
-      ],
-      mark: mark(policy),
-    })),
-  };
+  });
 }
 
 function waitTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable {
-  return {
+  const wait = (name: keyof OutcomeFigures) => (policy: ComparedPolicy) =>
+    valueText(figure(policy, name), waitWithMargin);
+  return pageTable({
     name: "waits",
     title: "How long requests wait for starts",
-    headings: ["policy", "waiting requests a day", "mean", "p99", "p50 of waiting", "p99 of waiting"],
+    columns: [
+      { heading: "policy", cell: ({ policy }) => policy },
+      {
+        heading: "waiting requests a day",
+        cell: (policy) => valueText(scaled(figure(policy, "waited"), 1 / traffic.days), amountWithMargin),
+      },
+      { heading: "mean", cell: wait("wait_mean_ms") },
+      { heading: "p99", cell: wait("wait_p99_ms") },
+      { heading: "p50 of waiting", cell: wait("wait_p50_of_waiting_ms") },
+      { heading: "p99 of waiting", cell: wait("wait_p99_of_waiting_ms") },
+    ],
+    rows: policies,
+    mark,
     records: policies.map(policyRecord),
-    rows: policies.map((policy) => ({
-      cells: [
-        policy.policy,
-        valueAndDifference(scaled(figure(policy, "waited"), 1 / traffic.days), amountWithMargin)[0],
-        ...(["wait_mean_ms", "wait_p99_ms", "wait_p50_of_waiting_ms", "wait_p99_of_waiting_ms"] as const).map(
-          (name) => valueAndDifference(figure(policy, name), waitWithMargin)[0],
-        ),
-      ],
-      mark: mark(policy),
-    })),
-  };
+  });
 }
 
 function resumesTable({ policies, traffic }: Comparison, mark: MarkOf): PageTable[] {
   const resuming = policies.filter((policy) => policy.resumes);
   if (resuming.length === 0) return [];
+  const aDay = (name: keyof OutcomeFigures) => (policy: ComparedPolicy) =>
+    amount(figure(policy, name).value / traffic.days);
   return [
-    {
+    pageTable({
       name: "resumes",
       title: "Starts ahead of a predicted arrival",
-      headings: ["policy", "used a day", "wasted a day", "remaining cold starts a day"],
+      columns: [
+        { heading: "policy", cell: ({ policy }) => policy },
+        { heading: "used a day", cell: aDay("resumes_used") },
+        { heading: "wasted a day", cell: aDay("resumes_wasted") },
+        { heading: "remaining cold starts a day", cell: aDay("cold_starts") },
+      ],
+      rows: resuming,
+      mark,
       records: resuming.map(policyRecord),
-      rows: resuming.map((policy) => ({
-        cells: [
-          policy.policy,
-          ...(["resumes_used", "resumes_wasted", "cold_starts"] as const).map((name) =>
-            amount(figure(policy, name).value / traffic.days),
-          ),
-        ],
-        mark: mark(policy),
-      })),
-    },
+    }),
   ];
 }
 
-/** Each with its margin, over days if there is one, otherwise over replications. */
-function valueAndDifference(
-  figure: ComparedFigure,
-  show: (value: number, margin: number | undefined) => string,
-): readonly [string, string] {
-  const { value, difference, plus_minus, difference_plus_minus = 0 } = figure;
+type Show = (value: number, margin: number | undefined) => string;
+
+/** With its margin, over days if there is one, otherwise over replications. */
+function valueText({ value, margin_95, plus_minus }: ComparedFigure, show: Show): string {
+  return show(value, margin_95 ?? plus_minus);
+}
+
+/** In percent, with its margin, over days if there is one, otherwise over replications. */
+function differenceText(figure: ComparedFigure): string {
+  const { value, difference, difference_plus_minus = 0 } = figure;
   const base = value - difference;
   const percentMargin = figure.difference_percent_margin_95 ?? (100 * difference_plus_minus) / base;
-  return [
-    show(value, figure.margin_95 ?? plus_minus),
-    base === 0 ? percentOf(difference, base) : percentWithMargin((difference / base) * 100, percentMargin),
-  ];
+  return base === 0
+    ? percentOf(difference, base)
+    : percentWithMargin((difference / base) * 100, percentMargin);
 }
 
 /** Without `active_s_by_day`, which only the JSON contains. */

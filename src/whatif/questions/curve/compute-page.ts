@@ -1,6 +1,6 @@
 import { DAY } from "../../../kernel/time.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
-import type { PageRow, PageTable } from "../../page/page-layout.ts";
+import { type Column, type PageTable, pageTable } from "../../page/page-table.ts";
 import { truncatedTitle } from "../../page/page-text.ts";
 import type { PointFigures } from "../../replay/figures.ts";
 import {
@@ -19,69 +19,59 @@ import type { CurveSummary } from "./curve-summary.ts";
 
 const MAX_COMPUTES = 20;
 
-export function computeTables({
-  computes = [],
-  question,
-  traffic: { days },
-  compute_wait_limit: limit,
-}: CurveSummary): PageTable[] {
+export function computeTables(summary: CurveSummary): PageTable[] {
+  const { computes = [], question } = summary;
   if (computes.length === 0) return [];
-  const headings = [
-    "compute",
-    "requests",
-    "best delay",
-    "shrunk",
-    ...(limit === undefined ? [] : [`p99 ≤ ${millisText(limit.max_wait_p99_ms)}`]),
-    "cold starts a day",
-    "CU-hours a month",
-    "$ a month",
-    "mean wait",
-    "gain h a day",
-    "gain h a day, always on",
-  ];
-  const change = ({ present: current, best }: ComputeSummary, show: (figures: PointFigures) => string) =>
-    `${show(current)} → ${show(best)}`;
-  const row = (compute: ComputeSummary): PageRow => ({
-    cells: [
-      compute.compute,
-      compute.requests.toLocaleString("en"),
-      delayText(compute.best.delay_s),
-      compute.shrunk_delay_s === null ? "–" : delayText(compute.shrunk_delay_s),
-      ...(limit === undefined ? [] : [withinText(compute)]),
-      change(compute, ({ cold_starts_per_day }) => amount(cold_starts_per_day)),
-      change(compute, ({ cu_hours }) => amount(perMonth(cu_hours, days * DAY))),
-      change(compute, ({ cost }) => money(perMonth(cost, days * DAY))),
-      change(compute, ({ added_wait_mean_ms }) => millisText(added_wait_mean_ms)),
-      amount(compute.gain_s / 3_600 / days),
-      signed(compute.gain_of_never_s / 3_600 / days),
-    ],
-  });
   const alwaysOn = computes
     .filter(({ gain_of_never_s }) => gain_of_never_s > 0)
     .sort((a, b) => b.gain_of_never_s - a.gain_of_never_s || (a.compute < b.compute ? -1 : 1));
-  const title = (text: string, all: number) => truncatedTitle(text, MAX_COMPUTES, all);
+  const table = (name: string, title: string, records: readonly ComputeSummary[]) =>
+    pageTable({
+      name,
+      title: truncatedTitle(title, MAX_COMPUTES, records.length),
+      columns: computeColumns(summary),
+      rows: records.slice(0, MAX_COMPUTES),
+      records,
+    });
   return [
-    {
-      name: "computes",
-      title: title(
-        `Computes that gain most from a delay of their own, compared with ${currentDelayPhrase(question.present_delay_s)}`,
-        computes.length,
-      ),
-      headings,
-      records: computes,
-      rows: computes.slice(0, MAX_COMPUTES).map(row),
-    },
-    ...(alwaysOn.length === 0
+    table(
+      "computes",
+      `Computes that gain most from a delay of their own, compared with ${currentDelayPhrase(question.present_delay_s)}`,
+      computes,
+    ),
+    ...(alwaysOn.length === 0 ? [] : [table("awake", "Computes that gain from being always on", alwaysOn)]),
+  ];
+}
+
+function computeColumns({
+  traffic: { days },
+  compute_wait_limit: limit,
+}: CurveSummary): readonly Column<ComputeSummary>[] {
+  const change =
+    (show: (figures: PointFigures) => string) =>
+    ({ present: current, best }: ComputeSummary) =>
+      `${show(current)} → ${show(best)}`;
+  const aMonth = (value: number) => perMonth(value, days * DAY);
+  return [
+    { heading: "compute", cell: ({ compute }) => compute },
+    { heading: "requests", cell: ({ requests }) => requests.toLocaleString("en") },
+    { heading: "best delay", cell: ({ best }) => delayText(best.delay_s) },
+    { heading: "shrunk", cell: ({ shrunk_delay_s: delay }) => (delay === null ? "–" : delayText(delay)) },
+    ...(limit === undefined
       ? []
-      : [
-          {
-            name: "awake",
-            title: title("Computes that gain from being always on", alwaysOn.length),
-            headings,
-            records: alwaysOn,
-            rows: alwaysOn.slice(0, MAX_COMPUTES).map(row),
-          },
-        ]),
+      : [{ heading: `p99 ≤ ${millisText(limit.max_wait_p99_ms)}`, cell: withinText }]),
+    {
+      heading: "cold starts a day",
+      cell: change(({ cold_starts_per_day }) => amount(cold_starts_per_day)),
+    },
+    { heading: "CU-hours a month", cell: change(({ cu_hours }) => amount(aMonth(cu_hours))) },
+    { heading: "$ a month", cell: change(({ cost }) => money(aMonth(cost))) },
+    { heading: "mean wait", cell: change(({ added_wait_mean_ms }) => millisText(added_wait_mean_ms)) },
+    { heading: "gain h a day", cell: ({ gain_s }) => amount(gain_s / 3_600 / days) },
+    {
+      heading: "gain h a day, always on",
+      cell: ({ gain_of_never_s }) => signed(gain_of_never_s / 3_600 / days),
+    },
   ];
 }
 

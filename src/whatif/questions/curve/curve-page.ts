@@ -4,7 +4,8 @@ import { perMonth } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { heldOutLines, heldOutTables } from "../../held-out/held-out-page.ts";
 import { sizeAndPriceText } from "../../input/question-summary.ts";
-import type { Fact, PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { Fact, ReportPage } from "../../page/page-layout.ts";
+import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import { coldStartWorthText, periodText, requestsText, startsTakeText } from "../../page/page-text.ts";
 import type { PointFigures } from "../../replay/figures.ts";
 import {
@@ -182,73 +183,65 @@ function curveFacts(summary: CurveSummary): Fact[] {
 }
 
 function delayTable(summary: CurveSummary): PageTable {
-  const { curve, present, clairvoyant, with_latency, traffic } = summary;
+  const { curve, present, clairvoyant, with_latency, traffic, replayed_delays: replayed } = summary;
   const { margin_95: _, margin_95_other_computes: __, ...bound } = clairvoyant;
-  const hasWait = with_latency.length > 0;
-  const cells = (figures: Omit<PointFigures, "delay_s">, name: string, isReplayed: boolean) => [
-    name,
-    amount(figures.cold_starts_per_day),
-    amount(figures.active_s / 3_600 / traffic.days),
-    amount(perMonth(figures.cu_hours, traffic.days * DAY)),
-    monthlyCost(figures, traffic),
-    percentOf(figures.cu_hours - present.cu_hours, present.cu_hours),
-    ...(hasWait ? [isReplayed ? millisText(figures.added_wait_mean_ms) : "–"] : []),
-  ];
-  const rows = curve.map(
-    (figures): PageRow => ({
-      cells: cells(figures, delayText(figures.delay_s), summary.replayed_delays.includes(figures.delay_s)),
-      mark: delayMark(figures.delay_s, summary),
-    }),
-  );
-  return {
+  const rows = [...curve, { delay_s: "clairvoyant" as const, ...bound }];
+  return pageTable({
     name: "delays",
     title: "Delays",
-    headings: [
-      "delay",
-      "cold starts a day",
-      "active h a day",
-      "CU-hours a month",
-      "$ a month",
-      "vs. current",
-      ...(hasWait ? ["mean wait"] : []),
+    columns: [
+      { heading: "delay", cell: ({ delay_s }) => rowName(delay_s) },
+      { heading: "cold starts a day", cell: ({ cold_starts_per_day }) => amount(cold_starts_per_day) },
+      { heading: "active h a day", cell: ({ active_s }) => amount(active_s / 3_600 / traffic.days) },
+      { heading: "CU-hours a month", cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)) },
+      { heading: "$ a month", cell: (figures) => monthlyCost(figures, traffic) },
+      {
+        heading: "vs. current",
+        cell: ({ cu_hours }) => percentOf(cu_hours - present.cu_hours, present.cu_hours),
+      },
+      ...(with_latency.length === 0
+        ? []
+        : [
+            {
+              heading: "mean wait",
+              cell: ({ delay_s, added_wait_mean_ms: wait }: (typeof rows)[number]) =>
+                replayed.some((delay) => delay === delay_s) ? millisText(wait) : "–",
+            },
+          ]),
     ],
-    records: [...curve, { delay_s: "clairvoyant", ...bound }],
-    rows: [...rows, { cells: cells(clairvoyant, "perfect foresight", false), mark: "bound" }],
-  };
+    rows,
+    mark: ({ delay_s }) => (delay_s === "clairvoyant" ? "bound" : delayMark(delay_s, summary)),
+    records: rows,
+  });
+}
+
+function rowName(delay: DelayChoice | "clairvoyant"): string {
+  return delay === "clairvoyant" ? "perfect foresight" : delayText(delay);
 }
 
 function latencyTable(summary: CurveSummary): PageTable[] {
   const { with_latency, question, traffic } = summary;
   if (with_latency.length === 0) return [];
-  const rows = with_latency.map((figures): PageRow => {
-    const waits = [figures.wait_mean_ms, figures.wait_p99_ms, figures.wait_p99_of_waiting_ms].map(millisText);
-    return {
-      cells: [
-        delayText(figures.delay_s),
-        amount(figures.cold_starts_per_day),
-        amount(figures.waited / traffic.days),
-        ...waits,
-        amount(perMonth(figures.cu_hours, traffic.days * DAY)),
-      ],
-      mark: delayMark(figures.delay_s, summary),
-    };
-  });
   return [
-    {
+    pageTable({
       name: "waits",
       title: `Replayed: ${startsTakeText(question.start_latency)}`,
-      headings: [
-        "delay",
-        "cold starts a day",
-        "waiting requests a day",
-        "mean wait",
-        "p99 wait",
-        "p99 of waiting",
-        "CU-hours a month",
+      columns: [
+        { heading: "delay", cell: ({ delay_s }) => delayText(delay_s) },
+        { heading: "cold starts a day", cell: ({ cold_starts_per_day }) => amount(cold_starts_per_day) },
+        { heading: "waiting requests a day", cell: ({ waited }) => amount(waited / traffic.days) },
+        { heading: "mean wait", cell: ({ wait_mean_ms }) => millisText(wait_mean_ms) },
+        { heading: "p99 wait", cell: ({ wait_p99_ms }) => millisText(wait_p99_ms) },
+        { heading: "p99 of waiting", cell: ({ wait_p99_of_waiting_ms: wait }) => millisText(wait) },
+        {
+          heading: "CU-hours a month",
+          cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)),
+        },
       ],
+      rows: with_latency,
+      mark: ({ delay_s }) => delayMark(delay_s, summary),
       records: with_latency,
-      rows,
-    },
+    }),
   ];
 }
 
@@ -256,44 +249,36 @@ function latencyTable(summary: CurveSummary): PageTable[] {
 function clientTable(summary: CurveSummary): PageTable[] {
   const { with_clients, traffic } = summary;
   if (with_clients === undefined) return [];
-  const rows = with_clients.delays.map(
-    ({ delay_s, difference, ...figures }): PageRow => ({
-      cells: [
-        delayText(delay_s),
-        amount(figures.cold_starts / traffic.days),
-        signed(difference.cold_starts / traffic.days),
-        amount(figures.active_s / 3_600 / traffic.days),
-        signed(difference.active_s / 3_600 / traffic.days),
-        amount(figures.requests / traffic.days),
-        signed(difference.requests / traffic.days),
-        amount(perMonth(figures.cu_hours, traffic.days * DAY)),
-        millisText(figures.wait_p99_ms),
-      ],
-      mark: delayMark(delay_s, summary),
-    }),
-  );
-  return [
+  const withDifference = (heading: string, figure: "cold_starts" | "active_s" | "requests", unit = 1) => [
+    { heading, cell: (row: SimulatedFigures) => amount(row[figure] / unit / traffic.days) },
     {
+      heading: "vs. curve",
+      cell: ({ difference }: SimulatedFigures) => signed(difference[figure] / unit / traffic.days),
+    },
+  ];
+  return [
+    pageTable({
       name: "clients",
       title: `Simulated with ${with_clients.clients.join(", ")}, compared with the curve`,
-      headings: [
-        "delay",
-        "cold starts a day",
-        "vs. curve",
-        "active h a day",
-        "vs. curve",
-        "requests a day",
-        "vs. curve",
-        "CU-hours a month",
-        "p99 wait",
+      columns: [
+        { heading: "delay", cell: ({ delay_s }) => delayText(delay_s) },
+        ...withDifference("cold starts a day", "cold_starts"),
+        ...withDifference("active h a day", "active_s", 3_600),
+        ...withDifference("requests a day", "requests"),
+        {
+          heading: "CU-hours a month",
+          cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)),
+        },
+        { heading: "p99 wait", cell: ({ wait_p99_ms }) => millisText(wait_p99_ms) },
       ],
+      rows: with_clients.delays,
+      mark: ({ delay_s }) => delayMark(delay_s, summary),
       records: with_clients.delays,
-      rows,
-    },
+    }),
   ];
 }
 
-function delayMark(delay: DelayChoice, { best, present }: CurveSummary): PageRow["mark"] {
+function delayMark(delay: DelayChoice, { best, present }: CurveSummary): RowMark | undefined {
   if (delay === best.delay_s) return "best";
   return delay === present.delay_s ? "current" : undefined;
 }

@@ -1,5 +1,5 @@
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
-import type { PageRow, PageTable } from "../../page/page-layout.ts";
+import { type PageTable, pageTable, type RowMark } from "../../page/page-table.ts";
 import {
   amountWithMargin,
   delayText,
@@ -33,41 +33,38 @@ type ParetoCurrent = Pick<ParetoPoint, "cost_dollars_per_month" | "cold_starts_p
 
 export function paretoTable(
   { delays, points }: ParetoSummary,
-  markOf: (delay: SuspendDelay) => PageRow["mark"],
+  markOf: (delay: SuspendDelay) => RowMark | undefined,
 ): PageTable {
   const hasWaits = points.some(({ wait_mean_ms }) => wait_mean_ms !== null && wait_mean_ms > 0);
-  const starts = `${points.length === delays ? "" : `${points.length} of `}${plural(delays, "delay")}`;
-  return {
+  const delaysText = `${points.length === delays ? "" : `${points.length} of `}${plural(delays, "delay")}`;
+  return pageTable({
     name: "pareto",
-    title: `Pareto front: ${starts} that no other delay beats in both cost and cold starts`,
-    headings: [
-      "delay",
-      "$ a month",
-      "cold starts a day",
-      ...(hasWaits ? ["mean wait"] : []),
-      "$ for each cold start avoided",
+    title: `Pareto front: ${delaysText} that no other delay beats in both cost and cold starts`,
+    columns: [
+      { heading: "delay", cell: ({ delay_s }) => delayText(delay_s) },
+      {
+        heading: "$ a month",
+        cell: ({ cost_dollars_per_month: cost, margin_95 }) =>
+          moneyWithMargin(cost, margin_95?.cost_dollars_per_month),
+      },
+      {
+        heading: "cold starts a day",
+        cell: ({ cold_starts_per_day: starts, margin_95 }) =>
+          amountWithMargin(starts, margin_95?.cold_starts_per_day),
+      },
+      ...(hasWaits ? [{ heading: "mean wait", cell: waitText }] : []),
+      { heading: "$ for each cold start avoided", cell: avoidedText },
     ],
+    rows: points,
+    mark: ({ delay_s }) => markOf(delay_s),
     records: points,
-    rows: points.map((point) => ({
-      cells: [
-        delayText(point.delay_s),
-        moneyWithMargin(point.cost_dollars_per_month, point.margin_95?.cost_dollars_per_month),
-        amountWithMargin(point.cold_starts_per_day, point.margin_95?.cold_starts_per_day),
-        ...(hasWaits
-          ? [
-              point.wait_mean_ms === null
-                ? "–"
-                : waitWithMargin(point.wait_mean_ms, point.margin_95?.wait_mean_ms),
-            ]
-          : []),
-        point.dollars_per_avoided_cold_start === null
-          ? "–"
-          : smallMoneyWithMargin(
-              point.dollars_per_avoided_cold_start,
-              point.margin_95?.dollars_per_avoided_cold_start,
-            ),
-      ],
-      mark: markOf(point.delay_s),
-    })),
-  };
+  });
+}
+
+function waitText({ wait_mean_ms: wait, margin_95 }: ParetoPoint): string {
+  return wait === null ? "–" : waitWithMargin(wait, margin_95?.wait_mean_ms);
+}
+
+function avoidedText({ dollars_per_avoided_cold_start: dollars, margin_95 }: ParetoPoint): string {
+  return dollars === null ? "–" : smallMoneyWithMargin(dollars, margin_95?.dollars_per_avoided_cold_start);
 }

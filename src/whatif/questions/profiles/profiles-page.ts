@@ -1,7 +1,8 @@
 import { DAY } from "../../../kernel/time.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
 import { sizeText } from "../../input/question-summary.ts";
-import type { PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { ReportPage } from "../../page/page-layout.ts";
+import { type PageTable, pageTable } from "../../page/page-table.ts";
 import { periodText, requestsText, startLengthText } from "../../page/page-text.ts";
 import {
   amount,
@@ -111,7 +112,7 @@ function publishedTable({ profiles, question }: ProfilesReport): PageTable {
       ...published
     }) => published,
   );
-  return { ...profileTable("published", "Numbers of the profiles", profiles, rows), records };
+  return profileTable({ name: "published", title: "Numbers of the profiles", records }, profiles, rows);
 }
 
 function figureTable(report: ProfilesReport): PageTable {
@@ -148,23 +149,26 @@ function figureTable(report: ProfilesReport): PageTable {
     difference,
   }));
   const title = `Results for this traffic${first === undefined ? "" : ` (≠ differs from ${first.profile})`}`;
-  return { ...profileTable("figures", title, profiles, rows), records };
+  return profileTable({ name: "figures", title, records }, profiles, rows);
 }
 
 /** Profiles as columns; cells that differ from the first profile are marked. */
 function profileTable(
-  name: string,
-  title: string,
+  table: Pick<PageTable, "name" | "title" | "records">,
   profiles: readonly ProfileRow[],
   rows: readonly (readonly [label: string, show: (row: ProfileRow) => string])[],
-): Omit<PageTable, "records"> {
-  return {
-    name,
-    title,
-    headings: ["", ...profiles.map(({ profile }) => profile)],
-    rows: rows.map(([label, show]) => {
-      const cells = profiles.map(show);
-      return { cells: [label, ...cells.map((cell) => (cell === cells[0] ? cell : `≠ ${cell}`))] };
-    }),
-  };
+): PageTable {
+  const [first] = profiles;
+  return pageTable({
+    ...table,
+    columns: [
+      { heading: "", cell: ([label]) => label },
+      ...profiles.map((row) => ({
+        heading: row.profile,
+        cell: ([, show]: (typeof rows)[number]) =>
+          first === undefined || show(row) === show(first) ? show(row) : `≠ ${show(row)}`,
+      })),
+    ],
+    rows,
+  });
 }

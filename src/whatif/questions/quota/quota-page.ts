@@ -1,5 +1,6 @@
 import { sizeText } from "../../input/question-summary.ts";
-import type { PageRow, PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { ReportPage } from "../../page/page-layout.ts";
+import { type Column, type PageTable, pageTable } from "../../page/page-table.ts";
 import {
   dateText,
   minuteText,
@@ -94,48 +95,46 @@ function intervalText({ low, high, confidence }: DateSummary): string {
   return ` (${amount(Math.round(confidence * 1_000) / 10)} % interval: ${low === null ? "not at all" : minuteText(low)} to ${high === null ? "not at all" : minuteText(high)})`;
 }
 
+type MonthRow = Pick<QuotaReport["delays"][number], "delay_s"> & {
+  readonly project: ProjectQuota;
+  readonly month: QuotaMonth;
+};
+
 /** One row per project and delay, for the month of the report; no table for a single project. */
 function projectTable(report: QuotaReport): PageTable[] {
   const rows = report.delays.flatMap(({ delay_s, projects }) =>
-    projects.slice(0, MAX_PROJECTS).flatMap((project): PageRow[] => {
+    projects.slice(0, MAX_PROJECTS).flatMap((project): MonthRow[] => {
       const month = shownMonth(report, project);
-      return month === undefined
-        ? []
-        : [{ cells: [project.project, delayText(delay_s), ...monthCells(project, month)] }];
+      return month === undefined ? [] : [{ delay_s, project, month }];
     }),
   );
   const most = Math.max(0, ...report.delays.map(({ projects }) => projects.length));
   if (most < 2) return [];
   return [
-    {
+    pageTable({
       name: "projects",
       title: truncatedTitle("Projects", MAX_PROJECTS, most),
-      headings: ["project", "delay", ...MONTH_HEADINGS],
-      records: monthRecords(report, () => true),
+      columns: [{ heading: "project", cell: ({ project }) => project.project }, ...monthColumns()],
       rows,
-    },
+      records: monthRecords(report, () => true),
+    }),
   ];
 }
 
 /** All months of the project that uses up its quota first. */
 function monthTable(report: QuotaReport): PageTable {
-  const rows = report.delays.flatMap(({ delay_s, projects: [project] }) =>
-    (project?.months ?? []).map(
-      (month): PageRow => ({
-        cells: [delayText(delay_s), ...monthCells(project as ProjectQuota, month)],
-        mark:
-          month.month === report.month && delay_s === report.question.present_delay_s ? "current" : undefined,
-      }),
-    ),
-  );
   const [project] = report.delays[0]?.projects ?? [];
-  return {
+  return pageTable({
     name: "months",
     title: project !== undefined && hasSeveralProjects(report) ? `Months of ${project.project}` : "Months",
-    headings: ["delay", ...MONTH_HEADINGS],
+    columns: monthColumns(),
+    rows: report.delays.flatMap(({ delay_s, projects: [first] }) =>
+      first === undefined ? [] : first.months.map((month): MonthRow => ({ delay_s, project: first, month })),
+    ),
+    mark: ({ delay_s, month }) =>
+      month.month === report.month && delay_s === report.question.present_delay_s ? "current" : undefined,
     records: monthRecords(report, (index) => index === 0),
-    rows,
-  };
+  });
 }
 
 /** `isWanted`: by the index of a project. */
@@ -147,31 +146,28 @@ function monthRecords({ delays }: QuotaReport, isWanted: (index: number) => bool
   );
 }
 
-const MONTH_HEADINGS = [
-  "month",
-  "used CU-hours",
-  "quota",
-  "reached",
-  "used up at",
-  "earliest",
-  "latest",
-  "requests",
-  "rejected",
-] as const;
-
-function monthCells({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string[] {
-  const { median, low, high, confidence } = month.reached_at;
-  const bounds = confidence === 0 ? ["", ""] : [low, high].map((at) => (at === null ? "–" : minuteText(at)));
+function monthColumns(): readonly Column<MonthRow>[] {
   return [
-    month.month,
-    meanText(month.used_cu_hours),
-    quota_cu_hours.toLocaleString("en"),
-    `${amount(month.reached_share * 100)} %`,
-    median === null ? "–" : minuteText(median),
-    ...bounds,
-    meanText(month.requests),
-    meanText(month.refused),
+    { heading: "delay", cell: ({ delay_s }) => delayText(delay_s) },
+    { heading: "month", cell: ({ month }) => month.month },
+    { heading: "used CU-hours", cell: ({ month }) => meanText(month.used_cu_hours) },
+    { heading: "quota", cell: ({ project }) => project.quota_cu_hours.toLocaleString("en") },
+    { heading: "reached", cell: ({ month }) => `${amount(month.reached_share * 100)} %` },
+    { heading: "used up at", cell: ({ month }) => instantText(month.reached_at.median) },
+    { heading: "earliest", cell: ({ month }) => boundText(month.reached_at, "low") },
+    { heading: "latest", cell: ({ month }) => boundText(month.reached_at, "high") },
+    { heading: "requests", cell: ({ month }) => meanText(month.requests) },
+    { heading: "rejected", cell: ({ month }) => meanText(month.refused) },
   ];
+}
+
+/** Empty without an interval. */
+function boundText(reached: DateSummary, bound: "low" | "high"): string {
+  return reached.confidence === 0 ? "" : instantText(reached[bound]);
+}
+
+function instantText(at: string | null): string {
+  return at === null ? "–" : minuteText(at);
 }
 
 function hasSeveralProjects({ delays }: QuotaReport): boolean {

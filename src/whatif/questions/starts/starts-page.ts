@@ -1,5 +1,6 @@
 import { profileAndPriceText } from "../../input/question-summary.ts";
-import type { PageTable, ReportPage } from "../../page/page-layout.ts";
+import type { ReportPage } from "../../page/page-layout.ts";
+import { type PageTable, pageTable } from "../../page/page-table.ts";
 import { minuteText, periodText, requestsText, startsTakeText } from "../../page/page-text.ts";
 import {
   amount,
@@ -89,58 +90,47 @@ function startsSentence(row: StartsRow, unlimited: StartsRow): string {
 }
 
 function startTable({ rows }: StartsReport): PageTable {
-  return {
+  return pageTable({
     name: "starts",
     title: "Starts",
-    headings: [
-      "limit",
-      "starts",
-      "max at once",
-      "first at",
-      "p50 per minute",
-      "p99",
-      "max",
-      "max queued",
-      "from the pool",
+    columns: [
+      { heading: "limit", cell: startLimitName },
+      { heading: "starts", cell: ({ starts }) => starts.toLocaleString("en") },
+      { heading: "max at once", cell: ({ most_under_way }) => most_under_way.toLocaleString("en") },
+      { heading: "first at", cell: ({ most_under_way_at: at }) => (at === null ? "" : minuteText(at)) },
+      { heading: "p50 per minute", cell: ({ per_minute_p50 }) => amount(per_minute_p50) },
+      { heading: "p99", cell: ({ per_minute_p99 }) => amount(per_minute_p99) },
+      { heading: "max", cell: ({ per_minute_max }) => amount(per_minute_max) },
+      { heading: "max queued", cell: ({ most_queued }) => most_queued.toLocaleString("en") },
+      {
+        heading: "from the pool",
+        cell: ({ pool, pool_hits }) => (pool === null ? "" : pool_hits.toLocaleString("en")),
+      },
     ],
+    rows,
     records: rows,
-    rows: rows.map((row) => ({
-      cells: [
-        startLimitName(row),
-        row.starts.toLocaleString("en"),
-        row.most_under_way.toLocaleString("en"),
-        row.most_under_way_at === null ? "" : minuteText(row.most_under_way_at),
-        amount(row.per_minute_p50),
-        amount(row.per_minute_p99),
-        amount(row.per_minute_max),
-        row.most_queued.toLocaleString("en"),
-        row.pool === null ? "" : row.pool_hits.toLocaleString("en"),
-      ],
-    })),
-  };
+  });
 }
 
 function waitTable({ rows }: StartsReport): PageTable {
-  return {
+  return pageTable({
     name: "waits",
     title: "How long requests wait for starts: all requests, then waiting requests",
-    headings: ["limit", "mean", "p50", "p99", "waiting", "p50 of waiting", "p90", "p99", "p99.9", "longest"],
+    columns: [
+      { heading: "limit", cell: startLimitName },
+      { heading: "mean", cell: ({ figures }) => millisText(figures.wait_mean_ms) },
+      { heading: "p50", cell: ({ figures }) => millisText(figures.wait_p50_ms) },
+      { heading: "p99", cell: ({ figures }) => millisText(figures.wait_p99_ms) },
+      { heading: "waiting", cell: ({ figures }) => figures.waited.toLocaleString("en") },
+      { heading: "p50 of waiting", cell: ({ figures }) => millisText(figures.wait_p50_of_waiting_ms) },
+      { heading: "p90", cell: ({ wait_p90_of_waiting_ms: wait }) => millisText(wait) },
+      { heading: "p99", cell: ({ figures }) => millisText(figures.wait_p99_of_waiting_ms) },
+      { heading: "p99.9", cell: ({ wait_p999_of_waiting_ms: wait }) => millisText(wait) },
+      { heading: "longest", cell: ({ wait_max_ms }) => millisText(wait_max_ms) },
+    ],
+    rows,
     records: rows.map((row) => ({ ...limitKey(row), ...row.figures, ...waitFigures(row) })),
-    rows: rows.map((row) => ({
-      cells: [
-        startLimitName(row),
-        ...[row.figures.wait_mean_ms, row.figures.wait_p50_ms, row.figures.wait_p99_ms].map(millisText),
-        row.figures.waited.toLocaleString("en"),
-        ...[
-          row.figures.wait_p50_of_waiting_ms,
-          row.wait_p90_of_waiting_ms,
-          row.figures.wait_p99_of_waiting_ms,
-          row.wait_p999_of_waiting_ms,
-          row.wait_max_ms,
-        ].map(millisText),
-      ],
-    })),
-  };
+  });
 }
 
 function differenceTable({ rows }: StartsReport): PageTable[] {
@@ -149,35 +139,34 @@ function differenceTable({ rows }: StartsReport): PageTable[] {
   );
   if (limited.length === 0) return [];
   return [
-    {
+    pageTable({
       name: "differences",
       title: "Difference to no limits",
-      headings: ["limit", "cold starts", "CU-hours", "mean wait", "p99 wait", "longest wait"],
+      columns: [
+        { heading: "limit", cell: ({ row }) => startLimitName(row) },
+        { heading: "cold starts", cell: ({ difference }) => signed(difference.cold_starts) },
+        { heading: "CU-hours", cell: ({ difference }) => signed(difference.cu_hours) },
+        { heading: "mean wait", cell: ({ difference }) => signed(difference.wait_mean_ms, millisText) },
+        { heading: "p99 wait", cell: ({ difference }) => signed(difference.wait_p99_ms, millisText) },
+        { heading: "longest wait", cell: ({ difference }) => signed(difference.wait_max_ms, millisText) },
+      ],
+      rows: limited,
       records: limited.map(({ row, difference }) => ({ ...limitKey(row), ...difference })),
-      rows: limited.map(({ row, difference }) => ({
-        cells: [
-          startLimitName(row),
-          signed(difference.cold_starts),
-          signed(difference.cu_hours),
-          ...[difference.wait_mean_ms, difference.wait_p99_ms, difference.wait_max_ms].map((ms) =>
-            signed(ms, millisText),
-          ),
-        ],
-      })),
-    },
+    }),
   ];
 }
 
-function minuteTable({ busiest_minutes }: StartsReport): PageTable {
-  return {
+function minuteTable({ busiest_minutes: minutes }: StartsReport): PageTable {
+  return pageTable({
     name: "minutes",
     title: "Busiest minutes without limits",
-    headings: ["minute", "starts"],
-    records: busiest_minutes,
-    rows: busiest_minutes.map(({ at, starts }) => ({
-      cells: [minuteText(at), starts.toLocaleString("en")],
-    })),
-  };
+    columns: [
+      { heading: "minute", cell: ({ at }) => minuteText(at) },
+      { heading: "starts", cell: ({ starts }) => starts.toLocaleString("en") },
+    ],
+    rows: minutes,
+    records: minutes,
+  });
 }
 
 /** The fields that identify a row. */
