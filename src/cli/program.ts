@@ -127,6 +127,10 @@ const COMMANDS: Readonly<Record<string, readonly [description: string, load: () 
         createProgram(Object.keys(COMMANDS)),
       ),
   ],
+  advise: [
+    "say what to change, and what it saves on the bill: delay, plan, and what keeps computes active",
+    async () => (await import("./commands/whatif/advise-command.ts")).adviseCommand(),
+  ],
   whatif: [
     "estimate the cost and wait times of other autosuspend delays, policies and compute sizes",
     async () => (await import("./commands/whatif/whatif.ts")).whatIfCommand(),

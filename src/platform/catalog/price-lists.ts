@@ -20,6 +20,29 @@ const PRICE_LISTS: readonly [PriceList, ...PriceList[]] = [
 export const PRICE_LIST_DATES = PRICE_LISTS.map(({ date }) => date) as [PriceListDate, ...PriceListDate[]];
 export const PRICED_PLANS: [PricedPlan, ...PricedPlan[]] = ["launch", "scale"];
 
+/**
+ * D: the vendor's pages of plans of both dates; the same on both lists. Dollars a month for each unit. History is what a
+ * branch keeps to restore from. Transfer is that over the public network.
+ */
+export const OTHER_PRICES = {
+  /** The lowest bill of a month. */
+  minimum: 5,
+  storageGb: 0.35,
+  historyGb: 0.2,
+  extraBranch: 1.5,
+  transferGb: 0.1,
+  includedTransferGb: 100,
+} as const;
+
+/**
+ * D: the vendor's page of plans, "Scale to zero": which autosuspend delays a plan lets its users set. `launch` allows the
+ * default and never.
+ */
+export const ALLOWED_DELAYS: Readonly<Record<PricedPlan, "default-or-never" | "all">> = {
+  launch: "default-or-never",
+  scale: "all",
+};
+
 /** D: only this plan allows autosuspend delays other than the default and never. */
 export const DEFAULT_PRICED_PLAN: PricedPlan = "scale";
 

@@ -1,7 +1,13 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
 import type { Random } from "../../../kernel/random-port.ts";
 import { type DurationMs, SECOND } from "../../../kernel/time.ts";
-import { ALL_DELAYS, chosenDelays, type DelayRange, longestWithinCost } from "../../choice/decision.ts";
+import {
+  ALL_DELAYS,
+  chosenDelays,
+  type DelayRange,
+  longestWithinCost,
+  type Objective,
+} from "../../choice/decision.ts";
 import { decisionSummary } from "../../choice/decision-summary.ts";
 import {
   type Curve,
@@ -70,6 +76,21 @@ export class CurveAnswer {
 
   get curve(): Curve {
     return this.#fleet.curve;
+  }
+
+  /** What the delays of the fleet are compared by. */
+  get objective(): Objective {
+    return this.#fleet.objective;
+  }
+
+  /** Margins of figures, or why there are none. */
+  margins(): MarginsOrReason {
+    return this.#statistics.margins();
+  }
+
+  /** 99th percentile of the added wait; undefined if the delay was not replayed. */
+  waitP99Ms(delay: DelayChoice): DurationMs | undefined {
+    return isInstant(this.#question.latency) ? 0 : this.#replays.stored(delay)?.wait_p99_ms;
   }
 
   get arrivals(): number {
@@ -141,8 +162,7 @@ export class CurveAnswer {
         currentDelay: current.delay,
         range: this.#rangeWithin(constraints),
         figuresAt: (delay) => this.figuresAt(delay),
-        waitP99Ms: (delay) =>
-          isInstant(this.#question.latency) ? 0 : this.#replays.stored(delay)?.wait_p99_ms,
+        waitP99Ms: (delay) => this.waitP99Ms(delay),
         margins,
       }),
       held_out: heldOut,

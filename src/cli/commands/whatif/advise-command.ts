@@ -1,0 +1,230 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type DurationMs, parseDuration } from "../../../kernel/time.ts";
+import {
+  newestPriceList,
+  PRICED_PLANS,
+  type PricedPlan,
+  priceListOf,
+} from "../../../platform/catalog/price-lists.ts";
+import { randomFrom } from "../../../simulation/random.ts";
+import { ALL_DELAYS } from "../../../whatif/choice/decision.ts";
+import { robustDelay } from "../../../whatif/choice/robust-delay.ts";
+import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
+import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
+import { questionSummary } from "../../../whatif/input/question-summary.ts";
+import { type Advice, adviceFrom } from "../../../whatif/questions/advice/advice.ts";
+import { adviceCharts, advicePage } from "../../../whatif/questions/advice/advice-page.ts";
+import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
+import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
+import { periodicSources } from "../../../whatif/trace/periodic-sources.ts";
+import { meanLatencyMs } from "../../../whatif/units/mean-latency.ts";
+import { interruptible } from "../../terminal/interrupt.ts";
+import { runWithProgress } from "../../terminal/run-with-progress.ts";
+import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
+import { type OpenedTraces, openTraces } from "../../whatif/open-traffic.ts";
+import {
+  addOutputOptions,
+  addQuestionOptions,
+  numberAtLeast,
+  type OutputOptions,
+  type QuestionOptions,
+  questionFromOptions,
+  workersOption,
+} from "../../whatif/question-options.ts";
+import { readGaps, replayAll } from "../../whatif/replay-workers.ts";
+import { outputResult } from "../../whatif/report-output.ts";
+import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+
+type AdviseOptions = QuestionOptions &
+  OutputOptions &
+  TraceOptions & {
+    readonly plan: PricedPlan;
+    readonly slo?: DurationMs;
+    readonly budget?: number;
+    readonly storage?: number;
+    readonly history?: number;
+    readonly extraBranches?: number;
+    readonly transfer?: number;
+    readonly workers: number;
+  };
+
+export function adviseCommand(): Command {
+  const command = new Command("advise");
+  addTraceOptions(command);
+  addQuestionOptions(command, ["pricePlan", "price"])
+    .addOption(
+      new Option("--plan <name>", "current plan, which determines the price and the delays that can be set")
+        .choices(PRICED_PLANS)
+        .default("scale" satisfies PricedPlan),
+    )
+    .addOption(
+      new Option(
+        "--slo <limit>",
+        'longest 99th percentile of the wait for a start, such as "p99 wait < 2s"',
+      ).argParser(parseSloOption),
+    )
+    .addOption(
+      new Option("--budget <dollars>", "most that the bill of a month may be").argParser(numberAtLeast(0)),
+    )
+    .addOption(new Option("--storage <GB>", "storage to bill").argParser(numberAtLeast(0)))
+    .addOption(new Option("--history <GB>", "history to restore from to bill").argParser(numberAtLeast(0)))
+    .addOption(
+      new Option("--extra-branches <n>", "branches beyond those of the plan to bill").argParser(
+        numberAtLeast(0),
+      ),
+    )
+    .addOption(
+      new Option("--transfer <GB>", "transfer over the public network in a month").argParser(
+        numberAtLeast(0),
+      ),
+    )
+    .addOption(workersOption());
+  return addOutputOptions(command)
+    .addHelpText(
+      "after",
+      `
+Compares what can be changed on the whole bill: the autosuspend delay, for all
+computes and for each, what keeps the computes active, and the plan. The details
+are in "standin whatif curve", "attribute" and "capacity".
+
+Exit status: 0 if the current settings meet --budget and --slo, or none is given;
+1 if they do not, or on an error; 2 on a usage error.
+
+Examples:
+  $ standin advise calls.csv
+  $ standin advise calls.csv --plan launch --storage 40 --budget 100
+  $ standin advise calls.csv --slo "p99 wait < 2s" --out advice.html
+  $ standin advise --data ./.standin --json
+  $ standin advise --url http://127.0.0.1:4620`,
+    )
+    .action(async (paths: string[], options: AdviseOptions, invokedCommand: Command) =>
+      interruptible((signal) => runAdvise(paths, options, invokedCommand, signal)),
+    );
+}
+
+async function runAdvise(
+  paths: readonly string[],
+  options: AdviseOptions,
+  command: Command,
+  signal: AbortSignal,
+): Promise<void> {
+  const opened = await openTraces(paths, options, command, signal);
+  try {
+    const { question, profile } = await questionFromOptions(
+      { ...options, pricePlan: options.plan },
+      opened.world,
+    );
+    const { answer, advice } = await adviceOn(
+      opened,
+      options,
+      question,
+      profile.suspendTimeout.defaultS,
+      signal,
+    );
+    await outputResult(
+      {
+        summary: { ...advice, input: opened.inputSummary, limits: answer.limits },
+        page: advicePage(advice, answer.limits),
+        charts: () => adviceCharts(advice),
+      },
+      {
+        command,
+        resolvedFlags: resolvedQuestionFlags(question, opened),
+        inputs: opened.inputSummary.files,
+        question: questionSummary(question),
+      },
+      options,
+    );
+    const { budget, slo } = advice.current.meets;
+    if (budget === false || slo === false) process.exitCode = 1;
+  } finally {
+    opened.close();
+  }
+}
+
+type Question = Awaited<ReturnType<typeof questionFromOptions>>["question"];
+
+async function adviceOn(
+  opened: OpenedTraces,
+  options: AdviseOptions,
+  question: Question,
+  defaultDelayS: number,
+  signal: AbortSignal,
+): Promise<{ readonly answer: ReturnType<CurveAnswer["summary"]>; readonly advice: Advice }> {
+  const { traffic } = opened;
+  const { currentDelay, ownDelays, deletedAt, costs } = question;
+  const startMs = meanLatencyMs(question.latency);
+  const reading = await readGaps(
+    opened,
+    { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute: true, byDay: true },
+    options.workers,
+    signal,
+  );
+  const curve = new CurveAnswer(traffic, reading, question, randomFrom(question.seed));
+  const named = [...curve.namedDelays, robustDelay(curve.objective, ALL_DELAYS)];
+  curve.storeOutcomes(named, await replayAll(opened, curve.jobs(named), question, options.workers, signal));
+  const answer = curve.summary({});
+  const attribution = traffic.sources.some((source) => source !== "")
+    ? await runWithProgress(
+        attributionReport(traffic, question, randomFrom(question.seed)),
+        "replaying computes",
+        traffic.computes.length,
+        signal,
+      )
+    : undefined;
+  const advice = adviceFrom({
+    question: answer.question,
+    traffic: answer.traffic,
+    plan: options.plan,
+    priceList: options.prices === undefined ? newestPriceList() : priceListOf(options.prices),
+    usage: {
+      storageGb: options.storage,
+      historyGb: options.history,
+      extraBranches: options.extraBranches,
+      transferGb: options.transfer,
+    },
+    requirements: {
+      budget_dollars_per_month: options.budget ?? null,
+      max_wait_p99_ms: options.slo ?? null,
+    },
+    costs,
+    objective: curve.objective,
+    currentDelay,
+    defaultDelayS,
+    shortestWithinWait: await shortestWithinWait(curve, options.slo, traffic.computes.length, signal),
+    figuresAt: (delay) => curve.figuresAt(delay),
+    waitP99Ms: (delay) => curve.waitP99Ms(delay),
+    margins: curve.margins(),
+    decision: answer.decision,
+    heldOut: answer.held_out,
+    attribution,
+    periodic: periodicSources(traffic),
+  });
+  return { answer, advice };
+}
+
+async function shortestWithinWait(
+  curve: CurveAnswer,
+  maxWaitP99Ms: DurationMs | undefined,
+  computes: number,
+  signal: AbortSignal,
+): Promise<SuspendDelay | undefined> {
+  if (maxWaitP99Ms === undefined) return ALL_DELAYS.shortest;
+  const found = await runWithProgress(
+    curve.search({ maxWaitP99Ms }),
+    "searching for a delay",
+    MAX_DELAYS_TRIED * computes,
+    signal,
+  );
+  return found?.delay;
+}
+
+/** `p99 wait < 2s`, in milliseconds. */
+export function parseSloOption(text: string): DurationMs {
+  const [, limit] = /^p99 wait (?:<|<=|at most) ?(\S+)$/.exec(text.trim()) ?? [];
+  const ms = limit === undefined ? undefined : parseDuration(limit);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError(
+    'It must be a limit on the 99th percentile of the wait, such as "p99 wait < 2s".',
+  );
+}

@@ -1,0 +1,166 @@
+import { profileAndPriceText, sizeText } from "../../input/question-summary.ts";
+import type { Chart, ReportLimits, ReportPage } from "../../page/page-layout.ts";
+import { type PageTable, pageTable } from "../../page/page-table.ts";
+import { periodText, requestsText } from "../../page/page-text.ts";
+import {
+  amount,
+  delayPhrase,
+  millisText,
+  money,
+  moneyWithMargin,
+  monthNote,
+  signed,
+} from "../../units/number-format.ts";
+import type { Advice, Proposal } from "./advice.ts";
+
+/** The most proposals after the decision. */
+const OTHERS = 2;
+
+export function advicePage(advice: Advice, limits: ReportLimits): ReportPage {
+  const { question, traffic, bill, current, plan } = advice;
+  return {
+    title: "What to change, and what it saves",
+    subject: `${requestsText(traffic)} · ${periodText(traffic)} · ${delayPhrase(current.delay_s)} · ${sizeText(question.cu)}, sizes scale all costs · plan ${plan} · ${profileAndPriceText(question)}`,
+    answer: adviceLines(advice),
+    facts: [
+      { label: "bill now", value: money(bill.dollars_per_month), note: "a month" },
+      ...advice.proposals.slice(0, 1 + OTHERS).map((one) => ({
+        label: shortText(one),
+        value: money(-one.saves_dollars_per_month),
+        note: monthNote(one.margin_95),
+      })),
+    ],
+    tables: [proposalTable(advice), billTable(advice)],
+    limits,
+  };
+}
+
+/** At most ten lines: the decision, what comes next, what would change it, and what is not known. */
+export function adviceLines(advice: Advice): string[] {
+  const { decision, proposals, would_change, not_known, too_little, bill, current } = advice;
+  const others = proposals.filter((one) => one !== decision).slice(0, OTHERS);
+  return [
+    decisionLine(advice),
+    ...others.map(
+      (one, index) => `${index === 0 ? "Next" : "Then"}: ${proposalText(one)}${clearText(one, advice)}.`,
+    ),
+    ...requirementLines(advice),
+    ...(would_change.length === 0 ? [] : [`Would change the choice of a delay: ${would_change.join("; ")}.`]),
+    `Not known: ${not_known.join("; ")}.`,
+    `Now: ${money(bill.dollars_per_month)} a month, ${amount(current.cold_starts_per_day)} cold starts a day${current.wait_p99_ms === null ? "" : `, p99 wait ${millisText(current.wait_p99_ms)}`}. Savings do not add up: repeat this after a change.${too_little.length > 0 ? "" : " ± is half of a 95 % interval, for other days."}`,
+  ];
+}
+
+function decisionLine({ decision, too_little, current, proposals }: Advice): string {
+  if (too_little.length > 0) return `No recommendation, the traffic is too little: ${too_little.join("; ")}.`;
+  const keep = `Keep ${delayPhrase(current.delay_s).replace(/^a /, "the ")}`;
+  if (decision === null)
+    return proposals.length === 0
+      ? `${keep}: no other setting is better.`
+      : `${keep}: no change saves more than the noise.`;
+  const isDelayUnchanged =
+    decision.kind === "source" && !proposals.some(({ kind, is_clear }) => kind === "delay" && is_clear);
+  return `${proposalText(decision)}.${isDelayUnchanged ? ` ${keep}: no other delay saves more than the noise.` : ""}`;
+}
+
+function proposalText({ change, saves_dollars_per_month, margin_95, cold_starts_per_day }: Proposal): string {
+  return `${change}: ${moneyWithMargin(-saves_dollars_per_month, margin_95)} a month, ${signed(cold_starts_per_day)} cold starts a day`;
+}
+
+/** For a key figure and a bar. */
+function shortText({ kind, source, plan, delay_s }: Proposal): string {
+  switch (kind) {
+    case "source":
+      return `without ${source}`;
+    case "plan":
+      return `plan ${plan}`;
+    case "delays_by_compute":
+      return "own delays";
+    case "delay":
+      return delayPhrase(delay_s ?? "own");
+  }
+}
+
+function clearText({ is_clear }: Proposal, { too_little }: Advice): string {
+  return is_clear || too_little.length > 0 ? "" : " (within the noise)";
+}
+
+function requirementLines({ current: { meets }, bill }: Advice): string[] {
+  const { budget, slo, budget_dollars_per_month, max_wait_p99_ms } = meets;
+  return [
+    ...(budget === null || budget_dollars_per_month === null
+      ? []
+      : [
+          `The current settings ${budget ? "meet" : "exceed"} the budget: ${money(bill.dollars_per_month)} of ${money(budget_dollars_per_month)} a month.`,
+        ]),
+    ...(slo === null || max_wait_p99_ms === null
+      ? []
+      : [
+          `The current settings ${slo ? "meet" : "do not meet"} a p99 wait of at most ${millisText(max_wait_p99_ms)}.`,
+        ]),
+  ];
+}
+
+function proposalTable({ proposals, decision }: Advice): PageTable {
+  return pageTable<Proposal>({
+    name: "proposals",
+    title: "Changes, the most worthwhile first",
+    columns: [
+      { heading: "change", cell: ({ change }) => change },
+      {
+        heading: "$ a month",
+        cell: ({ saves_dollars_per_month, margin_95 }) =>
+          moneyWithMargin(-saves_dollars_per_month, margin_95),
+      },
+      { heading: "cold starts a day", cell: ({ cold_starts_per_day }) => signed(cold_starts_per_day) },
+      {
+        heading: "worth, $ a month",
+        cell: ({ worth_dollars_per_month }) => money(worth_dollars_per_month),
+      },
+      { heading: "clear", cell: ({ is_clear }) => (is_clear ? "yes" : "no") },
+    ],
+    rows: proposals,
+    mark: (one) => (one === decision ? "best" : undefined),
+    records: proposals,
+  });
+}
+
+function billTable({ bill }: Advice): PageTable {
+  return pageTable<(typeof bill.lines)[number]>({
+    name: "bill",
+    title: "The bill now",
+    columns: [
+      { heading: "line", cell: ({ line }) => line },
+      { heading: "$ a month", cell: ({ dollars_per_month }) => money(dollars_per_month) },
+    ],
+    rows: bill.lines,
+    records: bill.lines,
+  });
+}
+
+export async function adviceCharts(advice: Advice): Promise<readonly Chart[]> {
+  const [{ barChart }, { INK }, { shortenedName }] = await Promise.all([
+    import("../../page/bar-chart.ts"),
+    import("../../page/palette.ts"),
+    import("../../page/row-chart.ts"),
+  ]);
+  const bars = advice.proposals.map((one) => ({
+    name: shortenedName(shortText(one)),
+    value: one.worth_dollars_per_month,
+    text: money(one.worth_dollars_per_month),
+  }));
+  return bars.length === 0
+    ? []
+    : [
+        barChart({
+          name: "proposals",
+          title: "What each change is worth",
+          caption: "Savings on the whole bill, less the additional cold starts at their worth.",
+          label: "dollars a month →",
+          fill: INK.best,
+          bars,
+          tickFormat: (value) => money(value),
+          marginLeft: 190,
+        }),
+      ];
+}

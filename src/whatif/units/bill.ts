@@ -1,0 +1,47 @@
+import { OTHER_PRICES } from "../../platform/catalog/price-lists.ts";
+
+/** What a month's bill has besides compute; undefined: unknown. */
+export type OtherUsage = {
+  readonly storageGb?: number | undefined;
+  readonly historyGb?: number | undefined;
+  /** Beyond those that the plan includes. */
+  readonly extraBranches?: number | undefined;
+  readonly transferGb?: number | undefined;
+};
+
+export type BillLine = { readonly line: string; readonly dollars_per_month: number };
+export type MonthlyBill = {
+  readonly dollars_per_month: number;
+  readonly lines: readonly BillLine[];
+  /** Lines whose usage is unknown; they are not included. */
+  readonly unknown: readonly string[];
+};
+
+/** All lines of a month. Only the compute and what the minimum adds depend on delays. */
+export function monthlyBill(computeDollars: number, usage: OtherUsage): MonthlyBill {
+  const { storageGb, historyGb, extraBranches, transferGb } = usage;
+  const billedTransfer =
+    transferGb === undefined ? undefined : Math.max(0, transferGb - OTHER_PRICES.includedTransferGb);
+  const priced = [
+    ["storage", storageGb, OTHER_PRICES.storageGb],
+    ["history", historyGb, OTHER_PRICES.historyGb],
+    ["extra branches", extraBranches, OTHER_PRICES.extraBranch],
+    ["transfer", billedTransfer, OTHER_PRICES.transferGb],
+  ] as const;
+  const usageLines: BillLine[] = [
+    { line: "compute", dollars_per_month: computeDollars },
+    ...priced.flatMap(([line, amount, price]) =>
+      amount === undefined ? [] : [{ line, dollars_per_month: amount * price }],
+    ),
+  ];
+  const sum = usageLines.reduce((total, { dollars_per_month }) => total + dollars_per_month, 0);
+  const toMinimum = Math.max(0, OTHER_PRICES.minimum - sum);
+  return {
+    dollars_per_month: sum + toMinimum,
+    lines:
+      toMinimum === 0
+        ? usageLines
+        : [...usageLines, { line: "to the minimum", dollars_per_month: toMinimum }],
+    unknown: priced.filter(([, amount]) => amount === undefined).map(([line]) => line),
+  };
+}
