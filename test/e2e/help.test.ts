@@ -19,6 +19,7 @@ const COMMANDS = [
     "wait",
     "explain",
     "activity",
+    "advise",
     "events",
     "requests",
     "drift",
