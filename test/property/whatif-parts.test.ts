@@ -44,7 +44,10 @@ function partOf(trace: Trace, shard: Shard | undefined): NamedPart {
   return { ...parsePart(partText(part), source), source };
 }
 
-const textOf = (parts: readonly NamedPart[]) => JSON.stringify(mergeParts(parts).result.summary);
+const textOf = (parts: readonly NamedPart[]) => {
+  const { result, input } = mergeParts(parts);
+  return JSON.stringify([result.summary, input]);
+};
 
 test("the parts of any division, in any order, give the same bytes as one replay", async () => {
   const division = fc.integer({ min: 1, max: 5 }).chain((of) =>

@@ -6,11 +6,29 @@ import { recordsCsv } from "./csv-output.ts";
 
 const MIN_DELAY_S = 60;
 
+/** The files of a curve besides its tables. */
+export function curveFiles(answer: CurveAnswer, summary: CurveSummary) {
+  return { "curve.csv": curveCsv(answer, summary), "curve-by-compute.csv": computesCsv(summary) };
+}
+
+function computesCsv({ computes = [] }: CurveSummary): string {
+  return recordsCsv(
+    computes.flatMap(({ compute, cu, requests, curve: points, clairvoyant }) =>
+      [...points, { delay_s: "clairvoyant", ...clairvoyant }].map((point) => ({
+        compute,
+        cu,
+        requests,
+        ...point,
+      })),
+    ),
+  );
+}
+
 /**
  * The corners of the curve: between two of them, cold starts are constant and active time is linear. Then the
  * choices that are not points of the curve.
  */
-export function curveCsv(
+function curveCsv(
   answer: CurveAnswer,
   { present, best, cheapest_within: within, clairvoyant }: CurveSummary,
 ): string {

@@ -10,12 +10,20 @@ export type ResolvedFlags = Readonly<Record<string, readonly (string | number)[]
 /** The part of the input that determines default values. */
 type AnalyzedTraces = Pick<OpenedTraces, "traffic" | "target" | "world">;
 
+/** What the manifest of a question says. `ownFlags`: effective values of those of its command. */
+export function questionManifest(question: Question, traces: AnalyzedTraces, ownFlags: ResolvedFlags = {}) {
+  return {
+    resolvedFlags: { ...resolvedQuestionFlags(question, traces), ...ownFlags },
+    question: questionSummary(question),
+  };
+}
+
 /**
  * Effective values of the flags that all questions share. Values taken from a world are omitted: the world
  * supplies them again.
  */
 export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces): ResolvedFlags {
-  const { present_delay_s, profile, cu, price_list, price_plan, start_latency, from_world } =
+  const { present_delay_s, profile, cu, price_list, price_plan, start_latency, from_world, ...rest } =
     questionSummary(question);
   const unlessFromWorld = (field: (typeof from_world)[number], value: string | number) =>
     from_world.includes(field) ? [] : [value];
@@ -27,6 +35,8 @@ export function resolvedQuestionFlags(question: Question, traces: AnalyzedTraces
     "price-plan": price_plan === null ? [] : [price_plan],
     cu: unlessFromWorld("cu", cu),
     "start-latency": unlessFromWorld("start_latency", start_latency),
+    // The default worth of a cold start does not apply, and both options together are an error.
+    ...(rest.wait_worth_dollars_per_hour === undefined ? {} : { "cold-start-worth": [] }),
   };
 }
 

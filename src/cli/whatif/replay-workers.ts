@@ -28,11 +28,15 @@ const PARTS_PER_WORKER = 4;
 /** Reads the gap histograms, in threads if `workers` is above 1. */
 export async function readGaps(
   opened: OpenedTraces,
-  readingOptions: Omit<CurveReadingOptions, "from" | "to">,
+  question: Question,
+  detail: Pick<CurveReadingOptions, "byCompute" | "byDay">,
   workers: number,
   signal: AbortSignal,
 ): Promise<CurveReading> {
   const { traffic } = opened;
+  const { currentDelay, ownDelays, deletedAt, costs } = question;
+  const startMs = meanLatencyMs(question.latency);
+  const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, ...detail };
   const computes = traffic.computes.length;
   if (workers === 1)
     return runWithProgress(
@@ -60,10 +64,9 @@ export async function replayAll(
 ): Promise<ReplayOutcome[]> {
   if (jobs.length === 0) return [];
   const { traffic } = opened;
-  const { currentDelay, ownDelays, deletedAt, costs } = question;
-  const startMs = meanLatencyMs(question.latency);
-  const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute: false };
-  const reading = needsFleetGaps(jobs) ? await readGaps(opened, readingOptions, workers, signal) : undefined;
+  const reading = needsFleetGaps(jobs)
+    ? await readGaps(opened, question, { byCompute: false }, workers, signal)
+    : undefined;
   const fleetGaps = reading?.cuWeighted ?? reading?.gaps;
   const computes = traffic.computes.length;
   if (workers === 1)

@@ -24,8 +24,8 @@ const DEFAULT_WIDTH = 100;
 
 /** The result of a command in all output forms. */
 export type WhatifResult = {
-  /** Printed by --json and written to summary.json. */
-  readonly summary: { readonly limits: ReportLimits; readonly input: InputSummary };
+  /** Printed by --json and written to summary.json, with the input. */
+  readonly summary: { readonly limits: ReportLimits };
   readonly page: ReportPage;
   /** Drawn only for --out. */
   readonly charts: () => Promise<readonly Chart[]>;
@@ -37,7 +37,6 @@ export type WhatifResult = {
 export type ManifestInput = {
   readonly command: Command;
   readonly resolvedFlags: ResolvedFlags;
-  readonly inputs: readonly object[];
   readonly question: object;
 };
 
@@ -46,16 +45,21 @@ export type Manifest = Omit<ManifestInput, "command" | "resolvedFlags"> & {
   readonly standin: string;
   readonly command: string;
   readonly repeat: string;
+  readonly inputs: readonly object[];
 };
+
+/** A result with what the reports say about its input. */
+type Output = WhatifResult & { readonly summary: { readonly input: InputSummary } };
 
 /** Prints a result and, with `--out`, writes its files. */
 export async function outputResult(
   given: WhatifResult,
+  input: InputSummary,
   manifestInput: ManifestInput | Manifest,
   { json, out }: OutputOptions,
 ): Promise<void> {
-  const manifest = "repeat" in manifestInput ? manifestInput : manifestOf(manifestInput);
-  const result = withInput(given);
+  const manifest = "repeat" in manifestInput ? manifestInput : manifestOf(manifestInput, input);
+  const result = withInput(given, input);
   if (out !== undefined) await (isFile(out) ? writeReportFile : writeReportDirectory)(result, manifest, out);
   if (json === true) {
     print(`${JSON.stringify(result.summary, null, 2)}\n`);
@@ -68,9 +72,9 @@ export async function outputResult(
   print(`${text}\n${out === undefined ? "" : `\nReport: ${isFile(out) ? out : join(out, REPORT_FILE)}\n`}`);
 }
 
-function withInput({ summary, page, ...result }: WhatifResult): WhatifResult {
-  const limits = limitsFor(summary.limits, summary.input.notes.includes(RANDOM_INSTANTS_NOTE));
-  return { ...result, summary: { ...summary, limits }, page: { ...page, limits } };
+function withInput({ summary, page, ...result }: WhatifResult, input: InputSummary): Output {
+  const limits = limitsFor(summary.limits, input.notes.includes(RANDOM_INSTANTS_NOTE));
+  return { ...result, summary: { ...summary, limits, input }, page: { ...page, limits } };
 }
 
 /** Whether `--out` names the report itself instead of a directory. */
@@ -79,7 +83,7 @@ function isFile(out: string): boolean {
 }
 
 /** Only the report, which contains its charts and its manifest. */
-async function writeReportFile(result: WhatifResult, input: Manifest, out: string): Promise<void> {
+async function writeReportFile(result: Output, input: Manifest, out: string): Promise<void> {
   const { reportHtml, REPORT_MARK } = await import("../../whatif/page/html.ts");
   const manifest = { ...input, files: [basename(out)] };
   const html = reportHtml(result.page, await result.charts(), manifest, inputNotes(result.summary.input));
@@ -90,9 +94,12 @@ async function writeReportFile(result: WhatifResult, input: Manifest, out: strin
   });
 }
 
-export function manifestOf({ command, resolvedFlags, inputs, question }: ManifestInput): Manifest {
+export function manifestOf(
+  { command, resolvedFlags, question }: ManifestInput,
+  { files }: InputSummary,
+): Manifest {
   const repeat = repeatCommand(process.argv.slice(2), command, resolvedFlags);
-  return { standin: VERSION, command: command.name(), repeat, question, inputs };
+  return { standin: VERSION, command: command.name(), repeat, question, inputs: files };
 }
 
 /** Names the option in errors of the file system. */
@@ -105,7 +112,7 @@ function writing(out: string, write: () => void): void {
   }
 }
 
-async function writeReportDirectory(result: WhatifResult, input: Manifest, out: string): Promise<void> {
+async function writeReportDirectory(result: Output, input: Manifest, out: string): Promise<void> {
   const [{ reportHtml }, { standaloneSvg: standalone }] = await Promise.all([
     import("../../whatif/page/html.ts"),
     import("../../whatif/page/svg.ts"),

@@ -1,20 +1,18 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { randomFrom } from "../../../simulation/random.ts";
 import { DEFAULTS } from "../../../whatif/input/question.ts";
-import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { capacityPage } from "../../../whatif/questions/capacity/capacity-page.ts";
 import { capacityReport } from "../../../whatif/questions/capacity/capacity-report.ts";
-import type { PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
+import type { CapacityAssumptions, PoolBy } from "../../../whatif/questions/capacity/capacity-totals.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { interruptible } from "../../terminal/interrupt.ts";
 import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
-import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
+import { questionManifest } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
+import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
 import {
-  addOutputOptions,
   addQuestionOptions,
   numberAbove,
   numberAtLeast,
@@ -24,8 +22,7 @@ import {
   questionFromOptions,
   reservedOption,
 } from "../../whatif/question-options.ts";
-import { outputResult } from "../../whatif/report-output.ts";
-import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type CapacityOptions = QuestionOptions &
   OutputOptions &
@@ -46,11 +43,27 @@ const MAX_BLOCKS = 100_000;
 const BYTES_PER_GB = 1024 ** 3;
 
 export function capacityCommand(): Command {
-  const command = new Command("capacity").description(
-    "estimate the cost of compute sizes, and whether they can handle the traffic",
-  );
-  addTraceOptions(command);
-  addQuestionOptions(command, ["cu", "coldStartWorth"])
+  return questionCommand<CapacityOptions, void>({
+    name: "capacity",
+    description: "estimate the cost of compute sizes, and whether they can handle the traffic",
+    addOptions(command) {
+      addLoadOptions(addQuestionOptions(command, ["cu", "coldStartWorth"]));
+      addReadOptions(command);
+      command.addOption(toleranceOption());
+    },
+    help: `
+Examples:
+  $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
+  $ standin whatif capacity busy.csv --size 0.25..2
+  $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
+    prepare: checkCache,
+    open: openTraces,
+    answer: answerCapacity,
+  });
+}
+
+function addLoadOptions(command: Command): void {
+  command
     .addOption(
       new Option("--size <range>", "compute sizes in CU: each size in the range, and autoscaling over it")
         .argParser(parseSizeRangeOption)
@@ -75,7 +88,12 @@ export function capacityCommand(): Command {
       )
         .choices(["compute", "source"])
         .default("compute"),
-    )
+    );
+}
+
+/** Of blocks, which are read from the cache or from storage. */
+function addReadOptions(command: Command): void {
+  command
     .addOption(
       new Option(
         "--working-set <size>",
@@ -94,8 +112,7 @@ export function capacityCommand(): Command {
       new Option("--skew <share>", "skew of the reads: 0 is uniform; near 1, few blocks get most reads")
         .argParser(parseSkewOption)
         .default(0.8),
-    );
-  command
+    )
     .addOption(
       new Option(
         "--storage-read <duration>",
@@ -103,75 +120,60 @@ export function capacityCommand(): Command {
       )
         .argParser(parseMillisecondsOption)
         .default(1, "1ms"),
-    )
-    .addOption(
-      new Option(
-        "--tolerate <share>",
-        "share of the active time that may be throttled, and of requests that may be rejected, such as 0.1%",
-      )
-        .argParser(parseShareOption)
-        .default(0, "0%"),
-    );
-  return addOutputOptions(command)
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ standin whatif fleet --computes 4 --days 2 --pattern preview-branch --out busy.csv
-  $ standin whatif capacity busy.csv --size 0.25..2
-  $ standin whatif capacity busy.csv --size 1..4 --working-set 6GiB --load-per-request 0.5 --out report/`,
-    )
-    .action(async (paths: string[], options: CapacityOptions, invokedCommand: Command) =>
-      interruptible((signal) => runCapacity(paths, options, invokedCommand, signal)),
     );
 }
 
-async function runCapacity(
-  paths: readonly string[],
-  options: CapacityOptions,
-  command: Command,
-  signal: AbortSignal,
-): Promise<void> {
-  checkCache(options, command);
-  const opened = await openTraces(paths, options, command, signal);
-  const { traffic, inputSummary, world } = opened;
-  try {
-    // The sizes of the world are not used, so no note may mention them.
-    const { question, profile } = await questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
-    const ranges = sizeRangesOf(options.size, profile.sizes);
-    const { loadPerRequest, memoryPerRequest, reserved, poolBy, workingSet, blocksPerRequest, skew } =
-      options;
-    const { storageRead: storageReadMs, tolerate } = options;
-    const cache =
+function toleranceOption(): Option {
+  return new Option(
+    "--tolerate <share>",
+    "share of the active time that may be throttled, and of requests that may be rejected, such as 0.1%",
+  )
+    .argParser(parseShareOption)
+    .default(0, "0%");
+}
+
+async function answerCapacity({ opened, options, signal }: Asked<CapacityOptions, void>): Promise<Answered> {
+  const { traffic, world } = opened;
+  // The sizes of the world are not used, so no note may mention them.
+  const { question, profile } = await questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);
+  const ranges = sizeRangesOf(options.size, profile.sizes);
+  const assumptions = assumptionsOf(options);
+  const report = await runWithProgress(
+    capacityReport(traffic, ranges, profile, question, assumptions, randomFrom(question.seed)),
+    "replaying computes",
+    traffic.computes.length,
+    signal,
+  );
+  const unusedFlags = { "blocks-per-request": [], skew: [], "storage-read": [] };
+  const manifest = questionManifest(question, opened, assumptions.cache === undefined ? unusedFlags : {});
+  return {
+    summary: report,
+    page: capacityPage(report),
+    charts: async () =>
+      (await import("../../../whatif/questions/capacity/capacity-charts.ts")).capacityCharts(report),
+    ...manifest,
+    question: { ...manifest.question, sizes: options.size, ...report.assumptions },
+  };
+}
+
+function assumptionsOf({ workingSet, memoryPerRequest, ...options }: CapacityOptions): CapacityAssumptions {
+  const { loadPerRequest, tolerate, reserved, poolBy, blocksPerRequest, skew, storageRead } = options;
+  return {
+    loadPerRequest,
+    memoryGbPerRequest: memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB,
+    tolerate,
+    reserved,
+    poolBy,
+    cache:
       workingSet === undefined
         ? undefined
-        : { workingSetGb: workingSet / BYTES_PER_GB, blocksPerRequest, skew, storageReadMs };
-    const memoryGbPerRequest = memoryPerRequest === undefined ? undefined : memoryPerRequest / BYTES_PER_GB;
-    const assumptions = { loadPerRequest, memoryGbPerRequest, tolerate, reserved, poolBy, cache };
-    const work = capacityReport(traffic, ranges, profile, question, assumptions, randomFrom(question.seed));
-    const report = await runWithProgress(work, "replaying computes", traffic.computes.length, signal);
-    const result = {
-      summary: { ...report, input: inputSummary },
-      page: capacityPage(report),
-      charts: async () =>
-        (await import("../../../whatif/questions/capacity/capacity-charts.ts")).capacityCharts(report),
-    };
-    await outputResult(
-      result,
-      {
-        command,
-        resolvedFlags: {
-          ...resolvedQuestionFlags(question, opened),
-          ...(cache === undefined ? { "blocks-per-request": [], skew: [], "storage-read": [] } : {}),
-        },
-        inputs: inputSummary.files,
-        question: { ...questionSummary(question), sizes: options.size, ...report.assumptions },
-      },
-      options,
-    );
-  } finally {
-    opened.close();
-  }
+        : {
+            workingSetGb: workingSet / BYTES_PER_GB,
+            blocksPerRequest,
+            skew,
+            storageReadMs: storageRead,
+          },
+  };
 }
 
 /** The options about reads require --working-set. */

@@ -1,35 +1,22 @@
-import { Command, Option } from "commander";
-import type { Shard } from "../../../kernel/shard.ts";
+import { type Command, Option } from "commander";
 import { DEFAULTS, MAX_REPLICATIONS } from "../../../whatif/input/question.ts";
-import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { parsePolicy } from "../../../whatif/policies/parse-policy.ts";
-import { interruptible } from "../../terminal/interrupt.ts";
 import { integerParser } from "../../terminal/option-parsers.ts";
 import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
-import { addQueueOptions, checkedQueue, type QueueOptions } from "../../whatif/parts/queued-answer.ts";
-import { runAnswer } from "../../whatif/parts/run-answer.ts";
+import { coverageOf } from "../../whatif/parts/answer.ts";
+import { type DividedOptions, dividedCommand } from "../../whatif/parts/divided-command.ts";
 import { POLICIES_HELP, policyOption } from "../../whatif/policy-option.ts";
 import {
-  addOutputOptions,
   addQuestionOptions,
-  type OutputOptions,
   type QuestionOptions,
   questionFromOptions,
-  shardOption,
-  workersOption,
 } from "../../whatif/question-options.ts";
-import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type CompareOptions = QuestionOptions &
-  OutputOptions &
   TraceOptions &
-  QueueOptions & {
-    readonly policy?: readonly string[];
-    readonly replications: number;
-    readonly workers: number;
-    readonly shard?: Shard;
-  };
+  DividedOptions & { readonly policy?: readonly string[]; readonly replications: number };
 
 const DEFAULT_POLICIES = [
   "fixed:60",
@@ -43,27 +30,23 @@ const DEFAULT_POLICIES = [
 
 /** Compares policies by replaying every request. */
 export function compareCommand(): Command {
-  const command = new Command("compare").description("compare autosuspend policies with the current setting");
-  addTraceOptions(command);
-  addQuestionOptions(command)
-    .addOption(
-      policyOption(
-        `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,
-        parsePolicy,
-      ),
-    )
-    .addOption(
-      new Option("--replications <n>", "number of replications of each policy that uses randomness")
-        .argParser(integerParser(1, MAX_REPLICATIONS))
-        .default(DEFAULTS.replications),
-    )
-    .addOption(workersOption())
-    .addOption(shardOption());
-  addQueueOptions(command);
-  return addOutputOptions(command)
-    .addHelpText(
-      "after",
-      `
+  return dividedCommand<CompareOptions>({
+    name: "compare",
+    description: "compare autosuspend policies with the current setting",
+    addOptions: (command) =>
+      addQuestionOptions(command)
+        .addOption(
+          policyOption(
+            `policy to compare; repeatable, see below (default: ${DEFAULT_POLICIES.join(", ")})`,
+            parsePolicy,
+          ),
+        )
+        .addOption(
+          new Option("--replications <n>", "number of replications of each policy that uses randomness")
+            .argParser(integerParser(1, MAX_REPLICATIONS))
+            .default(DEFAULTS.replications),
+        ),
+    help: `
 ${POLICIES_HELP}
 
 Examples:
@@ -72,40 +55,16 @@ Examples:
   $ standin whatif compare --data ./.standin --policy fixed:60 --start-latency measured --json
   $ standin whatif compare fleet.standin-trace --shard 1/2 > part-1.json
   $ standin whatif compare fleet.standin-trace --queue redis://localhost:6379`,
-    )
-    .action(async (paths: string[], options: CompareOptions, invokedCommand: Command) =>
-      interruptible((signal) => runCompare(paths, options, invokedCommand, signal)),
-    );
-}
-
-async function runCompare(
-  paths: readonly string[],
-  options: CompareOptions,
-  command: Command,
-  signal: AbortSignal,
-): Promise<void> {
-  const queue = checkedQueue(options, command);
-  const opened = await openTraces(paths, options, command, signal, true);
-  try {
-    const { question } = await questionFromOptions(options, opened.world);
-    const policies = options.policy ?? DEFAULT_POLICIES;
-    const { traffic, inputSummary: input } = opened;
-    await runAnswer(
-      opened,
-      {
-        ...{ command: "compare", question, policies, replications: options.replications },
-        ...{ period: traffic.period, computes: traffic.computes.length, input },
-      },
-      {
-        command,
+    open: (paths, options, command, signal) => openTraces(paths, options, command, signal, true),
+    async setUp({ opened, options: { policy: policies = DEFAULT_POLICIES, ...options } }) {
+      const { question } = await questionFromOptions(options, opened.world);
+      return {
+        setup: {
+          ...{ command: "compare", question, policies, replications: options.replications },
+          ...coverageOf(opened),
+        },
         resolvedFlags: { ...resolvedQuestionFlags(question, opened), policy: policies },
-        inputs: input.files,
-        question: questionSummary(question),
-      },
-      { ...options, queue },
-      signal,
-    );
-  } finally {
-    opened.close();
-  }
+      };
+    },
+  });
 }

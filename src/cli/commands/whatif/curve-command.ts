@@ -1,133 +1,43 @@
-import { Command, Option } from "commander";
+import type { Command } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
-import { CLIENT_FORMS, type ClientForm } from "../../../whatif/coupled/client-forms.ts";
+import { CLIENT_FORMS } from "../../../whatif/coupled/client-forms.ts";
 import type { DelayChoice, SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
-import { type DaySpan, splitDays } from "../../../whatif/held-out/day-split.ts";
-import { questionSummary } from "../../../whatif/input/question-summary.ts";
+import { splitDays } from "../../../whatif/held-out/day-split.ts";
+import type { Question } from "../../../whatif/input/question.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import { curvePage, delayLines } from "../../../whatif/questions/curve/curve-page.ts";
-import { type SimulatedFigures, simulateDelays } from "../../../whatif/questions/curve/curve-simulation.ts";
-import type { DelayFigures } from "../../../whatif/questions/curve/curve-summary.ts";
-import { meanLatencyMs } from "../../../whatif/units/mean-latency.ts";
+import { simulateDelays } from "../../../whatif/questions/curve/curve-simulation.ts";
+import type { CurveSummary } from "../../../whatif/questions/curve/curve-summary.ts";
 import { NO_LATENCY } from "../../../whatif/units/start-latency.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { interruptible } from "../../terminal/interrupt.ts";
-import { parseBytesOption, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
-import { RepeatableOption } from "../../terminal/options.ts";
-import { print } from "../../terminal/print.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
-import { recordsCsv } from "../../whatif/csv-output.ts";
-import { curveCsv } from "../../whatif/curve-csv.ts";
-import { parseFromOption } from "../../whatif/databases/gap-sql-database.ts";
-import { type CurveInputOptions, openCurveInput } from "../../whatif/databases/open-curve-input.ts";
-import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
-import {
-  addOutputOptions,
-  addQuestionOptions,
-  coldStartOrDollarsOption,
-  DELAY_FORMS,
-  numberAtLeast,
-  type OutputOptions,
-  parseDelayOption,
-  type QuestionOptions,
-  questionFromOptions,
-  waitWorthOption,
-  workersOption,
-} from "../../whatif/question-options.ts";
+import { curveFiles } from "../../whatif/curve-csv.ts";
+import { openCurveInput } from "../../whatif/databases/open-curve-input.ts";
+import { questionManifest } from "../../whatif/manifest.ts";
+import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
+import { questionFromOptions } from "../../whatif/question-options.ts";
 import { readGaps, replayAll } from "../../whatif/replay-workers.ts";
-import { outputResult } from "../../whatif/report-output.ts";
-import { addTraceOptions } from "../../whatif/trace-options.ts";
-import { addClient, parseDaySpanOption } from "./curve-option-parsers.ts";
-
-type CurveOptions = QuestionOptions &
-  OutputOptions &
-  CurveInputOptions & {
-    readonly delay?: SuspendDelay;
-    readonly byCompute?: boolean;
-    readonly maxColdPerDay?: number;
-    readonly maxWaitP99?: number;
-    readonly maxCost?: number;
-    readonly train?: DaySpan;
-    readonly test?: DaySpan;
-    readonly client?: readonly ClientForm[];
-    readonly workers: number;
-  };
+import { addCurveOptions, type CurveOptions, curveFromOption } from "./curve-options.ts";
 
 export function curveCommand(): Command {
-  const command = new Command("curve").description(
-    "compute the cost of every autosuspend delay in one pass, exact for the recorded instants and durations",
-  );
-  addTraceOptions(
-    command,
-    new RepeatableOption(
-      "--from <instant or database>",
-      "start of the period to analyze, inclusive; or the database that counts the gaps, see below",
-    ).argParser(parseFromOption),
-  );
-  addQuestionOptions(command, ["coldStartWorth"])
-    .addOption(
-      new RepeatableOption(
-        "--gaps <file>",
-        "answer from the result of the query of whatif sql instead of from traces; - for stdin, repeatable",
-      ).argParser((path: string, previous: readonly string[] | undefined) => [...(previous ?? []), path]),
-    )
-    .addOption(coldStartOrDollarsOption())
-    .addOption(waitWorthOption())
-    .addOption(new Option("--table <name>", "table of the requests in the database of --from; not quoted"))
-    .addOption(
-      new Option(
-        "--memory <size>",
-        "memory that the database of --from may use, such as 4GiB; the rest is on its disk (default: its own limit)",
-      ).argParser(parseBytesOption),
-    )
-    .addOption(
-      new Option("--delay <delay>", `print the figures of this delay only: ${DELAY_FORMS}`)
-        .argParser(parseDelayOption)
-        .conflicts(["byCompute", "maxColdPerDay", "maxWaitP99", "maxCost", "train", "test"]),
-    )
-    .addOption(new Option("--by-compute", "rank the computes by the gain from a delay of their own"))
-    .addOption(
-      new Option(
-        "--max-cold-per-day <n>",
-        "find the cheapest delay with at most this many cold starts per day, over all computes",
-      ).argParser(numberAtLeast(0)),
-    )
-    .addOption(
-      new Option(
-        "--max-wait-p99 <duration>",
-        "find the cheapest delay with at most this 99th percentile of added wait: 500 (milliseconds) or 1s; with --by-compute, also that of each compute",
-      ).argParser(parseMillisecondsOption),
-    )
-    .addOption(
-      new Option(
-        "--max-cost <dollars>",
-        "consider only delays that cost at most this much per month of 730 hours",
-      ).argParser(numberAtLeast(0)),
-    )
-    .addOption(
-      new Option(
-        "--train <days>",
-        "days before those of --test that delays are chosen on: 14d, 50% or a first date (default: all)",
-      ).argParser(parseDaySpanOption),
-    )
-    .addOption(
-      new Option(
-        "--test <days>",
-        "last whole days (UTC), that the chosen delays are judged on: 7d, 30% or a first date (default: the last third)",
-      ).argParser(parseDaySpanOption),
-    )
-    .addOption(
-      new RepeatableOption(
-        "--client <form>",
-        "also simulate this client at each compute; repeatable, see below",
-      ).argParser(addClient),
-    )
-    .addOption(workersOption());
-  return addOutputOptions(command)
-    .addHelpText(
-      "after",
-      `
+  return questionCommand<CurveOptions, void>({
+    name: "curve",
+    description:
+      "compute the cost of every autosuspend delay in one pass, exact for the recorded instants and durations",
+    fromOption: curveFromOption(),
+    addOptions: addCurveOptions,
+    help: HELP,
+    prepare({ delay, out }) {
+      if (delay !== undefined && out !== undefined)
+        throw new CliError("--delay prints figures only and cannot be combined with --out", true);
+    },
+    open: openCurveInput,
+    answer: answerCurve,
+  });
+}
+
+const HELP = `
 A cold start is an arrival after a gap longer than the delay, when the compute is
 suspended. Figures that include the start latency come from a replay; in JSON they
 are in "with_latency".
@@ -153,139 +63,108 @@ Examples:
   $ standin whatif curve fleet.csv --client subscriber:reconnect=5s --client check:every=1d
   $ standin whatif curve --data ./.standin --by-compute
   $ standin whatif curve --from duckdb:logs.duckdb --table calls --map endpoint=db,at=at,duration=ms
-  $ psql --csv -f gaps.sql | standin whatif curve --gaps -`,
-    )
-    .action(async (paths: string[], options: CurveOptions, invokedCommand: Command) =>
-      interruptible((signal) => runCurve(paths, options, invokedCommand, signal)),
-    );
+  $ psql --csv -f gaps.sql | standin whatif curve --gaps -`;
+
+type AskedCurve = Asked<CurveOptions, void>;
+
+async function answerCurve(asked: AskedCurve): Promise<Answered> {
+  const { opened, options } = asked;
+  const { question } = await questionFromOptions(
+    // Gap rows do not say which requests wait for a start.
+    opened.traffic.gapRows === undefined ? options : { ...options, startLatency: NO_LATENCY },
+    opened.world,
+  );
+  const answer = await readAnswer(asked, question);
+  if (options.delay !== undefined) return { text: await delayOutput(options.delay, asked, question, answer) };
+  const summary = await summarize(asked, question, answer);
+  return {
+    summary,
+    page: curvePage(summary),
+    charts: async () =>
+      (await import("../../../whatif/questions/curve/curve-charts.ts")).curveCharts(
+        summary,
+        (delay) => answer.figuresAt(delay),
+        answer.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
+      ),
+    files: () => curveFiles(answer, summary),
+    ...questionManifest(question, opened),
+  };
 }
 
-async function runCurve(
-  paths: readonly string[],
-  options: CurveOptions,
-  command: Command,
-  signal: AbortSignal,
-): Promise<void> {
-  if (options.delay !== undefined && options.out !== undefined)
-    throw new CliError("--delay prints figures only and cannot be combined with --out", true);
-  const opened = await openCurveInput(paths, options, command, signal);
-  const hasOnlyGaps = opened.traffic.gapRows !== undefined;
-  try {
-    const { question } = await questionFromOptions(
-      // Gap rows do not say which requests wait for a start.
-      hasOnlyGaps ? { ...options, startLatency: NO_LATENCY } : options,
-      opened.world,
-    );
-    const byCompute = options.byCompute === true || options.out !== undefined;
-    const { currentDelay, ownDelays, deletedAt, costs } = question;
-    const startMs = meanLatencyMs(question.latency);
-    const readingOptions = { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute, byDay: true };
-    const workers = hasOnlyGaps ? 1 : options.workers;
-    const reading = await readGaps(opened, readingOptions, workers, signal);
-    const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
-    const named = options.delay === undefined ? answer.namedDelays : [options.delay];
-    answer.storeOutcomes(named, await replayAll(opened, answer.jobs(named), question, workers, signal));
-    const withClients = async (delays: readonly DelayChoice[]) => {
-      const { client: clients } = options;
-      if (clients === undefined) return undefined;
-      const simulationInput = { delays, clients };
-      const work = simulateDelays(
-        opened.traffic,
-        question,
-        answer,
-        simulationInput,
-        randomFrom(question.seed),
-      );
-      return {
-        clients: clients.map(({ name }) => name),
-        delays: await runWithProgress(work, "simulating delays", delays.length, signal).catch(
-          rethrowRangeError,
-        ),
-      };
-    };
-    if (options.delay !== undefined) {
-      const simulated = await withClients(named);
-      return printDelay(
-        { ...answer.delay(options.delay), ...simulated?.delays.map((with_clients) => ({ with_clients }))[0] },
-        options.json === true,
-      );
-    }
-    const limits = {
-      maxColdPerDay: options.maxColdPerDay,
-      maxWaitP99Ms: options.maxWaitP99,
-      maxCostPerMonth: options.maxCost,
-    };
-    const { train, test } = options;
-    const split = { train, test };
-    // Before the simulation, which takes long.
-    if (train !== undefined || test !== undefined)
-      summaryOrError(() => splitDays(opened.traffic.period, split));
-    if (options.maxWaitP99 !== undefined)
-      await runWithProgress(
-        answer.search(limits),
-        "searching for a delay",
-        MAX_DELAYS_TRIED * opened.traffic.computes.length,
-        signal,
-      );
-    if (options.maxWaitP99 !== undefined && byCompute)
-      await runWithProgress(
-        answer.searchComputes(options.maxWaitP99),
-        "searching for delays of computes",
-        opened.traffic.computes.length,
-        signal,
-      );
-    const simulated = await withClients(answer.namedDelaysWithin(limits));
-    const summary = summaryOrError(() => answer.summary(limits, simulated, split));
-    const result = {
-      summary: { ...summary, input: opened.inputSummary },
-      page: curvePage(summary),
-      charts: async () =>
-        (await import("../../../whatif/questions/curve/curve-charts.ts")).curveCharts(
-          summary,
-          (delay) => answer.figuresAt(delay),
-          answer.activeSecondsByDay([summary.present.delay_s, summary.best.delay_s]),
-        ),
-      files: () => ({
-        "curve.csv": curveCsv(answer, summary),
-        "curve-by-compute.csv": recordsCsv(
-          (summary.computes ?? []).flatMap(({ compute, cu, requests, curve: points, clairvoyant }) =>
-            [...points, { delay_s: "clairvoyant", ...clairvoyant }].map((point) => ({
-              compute,
-              cu,
-              requests,
-              ...point,
-            })),
-          ),
-        ),
-      }),
-    };
-    await outputResult(
-      result,
-      {
-        command,
-        resolvedFlags: {
-          ...resolvedQuestionFlags(question, opened),
-          // The default worth of a cold start does not apply, and both options together are an error.
-          ...(options.waitWorth === undefined ? {} : { "cold-start-worth": [] }),
-        },
-        inputs: opened.inputSummary.files,
-        question: questionSummary(question),
-      },
-      options,
-    );
-  } finally {
-    opened.close();
+/** Reads the gaps, and replays the delays that the answer names. */
+async function readAnswer({ opened, options, signal }: AskedCurve, question: Question): Promise<CurveAnswer> {
+  const workers = opened.traffic.gapRows === undefined ? options.workers : 1;
+  const detail = { byCompute: includesComputes(options), byDay: true };
+  const reading = await readGaps(opened, question, detail, workers, signal);
+  const answer = new CurveAnswer(opened.traffic, reading, question, randomFrom(question.seed));
+  const named = options.delay === undefined ? answer.namedDelays : [options.delay];
+  answer.storeOutcomes(named, await replayAll(opened, answer.jobs(named), question, workers, signal));
+  return answer;
+}
+
+function includesComputes({ byCompute, out }: CurveOptions): boolean {
+  return byCompute === true || out !== undefined;
+}
+
+async function delayOutput(
+  delay: SuspendDelay,
+  asked: AskedCurve,
+  question: Question,
+  answer: CurveAnswer,
+): Promise<string> {
+  const simulated = await simulateClients([delay], asked, question, answer);
+  const figures = {
+    ...answer.delay(delay),
+    ...simulated?.delays.map((with_clients) => ({ with_clients }))[0],
+  };
+  return asked.options.json === true
+    ? `${JSON.stringify(figures, null, 2)}\n`
+    : `${delayLines(figures).join("\n")}\n`;
+}
+
+async function summarize(asked: AskedCurve, question: Question, answer: CurveAnswer): Promise<CurveSummary> {
+  const { opened, options, signal } = asked;
+  const { maxColdPerDay, maxWaitP99: maxWaitP99Ms, maxCost: maxCostPerMonth, train, test } = options;
+  const limits = { maxColdPerDay, maxWaitP99Ms, maxCostPerMonth };
+  const split = { train, test };
+  const computes = opened.traffic.computes.length;
+  // Before the simulation, which takes long.
+  if (train !== undefined || test !== undefined) usageErrorOf(() => splitDays(opened.traffic.period, split));
+  if (maxWaitP99Ms !== undefined) {
+    const most = MAX_DELAYS_TRIED * computes;
+    await runWithProgress(answer.search(limits), "searching for a delay", most, signal);
   }
+  if (maxWaitP99Ms !== undefined && includesComputes(options)) {
+    const search = answer.searchComputes(maxWaitP99Ms);
+    await runWithProgress(search, "searching for delays of computes", computes, signal);
+  }
+  const simulated = await simulateClients(answer.namedDelaysWithin(limits), asked, question, answer);
+  return usageErrorOf(() => answer.summary(limits, simulated, split));
 }
 
-function printDelay(
-  figures: DelayFigures & { readonly with_clients?: SimulatedFigures },
-  isJson: boolean,
-): void {
-  print(isJson ? `${JSON.stringify(figures, null, 2)}\n` : `${delayLines(figures).join("\n")}\n`);
+/** Undefined without clients. */
+async function simulateClients(
+  delays: readonly DelayChoice[],
+  { opened, options: { client: clients }, signal }: AskedCurve,
+  question: Question,
+  answer: CurveAnswer,
+): Promise<CurveSummary["with_clients"]> {
+  if (clients === undefined) return undefined;
+  const work = simulateDelays(
+    opened.traffic,
+    question,
+    answer,
+    { delays, clients },
+    randomFrom(question.seed),
+  );
+  return {
+    clients: clients.map(({ name }) => name),
+    delays: await runWithProgress(work, "simulating delays", delays.length, signal).catch(rethrowRangeError),
+  };
 }
 
-function summaryOrError<T>(work: () => T): T {
+/** Turns a `RangeError` about the options into a usage error. */
+function usageErrorOf<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { DEFAULTS } from "../../../whatif/input/question.ts";
@@ -12,14 +12,13 @@ import {
 import { delayPhrase } from "../../../whatif/units/number-format.ts";
 import type { NamedProfile, PriceInput } from "../../../whatif/units/prices.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { interruptible } from "../../terminal/interrupt.ts";
 import { RepeatableOption } from "../../terminal/options.ts";
 import { printError } from "../../terminal/print.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { resolvedInputFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
+import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
 import {
-  addOutputOptions,
   coldStartWorthOption,
   cuOption,
   DELAY_FORMS,
@@ -29,8 +28,7 @@ import {
   reservedOption,
   seedOption,
 } from "../../whatif/question-options.ts";
-import { outputResult } from "../../whatif/report-output.ts";
-import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type ProfilesOptions = OutputOptions &
   Pick<PriceInput, "prices" | "pricePlan"> &
@@ -47,10 +45,34 @@ const MAX_PROFILES = 8;
 const DEFAULT_PROFILES = ["2024", "2026"];
 
 export function profilesCommand(): Command {
-  const command = new Command("profiles").description(
-    "compare platform profiles: start latency, limits and the resulting cost",
-  );
-  addTraceOptions(command)
+  return questionCommand<ProfilesOptions, readonly NamedProfile[]>({
+    name: "profiles",
+    description: "compare platform profiles: start latency, limits and the resulting cost",
+    addOptions: addProfilesOptions,
+    help: `
+A profile file is YAML or JSON. Omitted fields are taken from the profile named by
+"like":
+  name: mine
+  like: "2024"
+  price_per_cu_hour: 0.16
+  start_latency: 300ms..2s
+  suspend_timeout_s: {default: 300, minimum: 60, maximum: 604800}
+  max_connections: {"0.25": 100, "1": 400}
+  ram_gb_per_cu: 4
+  file_cache_share: 0.75
+  pooled_connections: 10000
+
+Examples:
+  $ standin whatif profiles fleet.csv
+  $ standin whatif profiles fleet.csv --profile 2026 --profile mine.yaml --cu 0.25 --out report/`,
+    prepare: readProfiles,
+    open: openTraces,
+    answer: answerProfiles,
+  });
+}
+
+function addProfilesOptions(command: Command): void {
+  command
     .addOption(
       new RepeatableOption(
         "--profile <name|file>",
@@ -68,85 +90,47 @@ export function profilesCommand(): Command {
     .addOption(reservedOption())
     .addOption(seedOption());
   for (const option of priceListOptions()) command.addOption(option);
-  return addOutputOptions(command)
-    .addHelpText(
-      "after",
-      `
-A profile file is YAML or JSON. Omitted fields are taken from the profile named by
-"like":
-  name: mine
-  like: "2024"
-  price_per_cu_hour: 0.16
-  start_latency: 300ms..2s
-  suspend_timeout_s: {default: 300, minimum: 60, maximum: 604800}
-  max_connections: {"0.25": 100, "1": 400}
-  ram_gb_per_cu: 4
-  file_cache_share: 0.75
-  pooled_connections: 10000
-
-Examples:
-  $ standin whatif profiles fleet.csv
-  $ standin whatif profiles fleet.csv --profile 2026 --profile mine.yaml --cu 0.25 --out report/`,
-    )
-    .action(async (paths: string[], options: ProfilesOptions, invokedCommand: Command) =>
-      interruptible((signal) => runProfiles(paths, options, invokedCommand, signal)),
-    );
 }
 
-async function runProfiles(
-  paths: readonly string[],
-  options: ProfilesOptions,
-  command: Command,
-  signal: AbortSignal,
-): Promise<void> {
-  const profiles = await readProfiles(options);
-  const opened = await openTraces(paths, options, command, signal);
-  try {
-    const { traffic, inputSummary, world } = opened;
-    const { delay, cu, coldStartWorth: coldStartS, reserved, seed, prices, pricePlan } = options;
-    const question: ProfilesQuestion = {
-      profiles,
-      delay,
-      cu,
-      world,
-      coldStartS,
-      reserved,
-      seed,
-      prices,
-      pricePlan,
-    };
-    if (cu === undefined && world !== undefined) checkSizes(profiles, world.cu);
-    printWorldNote(question);
-    const work = profilesReport(traffic, question, randomFrom(seed));
-    const report = await runWithProgress(
-      work,
-      "replaying computes",
-      profiles.length * traffic.computes.length,
-      signal,
-    );
-    const result = {
-      summary: { ...report, input: inputSummary },
-      page: profilesPage(report),
-      charts: async () =>
-        (await import("../../../whatif/questions/profiles/profiles-charts.ts")).profilesCharts(report),
-    };
-    await outputResult(
-      result,
-      {
-        command,
-        resolvedFlags: {
-          ...resolvedInputFlags(opened),
-          profile: options.profile ?? DEFAULT_PROFILES,
-          cu: world === undefined ? [DEFAULTS.cu] : [],
-        },
-        inputs: inputSummary.files,
-        question: report.question,
-      },
-      options,
-    );
-  } finally {
-    opened.close();
-  }
+async function answerProfiles({
+  opened,
+  options,
+  prepared: profiles,
+  signal,
+}: Asked<ProfilesOptions, readonly NamedProfile[]>): Promise<Answered> {
+  const { traffic, world } = opened;
+  const { delay, cu, coldStartWorth: coldStartS, reserved, seed, prices, pricePlan } = options;
+  const question: ProfilesQuestion = {
+    profiles,
+    delay,
+    cu,
+    world,
+    coldStartS,
+    reserved,
+    seed,
+    prices,
+    pricePlan,
+  };
+  if (cu === undefined && world !== undefined) checkSizes(profiles, world.cu);
+  printWorldNote(question);
+  const report = await runWithProgress(
+    profilesReport(traffic, question, randomFrom(seed)),
+    "replaying computes",
+    profiles.length * traffic.computes.length,
+    signal,
+  );
+  return {
+    summary: report,
+    page: profilesPage(report),
+    charts: async () =>
+      (await import("../../../whatif/questions/profiles/profiles-charts.ts")).profilesCharts(report),
+    resolvedFlags: {
+      ...resolvedInputFlags(opened),
+      profile: options.profile ?? DEFAULT_PROFILES,
+      cu: world === undefined ? [DEFAULTS.cu] : [],
+    },
+    question: report.question,
+  };
 }
 
 async function readProfiles({

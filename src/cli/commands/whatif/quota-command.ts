@@ -1,25 +1,18 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { MAX_REPLICATIONS } from "../../../whatif/input/question.ts";
-import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { quotaPage } from "../../../whatif/questions/quota/quota-page.ts";
-import {
-  type QuotaProject,
-  type QuotaQuestion,
-  quotaReport,
-  quotaRuns,
-} from "../../../whatif/questions/quota/quota-report.ts";
+import { type QuotaProject, type QuotaQuestion, quotaReport, quotaRuns } from "../../../whatif/questions/quota/quota-report.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { interruptible } from "../../terminal/interrupt.ts";
 import { integerParser } from "../../terminal/option-parsers.ts";
 import { RepeatableOption } from "../../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
-import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
+import { questionManifest } from "../../whatif/manifest.ts";
 import { type OpenedTraces, openTraces } from "../../whatif/open-traffic.ts";
+import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
 import {
   addDelayOption,
-  addOutputOptions,
   addQuestionOptions,
   DELAY_FORMS,
   numberAbove,
@@ -27,8 +20,7 @@ import {
   type QuestionOptions,
   questionFromOptions,
 } from "../../whatif/question-options.ts";
-import { outputResult } from "../../whatif/report-output.ts";
-import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type QuotaOptions = QuestionOptions &
   OutputOptions &
@@ -47,10 +39,28 @@ const MAX_MONTHS = 12;
 const DEFAULT_REPLICATIONS = 39;
 
 export function quotaCommand(): Command {
-  const command = new Command("quota").description(
-    "predict when the monthly quota of compute time is used up, and how many requests are rejected",
-  );
-  addTraceOptions(command);
+  return questionCommand<QuotaOptions, void>({
+    name: "quota",
+    description:
+      "predict when the monthly quota of compute time is used up, and how many requests are rejected",
+    addOptions: addQuotaOptions,
+    help: `
+After the end of the trace, each day repeats a recorded day drawn at random, which
+needs at least 7 recorded days. 39 replications give a 95 % interval; more make it
+more precise.
+
+Examples:
+  $ standin whatif fleet --computes 4 --days 14 --pattern office-hours --pattern on-off --out shop.csv
+  $ standin whatif quota shop.csv --quota-cu-hours 100 --cu 0.25 --delay 60 --delay 300
+  $ standin whatif quota shop.csv --quota-cu-hours 20 --each-compute --months-ahead 2 --out report/
+  $ standin whatif quota --data ./.standin --json`,
+    prepare: () => undefined,
+    open: openTraces,
+    answer: answerQuota,
+  });
+}
+
+function addQuotaOptions(command: Command): void {
   addQuestionOptions(command, ["price", "prices", "pricePlan", "coldStartWorth"])
     .addOption(
       new Option(
@@ -86,71 +96,29 @@ export function quotaCommand(): Command {
         .argParser(integerParser(1, MAX_REPLICATIONS))
         .default(DEFAULT_REPLICATIONS),
     );
-  return addOutputOptions(command)
-    .addHelpText(
-      "after",
-      `
-After the end of the trace, each day repeats a recorded day drawn at random, which
-needs at least 7 recorded days. 39 replications give a 95 % interval; more make it
-more precise.
-
-Examples:
-  $ standin whatif fleet --computes 4 --days 14 --pattern office-hours --pattern on-off --out shop.csv
-  $ standin whatif quota shop.csv --quota-cu-hours 100 --cu 0.25 --delay 60 --delay 300
-  $ standin whatif quota shop.csv --quota-cu-hours 20 --each-compute --months-ahead 2 --out report/
-  $ standin whatif quota --data ./.standin --json`,
-    )
-    .action(async (paths: string[], options: QuotaOptions, invokedCommand: Command) =>
-      interruptible((signal) => runQuota(paths, options, invokedCommand, signal)),
-    );
 }
 
-async function runQuota(
-  paths: readonly string[],
-  options: QuotaOptions,
-  command: Command,
-  signal: AbortSignal,
-): Promise<void> {
+async function answerQuota({ opened, options, signal }: Asked<QuotaOptions, void>): Promise<Answered> {
   const { recordedOnly, monthsAhead, replications } = options;
-  const opened = await openTraces(paths, options, command, signal);
-  try {
-    const { traffic, inputSummary } = opened;
-    const { question } = await questionFromOptions(options, opened.world);
-    const quotaQuestion: QuotaQuestion = {
-      delays: options.delay ?? [question.currentDelay],
-      projects: quotaProjects(opened, options),
-      monthsAhead: recordedOnly === true ? undefined : monthsAhead,
-      replications,
-    };
-    const work = quotaReport(traffic, question, quotaQuestion, randomFrom);
-    const report = await runWithProgress(
-      work,
-      "simulating runs",
-      quotaRuns(question, quotaQuestion),
-      signal,
-    ).catch(rethrowRangeError);
-    const result = {
-      summary: { ...report, input: inputSummary },
-      page: quotaPage(report),
-      charts: async () =>
-        (await import("../../../whatif/questions/quota/quota-charts.ts")).quotaCharts(report),
-    };
-    await outputResult(
-      result,
-      {
-        command,
-        resolvedFlags: {
-          ...resolvedQuestionFlags(question, opened),
-          ...(recordedOnly === true ? { "months-ahead": [] } : {}),
-        },
-        inputs: inputSummary.files,
-        question: questionSummary(question),
-      },
-      options,
-    );
-  } finally {
-    opened.close();
-  }
+  const { question } = await questionFromOptions(options, opened.world);
+  const quotaQuestion: QuotaQuestion = {
+    delays: options.delay ?? [question.currentDelay],
+    projects: quotaProjects(opened, options),
+    monthsAhead: recordedOnly === true ? undefined : monthsAhead,
+    replications,
+  };
+  const report = await runWithProgress(
+    quotaReport(opened.traffic, question, quotaQuestion, randomFrom),
+    "simulating runs",
+    quotaRuns(question, quotaQuestion),
+    signal,
+  ).catch(rethrowRangeError);
+  return {
+    summary: report,
+    page: quotaPage(report),
+    charts: async () => (await import("../../../whatif/questions/quota/quota-charts.ts")).quotaCharts(report),
+    ...questionManifest(question, opened, recordedOnly === true ? { "months-ahead": [] } : {}),
+  };
 }
 
 /**

@@ -1,9 +1,8 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { isoInstant } from "../../../kernel/calendar.ts";
 import { MINUTE } from "../../../kernel/time.ts";
 import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
-import { questionSummary } from "../../../whatif/input/question-summary.ts";
 import { MAX_POOL, type PoolTarget, smallestPool } from "../../../whatif/questions/starts/smallest-pool.ts";
 import { startsPage } from "../../../whatif/questions/starts/starts-page.ts";
 import {
@@ -14,15 +13,14 @@ import {
 import type { StartsQuestion } from "../../../whatif/questions/starts/starts-runs.ts";
 import type { StartLatency } from "../../../whatif/units/start-latency.ts";
 import { CliError } from "../../terminal/cli-error.ts";
-import { interruptible } from "../../terminal/interrupt.ts";
 import { integerParser, parseMillisecondsOption } from "../../terminal/option-parsers.ts";
 import { RepeatableOption } from "../../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { toCsv } from "../../whatif/csv-output.ts";
-import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
+import { questionManifest } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
+import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
 import {
-  addOutputOptions,
   addQuestionOptions,
   DELAY_FORMS,
   type OutputOptions,
@@ -32,8 +30,7 @@ import {
   type QuestionOptions,
   questionFromOptions,
 } from "../../whatif/question-options.ts";
-import { outputResult } from "../../whatif/report-output.ts";
-import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type StartsOptions = QuestionOptions &
   OutputOptions &
@@ -51,10 +48,28 @@ const MAX_STARTS = 1_000_000;
 const MAX_POOLS_TRIED = 2 * Math.ceil(Math.log2(MAX_POOL));
 
 export function startsCommand(): Command {
-  const command = new Command("starts").description(
-    "show how many computes start at once, and how start limits and prepared computes affect waits",
-  );
-  addTraceOptions(command);
+  return questionCommand<StartsOptions, void>({
+    name: "starts",
+    description:
+      "show how many computes start at once, and how start limits and prepared computes affect waits",
+    addOptions: addStartsOptions,
+    help: `
+A pool requires --pool or --target-miss, --refill and --prepared-latency. A start
+that finds the pool empty takes --start-latency.
+
+Examples:
+  $ standin whatif fleet --computes 300 --days 3 --pattern cron --out jobs.csv
+  $ standin whatif starts jobs.csv --start-latency measured
+  $ standin whatif starts jobs.csv --max-concurrent-starts 5 --max-concurrent-starts 20 --out report/
+  $ standin whatif starts jobs.csv --start-latency 3s --pool 20 --refill 30s --prepared-latency 300ms
+  $ standin whatif starts jobs.csv --start-latency 3s --target-miss 1% --refill 30s --prepared-latency 300ms`,
+    prepare: checkPoolOptions,
+    open: openTraces,
+    answer: answerStarts,
+  });
+}
+
+function addStartsOptions(command: Command): void {
   addQuestionOptions(command)
     .addOption(
       new Option(
@@ -91,76 +106,38 @@ export function startsCommand(): Command {
         "start latency of a prepared compute: 300ms, 300 (milliseconds), or as in --start-latency",
       ).argParser(parseLatencyOption),
     );
-  return addOutputOptions(command)
-    .addHelpText(
-      "after",
-      `
-A pool requires --pool or --target-miss, --refill and --prepared-latency. A start
-that finds the pool empty takes --start-latency.
-
-Examples:
-  $ standin whatif fleet --computes 300 --days 3 --pattern cron --out jobs.csv
-  $ standin whatif starts jobs.csv --start-latency measured
-  $ standin whatif starts jobs.csv --max-concurrent-starts 5 --max-concurrent-starts 20 --out report/
-  $ standin whatif starts jobs.csv --start-latency 3s --pool 20 --refill 30s --prepared-latency 300ms
-  $ standin whatif starts jobs.csv --start-latency 3s --target-miss 1% --refill 30s --prepared-latency 300ms`,
-    )
-    .action(async (paths: string[], options: StartsOptions, invokedCommand: Command) =>
-      interruptible((signal) => runStarts(paths, options, invokedCommand, signal)),
-    );
 }
 
-async function runStarts(
-  paths: readonly string[],
-  options: StartsOptions,
-  command: Command,
-  signal: AbortSignal,
-): Promise<void> {
-  checkPoolOptions(options);
-  const opened = await openTraces(paths, options, command, signal);
-  try {
-    const { traffic, inputSummary } = opened;
-    const { question } = await questionFromOptions(options, opened.world);
-    const delay = options.delay ?? question.currentDelay;
-    const pool = await poolOf(options, (target) =>
-      runWithProgress(
-        smallestPool(traffic, question, delay, target, randomFrom(question.seed)),
-        "searching for a pool",
-        MAX_POOLS_TRIED,
-        signal,
-      ).catch(rethrowRangeError),
-    );
-    const startsQuestion: StartsQuestion = { delay, concurrent: options.maxConcurrentStarts ?? [], pool };
-    const work = startsReport(traffic, question, startsQuestion, randomFrom(question.seed));
-    const answer = await runWithProgress(
-      work,
-      "simulating computes",
-      startsSteps(traffic, startsQuestion),
+async function answerStarts({ opened, options, signal }: Asked<StartsOptions, void>): Promise<Answered> {
+  const { traffic } = opened;
+  const { question } = await questionFromOptions(options, opened.world);
+  const delay = options.delay ?? question.currentDelay;
+  const pool = await poolOf(options, (target) =>
+    runWithProgress(
+      smallestPool(traffic, question, delay, target, randomFrom(question.seed)),
+      "searching for a pool",
+      MAX_POOLS_TRIED,
       signal,
-    ).catch(rethrowRangeError);
-    const result = {
-      summary: { ...answer.report, input: inputSummary },
-      page: startsPage(answer.report),
-      charts: async () =>
-        (await import("../../../whatif/questions/starts/starts-charts.ts")).startsCharts(
-          answer,
-          traffic.period,
-        ),
-      files: () => ({ "starts-by-minute.csv": minutesCsv(answer, traffic.period.startAt) }),
-    };
-    await outputResult(
-      result,
-      {
-        command,
-        resolvedFlags: resolvedQuestionFlags(question, opened),
-        inputs: inputSummary.files,
-        question: questionSummary(question),
-      },
-      options,
-    );
-  } finally {
-    opened.close();
-  }
+    ).catch(rethrowRangeError),
+  );
+  const startsQuestion: StartsQuestion = { delay, concurrent: options.maxConcurrentStarts ?? [], pool };
+  const answer = await runWithProgress(
+    startsReport(traffic, question, startsQuestion, randomFrom(question.seed)),
+    "simulating computes",
+    startsSteps(traffic, startsQuestion),
+    signal,
+  ).catch(rethrowRangeError);
+  return {
+    summary: answer.report,
+    page: startsPage(answer.report),
+    charts: async () =>
+      (await import("../../../whatif/questions/starts/starts-charts.ts")).startsCharts(
+        answer,
+        traffic.period,
+      ),
+    files: () => ({ "starts-by-minute.csv": minutesCsv(answer, traffic.period.startAt) }),
+    ...questionManifest(question, opened),
+  };
 }
 
 function checkPoolOptions({ pool, targetMiss, refill, preparedLatency }: StartsOptions): void {

@@ -3,7 +3,7 @@ import type { Question } from "../../../whatif/input/question.ts";
 import type { ReplayJob } from "../../../whatif/input/replay-jobs.ts";
 import type { ReplayOutcome } from "../../../whatif/replay/replay-outcome.ts";
 import type { CoveredTraffic } from "../../../whatif/trace/traffic-summary.ts";
-import type { InputSummary } from "../open-traffic.ts";
+import type { InputSummary, OpenedTraces } from "../open-traffic.ts";
 import type { WhatifResult } from "../report-output.ts";
 
 /** What a report needs besides the outcomes of its replays. Plain values, the same in all parts. */
@@ -21,6 +21,11 @@ export type Answer = {
   /** `outcomes`: by pass and job. */
   readonly result: (outcomes: readonly (readonly ReplayOutcome[])[]) => WhatifResult;
 };
+
+/** What the opened traces cover. */
+export function coverageOf({ traffic, inputSummary }: OpenedTraces): Omit<AnswerSetup, "question"> {
+  return { period: traffic.period, computes: traffic.computes.length, input: inputSummary };
+}
 
 export function coveredBy({ period, computes }: AnswerSetup): CoveredTraffic {
   return { period, computes: { length: computes } };

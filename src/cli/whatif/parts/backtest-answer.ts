@@ -19,7 +19,7 @@ export type BacktestSetup = AnswerSetup & {
 };
 
 export function backtestAnswer(setup: BacktestSetup): Answer {
-  const { question, period, fold, platformDelay, training, input } = setup;
+  const { question, period, fold, platformDelay, training } = setup;
   const policies = backtestPolicies(question, platformDelay, setup.policies);
   const folds = foldsOf(period, fold);
   const plan = new BacktestPlan(period, { question, fold, folds, training, policies });
@@ -33,7 +33,7 @@ export function backtestAnswer(setup: BacktestSetup): Answer {
         randomFrom(question.seed),
       );
       return {
-        summary: { ...backtest, input },
+        summary: backtest,
         page: backtestPage(backtest),
         charts: async () =>
           (await import("../../../whatif/questions/backtest/backtest-charts.ts")).backtestCharts(backtest),

@@ -10,14 +10,14 @@ export type CompareSetup = AnswerSetup & {
 };
 
 export function compareAnswer(setup: CompareSetup): Answer {
-  const { question, period, policies, replications, input } = setup;
+  const { question, period, policies, replications } = setup;
   const jobs = comparisonJobs(policies, question, replications);
   return {
     passes: [{ period, jobs }],
     result([outcomes = []]) {
       const comparison = comparisonOf(coveredBy(setup), question, jobs, outcomes, randomFrom(question.seed));
       return {
-        summary: { ...comparison, input },
+        summary: comparison,
         page: comparisonPage(comparison),
         charts: async () =>
           (await import("../../../whatif/questions/compare/comparison-charts.ts")).comparisonCharts(

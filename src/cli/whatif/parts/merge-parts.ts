@@ -14,6 +14,7 @@ export type NamedPart = AnswerPart & { readonly source: string };
 /** The report of all parts, which is the same for any order. Throws a `CliError` unless each part is there once. */
 export function mergeParts(parts: readonly NamedPart[]): {
   readonly result: WhatifResult;
+  readonly input: InputSummary;
   readonly manifest: Manifest;
 } {
   const ordered = inOrder(parts);
@@ -24,9 +25,10 @@ export function mergeParts(parts: readonly NamedPart[]): {
         `${part.source}: answers another question than ${first.source}, or that of another trace; use the same traces and options for all parts`,
       );
   const input = first.isTraceDivided ? joinedInput(ordered) : first.setup.input;
-  const answer = answerOf({ ...first.setup, input });
+  const answer = answerOf(first.setup);
   return {
     result: answer.result(mergedOutcomes(ordered, answer)),
+    input,
     manifest: { ...first.manifest, inputs: input.files },
   };
 }
