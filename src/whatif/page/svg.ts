@@ -19,7 +19,7 @@ const LINE_RADIUS = 3;
 /** A point in the units of the axes. */
 type DataPoint = { readonly x: number; readonly y: number };
 
-type DataLabel = DataPoint &
+export type DataLabel = DataPoint &
   Partial<Pick<PointLabel, "radius" | "isStrong" | "isOptional">> & {
     readonly text: string;
     readonly ink: string;

@@ -14,7 +14,7 @@ import type { Traffic } from "../../trace/known-traffic.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
 import { plural } from "../../units/number-format.ts";
 import { StartLatencies } from "../../units/start-latency.ts";
-import { readsLostToStarts, recoveredAfterMs } from "./cache-recovery.ts";
+import { type RecoveryBucket, readsLostToStarts, recoveredAfterMs } from "./cache-recovery.ts";
 import { CacheSimulation } from "./cache-simulation.ts";
 import { type CapacityAssumptions, type CapacityRow, CapacityTotals, demandOf } from "./capacity-totals.ts";
 import { LoadSensitivity, type SensitivityRow } from "./load-sensitivity.ts";
@@ -114,13 +114,17 @@ export function* capacityReport(
       ),
     ),
     sensitivity: sensitivity.rows(),
-    cache_recovery: recovery.map(({ fromMs, toMs, reads, hitRatios }) => ({
-      from_s: fromMs / SECOND,
-      to_s: Number.isFinite(toMs) ? toMs / SECOND : null,
-      reads,
-      hit_ratios: hitRatios,
-    })),
+    cache_recovery: recovery.map(recoveryRow),
     limits: capacityLimits(assumptions, profile),
+  };
+}
+
+function recoveryRow({ fromMs, toMs, reads, hitRatios }: RecoveryBucket): RecoveryRow {
+  return {
+    from_s: fromMs / SECOND,
+    to_s: Number.isFinite(toMs) ? toMs / SECOND : null,
+    reads,
+    hit_ratios: hitRatios,
   };
 }
 

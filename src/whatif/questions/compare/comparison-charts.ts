@@ -22,26 +22,11 @@ export function comparisonCharts(comparison: Comparison): Chart[] {
   return [policyTradeOff(comparison), ...policyTimeline(comparison)];
 }
 
-function policyTradeOff({ policies, traffic }: Comparison): Chart {
-  const monthlyCost = (cost = 0) => perMonth(cost, traffic.days * DAY);
-  const policyMarkers = policies.map((policy, index): PolicyMarker => {
-    const [cost, starts] = [policy.figures.cost, policy.figures.cold_starts_per_day];
-    return {
-      policy: policy.policy,
-      cost: monthlyCost(cost?.value),
-      starts: starts?.value ?? 0,
-      costHalfWidth: monthlyCost(cost?.margin_95 ?? cost?.plus_minus),
-      startsHalfWidth: starts?.margin_95 ?? starts?.plus_minus ?? 0,
-      ink: index === 0 ? INK.current : policy.knows === "future" ? INK.bound : INK.best,
-    };
-  });
-  const markers = mergeOverlapping(policyMarkers);
+function policyTradeOff(comparison: Comparison): Chart {
+  const markers = mergeOverlapping(policyMarkers(comparison));
   const hasIntervals = markers.some(
     ({ costHalfWidth, startsHalfWidth }) => costHalfWidth > 0 || startsHalfWidth > 0,
   );
-  const title = ({ policy, cost, starts }: PolicyMarker) =>
-    `${policy}: ${threeDigitMoney(cost)} a month, ${threeDigits(starts)} cold starts a day`;
-  const intervalTitle = ({ policy }: PolicyMarker) => `${policy}: 95 % interval`;
   return drawChart({
     name: "policies",
     title: "Cost against cold starts",
@@ -67,40 +52,62 @@ function policyTradeOff({ policies, traffic }: Comparison): Chart {
         tickFormat: threeDigitMoney,
       },
       y: { label: "↑ cold starts a day", grid: true, nice: true, inset: 16, tickFormat: threeDigits },
-      marks: [
-        Plot.link(
-          markers.filter(({ costHalfWidth }) => costHalfWidth > 0),
-          {
-            x1: (marker: PolicyMarker) => marker.cost - marker.costHalfWidth,
-            x2: (marker: PolicyMarker) => marker.cost + marker.costHalfWidth,
-            y: "starts",
-            stroke: INK.faint,
-            title: intervalTitle,
-          },
-        ),
-        Plot.link(
-          markers.filter(({ startsHalfWidth }) => startsHalfWidth > 0),
-          {
-            y1: (marker: PolicyMarker) => marker.starts - marker.startsHalfWidth,
-            y2: (marker: PolicyMarker) => marker.starts + marker.startsHalfWidth,
-            x: "cost",
-            stroke: INK.faint,
-            title: intervalTitle,
-          },
-        ),
-        Plot.dot(markers, {
-          x: "cost",
-          y: "starts",
-          r: 6,
-          fill: (marker: PolicyMarker) => marker.ink,
-          stroke: INK.paper,
-          strokeWidth: 2,
-          title,
-        }),
-      ],
+      marks: plotMarks(markers),
       color: { type: "identity" },
     }),
   });
+}
+
+function policyMarkers({ policies, traffic }: Comparison): PolicyMarker[] {
+  const monthlyCost = (cost = 0) => perMonth(cost, traffic.days * DAY);
+  return policies.map((policy, index): PolicyMarker => {
+    const [cost, starts] = [policy.figures.cost, policy.figures.cold_starts_per_day];
+    return {
+      policy: policy.policy,
+      cost: monthlyCost(cost?.value),
+      starts: starts?.value ?? 0,
+      costHalfWidth: monthlyCost(cost?.margin_95 ?? cost?.plus_minus),
+      startsHalfWidth: starts?.margin_95 ?? starts?.plus_minus ?? 0,
+      ink: index === 0 ? INK.current : policy.knows === "future" ? INK.bound : INK.best,
+    };
+  });
+}
+
+function plotMarks(markers: readonly PolicyMarker[]): Plot.Markish[] {
+  const title = ({ policy, cost, starts }: PolicyMarker) =>
+    `${policy}: ${threeDigitMoney(cost)} a month, ${threeDigits(starts)} cold starts a day`;
+  const intervalTitle = ({ policy }: PolicyMarker) => `${policy}: 95 % interval`;
+  return [
+    Plot.link(
+      markers.filter(({ costHalfWidth }) => costHalfWidth > 0),
+      {
+        x1: (marker: PolicyMarker) => marker.cost - marker.costHalfWidth,
+        x2: (marker: PolicyMarker) => marker.cost + marker.costHalfWidth,
+        y: "starts",
+        stroke: INK.faint,
+        title: intervalTitle,
+      },
+    ),
+    Plot.link(
+      markers.filter(({ startsHalfWidth }) => startsHalfWidth > 0),
+      {
+        y1: (marker: PolicyMarker) => marker.starts - marker.startsHalfWidth,
+        y2: (marker: PolicyMarker) => marker.starts + marker.startsHalfWidth,
+        x: "cost",
+        stroke: INK.faint,
+        title: intervalTitle,
+      },
+    ),
+    Plot.dot(markers, {
+      x: "cost",
+      y: "starts",
+      r: 6,
+      fill: (marker: PolicyMarker) => marker.ink,
+      stroke: INK.paper,
+      strokeWidth: 2,
+      title,
+    }),
+  ];
 }
 
 /** Policies at the same position share one marker, labelled with all their names. */

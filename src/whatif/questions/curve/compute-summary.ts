@@ -1,12 +1,20 @@
-import { SECOND } from "../../../kernel/time.ts";
+import { omitUndefined } from "../../../kernel/omit-undefined.ts";
+import { type DurationMs, SECOND } from "../../../kernel/time.ts";
 import { type Costs, weightedCostMs } from "../../gap-curve/costs.ts";
 import type { CurvePoint, SuspendDelay } from "../../gap-curve/curve.ts";
-import type { ComputeReading } from "../../gap-curve/curve-reading.ts";
+import type { ComputeReading, CurveReading } from "../../gap-curve/curve-reading.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
+import type { DayStatistics } from "../../held-out/day-statistics.ts";
 import { type PointFigures, pointFigures } from "../../replay/figures.ts";
 import { waitMsAt } from "../../trace/long-gap-waits.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
-import { delayToSet } from "./compute-wait-limits.ts";
+import {
+  type ComputeWaitLimit,
+  computeWaitLimit,
+  type DelaysWithinWait,
+  delayToSet,
+} from "./compute-wait-limits.ts";
+import type { FleetCurve } from "./fleet-curve.ts";
 
 /** One compute under the current delay, its best delay and at some points of its curve. */
 export type ComputeSummary = {
@@ -30,7 +38,41 @@ export type ComputeSummary = {
   readonly gain_of_never_s: number;
 };
 
-export function computeSummary(
+/**
+ * Largest gain first; empty without figures by compute. `shrunk`: delays by the number of the compute. `withinWait`:
+ * those within the limit `maxWaitMs`.
+ */
+export function computeSummaries(
+  { computes, longGaps }: CurveReading,
+  { costs, startMs, curve }: FleetCurve,
+  { shrunk, withinWait, maxWaitMs, margins }: ComputeDelays,
+): { readonly computes?: readonly ComputeSummary[]; readonly compute_wait_limit?: ComputeWaitLimit } {
+  if (computes.length === 0) return {};
+  const summaries = computes.map((reading) =>
+    computeSummary(reading, costs, {
+      startMs,
+      longGaps,
+      shrunkDelay: shrunk?.[reading.number],
+      withinWait: withinWait?.get(reading.number),
+    }),
+  );
+  return omitUndefined({
+    computes: summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1)),
+    compute_wait_limit:
+      withinWait === undefined || maxWaitMs === undefined
+        ? undefined
+        : computeWaitLimit(withinWait, maxWaitMs, shrunk, { longGaps, costs, margins }, curve.periodMs),
+  });
+}
+
+type ComputeDelays = {
+  readonly shrunk: readonly SuspendDelay[] | undefined;
+  readonly withinWait: DelaysWithinWait | undefined;
+  readonly maxWaitMs: DurationMs | undefined;
+  readonly margins: ReturnType<DayStatistics["margins"]>;
+};
+
+function computeSummary(
   {
     number,
     compute,
@@ -73,7 +115,7 @@ export function computeSummary(
   };
 }
 
-export type ComputeContext = {
+type ComputeContext = {
   /** Mean length of a start. */
   readonly startMs: number;
   readonly longGaps: LongGaps | undefined;

@@ -21,7 +21,6 @@ import { cheapestWithin, SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import type { SplitInput } from "../../held-out/day-split.ts";
 import { DayStatistics } from "../../held-out/day-statistics.ts";
 import { activeSecondsByDay } from "../../held-out/day-totals.ts";
-import type { HeldOutSummary } from "../../held-out/held-out-summary.ts";
 import { namedMargins } from "../../held-out/named-margins.ts";
 import { effectiveDelay, isInstant, type Question } from "../../input/question.ts";
 import { questionSummary } from "../../input/question-summary.ts";
@@ -30,8 +29,8 @@ import type { ChosenPoint, PointFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { trafficSummary } from "../../trace/traffic-summary.ts";
-import { computeSummary } from "./compute-summary.ts";
-import { computeWaitLimit, type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
+import { computeSummaries } from "./compute-summary.ts";
+import { type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
 import { curveLimits } from "./curve-limits.ts";
 import type { CurveConstraints, CurveSummary } from "./curve-summary.ts";
 import { DelayReplays, runToEnd } from "./delay-replays.ts";
@@ -187,7 +186,12 @@ export class CurveAnswer {
         this.#reading.longGaps,
         margins,
       ),
-      ...this.#computeSummaries(heldOut, constraints.maxWaitP99Ms, margins),
+      ...computeSummaries(this.#reading, this.#fleet, {
+        shrunk: this.#reading.computes.length === 0 ? undefined : this.#statistics.shrunkDelays(heldOut),
+        withinWait: this.#withinWait,
+        maxWaitMs: constraints.maxWaitP99Ms,
+        margins,
+      }),
       limits: curveLimits(
         this.#question,
         withClients?.clients ?? [],
@@ -287,35 +291,4 @@ export class CurveAnswer {
     const { wait_mean_ms } = replayed;
     return { ...figures, added_wait_s: (wait_mean_ms * arrivals) / SECOND, added_wait_mean_ms: wait_mean_ms };
   }
-
-  /** Empty without figures by compute. */
-  #computeSummaries(
-    heldOut: HeldOutSummary,
-    maxWaitMs: DurationMs | undefined,
-    margins: MarginsOrReason,
-  ): Pick<CurveSummary, "computes" | "compute_wait_limit"> {
-    if (this.#reading.computes.length === 0) return {};
-    const { costs, startMs, curve } = this.#fleet;
-    const { longGaps } = this.#reading;
-    const shrunk = this.#statistics.shrunkDelays(heldOut);
-    const withinWait = this.#withinWait;
-    const summaries = this.#reading.computes.map((reading) =>
-      computeSummary(reading, costs, {
-        startMs,
-        longGaps,
-        shrunkDelay: shrunk?.[reading.number],
-        withinWait: withinWait?.get(reading.number),
-      }),
-    );
-    const limit =
-      withinWait === undefined || maxWaitMs === undefined
-        ? undefined
-        : computeWaitLimit(withinWait, maxWaitMs, shrunk, { longGaps, costs, margins }, curve.periodMs);
-    return omitUndefined({
-      computes: summaries.sort((a, b) => b.gain_s - a.gain_s || (a.compute < b.compute ? -1 : 1)),
-      compute_wait_limit: limit,
-    });
-  }
 }
-
-type MarginsOrReason = ReturnType<DayStatistics["margins"]>;

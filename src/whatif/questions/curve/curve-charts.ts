@@ -31,24 +31,10 @@ export function curveCharts(
   ];
 }
 
+type DelayMark = DrawnPoint & { readonly label: string; readonly ink: string };
+
 function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Chart {
-  const { present, best } = summary;
-  const isSame = best.delay_s === present.delay_s;
-  const marks = [
-    { figures: best, label: isSame ? "best and current" : "best", ink: INK.best },
-    ...(isSame ? [] : [{ figures: present, label: "current", ink: INK.current }]),
-  ].flatMap(({ figures, label, ink }) =>
-    typeof figures.delay_s === "number" && figures.delay_s > 0
-      ? [
-          {
-            ...drawnPoint(summary, figures.delay_s, { ...figures, delay_s: figures.delay_s }),
-            label: `${label}, ${delayText(figures.delay_s)}`,
-            ink,
-          },
-        ]
-      : [],
-  );
-  type Mark = (typeof marks)[number];
+  const marks = delayMarks(summary);
   return drawChart({
     name: "curve",
     title: "Cost by delay",
@@ -76,50 +62,74 @@ function costByDelay(summary: CurveSummary, points: readonly DrawnPoint[]): Char
       },
       y: { label: "↑ cost, $ a month", grid: true, nice: true, zero: true, tickFormat: threeDigitMoney },
       color: { type: "identity" },
-      marks: [
-        Plot.areaY(points, {
-          x: logDelay,
-          y: "cost",
-          fill: INK.accentSoft,
-          title: () => "cost of active time",
-        }),
-        Plot.line(points, {
-          x: logDelay,
-          y: "cost",
-          stroke: INK.accent,
-          strokeWidth: 2.5,
-          title: () => "cost of active time",
-        }),
-        Plot.line(points, {
-          x: logDelay,
-          y: "weightedCost",
-          stroke: INK.text,
-          strokeWidth: 1.5,
-          strokeDasharray: "5,4",
-          title: () => "weighted cost",
-        }),
-        Plot.link(marks, {
-          x: logDelay,
-          y1: 0,
-          y2: "weightedCost",
-          stroke: "ink",
-          strokeWidth: 1.5,
-          title: "label",
-        }),
-        Plot.dot(marks, {
-          x: logDelay,
-          y: "weightedCost",
-          r: 5,
-          fill: "ink",
-          stroke: INK.paper,
-          strokeWidth: 2,
-          title: ({ label, cost, weightedCost }: Mark) =>
-            `${label}: ${threeDigitMoney(cost)} a month, weighted ${threeDigitMoney(weightedCost)}`,
-        }),
-        Plot.ruleY([0], { stroke: INK.line, ariaHidden: "true" }),
-      ],
+      marks: plotMarks(points, marks),
     }),
   });
+}
+
+/** The best delay and the current one, unless they are not on the logarithmic axis. */
+function delayMarks(summary: CurveSummary): readonly DelayMark[] {
+  const { present, best } = summary;
+  const isSame = best.delay_s === present.delay_s;
+  return [
+    { figures: best, label: isSame ? "best and current" : "best", ink: INK.best },
+    ...(isSame ? [] : [{ figures: present, label: "current", ink: INK.current }]),
+  ].flatMap(({ figures, label, ink }) =>
+    typeof figures.delay_s === "number" && figures.delay_s > 0
+      ? [
+          {
+            ...drawnPoint(summary, figures.delay_s, { ...figures, delay_s: figures.delay_s }),
+            label: `${label}, ${delayText(figures.delay_s)}`,
+            ink,
+          },
+        ]
+      : [],
+  );
+}
+
+function plotMarks(points: readonly DrawnPoint[], marks: readonly DelayMark[]): Plot.Markish[] {
+  return [
+    Plot.areaY(points, {
+      x: logDelay,
+      y: "cost",
+      fill: INK.accentSoft,
+      title: () => "cost of active time",
+    }),
+    Plot.line(points, {
+      x: logDelay,
+      y: "cost",
+      stroke: INK.accent,
+      strokeWidth: 2.5,
+      title: () => "cost of active time",
+    }),
+    Plot.line(points, {
+      x: logDelay,
+      y: "weightedCost",
+      stroke: INK.text,
+      strokeWidth: 1.5,
+      strokeDasharray: "5,4",
+      title: () => "weighted cost",
+    }),
+    Plot.link(marks, {
+      x: logDelay,
+      y1: 0,
+      y2: "weightedCost",
+      stroke: "ink",
+      strokeWidth: 1.5,
+      title: "label",
+    }),
+    Plot.dot(marks, {
+      x: logDelay,
+      y: "weightedCost",
+      r: 5,
+      fill: "ink",
+      stroke: INK.paper,
+      strokeWidth: 2,
+      title: ({ label, cost, weightedCost }: DelayMark) =>
+        `${label}: ${threeDigitMoney(cost)} a month, weighted ${threeDigitMoney(weightedCost)}`,
+    }),
+    Plot.ruleY([0], { stroke: INK.line, ariaHidden: "true" }),
+  ];
 }
 
 function curveTimeline(

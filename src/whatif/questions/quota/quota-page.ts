@@ -11,7 +11,8 @@ import {
 } from "../../page/page-text.ts";
 import { FEW_DAYS } from "../../units/bootstrap.ts";
 import { amount, amountWithMargin, delayPhrase, delayText, plural } from "../../units/number-format.ts";
-import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth, QuotaReport } from "./quota-report.ts";
+import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth } from "./project-quota.ts";
+import type { QuotaReport } from "./quota-report.ts";
 
 const MAX_PROJECTS = 20;
 
