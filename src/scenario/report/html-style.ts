@@ -1,15 +1,25 @@
-const LIGHT =
-  "--paper:#fff;--panel:#f7f8fa;--ink:#1c2330;--faint:#5b6474;--line:#e2e6ec;--active:#0f8a5f;--starting:#d99a00;--operation:#3565d4;--fault:#7c4dbd;--failed:#c2281f";
-const DARK =
-  "--paper:#11151c;--panel:#181e28;--ink:#e7ebf2;--faint:#a3adbd;--line:#2b3442;--active:#4cc99a;--starting:#f0c14b;--operation:#7ea6ff;--fault:#bf9bf5;--failed:#ff7a6b";
+import { baseStyle, DARK_PAGE, LIGHT_PAGE, paletteStyle } from "../../kernel/html-page.ts";
+
+const LIGHT = {
+  ...LIGHT_PAGE,
+  active: "#0f8a5f",
+  starting: "#d99a00",
+  operation: "#3565d4",
+  fault: "#7c4dbd",
+  failed: "#c2281f",
+};
+const DARK: Readonly<Record<keyof typeof LIGHT, string>> = {
+  ...DARK_PAGE,
+  active: "#4cc99a",
+  starting: "#f0c14b",
+  operation: "#7ea6ff",
+  fault: "#bf9bf5",
+  failed: "#ff7a6b",
+};
 
 /** The style of the HTML report of a run, for screens from 420 px, dark screens, and paper. */
-export const RUN_REPORT_STYLE = `:root{${LIGHT}}
-@media (prefers-color-scheme:dark){:root{${DARK}}}
-@media print{:root{${LIGHT}}}
-*{box-sizing:border-box}
-html{background:var(--paper);color:var(--ink);font:16px/1.5 ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;-webkit-text-size-adjust:100%}
-body{margin:0}
+export const RUN_REPORT_STYLE = `${paletteStyle(LIGHT, DARK)}
+${baseStyle(1.5)}
 main{max-width:1100px;margin:0 auto;padding:36px 24px 64px}
 h1{margin:0 0 .6em;font-size:1.6rem;line-height:1.2}
 h2{margin:0 0 .3em;font-size:1.25rem;overflow-wrap:anywhere}

@@ -1,4 +1,5 @@
 import { escapeHtml } from "../../kernel/escape-html.ts";
+import { htmlPage } from "../../kernel/html-page.ts";
 import { formatMeasurement, type MeasureName } from "../file/expectation.ts";
 import type { CouldNotRun, RunFailure, Verdict } from "../run/verdict.ts";
 import { RUN_REPORT_STYLE } from "./html-style.ts";
@@ -13,16 +14,14 @@ const RESULT_TEXT = { passed: "passed", failed: "failed", not_checked: "not chec
 export function htmlReport(runs: readonly (Verdict | CouldNotRun)[]): string {
   const passed = runs.filter(({ verdict }) => verdict === "passed").length;
   const heading = `${passed} of ${runs.length} runs passed`;
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>${heading} – standin run</title>
-<style>${RUN_REPORT_STYLE}</style></head><body><main>
-<p class="kicker">standin run</p>
+  return htmlPage(
+    `${heading} – standin run`,
+    RUN_REPORT_STYLE,
+    `<p class="kicker">standin run</p>
 <h1>${heading}</h1>
 ${runs.length > 1 ? overview(runs) : ""}
-${runs.map((run, index) => runSection(run, index)).join("\n")}
-</main></body></html>
-`;
+${runs.map(runSection).join("\n")}`,
+  );
 }
 
 function badge(verdict: keyof typeof VERDICT_TEXT): string {

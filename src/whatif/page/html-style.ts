@@ -1,7 +1,7 @@
+import { baseStyle } from "../../kernel/html-page.ts";
+
 /** The colours are variables that the palette of the charts defines. */
-export const REPORT_STYLE = `*{box-sizing:border-box}
-html{background:var(--paper);color:var(--ink);font:16px/1.55 ui-sans-serif,system-ui,-apple-system,"Segoe UI",sans-serif;-webkit-text-size-adjust:100%}
-body{margin:0}
+export const REPORT_STYLE = `${baseStyle(1.55)}
 main{max-width:940px;margin:0 auto;padding:48px 28px 72px}
 .margin{display:inline-block;color:var(--faint);text-align:left;white-space:nowrap}
 .kicker{margin:0;color:var(--faint);font-size:.78rem;letter-spacing:.09em;text-transform:uppercase}

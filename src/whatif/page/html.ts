@@ -1,4 +1,5 @@
 import { escapeHtml } from "../../kernel/escape-html.ts";
+import { htmlPage } from "../../kernel/html-page.ts";
 import { plural } from "../units/number-format.ts";
 import { REPORT_STYLE } from "./html-style.ts";
 import {
@@ -23,19 +24,10 @@ export function reportHtml(
 ): string {
   const { title, subject, answer, facts, tables, limits } = page;
   const [first = "", ...others] = answer;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)}</title>
-<style>${PALETTE}
-${REPORT_STYLE}</style>
-</head>
-<body>
-<main>
-<header>
+  return htmlPage(
+    title,
+    `${PALETTE}\n${REPORT_STYLE}`,
+    `<header>
 ${REPORT_MARK}
 <h1>${escapeHtml(title)}</h1>
 <p class="answer">${escapeHtml(first)}</p>
@@ -52,11 +44,8 @@ ${inputHtml(input)}
 <details class="manifest">
 <summary>How to reproduce this report</summary>
 <pre>${escapeHtml(JSON.stringify(manifest, null, 2))}</pre>
-</details>
-</main>
-</body>
-</html>
-`;
+</details>`,
+  );
 }
 
 function figureHtml({ title, caption, svg, narrowSvg }: Chart): string {
