@@ -25,10 +25,10 @@ export type QuestionDescription<Options extends OutputOptions, Prepared> = {
     command: Command,
     signal: AbortSignal,
   ) => Promise<OpenedTraces>;
-  readonly answer: (asked: Asked<Options, Prepared>) => Promise<Answered>;
+  readonly answer: (run: QuestionRun<Options, Prepared>) => Promise<Answered>;
 };
 
-export type Asked<Options, Prepared> = {
+export type QuestionRun<Options, Prepared> = {
   readonly opened: OpenedTraces;
   readonly options: Options;
   readonly command: Command;

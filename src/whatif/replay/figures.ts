@@ -69,6 +69,10 @@ function weightedCostS(
   return weightedCostMs(point, worthS) / SECOND;
 }
 
+export function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {
+  return figures;
+}
+
 /** Figures of a replay. CU-hours and cost count from the end of each start, as the platform meters. */
 export type OutcomeFigures = {
   readonly cold_starts: number;

@@ -5,7 +5,7 @@ import { attributionReport } from "../../../whatif/questions/attribution/attribu
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
-import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
+import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
   type OutputOptions,
@@ -39,7 +39,7 @@ async function answerAttribution({
   opened,
   options,
   signal,
-}: Asked<AttributeOptions, void>): Promise<Answered> {
+}: QuestionRun<AttributeOptions, void>): Promise<Answered> {
   const { traffic } = opened;
   const { question } = await questionFromOptions(options, opened.world);
   const report = await runWithProgress(

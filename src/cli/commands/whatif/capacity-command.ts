@@ -11,7 +11,7 @@ import { integerParser, parseBytesOption, parseMillisecondsOption } from "../../
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
-import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
+import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
   numberAbove,
@@ -132,7 +132,11 @@ function toleranceOption(): Option {
     .default(0, "0%");
 }
 
-async function answerCapacity({ opened, options, signal }: Asked<CapacityOptions, void>): Promise<Answered> {
+async function answerCapacity({
+  opened,
+  options,
+  signal,
+}: QuestionRun<CapacityOptions, void>): Promise<Answered> {
   const { traffic, world } = opened;
   // The sizes of the world are not used, so no note may mention them.
   const { question, profile } = await questionFromOptions({ ...options, cu: DEFAULTS.cu }, world);

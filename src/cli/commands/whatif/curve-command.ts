@@ -15,7 +15,7 @@ import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-prog
 import { curveFiles } from "../../whatif/curve-csv.ts";
 import { openCurveInput } from "../../whatif/databases/open-curve-input.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
-import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
+import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import { questionFromOptions } from "../../whatif/question-options.ts";
 import { readGaps, replayAll } from "../../whatif/replay-workers.ts";
 import { addCurveOptions, type CurveOptions, curveFromOption } from "./curve-options.ts";
@@ -65,18 +65,18 @@ Examples:
   $ standin whatif curve --from duckdb:logs.duckdb --table calls --map endpoint=db,at=at,duration=ms
   $ psql --csv -f gaps.sql | standin whatif curve --gaps -`;
 
-type AskedCurve = Asked<CurveOptions, void>;
+type CurveRun = QuestionRun<CurveOptions, void>;
 
-async function answerCurve(asked: AskedCurve): Promise<Answered> {
-  const { opened, options } = asked;
+async function answerCurve(run: CurveRun): Promise<Answered> {
+  const { opened, options } = run;
   const { question } = await questionFromOptions(
     // Gap rows do not say which requests wait for a start.
     opened.traffic.gapRows === undefined ? options : { ...options, startLatency: NO_LATENCY },
     opened.world,
   );
-  const answer = await readAnswer(asked, question);
-  if (options.delay !== undefined) return { text: await delayOutput(options.delay, asked, question, answer) };
-  const summary = await summarize(asked, question, answer);
+  const answer = await readAnswer(run, question);
+  if (options.delay !== undefined) return { text: await delayOutput(options.delay, run, question, answer) };
+  const summary = await summarize(run, question, answer);
   return {
     summary,
     page: curvePage(summary),
@@ -92,7 +92,7 @@ async function answerCurve(asked: AskedCurve): Promise<Answered> {
 }
 
 /** Reads the gaps, and replays the delays that the answer names. */
-async function readAnswer({ opened, options, signal }: AskedCurve, question: Question): Promise<CurveAnswer> {
+async function readAnswer({ opened, options, signal }: CurveRun, question: Question): Promise<CurveAnswer> {
   const workers = opened.traffic.gapRows === undefined ? options.workers : 1;
   const detail = { byCompute: includesComputes(options), byDay: true };
   const reading = await readGaps(opened, question, detail, workers, signal);
@@ -108,22 +108,22 @@ function includesComputes({ byCompute, out }: CurveOptions): boolean {
 
 async function delayOutput(
   delay: SuspendDelay,
-  asked: AskedCurve,
+  run: CurveRun,
   question: Question,
   answer: CurveAnswer,
 ): Promise<string> {
-  const simulated = await simulateClients([delay], asked, question, answer);
+  const simulated = await simulateClients([delay], run, question, answer);
   const figures = {
     ...answer.delay(delay),
     ...simulated?.delays.map((with_clients) => ({ with_clients }))[0],
   };
-  return asked.options.json === true
+  return run.options.json === true
     ? `${JSON.stringify(figures, null, 2)}\n`
     : `${delayLines(figures).join("\n")}\n`;
 }
 
-async function summarize(asked: AskedCurve, question: Question, answer: CurveAnswer): Promise<CurveSummary> {
-  const { opened, options, signal } = asked;
+async function summarize(run: CurveRun, question: Question, answer: CurveAnswer): Promise<CurveSummary> {
+  const { opened, options, signal } = run;
   const { maxColdPerDay, maxWaitP99: maxWaitP99Ms, maxCost: maxCostPerMonth, train, test } = options;
   const limits = { maxColdPerDay, maxWaitP99Ms, maxCostPerMonth };
   const split = { train, test };
@@ -138,14 +138,14 @@ async function summarize(asked: AskedCurve, question: Question, answer: CurveAns
     const search = answer.searchComputes(maxWaitP99Ms);
     await runWithProgress(search, "searching for delays of computes", computes, signal);
   }
-  const simulated = await simulateClients(answer.namedDelaysWithin(limits), asked, question, answer);
+  const simulated = await simulateClients(answer.namedDelaysWithin(limits), run, question, answer);
   return usageErrorOf(() => answer.summary(limits, simulated, split));
 }
 
 /** Undefined without clients. */
 async function simulateClients(
   delays: readonly DelayChoice[],
-  { opened, options: { client: clients }, signal }: AskedCurve,
+  { opened, options: { client: clients }, signal }: CurveRun,
   question: Question,
   answer: CurveAnswer,
 ): Promise<CurveSummary["with_clients"]> {

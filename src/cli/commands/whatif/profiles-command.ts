@@ -17,7 +17,7 @@ import { printError } from "../../terminal/print.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
 import { resolvedInputFlags } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
-import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
+import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   coldStartWorthOption,
   cuOption,
@@ -97,7 +97,7 @@ async function answerProfiles({
   options,
   prepared: profiles,
   signal,
-}: Asked<ProfilesOptions, readonly NamedProfile[]>): Promise<Answered> {
+}: QuestionRun<ProfilesOptions, readonly NamedProfile[]>): Promise<Answered> {
   const { traffic, world } = opened;
   const { delay, cu, coldStartWorth: coldStartS, reserved, seed, prices, pricePlan } = options;
   const question: ProfilesQuestion = {

@@ -11,7 +11,7 @@ import { RepeatableOption } from "../../terminal/options.ts";
 import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-progress.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { type OpenedTraces, openTraces } from "../../whatif/open-traffic.ts";
-import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
+import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addDelayOption,
   addQuestionOptions,
@@ -99,7 +99,7 @@ function addQuotaOptions(command: Command): void {
     );
 }
 
-async function answerQuota({ opened, options, signal }: Asked<QuotaOptions, void>): Promise<Answered> {
+async function answerQuota({ opened, options, signal }: QuestionRun<QuotaOptions, void>): Promise<Answered> {
   const { recordedOnly, monthsAhead, replications } = options;
   const { question } = await questionFromOptions(options, opened.world);
   const quotaQuestion: QuotaQuestion = {

@@ -19,7 +19,7 @@ import { rethrowRangeError, runWithProgress } from "../../terminal/run-with-prog
 import { toCsv } from "../../whatif/csv-output.ts";
 import { questionManifest } from "../../whatif/manifest.ts";
 import { openTraces } from "../../whatif/open-traffic.ts";
-import { type Answered, type Asked, questionCommand } from "../../whatif/question-command.ts";
+import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
   addQuestionOptions,
   DELAY_FORMS,
@@ -108,7 +108,11 @@ function addStartsOptions(command: Command): void {
     );
 }
 
-async function answerStarts({ opened, options, signal }: Asked<StartsOptions, void>): Promise<Answered> {
+async function answerStarts({
+  opened,
+  options,
+  signal,
+}: QuestionRun<StartsOptions, void>): Promise<Answered> {
   const { traffic } = opened;
   const { question } = await questionFromOptions(options, opened.world);
   const delay = options.delay ?? question.currentDelay;

@@ -9,7 +9,12 @@ import { CliError } from "../../terminal/cli-error.ts";
 import { newFilePathInExistingDirectory } from "../../terminal/new-file.ts";
 import type { ResolvedFlags } from "../manifest.ts";
 import type { OpenedTraces } from "../open-traffic.ts";
-import { type Answered, type Asked, type QuestionDescription, questionCommand } from "../question-command.ts";
+import {
+  type Answered,
+  type QuestionDescription,
+  type QuestionRun,
+  questionCommand,
+} from "../question-command.ts";
 import { type OutputOptions, shardOption, workersOption } from "../question-options.ts";
 import { replayAll } from "../replay-workers.ts";
 import { manifestOf } from "../report-output.ts";
@@ -20,16 +25,16 @@ import { addQueueOptions, answerByQueue, checkedQueue, type QueueOptions } from 
 /** Options of such a command that its description does not add. */
 export type DividedOptions = OutputOptions &
   QueueOptions & { readonly workers: number; readonly shard?: Shard };
-type AskedInParts<Options> = Asked<Options, QueuePlace | undefined>;
+type DividedRun<Options> = QuestionRun<Options, QueuePlace | undefined>;
 
 /** What is replayed, and how the command that repeats it differs from the one that was typed. */
-type PartedAnswer = { readonly setup: AnswerPart["setup"]; readonly resolvedFlags: ResolvedFlags };
+type ReplaySetup = { readonly setup: AnswerPart["setup"]; readonly resolvedFlags: ResolvedFlags };
 
 /** A question whose computes can be divided between threads, commands (`--shard`) and the workers of a queue. */
 type DividedQuestion<Options extends DividedOptions> = Omit<
   QuestionDescription<Options, QueuePlace | undefined>,
   "prepare" | "answer"
-> & { readonly setUp: (asked: AskedInParts<Options>) => Promise<PartedAnswer> };
+> & { readonly setUp: (run: DividedRun<Options>) => Promise<ReplaySetup> };
 
 export function dividedCommand<Options extends DividedOptions>({
   addOptions,
@@ -43,14 +48,14 @@ export function dividedCommand<Options extends DividedOptions>({
       addQueueOptions(command.addOption(workersOption()).addOption(shardOption()));
     },
     prepare: checkedQueue,
-    answer: async (asked) => answerInParts(asked, await setUp(asked)),
+    answer: async (run) => answerInParts(run, await setUp(run)),
   });
 }
 
 /** Replays the traffic here or on the workers of a queue, for a report; of a shard, for the part. */
 async function answerInParts(
-  { opened, options, command, prepared: queue, signal }: AskedInParts<DividedOptions>,
-  { setup, resolvedFlags }: PartedAnswer,
+  { opened, options, command, prepared: queue, signal }: DividedRun<DividedOptions>,
+  { setup, resolvedFlags }: ReplaySetup,
 ): Promise<Answered> {
   const ofQuestion = { resolvedFlags, question: questionSummary(setup.question) };
   const manifest = { command, ...ofQuestion };

@@ -5,7 +5,7 @@ import type { CurvePoint, SuspendDelay } from "../../gap-curve/curve.ts";
 import type { ComputeReading, CurveReading } from "../../gap-curve/curve-reading.ts";
 import { SHORTEST_DELAY_S } from "../../gap-curve/optimum.ts";
 import type { DayStatistics } from "../../held-out/day-statistics.ts";
-import { type PointFigures, pointFigures } from "../../replay/figures.ts";
+import { type PointFigures, pointFigures, withoutDelay } from "../../replay/figures.ts";
 import { waitMsAt } from "../../trace/long-gap-waits.ts";
 import type { LongGaps } from "../../trace/long-gaps.ts";
 import {
@@ -123,7 +123,3 @@ type ComputeContext = {
   /** See `DelaysWithinWait`; undefined without a limit. */
   readonly withinWait?: SuspendDelay | null | undefined;
 };
-
-export function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {
-  return figures;
-}

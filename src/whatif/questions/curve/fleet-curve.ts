@@ -5,9 +5,8 @@ import { type Curve, clairvoyantBound, curveOf, type DelayChoice, pointAt } from
 import type { CurveReading } from "../../gap-curve/curve-reading.ts";
 import { bestDelay } from "../../gap-curve/optimum.ts";
 import type { Question } from "../../input/question.ts";
-import { type ChosenPoint, type PointFigures, pointFigures } from "../../replay/figures.ts";
+import { type ChosenPoint, type PointFigures, pointFigures, withoutDelay } from "../../replay/figures.ts";
 import { meanLatencyMs } from "../../units/mean-latency.ts";
-import { withoutDelay } from "./compute-summary.ts";
 
 /** Negative where the best delay costs more. */
 export type Saving = {
