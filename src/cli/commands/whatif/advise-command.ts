@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type DurationMs, parseDuration } from "../../../kernel/time.ts";
 import {
   newestPriceList,
@@ -11,19 +11,18 @@ import { ALL_DELAYS } from "../../../whatif/choice/decision.ts";
 import { robustDelay } from "../../../whatif/choice/robust-delay.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { MAX_DELAYS_TRIED } from "../../../whatif/gap-curve/optimum.ts";
-import { questionSummary } from "../../../whatif/input/question-summary.ts";
+import type { Question } from "../../../whatif/input/question.ts";
+import type { ReportLimits } from "../../../whatif/page/page-layout.ts";
 import { type Advice, adviceFrom } from "../../../whatif/questions/advice/advice.ts";
 import { adviceCharts, advicePage } from "../../../whatif/questions/advice/advice-page.ts";
 import { attributionReport } from "../../../whatif/questions/attribution/attribution-report.ts";
 import { CurveAnswer } from "../../../whatif/questions/curve/curve-answer.ts";
 import { periodicSources } from "../../../whatif/trace/periodic-sources.ts";
-import { meanLatencyMs } from "../../../whatif/units/mean-latency.ts";
-import { interruptible } from "../../terminal/interrupt.ts";
 import { runWithProgress } from "../../terminal/run-with-progress.ts";
-import { resolvedQuestionFlags } from "../../whatif/manifest.ts";
-import { type OpenedTraces, openTraces } from "../../whatif/open-traffic.ts";
+import { questionManifest } from "../../whatif/manifest.ts";
+import { openTraces } from "../../whatif/open-traffic.ts";
+import { type Answered, type QuestionRun, questionCommand } from "../../whatif/question-command.ts";
 import {
-  addOutputOptions,
   addQuestionOptions,
   numberAtLeast,
   type OutputOptions,
@@ -32,8 +31,7 @@ import {
   workersOption,
 } from "../../whatif/question-options.ts";
 import { readGaps, replayAll } from "../../whatif/replay-workers.ts";
-import { outputResult } from "../../whatif/report-output.ts";
-import { addTraceOptions, type TraceOptions } from "../../whatif/trace-options.ts";
+import type { TraceOptions } from "../../whatif/trace-options.ts";
 
 type AdviseOptions = QuestionOptions &
   OutputOptions &
@@ -49,8 +47,31 @@ type AdviseOptions = QuestionOptions &
   };
 
 export function adviseCommand(): Command {
-  const command = new Command("advise");
-  addTraceOptions(command);
+  return questionCommand<AdviseOptions, void>({
+    name: "advise",
+    description: "say what to change, and what it saves on the whole bill",
+    addOptions: addAdviseOptions,
+    help: `
+Compares what can be changed on the whole bill: the autosuspend delay, for all
+computes and for each, what keeps the computes active, and the plan. The details
+are in "standin whatif curve", "attribute" and "capacity".
+
+Exit status: 0 if the current settings meet --budget and --slo, or none is given;
+1 if they do not, or on an error; 2 on a usage error.
+
+Examples:
+  $ standin advise calls.csv
+  $ standin advise calls.csv --plan launch --storage 40 --budget 100
+  $ standin advise calls.csv --slo "p99 wait < 2s" --out advice.html
+  $ standin advise --data ./.standin --json
+  $ standin advise --url http://127.0.0.1:4620`,
+    prepare: () => undefined,
+    open: openTraces,
+    answer: answerAdvice,
+  });
+}
+
+function addAdviseOptions(command: Command): void {
   addQuestionOptions(command, ["pricePlan", "price"])
     .addOption(
       new Option("--plan <name>", "current plan, which determines the price and the delays that can be set")
@@ -79,99 +100,39 @@ export function adviseCommand(): Command {
       ),
     )
     .addOption(workersOption());
-  return addOutputOptions(command)
-    .addHelpText(
-      "after",
-      `
-Compares what can be changed on the whole bill: the autosuspend delay, for all
-computes and for each, what keeps the computes active, and the plan. The details
-are in "standin whatif curve", "attribute" and "capacity".
-
-Exit status: 0 if the current settings meet --budget and --slo, or none is given;
-1 if they do not, or on an error; 2 on a usage error.
-
-Examples:
-  $ standin advise calls.csv
-  $ standin advise calls.csv --plan launch --storage 40 --budget 100
-  $ standin advise calls.csv --slo "p99 wait < 2s" --out advice.html
-  $ standin advise --data ./.standin --json
-  $ standin advise --url http://127.0.0.1:4620`,
-    )
-    .action(async (paths: string[], options: AdviseOptions, invokedCommand: Command) =>
-      interruptible((signal) => runAdvise(paths, options, invokedCommand, signal)),
-    );
 }
 
-async function runAdvise(
-  paths: readonly string[],
-  options: AdviseOptions,
-  command: Command,
-  signal: AbortSignal,
-): Promise<void> {
-  const opened = await openTraces(paths, options, command, signal);
-  try {
-    const { question, profile } = await questionFromOptions(
-      { ...options, pricePlan: options.plan },
-      opened.world,
-    );
-    const { answer, advice } = await adviceOn(
-      opened,
-      options,
-      question,
-      profile.suspendTimeout.defaultS,
-      signal,
-    );
-    await outputResult(
-      {
-        summary: { ...advice, input: opened.inputSummary, limits: answer.limits },
-        page: advicePage(advice, answer.limits),
-        charts: () => adviceCharts(advice),
-      },
-      {
-        command,
-        resolvedFlags: resolvedQuestionFlags(question, opened),
-        inputs: opened.inputSummary.files,
-        question: questionSummary(question),
-      },
-      options,
-    );
-    const { budget, slo } = advice.current.meets;
-    if (budget === false || slo === false) process.exitCode = 1;
-  } finally {
-    opened.close();
-  }
-}
+type AdviseRun = QuestionRun<AdviseOptions, void>;
 
-type Question = Awaited<ReturnType<typeof questionFromOptions>>["question"];
+async function answerAdvice(run: AdviseRun): Promise<Answered> {
+  const { opened, options } = run;
+  const { question, profile } = await questionFromOptions(
+    { ...options, pricePlan: options.plan },
+    opened.world,
+  );
+  const { limits, advice } = await adviceOn(run, question, profile.suspendTimeout.defaultS);
+  const { budget, slo } = advice.current.meets;
+  if (budget === false || slo === false) process.exitCode = 1;
+  return {
+    summary: { ...advice, limits },
+    page: advicePage(advice, limits),
+    charts: () => adviceCharts(advice),
+    ...questionManifest(question, opened),
+  };
+}
 
 async function adviceOn(
-  opened: OpenedTraces,
-  options: AdviseOptions,
+  { opened, options, signal }: AdviseRun,
   question: Question,
   defaultDelayS: number,
-  signal: AbortSignal,
-): Promise<{ readonly answer: ReturnType<CurveAnswer["summary"]>; readonly advice: Advice }> {
+): Promise<{ readonly limits: ReportLimits; readonly advice: Advice }> {
   const { traffic } = opened;
-  const { currentDelay, ownDelays, deletedAt, costs } = question;
-  const startMs = meanLatencyMs(question.latency);
-  const reading = await readGaps(
-    opened,
-    { currentDelay, ownDelays, deletedAt, costs, startMs, byCompute: true, byDay: true },
-    options.workers,
-    signal,
-  );
+  const detail = { byCompute: true, byDay: true };
+  const reading = await readGaps(opened, question, detail, options.workers, signal);
   const curve = new CurveAnswer(traffic, reading, question, randomFrom(question.seed));
   const named = [...curve.namedDelays, robustDelay(curve.objective, ALL_DELAYS)];
   curve.storeOutcomes(named, await replayAll(opened, curve.jobs(named), question, options.workers, signal));
   const answer = curve.summary({});
-  const attribution = traffic.sources.some((source) => source !== "")
-    ? await runWithProgress(
-        attributionReport(traffic, question, randomFrom(question.seed)),
-        "replaying computes",
-        traffic.computes.length,
-        signal,
-      )
-    : undefined;
   const advice = adviceFrom({
     question: answer.question,
     traffic: answer.traffic,
@@ -187,9 +148,9 @@ async function adviceOn(
       budget_dollars_per_month: options.budget ?? null,
       max_wait_p99_ms: options.slo ?? null,
     },
-    costs,
+    costs: question.costs,
     objective: curve.objective,
-    currentDelay,
+    currentDelay: question.currentDelay,
     defaultDelayS,
     shortestWithinWait: await shortestWithinWait(curve, options.slo, traffic.computes.length, signal),
     figuresAt: (delay) => curve.figuresAt(delay),
@@ -197,10 +158,17 @@ async function adviceOn(
     margins: curve.margins(),
     decision: answer.decision,
     heldOut: answer.held_out,
-    attribution,
+    attribution: traffic.sources.some((source) => source !== "")
+      ? await runWithProgress(
+          attributionReport(traffic, question, randomFrom(question.seed)),
+          "replaying computes",
+          traffic.computes.length,
+          signal,
+        )
+      : undefined,
     periodic: periodicSources(traffic),
   });
-  return { answer, advice };
+  return { limits: answer.limits, advice };
 }
 
 async function shortestWithinWait(

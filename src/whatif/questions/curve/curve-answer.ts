@@ -83,7 +83,7 @@ export class CurveAnswer {
   }
 
   /** Margins of figures, or why there are none. */
-  margins(): MarginsOrReason {
+  margins(): ReturnType<DayStatistics["margins"]> {
     return this.#statistics.margins();
   }
 
