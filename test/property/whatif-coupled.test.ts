@@ -4,6 +4,7 @@ import { randomFrom } from "../../src/simulation/random.ts";
 import type { Trace } from "../../src/traffic/recorded/trace/trace.ts";
 import type { CoupledFleet } from "../../src/whatif/coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../../src/whatif/coupled/coupled-simulation.ts";
+import { startWorth } from "../../src/whatif/gap-curve/costs.ts";
 import { fixed } from "../../src/whatif/policies/fixed.ts";
 import {
   monthsOf,
@@ -53,12 +54,20 @@ test("computes that share nothing behave as each does alone, for any start laten
         quotaReached,
         refused,
         ...outcome
-      } = simulateCoupled(fleetOf(trace, delay, latency));
+      } = simulateCoupled({
+        ...fleetOf(trace, delay, latency),
+        startWorths: trace.computes.map(() => startWorth({ coldStartS: 60 })),
+      });
       // 0.25 CU each here; a replay without sizes assumes 1 CU.
-      const { cuMs, cuColdStarts } = outcome;
+      const { cuMs, cuColdStarts, cuStartWorthMs } = outcome;
       // Only replays have totals by UTC day.
       const { days: _, ...replayed } = replayTrace(trace, fixed(delay), replaySetting(60, latency));
-      expect({ ...outcome, cuMs: cuMs / 0.25, cuColdStarts: cuColdStarts / 0.25 }).toEqual(replayed);
+      expect({
+        ...outcome,
+        cuMs: cuMs / 0.25,
+        cuColdStarts: cuColdStarts / 0.25,
+        cuStartWorthMs: cuStartWorthMs / 0.25,
+      }).toEqual(replayed);
       expect([quotaReached, refused]).toEqual([[], 0]);
     }),
     200,

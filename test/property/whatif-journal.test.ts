@@ -17,7 +17,8 @@ import { emptyOutcome, meteredMs } from "../../src/whatif/replay/replay-outcome.
 import { gapsOf } from "../../src/whatif/trace/gaps.ts";
 import { WorldTraffic } from "../../src/whatif/trace/world-traffic.ts";
 import { expectHolds } from "../support/properties.ts";
-import { BEGIN, replaySetting, SECOND } from "../support/traces.ts";
+import { policyContext } from "../support/replay-trace.ts";
+import { BEGIN, SECOND } from "../support/traces.ts";
 
 // The traffic in the journal of a world, replayed under the world's own delay, is what the world
 // has metered: also if connections are closed by the world or resources are deleted.
@@ -205,13 +206,7 @@ function replayed(
     curve += pointAt(curveOf(own()), delay).activeMs;
     replays.fixed.begin(latencies, { deletedAt: goneAt });
     replays.any.begin(
-      fixed(delay).createState({
-        ...replaySetting(),
-        number: 0,
-        latencies,
-        computeGaps: own,
-        fleetGaps: own,
-      }),
+      fixed(delay).createState(policyContext({ latencies, computeGaps: own, fleetGaps: own })),
       latencies,
       { deletedAt: goneAt },
     );

@@ -16,7 +16,8 @@ import {
   simulateComputes,
 } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
-import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
+import { policyContext } from "../support/replay-trace.ts";
+import { SECOND, tracesAround } from "../support/traces.ts";
 
 // Validation 8: the rules that the live double runs by and the kernels are two programs. Event by event they
 // must tell the same, exactly.
@@ -100,13 +101,7 @@ function replayed(
   if (replay instanceof FixedReplay) replay.begin(latencies);
   else
     replay.begin(
-      fixed(delay).createState({
-        ...replaySetting(),
-        number: 0,
-        latencies,
-        computeGaps: own,
-        fleetGaps: own,
-      }),
+      fixed(delay).createState(policyContext({ latencies, computeGaps: own, fleetGaps: own })),
       latencies,
     );
   const waitsMs: number[] = [];

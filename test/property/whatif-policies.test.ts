@@ -9,12 +9,12 @@ import { POLICY_FORMS, parsePolicy } from "../../src/whatif/policies/parse-polic
 import { createReplay } from "../../src/whatif/replay/experiment.ts";
 import { FixedReplay, type ReplayObserver } from "../../src/whatif/replay/fixed-replay.ts";
 import { PolicyReplay } from "../../src/whatif/replay/policy-replay.ts";
-import { emptyOutcome } from "../../src/whatif/replay/replay-outcome.ts";
+import { emptyOutcome, meteredMs } from "../../src/whatif/replay/replay-outcome.ts";
 import { GapReader, gapsOf } from "../../src/whatif/trace/gaps.ts";
 import { StartLatencies } from "../../src/whatif/units/start-latency.ts";
 import { extendToLastDeparture } from "../support/live-computes.ts";
 import { expectHolds } from "../support/properties.ts";
-import { fleetGapsOf, replayTrace } from "../support/replay-trace.ts";
+import { fleetGapsOf, policyContext, replayTrace } from "../support/replay-trace.ts";
 import { replaySetting, SECOND, tracesAround } from "../support/traces.ts";
 
 const latency = fc.constantFrom(
@@ -44,14 +44,7 @@ test("the fast kernel for one delay and the kernel for any policy produce the sa
         const own = () => gapsOf(requests, period);
         fast.begin(latencies);
         any.begin(
-          policy.createState({
-            number,
-            random: randomFrom(1),
-            coldStartS: 60,
-            latencies,
-            computeGaps: own,
-            fleetGaps: own,
-          }),
+          policy.createState(policyContext({ number, latencies, computeGaps: own, fleetGaps: own })),
           latencies,
         );
         for (const replay of [fast, any]) {
@@ -94,7 +87,7 @@ test("deterministic ski rental costs at most twice perfect foresight, except for
   );
 });
 
-test("each policy's active time adds up by day, and its waits and starts fit the requests", async () => {
+test("each policy's metered time adds up by day, and its waits and starts fit the requests", async () => {
   await expectHolds(
     fc.asyncProperty(
       situation,
@@ -103,7 +96,7 @@ test("each policy's active time adds up by day, and its waits and starts fit the
       async ({ worthS, trace }, latency, policy) => {
         const outcome = replayTrace(trace, policy, replaySetting(worthS, latency));
         const gaps = fleetGapsOf(trace);
-        expect(outcome.activeByDay.reduce((sum, ms) => sum + ms, 0)).toBe(outcome.activeMs);
+        expect(outcome.activeByDay.reduce((sum, ms) => sum + ms, 0)).toBe(meteredMs(outcome));
         expect(outcome.startingMs).toBeLessThanOrEqual(outcome.activeMs);
         expect(outcome.firstStarts).toBe(gaps.computes);
         expect(outcome.coldStarts).toBeLessThanOrEqual(pointOf(gaps, 0).coldStarts);
@@ -130,7 +123,11 @@ test("a policy has the same outcome when requests come in parts", async () => {
         const setting = replaySetting(worthS, latency);
         const replay = createReplay(policy, trace.period, setting, () => fleetGapsOf(trace));
         for (const [number, { arrivals: requests }] of trace.computes.entries()) {
-          replay.begin(number, () => partedGaps(requests));
+          replay.begin(
+            number,
+            () => partedGaps(requests),
+            () => requests,
+          );
           eachPart(partsOf(requests, length), (part) => replay.add(part));
           replay.end();
         }

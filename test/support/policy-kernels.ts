@@ -8,6 +8,7 @@ import { predictiveResume } from "../../src/whatif/policies/predictive-resume.ts
 import { Attributor } from "../../src/whatif/questions/attribution/attribution.ts";
 import { quotaMonths } from "../../src/whatif/questions/quota/quota-months.ts";
 import { emptyGaps } from "../../src/whatif/trace/gaps.ts";
+import { policyContext } from "./replay-trace.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -113,9 +114,9 @@ function learnedFigures(): Record<string, number> {
   const predicted = sleepScheduleOf(weekly, cameAt);
   const hazard = policyStateOf(learnedHazard);
   const idleTimes = [30, 30, 30, 30, 1_000, 30, 30, 30, 30, 30].map((seconds) => seconds * SECOND);
-  for (const idleMs of idleTimes.slice(1)) hazard.learn?.(idleMs, 0);
+  for (const idleMs of idleTimes.slice(1)) hazard.learnStart?.(0, idleMs, 0);
   const unlearned = sleepScheduleOf(hazard, 0).sleepAt;
-  hazard.learn?.(30 * SECOND, 0);
+  hazard.learnStart?.(0, 30 * SECOND, 0);
   return {
     "hybrid: fallback": fallback,
     "hybrid: resumes": hybrid.resumeAt,
@@ -135,14 +136,7 @@ function learnedFigures(): Record<string, number> {
 
 function policyStateOf(policy: Policy): PolicyState {
   const gaps = () => emptyGaps({ startAt: 0, endAt: 1 });
-  return policy.createState({
-    number: 0,
-    random: randomFrom(1),
-    coldStartS: 60,
-    latencies: { at: () => 0 },
-    computeGaps: gaps,
-    fleetGaps: gaps,
-  });
+  return policy.createState(policyContext({ computeGaps: gaps, fleetGaps: gaps }));
 }
 
 function sleepScheduleOf(policyState: PolicyState, idleSince: number): SleepSchedule {

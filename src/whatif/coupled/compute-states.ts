@@ -1,6 +1,8 @@
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
-import { addActiveTime, type ReplayOutcome } from "../replay/replay-outcome.ts";
+import type { StartWorth } from "../gap-curve/costs.ts";
+import { addActiveTime, addStartWorth, type ReplayOutcome } from "../replay/replay-outcome.ts";
+import type { CoupledFleet } from "./coupled-fleet.ts";
 
 export const SUSPENDED = 0;
 /** Waits for a free start. */
@@ -16,19 +18,21 @@ export class ComputeStates {
   readonly readyAt: Float64Array;
   /** When the last of the requests served so far ends. */
   readonly busyEnd: Float64Array;
-  readonly #wasStarted: Uint8Array;
+  readonly #startCount: Uint32Array;
   readonly #cu: Float64Array;
   readonly #deletedAt: Float64Array | undefined;
+  readonly #startWorths: readonly StartWorth[] | undefined;
 
-  constructor(cu: Float64Array, deletedAt: Float64Array | undefined) {
+  constructor({ cu, deletedAt, startWorths }: Pick<CoupledFleet, "cu" | "deletedAt" | "startWorths">) {
     const { length } = cu;
     this.phase = new Uint8Array(length);
     this.activeSince = new Float64Array(length);
     this.readyAt = new Float64Array(length);
     this.busyEnd = new Float64Array(length);
-    this.#wasStarted = new Uint8Array(length);
+    this.#startCount = new Uint32Array(length);
     this.#cu = cu;
     this.#deletedAt = deletedAt;
+    this.#startWorths = startWorths;
   }
 
   /** Infinite where the compute is never deleted. */
@@ -52,11 +56,20 @@ export class ComputeStates {
 
   /** The first start of a compute counts apart: no policy can avoid it. */
   countStart(compute: number, outcome: ReplayOutcome): void {
-    if (this.#wasStarted[compute] === 1) {
+    const started = this.#startCount[compute] as number;
+    if (started > 0) {
       outcome.coldStarts += 1;
       outcome.cuColdStarts += this.#cu[compute] as number;
     } else outcome.firstStarts += 1;
-    this.#wasStarted[compute] = 1;
+    this.#startCount[compute] = started + 1;
+  }
+
+  /** Adds what the start that ends is worth, unless it is the first one. */
+  addStartWorth(compute: number, waitMs: DurationMs, outcome: ReplayOutcome): void {
+    const startWorth = this.#startWorths?.[compute];
+    if (startWorth === undefined || (this.#startCount[compute] as number) < 2) return;
+    const since = this.activeSince[compute] as number;
+    addStartWorth(outcome, since, startWorth(waitMs), this.#cu[compute] as number);
   }
 
   /** Adds the activity that ends at `to`. */

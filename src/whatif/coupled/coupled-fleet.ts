@@ -1,6 +1,7 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
+import type { StartWorth } from "../gap-curve/costs.ts";
 import type { ReplayOutcome } from "../replay/replay-outcome.ts";
 import type { StartLatency } from "../units/start-latency.ts";
 import type { Client } from "./clients.ts";
@@ -17,6 +18,8 @@ export type CoupledFleet = {
   readonly delayMs: Float64Array;
   /** Size while active. */
   readonly cu: Float64Array;
+  /** What cold starts are worth; absent: nothing. */
+  readonly startWorths?: readonly StartWorth[] | undefined;
   /**
    * When the compute is deleted, infinite for never; absent where no compute is. From then on its clients
    * send nothing.

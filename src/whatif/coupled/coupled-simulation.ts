@@ -67,7 +67,7 @@ class CoupledSimulation {
     this.#firstGroup = this.#firstClient + clients.length;
     this.#month = this.#firstGroup + groups;
     this.#heap = new IndexedHeap(this.#month + 1);
-    this.#computes = new ComputeStates(fleet.cu, fleet.deletedAt);
+    this.#computes = new ComputeStates(fleet);
     this.#clients = new Clients(clients, computes, random);
     this.#limiter = new StartLimiter(starts, computes);
     this.#queue = new RequestQueue(computes);
@@ -151,11 +151,10 @@ class CoupledSimulation {
     const now = this.#now;
     this.#outcome.events += 1;
     this.#computes.phase[compute] = ACTIVE;
-    const busyEnd = this.#traces.readActive(
-      compute,
-      this.#delayOf(compute),
-      this.#traces.readWaiting(compute, now, now),
-    );
+    const waitedMs = this.#outcome.waits.sumMs;
+    const waitingEnd = this.#traces.readWaiting(compute, now, now);
+    this.#computes.addStartWorth(compute, this.#outcome.waits.sumMs - waitedMs, this.#outcome);
+    const busyEnd = this.#traces.readActive(compute, this.#delayOf(compute), waitingEnd);
     this.#computes.busyEnd[compute] = busyEnd;
     this.#heap.set(
       this.#nodeOf(compute),
@@ -229,10 +228,12 @@ class CoupledSimulation {
     this.#outcome.events += 1;
     this.#computes.phase[compute] = ACTIVE;
     this.#computes.busyEnd[compute] = now;
+    const waitedMs = this.#outcome.waits.sumMs;
     this.#queue.drain(compute, (at, durationMs, client) => {
       this.#outcome.waits.add(now - at);
       this.#serve(compute, durationMs, client);
     });
+    this.#computes.addStartWorth(compute, this.#outcome.waits.sumMs - waitedMs, this.#outcome);
     this.#heap.set(compute, this.#computes.suspendAt(compute, this.#delayOf(compute)) + SUSPEND_OFFSET);
     this.#quota?.changeActiveCu(compute, this.#fleet.cu[compute] as number, now);
     this.#releaseStart();

@@ -47,28 +47,42 @@ function sizedMs(cuMs: number | undefined): number {
 }
 
 /**
- * What a cold start of this traffic is worth, in whole seconds: proportionally more if the requests wait
- * longer for it, in total, than one request for an ordinary start. Dollars are converted by the price of active
- * time: to CU-seconds if sizes differ.
+ * What a cold start is worth, by how long requests wait for it in total: milliseconds of active time of its compute.
  */
-export function startWorthS(
-  { coldStartS, ordinaryStartMs = 0, dollars, cu = 1, pricePerCuHour = 0 }: WorthCosts,
-  { starts, startWaitMs }: StartWaits,
-): number {
-  if (dollars !== undefined) {
-    const perHour = pricePerCuHour * (typeof cu === "number" ? cu : 1);
-    return Math.round((startDollars(dollars, { starts, startWaitMs }) / perHour) * (HOUR / SECOND));
-  }
-  if (starts === 0 || ordinaryStartMs === 0) return coldStartS;
-  return Math.round(coldStartS * Math.max(1, startWaitMs / starts / ordinaryStartMs));
+export type StartWorth = (waitMs: DurationMs) => DurationMs;
+
+/**
+ * The worth of each cold start of a compute of this size, in whole milliseconds. Policies decide by it, and weighted
+ * costs count it. It is proportionally more if the requests wait longer for the start, in total, than one request for
+ * an ordinary start, and never less. Dollars are converted by the price of active time.
+ */
+export function startWorth(costs: WorthCosts, cu = 1): StartWorth {
+  return (waitMs) => Math.round(exactWorthMs(costs, cu, waitMs));
 }
 
-type WorthCosts = Pick<Costs, "coldStartS" | "ordinaryStartMs" | "dollars"> & Partial<Costs>;
+/**
+ * What the cold starts of this traffic are worth on average, in whole seconds, where the waits for each are not known.
+ * Dollars are converted to CU-seconds if sizes differ.
+ */
+export function startWorthS(costs: WorthCosts, { starts, startWaitMs }: StartWaits): number {
+  const { cu, dollars } = costs;
+  const unknownMs = dollars?.per === "waiting-hour" ? dollars.startMs : 0;
+  const waitMs = starts === 0 ? unknownMs : startWaitMs / starts;
+  return Math.round(exactWorthMs(costs, typeof cu === "number" ? cu : 1, waitMs) / SECOND);
+}
+
+export type WorthCosts = Pick<Costs, "coldStartS" | "ordinaryStartMs" | "dollars"> & Partial<Costs>;
 type StartWaits = { readonly starts: number; readonly startWaitMs: DurationMs };
 
-function startDollars(worth: StartDollars, { starts, startWaitMs }: StartWaits): number {
-  if (worth.per === "cold-start") return worth.dollars;
-  return (worth.dollars * (starts === 0 ? worth.startMs : startWaitMs / starts)) / HOUR;
+function exactWorthMs(
+  { coldStartS, ordinaryStartMs = 0, dollars, pricePerCuHour = 0 }: WorthCosts,
+  cu: number,
+  waitMs: DurationMs,
+): DurationMs {
+  if (dollars === undefined)
+    return coldStartS * SECOND * (ordinaryStartMs === 0 ? 1 : Math.max(1, waitMs / ordinaryStartMs));
+  const worth = dollars.per === "cold-start" ? dollars.dollars : (dollars.dollars * waitMs) / HOUR;
+  return (worth / (pricePerCuHour * cu)) * HOUR;
 }
 
 /**

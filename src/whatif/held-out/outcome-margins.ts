@@ -11,6 +11,7 @@ export const MARGIN_FIGURES = [
   "cold_starts",
   "cold_starts_per_day",
   "active_s",
+  "starting_s",
   "cu_hours",
   "cost",
   "burden_s",
@@ -86,6 +87,7 @@ export class OutcomeMargins {
 const PER_PERIOD: ReadonlySet<FigureName> = new Set([
   "cold_starts",
   "active_s",
+  "starting_s",
   "cu_hours",
   "cost",
   "burden_s",

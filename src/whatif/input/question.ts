@@ -6,7 +6,7 @@ import {
   type Profile,
   type ProfileName,
 } from "../../platform/catalog/defaults-and-limits.ts";
-import { type Costs, sizeOf } from "../gap-curve/costs.ts";
+import { type Costs, sizeOf, startWorth } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import type { ExperimentSetting } from "../replay/experiment.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
@@ -168,6 +168,7 @@ export function fleetSetting(question: Question, delay: DelayChoice, computes: r
   return {
     delayMs: Float64Array.from(computes, (compute) => toMs(effectiveDelay(question, delay, compute))),
     cu: Float64Array.from(computes, (compute) => sizeOf(question.costs, compute)),
+    startWorths: computes.map((compute) => startWorth(question.costs, sizeOf(question.costs, compute))),
     deletedAt: Float64Array.from(
       computes,
       (compute) => question.deletedAt?.[compute] ?? Number.POSITIVE_INFINITY,
@@ -207,8 +208,7 @@ export function experimentSetting(
   random: Random,
 ): ExperimentSetting {
   const cu = typeof costs.cu === "number" ? undefined : costs.cu;
-  const { coldStartS, ordinaryStartMs } = costs;
-  return { latency, coldStartS, ordinaryStartMs, random, perCompute: { cu, delays: ownDelays, deletedAt } };
+  return { ...costs, latency, random, perCompute: { cu, delays: ownDelays, deletedAt } };
 }
 
 /** Whether starts take no time, as the curve assumes. */

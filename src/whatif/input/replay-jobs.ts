@@ -1,7 +1,12 @@
 import type { Random } from "../../kernel/random-port.ts";
 import { isOfShard, type Shard } from "../../kernel/shard.ts";
 import type { DurationMs } from "../../kernel/time.ts";
-import { collectParts, eachPart, type Period } from "../../traffic/recorded/trace/trace.ts";
+import {
+  type ComputeArrivals,
+  collectParts,
+  eachPart,
+  type Period,
+} from "../../traffic/recorded/trace/trace.ts";
 import { sizeOf } from "../gap-curve/costs.ts";
 import { parsePolicy } from "../policies/parse-policy.ts";
 import { createReplay, type Replay } from "../replay/experiment.ts";
@@ -87,12 +92,17 @@ export function* replayPass(
 ): Generator<number, void> {
   for (let number = from; number < to; number += 1) {
     if (shard !== undefined && !isOfShard(traffic.computes[number] as string, shard)) continue;
-    let own: Gaps | undefined;
-    const ownGaps = () => {
-      own ??= gapsOf(collectParts(traffic.arrivals(number)), traffic.period, deletedAt?.[number], startMs);
+    let own: ComputeArrivals | undefined;
+    let gaps: Gaps | undefined;
+    const ownArrivals = () => {
+      own ??= collectParts(traffic.arrivals(number));
       return own;
     };
-    for (const replay of replays) replay.begin(number, ownGaps);
+    const ownGaps = () => {
+      gaps ??= gapsOf(ownArrivals(), traffic.period, deletedAt?.[number], startMs);
+      return gaps;
+    };
+    for (const replay of replays) replay.begin(number, ownGaps, ownArrivals);
     const parts = traffic.arrivals(number);
     for (let part = parts.next(); part !== undefined; part = parts.next()) {
       for (const replay of replays) {

@@ -1,8 +1,10 @@
-import { SECOND } from "../../kernel/time.ts";
-import { type Policy, sleepOnly } from "./policy.ts";
+import type { SimTime } from "../../kernel/time.ts";
+import type { LatencySource } from "../units/start-latency.ts";
+import { type ForesightPlan, foresightPlan } from "./foresight-plan.ts";
+import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
 
 /**
- * Suspends at once if the gap is longer than a cold start is worth, else not at all. No policy that only
+ * Suspends at once where that leads to the lowest weighted cost, and otherwise stays active. No policy that only
  * suspends does better.
  */
 export const clairvoyant: Policy = {
@@ -10,30 +12,74 @@ export const clairvoyant: Policy = {
   knows: "future",
   isRandom: false,
   resumes: false,
-  createState: ({ coldStartS }) => ({
-    schedule: (idleSince, schedule, nextAt) =>
-      sleepOnly(schedule, nextAt - idleSince > coldStartS * SECOND ? idleSince : nextAt),
-  }),
+  createState: ({ computeArrivals, latencies, startWorth }) =>
+    new ForesightState(foresightPlan({ arrivals: computeArrivals(), latencies, startWorth })),
 };
 
 /**
- * Suspends at once and is ready exactly at the next arrival: the bound for policies that resume ahead of
- * time.
+ * The same for policies that resume ahead of time: where staying active would be right, it suspends at once and is ready
+ * at the next arrival. A bound if starts have a fixed length and a cold start is worth at least twice this length: below
+ * that, it can pay to be ready a little after an arrival.
  */
 export const clairvoyantResume: Policy = {
   name: "clairvoyant:resume",
   knows: "future",
   isRandom: false,
   resumes: true,
-  createState: ({ latencies }) => ({
-    schedule(idleSince, schedule, nextAt) {
-      const isLast = nextAt === Number.POSITIVE_INFINITY;
-      const resumeAt = isLast ? nextAt : nextAt - latencies.at(nextAt);
-      schedule.sleepAt = resumeAt > idleSince ? idleSince : nextAt;
-      schedule.resumeAt = resumeAt;
-      // Latency is drawn by the instant of the start, so the start at `resumeAt` may be shorter than the one
-      // foreseen.
-      schedule.holdMs = nextAt - resumeAt;
-    },
-  }),
+  createState({ computeArrivals, latencies, startWorth }) {
+    const resumeCostMs = (idleSince: SimTime, arrival: SimTime) => {
+      const resumeAt = resumeFor(arrival, idleSince, latencies);
+      return resumeAt === undefined ? Number.POSITIVE_INFINITY : arrival - resumeAt - latencies.at(resumeAt);
+    };
+    const plan = foresightPlan({ arrivals: computeArrivals(), latencies, startWorth, resumeCostMs });
+    return new ForesightState(plan, latencies);
+  },
 };
+
+class ForesightState implements PolicyState {
+  readonly #plan: ForesightPlan;
+  /** Only of a policy that resumes. */
+  readonly #latencies: LatencySource | undefined;
+  /** The first request of the plan that may be the next one. */
+  #index = 0;
+
+  constructor(plan: ForesightPlan, latencies?: LatencySource) {
+    this.#plan = plan;
+    this.#latencies = latencies;
+  }
+
+  schedule(idleSince: SimTime, schedule: SleepSchedule, nextAt: SimTime): void {
+    sleepOnly(schedule, idleSince);
+    if (nextAt === Number.POSITIVE_INFINITY) return;
+    const { at, longestIdleMs } = this.#plan;
+    while (this.#index < at.length && (at[this.#index] as number) < nextAt) this.#index += 1;
+    const resumeAt =
+      this.#latencies === undefined ? undefined : resumeFor(nextAt, idleSince, this.#latencies);
+    const readyAt = resumeAt === undefined ? idleSince : resumeAt + (this.#latencies?.at(resumeAt) ?? 0);
+    const isPlanned = at[this.#index] === nextAt;
+    if (isPlanned && nextAt - readyAt > (longestIdleMs[this.#index] as number)) return;
+    if (resumeAt === undefined) {
+      schedule.sleepAt = nextAt;
+      return;
+    }
+    schedule.resumeAt = resumeAt;
+    schedule.holdMs = nextAt - readyAt;
+  }
+}
+
+/** Draws of the latency that are tried. With a fixed latency the first one is right. */
+const MAX_DRAWS = 64;
+
+/**
+ * The latest known instant to resume at in order to be ready by the arrival; undefined if the idle time is too short.
+ * The latency is drawn by the instant of the start, so each instant has another one.
+ */
+function resumeFor(arrival: SimTime, idleSince: SimTime, latencies: LatencySource): SimTime | undefined {
+  let resumeAt = arrival - latencies.at(arrival);
+  for (let draw = 0; draw < MAX_DRAWS && resumeAt > idleSince; draw += 1) {
+    const lateMs = resumeAt + latencies.at(resumeAt) - arrival;
+    if (lateMs <= 0) return resumeAt;
+    resumeAt -= lateMs;
+  }
+  return undefined;
+}

@@ -48,9 +48,9 @@ export function bestFixed(scope: "fleet" | "compute"): Policy {
     isRandom: false,
     resumes: false,
     usesFleetGaps: scope === "fleet",
-    createState({ computeGaps, fleetGaps, coldStartS, worthOf = () => coldStartS }) {
+    createState({ computeGaps, fleetGaps, meanWorthS }) {
       const gaps = scope === "fleet" ? fleetGaps() : computeGaps();
-      const worthS = worthOf(gaps);
+      const worthS = meanWorthS(gaps, scope);
       const chosenDelay = scope === "fleet" ? fleetDelay(gaps, worthS) : bestDelayOf(gaps, worthS);
       return { ...delayState(chosenDelay), chosenDelay };
     },

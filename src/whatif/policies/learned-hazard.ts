@@ -1,6 +1,13 @@
 import { type DurationMs, SECOND } from "../../kernel/time.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
-import { type Policy, type PolicyState, type SleepSchedule, sleepOnly } from "./policy.ts";
+import {
+  type Policy,
+  type PolicyContext,
+  type PolicyState,
+  type SleepSchedule,
+  sleepOnly,
+} from "./policy.ts";
+import { WorthSeen } from "./worth-seen.ts";
 
 /** Ratio of one bin to the one before: a delay is known to 7 %, and 200 bins reach a week. */
 const GROWTH = 1.07;
@@ -19,44 +26,49 @@ export const learnedHazard: Policy = {
   knows: "past",
   isRandom: false,
   resumes: false,
-  createState: ({ coldStartS }) => new HazardState(coldStartS * SECOND),
+  createState: (context) => new HazardState(context),
 };
 
 class HazardState implements PolicyState {
-  readonly #breakEvenMs: DurationMs;
+  readonly #worth: WorthSeen;
   readonly #counts = new Float64Array(BINS + 1);
   readonly #sumsMs = new Float64Array(BINS + 1);
+  /** What the cold starts after these idle times would be worth. */
+  readonly #worthsMs = new Float64Array(BINS + 1);
   #samples = 0;
   #recomputeAt = MIN_SAMPLES;
-  #delayMs: DurationMs;
+  /** Undefined until it was computed. */
+  #cheapestMs: DurationMs | undefined;
 
-  constructor(breakEvenMs: DurationMs) {
-    this.#breakEvenMs = breakEvenMs;
-    this.#delayMs = breakEvenMs;
+  constructor(context: PolicyContext) {
+    this.#worth = new WorthSeen(context);
   }
 
   schedule(idleSince: number, schedule: SleepSchedule): void {
-    sleepOnly(schedule, idleSince + this.#delayMs);
+    sleepOnly(schedule, idleSince + (this.#cheapestMs ?? Math.round(this.#worth.meanMs)));
   }
 
-  learn(idleMs: DurationMs): void {
+  learnStart(waitMs: DurationMs, idleMs: DurationMs): void {
     const bin = Math.min(BINS, Math.max(0, Math.ceil(Math.log(idleMs / SECOND) / Math.log(GROWTH))));
     this.#counts[bin] = (this.#counts[bin] as number) + 1;
     this.#sumsMs[bin] = (this.#sumsMs[bin] as number) + idleMs;
+    this.#worthsMs[bin] = (this.#worthsMs[bin] as number) + this.#worth.add(waitMs);
     this.#samples += 1;
     if (this.#samples < this.#recomputeAt) return;
     this.#recomputeAt = Math.ceil(this.#samples * RECOMPUTE_GROWTH);
-    this.#delayMs = this.#cheapestDelay();
+    this.#cheapestMs = this.#cheapestDelay();
   }
 
-  /** Minimises `Σ min(idle, T) + B·#{idle > T}`, with T at 0 or at the end of a bin. */
+  /** Minimises `Σ min(idle, T) + Σ worth of idle > T`, with T at 0 or at the end of a bin. */
   #cheapestDelay(): DurationMs {
-    let [shorterMs, longer, best, lowestCost] = [0, this.#samples, 0, this.#samples * this.#breakEvenMs];
+    const allMs = this.#worthsMs.reduce((sum, worthMs) => sum + worthMs, 0);
+    let [shorterMs, longer, longerWorthMs, best, lowestCost] = [0, this.#samples, allMs, 0, allMs];
     for (let bin = 0; bin < BINS; bin += 1) {
       const delayMs = Math.ceil(GROWTH ** bin * SECOND);
       shorterMs += this.#sumsMs[bin] as number;
       longer -= this.#counts[bin] as number;
-      const weightedCost = shorterMs + longer * (delayMs + this.#breakEvenMs);
+      longerWorthMs -= this.#worthsMs[bin] as number;
+      const weightedCost = shorterMs + longer * delayMs + longerWorthMs;
       if (weightedCost < lowestCost) [best, lowestCost] = [delayMs, weightedCost];
     }
     return best;

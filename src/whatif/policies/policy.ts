@@ -1,5 +1,7 @@
 import type { Random } from "../../kernel/random-port.ts";
 import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import type { ComputeArrivals } from "../../traffic/recorded/trace/trace.ts";
+import type { StartWorth } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import type { Gaps } from "../trace/gaps.ts";
 import type { LatencySource } from "../units/start-latency.ts";
@@ -34,21 +36,30 @@ export interface PolicyState {
   scheduleNext?(suspendedAt: SimTime, schedule: SleepSchedule): void;
   /** An idle time of this length ended with an arrival at `at`. */
   learn?(idleMs: DurationMs, at: SimTime): void;
+  /**
+   * Requests wait this long in total for the start after this idle time, or would have waited had the compute been
+   * suspended. Called after `learn`, when the start has ended or the compute is idle again.
+   */
+  learnStart?(waitMs: DurationMs, idleMs: DurationMs, at: SimTime): void;
 }
 
 /** What a policy may know of its compute. */
-type PolicyContext = {
+export type PolicyContext = {
   /** Index of the compute: selects its random streams. */
   readonly number: number;
   readonly random: Random;
-  /** What a cold start with one waiting request is worth, in whole seconds of active time. */
-  readonly coldStartS: number;
-  /** What a cold start is worth with the waiting requests of these gaps; absent: `coldStartS`. */
-  readonly worthOf?: ((gaps: Gaps) => number) | undefined;
+  /** What each cold start of this compute is worth: weighted costs count the same. */
+  readonly startWorth: StartWorth;
+  /** The mean length of a start, which is what one request waits. */
+  readonly meanStartMs: DurationMs;
+  /** The mean worth of the cold starts in these gaps, in whole seconds. */
+  readonly meanWorthS: (gaps: Gaps, scope: "fleet" | "compute") => number;
   readonly latencies: LatencySource;
   /** All gaps of this compute and of the fleet, future ones included: only for policies with hindsight. */
   readonly computeGaps: () => Gaps;
   readonly fleetGaps: () => Gaps;
+  /** All requests of this compute: only for policies that know the future. */
+  readonly computeArrivals: () => ComputeArrivals;
 };
 
 export type Policy = {

@@ -1,19 +1,24 @@
 import { uniform } from "../../kernel/random-port.ts";
-import { SECOND } from "../../kernel/time.ts";
+import type { DurationMs } from "../../kernel/time.ts";
 import { type Policy, sleepOnly } from "./policy.ts";
+import { WorthSeen } from "./worth-seen.ts";
 
 /**
- * Stays active for as long as a cold start is worth: at most twice the cost of perfect foresight, for any
- * trace.
+ * Stays active for as long as a cold start is worth, by the mean of the starts so far. If all starts are worth the same,
+ * it costs at most twice as much as perfect foresight, for any trace.
  */
 export const skiRental: Policy = {
   name: "ski-rental",
   knows: "past",
   isRandom: false,
   resumes: false,
-  createState: ({ coldStartS }) => ({
-    schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + coldStartS * SECOND),
-  }),
+  createState(context) {
+    const worth = new WorthSeen(context);
+    return {
+      schedule: (idleSince, schedule) => sleepOnly(schedule, idleSince + Math.round(worth.meanMs)),
+      learnStart: (waitMs) => worth.add(waitMs),
+    };
+  },
 };
 
 /**
@@ -25,16 +30,18 @@ export const skiRentalRandomised: Policy = {
   knows: "past",
   isRandom: true,
   resumes: false,
-  createState: ({ coldStartS, random, number }) => {
-    const draw = random.stream("whatif-ski-rental", number);
+  createState(context) {
+    const draw = context.random.stream("whatif-ski-rental", context.number);
+    const worth = new WorthSeen(context);
     return {
       schedule: (idleSince, schedule) =>
-        sleepOnly(schedule, idleSince + Math.round(randomisedDelay(coldStartS * SECOND, uniform(draw)))),
+        sleepOnly(schedule, idleSince + Math.round(randomisedDelay(worth.meanMs, uniform(draw)))),
+      learnStart: (waitMs) => worth.add(waitMs),
     };
   },
 };
 
 /** `T = B·ln(1 + U(e − 1))` for a uniform `u` (Karlin et al. 1994), in the unit of `breakEven`. */
-export function randomisedDelay(breakEven: number, u: number): number {
+export function randomisedDelay(breakEven: DurationMs, u: number): DurationMs {
   return breakEven * Math.log(1 + u * (Math.E - 1));
 }

@@ -1,7 +1,7 @@
 import { weekdayOf } from "../../kernel/calendar.ts";
-import { DAY, type DurationMs, HOUR, SECOND, type SimTime } from "../../kernel/time.ts";
-import type { LatencySource } from "../units/start-latency.ts";
-import type { Policy, PolicyState, SleepSchedule } from "./policy.ts";
+import { DAY, type DurationMs, HOUR, type SimTime } from "../../kernel/time.ts";
+import type { StartWorth } from "../gap-curve/costs.ts";
+import type { Policy, PolicyContext, PolicyState, SleepSchedule } from "./policy.ts";
 import { ScheduleState } from "./schedule.ts";
 import type { Windows } from "./week-windows.ts";
 
@@ -23,19 +23,23 @@ export function trainedSchedule(options: TrainedOptions, name = "schedule:traine
     knows: "past",
     isRandom: false,
     resumes: true,
-    createState: ({ coldStartS, latencies }) => new TrainedState(options, coldStartS * SECOND, latencies),
+    createState: (context) => new TrainedState(options, context),
   };
 }
 
 class TrainedState implements PolicyState {
   readonly #options: TrainedOptions;
-  readonly #hours: LearntHours;
+  readonly #hours = new LearntHours();
+  readonly #startWorth: StartWorth;
   readonly #scheduled: ScheduleState;
   #trainedUntil: SimTime | undefined;
 
-  constructor(options: TrainedOptions, worthMs: DurationMs, latencies: LatencySource) {
+  constructor(
+    options: TrainedOptions,
+    { startWorth, latencies }: Pick<PolicyContext, "startWorth" | "latencies">,
+  ) {
     this.#options = options;
-    this.#hours = new LearntHours(worthMs);
+    this.#startWorth = startWorth;
     this.#scheduled = new ScheduleState(this.#hours, options.delayMs, latencies);
   }
 
@@ -59,8 +63,12 @@ class TrainedState implements PolicyState {
     const { delayMs } = this.#options;
     const trainedUntil = this.#trainedUntil ?? at;
     if (idleMs <= delayMs || at - idleMs >= trainedUntil) return;
-    if (at < trainedUntil) this.#hours.addColdStart(at);
     this.#hours.addSuspended(at - idleMs + delayMs, Math.min(at, trainedUntil));
+  }
+
+  learnStart(waitMs: DurationMs, idleMs: DurationMs, at: SimTime): void {
+    if (idleMs > this.#options.delayMs && at < (this.#trainedUntil ?? at))
+      this.#hours.addColdStart(at, this.#startWorth(waitMs));
   }
 }
 
@@ -70,18 +78,14 @@ const LAST_WORKDAY = 5;
 
 /** Hours of workdays and of weekend days (UTC), under the plain delay. */
 class LearntHours implements Windows {
-  readonly #worthMs: DurationMs;
   /** By hour of workdays, then of weekend days. */
   readonly #suspendedMs = new Float64Array(2 * HOURS_PER_DAY);
-  readonly #coldStarts = new Float64Array(2 * HOURS_PER_DAY);
+  /** What the cold starts are worth. */
+  readonly #worthMs = new Float64Array(2 * HOURS_PER_DAY);
 
-  constructor(worthMs: DurationMs) {
-    this.#worthMs = worthMs;
-  }
-
-  addColdStart(at: SimTime): void {
+  addColdStart(at: SimTime, worthMs: DurationMs): void {
     const slot = slotOf(Math.floor(at / HOUR));
-    this.#coldStarts[slot] = (this.#coldStarts[slot] as number) + 1;
+    this.#worthMs[slot] = (this.#worthMs[slot] as number) + worthMs;
   }
 
   addSuspended(since: SimTime, until: SimTime): void {
@@ -111,7 +115,7 @@ class LearntHours implements Windows {
 
   #isActive(hour: number): boolean {
     const slot = slotOf(hour);
-    return (this.#coldStarts[slot] as number) * this.#worthMs > (this.#suspendedMs[slot] as number);
+    return (this.#worthMs[slot] as number) > (this.#suspendedMs[slot] as number);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Random } from "../../kernel/random-port.ts";
-import type { DurationMs, SimTime } from "../../kernel/time.ts";
+import type { SimTime } from "../../kernel/time.ts";
 import type { ComputeArrivals, Period } from "../../traffic/recorded/trace/trace.ts";
-import { startWorthS } from "../gap-curve/costs.ts";
+import { startWorth, startWorthS, type WorthCosts } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { Policy } from "../policies/policy.ts";
 import type { Gaps } from "../trace/gaps.ts";
@@ -12,12 +12,8 @@ import { PolicyReplay } from "./policy-replay.ts";
 import { emptyOutcomeByDay, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** What is the same for all policies that an experiment compares. */
-export type ExperimentSetting = {
+export type ExperimentSetting = WorthCosts & {
   readonly latency: StartLatency;
-  /** What a cold start is worth, in whole seconds of active time. */
-  readonly coldStartS: number;
-  /** See `Costs`; absent if the worth does not depend on the waits. */
-  readonly ordinaryStartMs?: DurationMs | undefined;
   /** Policies that share it draw the same start latencies. */
   readonly random: Random;
   /** Values by compute, where computes differ. */
@@ -34,8 +30,11 @@ export type ExperimentSetting = {
 /** Replays a policy on one compute after another, each in any number of consecutive parts. */
 export interface Replay {
   readonly outcome: ReplayOutcome;
-  /** `number` selects the random streams of the compute. Only policies with hindsight call `computeGaps`. */
-  begin(number: number, computeGaps: () => Gaps): void;
+  /**
+   * `number` selects the random streams of the compute. Only policies with hindsight call `computeGaps`, and only those
+   * that know the future `computeArrivals`.
+   */
+  begin(number: number, computeGaps: () => Gaps, computeArrivals: () => ComputeArrivals): void;
   add(arrivals: ComputeArrivals): void;
   end(): void;
 }
@@ -44,30 +43,28 @@ export interface Replay {
 export function createReplay(
   policy: Policy,
   period: Period,
-  { latency, coldStartS: baseS, ordinaryStartMs, random, perCompute }: ExperimentSetting,
+  { latency, random, perCompute, ...costs }: ExperimentSetting,
   fleetGaps: () => Gaps,
   outcome: ReplayOutcome = emptyOutcomeByDay(period),
 ): Replay {
-  const worthOf = (waits: Pick<Gaps, "starts" | "startWaitMs">) =>
-    startWorthS({ coldStartS: baseS, ordinaryStartMs }, waits);
-  const coldStartS = worthOf({ starts: 1, startWaitMs: meanLatencyMs(latency) });
+  const meanStartMs = meanLatencyMs(latency);
+  const fleetCu = typeof costs.cu === "number" ? costs.cu : 1;
   const latenciesFor = (number: number) => new StartLatencies(latency, random, number);
-  const sizeAndEnd = (number: number) => ({
+  const sizeOf = (number: number) => perCompute?.cu?.[number] ?? fleetCu;
+  const settingOf = (number: number): ComputeSetting => ({
     cu: perCompute?.cu?.[number],
     deletedAt: perCompute?.deletedAt?.[number],
+    startWorth: startWorth(costs, sizeOf(number)),
   });
   if (policy.delay !== undefined) {
     const delays = policy.delay === "own" ? perCompute?.delays : undefined;
     if (policy.delay === "own" && delays === undefined)
       throw new Error("the computes have no delays of their own");
     const replay = new FixedReplay(period, policy.delay === "own" ? 0 : policy.delay, outcome);
-    const settingOfCompute = (number: number): ComputeSetting => ({
-      ...sizeAndEnd(number),
-      delay: delays?.[number],
-    });
     return {
       outcome,
-      begin: (number) => replay.begin(latenciesFor(number), settingOfCompute(number)),
+      begin: (number) =>
+        replay.begin(latenciesFor(number), { ...settingOf(number), delay: delays?.[number] }),
       add: (arrivals) => replay.add(arrivals),
       end: () => replay.end(),
     };
@@ -75,13 +72,21 @@ export function createReplay(
   const replay = new PolicyReplay(period, outcome);
   return {
     outcome,
-    begin(number, computeGaps) {
+    begin(number, computeGaps, computeArrivals) {
       const latencies = latenciesFor(number);
-      replay.begin(
-        policy.createState({ number, random, coldStartS, worthOf, latencies, computeGaps, fleetGaps }),
+      const context = {
+        number,
+        random,
+        startWorth: startWorth(costs, sizeOf(number)),
+        meanStartMs,
+        meanWorthS: (gaps: Gaps, scope: "fleet" | "compute") =>
+          startWorthS({ ...costs, cu: scope === "fleet" ? fleetCu : sizeOf(number) }, gaps),
         latencies,
-        sizeAndEnd(number),
-      );
+        computeGaps,
+        fleetGaps,
+        computeArrivals,
+      };
+      replay.begin(policy.createState(context), latencies, settingOf(number));
     },
     add: (arrivals) => replay.add(arrivals),
     end: () => replay.end(),

@@ -1,5 +1,5 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
-import { billOf, type Costs, startWorthS, weightedCostMs } from "../gap-curve/costs.ts";
+import { billOf, type Costs, weightedCostMs } from "../gap-curve/costs.ts";
 import type { CurvePoint, DelayChoice, WithCuMs } from "../gap-curve/curve.ts";
 import type { OutcomeTotals } from "./outcome-days.ts";
 import { meteredMs, type ReplayOutcome } from "./replay-outcome.ts";
@@ -50,36 +50,41 @@ export function pointFigures(
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: weightedCostS(point, costs, costs.coldStartS),
+    burden_s: curveCostS(point, costs),
     added_wait_s: waitMs / SECOND,
     added_wait_mean_ms: arrivals === 0 ? 0 : waitMs / arrivals,
   };
 }
 
-/** In seconds, or in CU-seconds if sizes differ. */
-function weightedCostS(
+/** In seconds, or in CU-seconds if sizes differ. Each cold start has the mean worth, because a curve knows no waits. */
+function curveCostS(
   { activeMs, coldStarts, cuMs, cuColdStarts }: WithCuMs<Pick<CurvePoint, "activeMs" | "coldStarts">>,
-  { cu, dollars }: Costs,
-  worthS: number,
+  { cu, dollars, coldStartS }: Costs,
 ): number {
   const isWeighted = typeof cu !== "number" && cuMs !== undefined && cuColdStarts !== undefined;
   // A worth in dollars is the same for each size; one in active time is of the compute's own size.
   const cuStarts = dollars === undefined ? cuColdStarts : coldStarts;
   const point = isWeighted ? { activeMs: cuMs, coldStarts: cuStarts as number } : { activeMs, coldStarts };
-  return weightedCostMs(point, worthS) / SECOND;
+  return weightedCostMs(point, coldStartS) / SECOND;
 }
 
 export function withoutDelay({ delay_s: _, ...figures }: PointFigures): Omit<PointFigures, "delay_s"> {
   return figures;
 }
 
-/** Figures of a replay. CU-hours and cost count from the end of each start, as the platform meters. */
+/** Figures of a replay. Active time, CU-hours and cost count from the end of each start, as the platform meters. */
 export type OutcomeFigures = {
   readonly cold_starts: number;
   readonly cold_starts_per_day: number;
   readonly active_s: number;
+  /** Time in which computes start. It is not billed and not part of `active_s`. */
+  readonly starting_s: number;
   readonly cu_hours: number;
   readonly cost: number;
+  /**
+   * Weighted cost: active time plus each cold start at its worth, by the requests that wait for it; times the size if
+   * sizes differ.
+   */
   readonly burden_s: number;
   /** Requests that waited for a start. */
   readonly waited: number;
@@ -112,20 +117,29 @@ export function outcomeFigures(outcome: ReplayOutcome, periodMs: DurationMs, cos
 /** The figures that follow from totals, so that they also have margins. */
 export type TotalFigures = Pick<
   OutcomeFigures,
-  "cold_starts" | "cold_starts_per_day" | "active_s" | "cu_hours" | "cost" | "burden_s" | "wait_mean_ms"
+  | "cold_starts"
+  | "cold_starts_per_day"
+  | "active_s"
+  | "starting_s"
+  | "cu_hours"
+  | "cost"
+  | "burden_s"
+  | "wait_mean_ms"
 >;
 
 export function totalFigures(totals: OutcomeTotals, periodMs: DurationMs, costs: Costs): TotalFigures {
-  const { arrivals, coldStarts, firstStarts, activeMs, cuMs, waitMs } = totals;
-  const worthS = startWorthS(costs, { starts: coldStarts + firstStarts, startWaitMs: waitMs });
-  const { cuHours, cost } = billOf({ activeMs: meteredMs(totals), cuMs }, costs);
+  const { arrivals, coldStarts, startingMs, cuMs, startWorthMs, cuStartWorthMs, waitMs } = totals;
+  const activeMs = meteredMs(totals);
+  const { cuHours, cost } = billOf({ activeMs, cuMs }, costs);
+  const weightedMs = typeof costs.cu === "number" ? activeMs + startWorthMs : cuMs + cuStartWorthMs;
   return {
     cold_starts: coldStarts,
     cold_starts_per_day: (coldStarts * DAY) / periodMs,
     active_s: activeMs / SECOND,
+    starting_s: startingMs / SECOND,
     cu_hours: cuHours,
     cost,
-    burden_s: weightedCostS(totals, costs, worthS),
+    burden_s: weightedMs / SECOND,
     wait_mean_ms: arrivals === 0 ? 0 : waitMs / arrivals,
   };
 }

@@ -1,9 +1,10 @@
 import { type DurationMs, SECOND, type SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
+import type { StartWorth } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { LatencySource } from "../units/start-latency.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
-import { addActiveTime, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
+import { addActiveTime, addStartWorth, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** Receives each start and suspend of a compute, in order: for timelines and tests. */
 export type ReplayObserver = {
@@ -17,7 +18,11 @@ export type ComputeSetting = {
   readonly cu?: number | undefined;
   readonly delay?: SuspendDelay | undefined;
   readonly deletedAt?: SimTime | undefined;
+  /** Absent: its cold starts are worth nothing. */
+  readonly startWorth?: StartWorth | undefined;
 };
+
+export const NO_WORTH: StartWorth = () => 0;
 
 /**
  * Replays one compute after another under one delay, each in any number of consecutive parts. The rules are
@@ -37,6 +42,10 @@ export class FixedReplay {
   #latencies: LatencySource | undefined;
   #delayMs: DurationMs = 0;
   #cu = 1;
+  #startWorth = NO_WORTH;
+  /** Of the last start: the total time that requests wait for it. */
+  #startWaitMs: DurationMs = 0;
+  #isFirstStart = true;
   #isNew = true;
   /** Beginning and end of the last start. */
   #activeSince: SimTime = 0;
@@ -58,11 +67,16 @@ export class FixedReplay {
   }
 
   /** Begins a compute: the following requests are its own. */
-  begin(latencies: LatencySource, { cu = 1, delay = this.#delay, deletedAt }: ComputeSetting = {}): void {
+  begin(
+    latencies: LatencySource,
+    { cu = 1, delay = this.#delay, deletedAt, startWorth = NO_WORTH }: ComputeSetting = {},
+  ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#latencies = latencies;
     this.#delayMs = delay === "never" ? Number.POSITIVE_INFINITY : delay * SECOND;
     this.#cu = cu;
+    this.#startWorth = startWorth;
+    this.#isFirstStart = true;
     this.#isNew = true;
   }
 
@@ -77,6 +91,7 @@ export class FixedReplay {
       this.outcome.cuColdStarts += this.#cu;
       this.#countOnDay("coldStarts", at[i] as number, 1);
       this.#countOnDay("cuColdStarts", at[i] as number, this.#cu);
+      this.#isFirstStart = false;
       this.#busyEnd = this.#start(at[i] as number);
     }
     this.outcome.arrivals += at.length;
@@ -118,7 +133,10 @@ export class FixedReplay {
       busyEnd = Math.max(busyEnd, readyAt + (durationMs[i] as number));
     }
     this.#busyEnd = busyEnd;
-    if (i > from) this.#countOnDay("waitMs", this.#activeSince, waits.sumMs - waitedMs);
+    if (i > from) {
+      this.#startWaitMs += waits.sumMs - waitedMs;
+      this.#countOnDay("waitMs", this.#activeSince, waits.sumMs - waitedMs);
+    }
     return i;
   }
 
@@ -145,6 +163,7 @@ export class FixedReplay {
   #start(at: SimTime): SimTime {
     if (this.#latencies === undefined) throw new Error("begin() must be called before add()");
     this.#activeSince = at;
+    this.#startWaitMs = 0;
     this.#readyAt = at + this.#latencies.at(at);
     this.#observer?.started(at, this.#readyAt);
     return this.#readyAt;
@@ -158,6 +177,8 @@ export class FixedReplay {
       { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
       this.#cu,
     );
+    if (!this.#isFirstStart)
+      addStartWorth(this.outcome, this.#activeSince, this.#startWorth(this.#startWaitMs), this.#cu);
     if (at < this.#lifetime.endAt) this.#observer?.suspended(at);
   }
 }

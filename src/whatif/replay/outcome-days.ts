@@ -12,6 +12,9 @@ export type OutcomeTotals = {
   activeMs: DurationMs;
   startingMs: DurationMs;
   cuMs: number;
+  /** See `ReplayOutcome`. */
+  startWorthMs: DurationMs;
+  cuStartWorthMs: number;
   /** Time that requests wait for starts. */
   waitMs: DurationMs;
 };
@@ -24,6 +27,8 @@ const TOTALS: readonly (keyof OutcomeTotals)[] = [
   "activeMs",
   "startingMs",
   "cuMs",
+  "startWorthMs",
+  "cuStartWorthMs",
   "waitMs",
 ];
 
@@ -117,6 +122,8 @@ export function totalsOfDays(days: OutcomeDays, selected: readonly number[]): Ou
     activeMs: sum(days.activeMs),
     startingMs: sum(days.startingMs),
     cuMs: sum(days.cuMs),
+    startWorthMs: sum(days.startWorthMs),
+    cuStartWorthMs: sum(days.cuStartWorthMs),
     waitMs: sum(days.waitMs),
   };
 }

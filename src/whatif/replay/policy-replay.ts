@@ -1,10 +1,16 @@
-import type { SimTime } from "../../kernel/time.ts";
+import type { DurationMs, SimTime } from "../../kernel/time.ts";
 import { type ComputeArrivals, type Period, untilDeleted } from "../../traffic/recorded/trace/trace.ts";
 import type { PolicyState, SleepSchedule } from "../policies/policy.ts";
 import type { LatencySource } from "../units/start-latency.ts";
-import type { ComputeSetting, ReplayObserver } from "./fixed-replay.ts";
+import { type ComputeSetting, NO_WORTH, type ReplayObserver } from "./fixed-replay.ts";
 import { addArrivalsByDay, addOnDay, type OutcomeTotals } from "./outcome-days.ts";
-import { addActiveTime, addChosenDelays, emptyOutcome, type ReplayOutcome } from "./replay-outcome.ts";
+import {
+  addActiveTime,
+  addChosenDelays,
+  addStartWorth,
+  emptyOutcome,
+  type ReplayOutcome,
+} from "./replay-outcome.ts";
 
 /**
  * Replays one compute after another under any policy, by the rules of `FixedReplay`, each in any number of
@@ -21,10 +27,19 @@ export class PolicyReplay {
   #policyState: PolicyState | undefined;
   #latencies: LatencySource | undefined;
   #cu = 1;
+  #startWorth = NO_WORTH;
+  #startedBy: "first request" | "request" | "resume" = "first request";
+  /** Of the last start: the total time that requests wait for it. */
+  #startWaitMs: DurationMs = 0;
   #isNew = true;
   #activeSince: SimTime = 0;
   #readyAt: SimTime = 0;
   #busyEnd: SimTime = 0;
+  /** The last idle time whose start is not over, or would not be; see `learnStart`. */
+  #idleMs: DurationMs = 0;
+  #idleEnd: SimTime | undefined;
+  #wouldBeReadyAt: SimTime = 0;
+  #wouldWaitMs: DurationMs = 0;
 
   constructor(period: Period, outcome: ReplayOutcome = emptyOutcome(period), observer?: ReplayObserver) {
     this.#period = period;
@@ -37,13 +52,15 @@ export class PolicyReplay {
   begin(
     policyState: PolicyState,
     latencies: LatencySource,
-    { cu = 1, deletedAt }: Omit<ComputeSetting, "delay"> = {},
+    { cu = 1, deletedAt, startWorth = NO_WORTH }: Omit<ComputeSetting, "delay"> = {},
   ): void {
     this.#lifetime = untilDeleted(this.#period, deletedAt);
     this.#policyState = policyState;
     this.#cu = cu;
+    this.#startWorth = startWorth;
     this.#latencies = latencies;
     this.#isNew = true;
+    this.#idleEnd = undefined;
     const { chosenDelay } = policyState;
     if (chosenDelay === undefined) return;
     const delayS = chosenDelay === "never" ? Number.POSITIVE_INFINITY : chosenDelay;
@@ -57,13 +74,17 @@ export class PolicyReplay {
         this.#isNew = false;
         this.outcome.firstStarts += 1;
         this.#countOnDay("firstStarts", arrival, 1);
-        this.#start(arrival);
+        this.#start(arrival, "first request");
       } else if (arrival > this.#busyEnd) {
         this.#endIdle(arrival);
       }
+      if (arrival < this.#wouldBeReadyAt) this.#wouldWaitMs += this.#wouldBeReadyAt - arrival;
       const begin = Math.max(arrival, this.#readyAt);
       this.outcome.waits.add(begin - arrival);
-      if (begin > arrival) this.#countOnDay("waitMs", this.#activeSince, begin - arrival);
+      if (begin > arrival) {
+        this.#startWaitMs += begin - arrival;
+        this.#countOnDay("waitMs", this.#activeSince, begin - arrival);
+      }
       this.#busyEnd = Math.max(this.#busyEnd, begin + (durationMs[i] as number));
     }
     this.outcome.arrivals += at.length;
@@ -72,6 +93,7 @@ export class PolicyReplay {
 
   end(): void {
     if (!this.#isNew) {
+      this.#learnStart();
       this.#policyState?.schedule(this.#busyEnd, this.#schedule, Number.POSITIVE_INFINITY);
       if (this.#sleepUntil(this.#lifetime.endAt)) this.#sleep(Number.POSITIVE_INFINITY);
     }
@@ -80,15 +102,28 @@ export class PolicyReplay {
 
   #endIdle(arrival: SimTime): void {
     const idleSince = this.#busyEnd;
+    this.#learnStart();
     this.#policyState?.schedule(idleSince, this.#schedule, arrival);
     if (!this.#sleepUntil(arrival)) {
       this.outcome.coldStarts += 1;
       this.outcome.cuColdStarts += this.#cu;
       this.#countOnDay("coldStarts", arrival, 1);
       this.#countOnDay("cuColdStarts", arrival, this.#cu);
-      this.#start(arrival);
+      this.#start(arrival, "request");
     }
     this.#policyState?.learn?.(arrival - idleSince, arrival);
+    if (this.#policyState?.learnStart === undefined || this.#latencies === undefined) return;
+    this.#idleMs = arrival - idleSince;
+    this.#idleEnd = arrival;
+    this.#wouldBeReadyAt = arrival + this.#latencies.at(arrival);
+    this.#wouldWaitMs = 0;
+  }
+
+  #learnStart(): void {
+    if (this.#idleEnd !== undefined)
+      this.#policyState?.learnStart?.(this.#wouldWaitMs, this.#idleMs, this.#idleEnd);
+    this.#idleEnd = undefined;
+    this.#wouldBeReadyAt = 0;
   }
 
   /** Suspends and resumes as scheduled until `at`. Returns whether the compute is active or starting then. */
@@ -101,7 +136,7 @@ export class PolicyReplay {
       if (resumeAt > at || resumeAt >= this.#lifetime.endAt) return false;
       if (resumeAt < sleepAt)
         throw new Error(`a policy resumes at ${resumeAt}, before it suspends at ${sleepAt}`);
-      this.#start(resumeAt);
+      this.#start(resumeAt, "resume");
       const holdEndsAt = this.#readyAt + schedule.holdMs;
       isActive = at <= holdEndsAt;
       if (isActive) this.outcome.resumesUsed += at < this.#lifetime.endAt ? 1 : 0;
@@ -121,9 +156,11 @@ export class PolicyReplay {
     if (this.outcome.days !== undefined) addOnDay(this.outcome.days, name, at, value);
   }
 
-  #start(at: SimTime): void {
+  #start(at: SimTime, startedBy: "first request" | "request" | "resume"): void {
     if (this.#latencies === undefined) throw new Error("begin() must be called before add()");
     this.#activeSince = at;
+    this.#startedBy = startedBy;
+    this.#startWaitMs = 0;
     this.#readyAt = at + this.#latencies.at(at);
     this.#busyEnd = this.#readyAt;
     this.#observer?.started(at, this.#readyAt);
@@ -136,6 +173,8 @@ export class PolicyReplay {
       { from: this.#activeSince, readyAt: this.#readyAt, busyEnd: this.#busyEnd, to: at },
       this.#cu,
     );
+    if (this.#startedBy === "request" || (this.#startedBy === "resume" && this.#startWaitMs > 0))
+      addStartWorth(this.outcome, this.#activeSince, this.#startWorth(this.#startWaitMs), this.#cu);
     if (at < this.#lifetime.endAt) this.#observer?.suspended(at);
   }
 }

@@ -3,6 +3,7 @@ import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import {
   addActiveByDay,
   addDays,
+  addOnDay,
   copyOfDays,
   emptyDays,
   type OutcomeDays,
@@ -28,13 +29,20 @@ export type ReplayOutcome = {
   startingMs: DurationMs;
   /** Metered time × size, in CU-milliseconds; the size is 1 CU where none is given. */
   cuMs: number;
+  /**
+   * What the cold starts are worth, each by the requests that wait for it; so is a resume that requests wait for.
+   * First starts are not among them.
+   */
+  startWorthMs: DurationMs;
+  /** The same × size of the compute; the size is 1 CU where none is given. */
+  cuStartWorthMs: number;
   /** How long requests waited for starts. */
   readonly waits: WaitHistogram;
   /** Resumes ahead of time, by whether a request arrived before the compute suspended again. */
   resumesUsed: number;
   resumesWasted: number;
   /**
-   * Active milliseconds by day, counted in whole days from the start of the period; time after it counts for
+   * Metered milliseconds by day, counted in whole days from the start of the period; time after it counts for
    * the last day. Empty if there are more than `MAX_DAYS`.
    */
   readonly activeByDay: Float64Array;
@@ -60,6 +68,8 @@ export function emptyOutcome({ startAt, endAt }: Period): ReplayOutcome {
     activeMs: 0,
     startingMs: 0,
     cuMs: 0,
+    startWorthMs: 0,
+    cuStartWorthMs: 0,
     waits: new WaitHistogram(),
     resumesUsed: 0,
     resumesWasted: 0,
@@ -81,6 +91,8 @@ export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
   into.activeMs += part.activeMs;
   into.startingMs += part.startingMs;
   into.cuMs += part.cuMs;
+  into.startWorthMs += part.startWorthMs;
+  into.cuStartWorthMs += part.cuStartWorthMs;
   into.waits.merge(part.waits);
   into.resumesUsed += part.resumesUsed;
   into.resumesWasted += part.resumesWasted;
@@ -112,6 +124,8 @@ export function outcomeBetween(shorter: ReplayOutcome, longer: ReplayOutcome): R
     activeMs: longer.activeMs - shorter.activeMs,
     startingMs: longer.startingMs - shorter.startingMs,
     cuMs: longer.cuMs - shorter.cuMs,
+    startWorthMs: longer.startWorthMs - shorter.startWorthMs,
+    cuStartWorthMs: longer.cuStartWorthMs - shorter.cuStartWorthMs,
     waits: longer.waits.without(shorter.waits),
     resumesUsed: longer.resumesUsed - shorter.resumesUsed,
     resumesWasted: longer.resumesWasted - shorter.resumesWasted,
@@ -149,6 +163,15 @@ export function meteredMs({
   return activeMs - startingMs;
 }
 
+/** Adds what a start at `at` is worth, for a compute of `cu`. */
+export function addStartWorth(outcome: ReplayOutcome, at: SimTime, worthMs: DurationMs, cu: number): void {
+  outcome.startWorthMs += worthMs;
+  outcome.cuStartWorthMs += worthMs * cu;
+  if (outcome.days === undefined) return;
+  addOnDay(outcome.days, "startWorthMs", at, worthMs);
+  addOnDay(outcome.days, "cuStartWorthMs", at, worthMs * cu);
+}
+
 /** From the beginning of a start to the suspend: ready at `readyAt`, idle from `busyEnd` on. */
 export type ActiveTime = {
   readonly from: SimTime;
@@ -172,7 +195,7 @@ export function addActiveTime(
   outcome.cuMs += (end - readyAt) * cu;
   if (outcome.days !== undefined) addActiveByDay(outcome.days, { from, readyAt, to: end }, cu);
   const lastDay = outcome.activeByDay.length - 1;
-  for (let at = lastDay < 0 ? end : from; at < end; ) {
+  for (let at = lastDay < 0 ? end : readyAt; at < end; ) {
     const day = Math.min(lastDay, Math.floor((at - startAt) / DAY));
     const next = day === lastDay ? end : Math.min(end, startAt + (day + 1) * DAY);
     outcome.activeByDay[day] = (outcome.activeByDay[day] as number) + next - at;

@@ -6,7 +6,7 @@ import type { SleepSchedule } from "../../../src/whatif/policies/policy.ts";
 import { randomisedDelay } from "../../../src/whatif/policies/ski-rental.ts";
 import { PolicyReplay } from "../../../src/whatif/replay/policy-replay.ts";
 import { StartLatencies } from "../../../src/whatif/units/start-latency.ts";
-import { replayTrace } from "../../support/replay-trace.ts";
+import { policyContext, replayTrace } from "../../support/replay-trace.ts";
 import {
   BEGIN,
   DAY,
@@ -106,14 +106,7 @@ describe("the hybrid histogram", () => {
     expect(outcome.activeMs).toBe(2 * 5 * MINUTE + 48 * 18 * MINUTE + 0);
   });
 
-  const stateOf = (policy: string) =>
-    parsePolicy(policy).createState({
-      ...replaySetting(),
-      number: 0,
-      latencies: { at: () => 0 },
-      computeGaps: () => expect.fail(),
-      fleetGaps: () => expect.fail(),
-    });
+  const stateOf = (policy: string) => parsePolicy(policy).createState(policyContext({}));
 
   test("the margin of the histogram is 10 % on both sides", () => {
     const keeper = stateOf("hybrid");

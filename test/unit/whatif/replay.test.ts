@@ -64,9 +64,9 @@ describe("a start", () => {
   });
 });
 
-test("active time is reported by day and split at midnight", () => {
+test("metered time is reported by day and split at midnight", () => {
   const { activeByDay, activeMs } = outcomeOf([[DAY - 30 * SECOND], [DAY + HOUR]], 60, LATENCY, 2 * DAY);
-  expect([...activeByDay]).toEqual([30 * SECOND, 110 * SECOND]);
+  expect([...activeByDay]).toEqual([20 * SECOND, 100 * SECOND]);
   expect(activeMs).toBe(140 * SECOND);
 });
 

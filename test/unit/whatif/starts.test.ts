@@ -123,7 +123,8 @@ describe("all computes at nine", () => {
       wait_mean_ms: 30_000,
       wait_p50_ms: 30_000,
       wait_p99_ms: 50_000,
-      active_s: 50 * 10,
+      active_s: 0,
+      starting_s: 50 * 10,
       cu_hours: 0,
     });
   });

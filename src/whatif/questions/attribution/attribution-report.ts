@@ -1,12 +1,12 @@
 import type { Random } from "../../../kernel/random-port.ts";
 import { eachPart } from "../../../traffic/recorded/trace/trace.ts";
-import { type Costs, sizeOf } from "../../gap-curve/costs.ts";
+import { type Costs, sizeOf, startWorth } from "../../gap-curve/costs.ts";
 import { OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import type { Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
-import { emptyOutcomeByDay, type ReplayOutcome } from "../../replay/replay-outcome.ts";
+import { emptyOutcomeByDay, meteredMs, type ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { mergeSources } from "../../trace/merge-sources.ts";
 import { AFTER_TRACE_END, type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
@@ -79,13 +79,18 @@ export function* attributionReport(
     const cu = sizeOf(costs, number);
     const latencies = new StartLatencies(question.latency, random, number);
     for (const attributor of [fleet, own]) {
-      attributor.begin(latencies, { cu, delay: ownDelays?.[number], deletedAt: deletedAt?.[number] });
+      attributor.begin(latencies, {
+        cu,
+        delay: ownDelays?.[number],
+        deletedAt: deletedAt?.[number],
+        startWorth: startWorth(costs, cu),
+      });
       eachPart(traffic.arrivals(number), (part) => attributor.add(part));
       attributor.end();
     }
     const attribution = own.attribution();
     const shares = sharesOf(attribution, traffic, { ...costs, cu }).filter(({ requests }) => requests > 0);
-    computes.push({ compute, active_s: attribution.all.activeMs / 1_000, sources: shares });
+    computes.push({ compute, active_s: meteredMs(attribution.all) / 1_000, sources: shares });
     yield number + 1;
   }
   const { all, shares } = fleet.attribution();

@@ -2,7 +2,7 @@ import type { Random } from "../../../kernel/random-port.ts";
 import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import { computeResources, maxConnections } from "../../../platform/catalog/sizes.ts";
 import { type ComputeArrivals, collectParts } from "../../../traffic/recorded/trace/trace.ts";
-import { type Costs, sizeOf } from "../../gap-curve/costs.ts";
+import { type Costs, sizeOf, startWorth } from "../../gap-curve/costs.ts";
 import { type Curve, curveOf, type DelayChoice, type SuspendDelay } from "../../gap-curve/curve.ts";
 import { bestDelay } from "../../gap-curve/optimum.ts";
 import { type DrawnOutcome, OutcomeMargins } from "../../held-out/outcome-margins.ts";
@@ -189,7 +189,12 @@ class ProfileRun {
 
   add(arrivals: ComputeArrivals, number: number): void {
     const cu = sizeOf(this.#costs, number);
-    const own = { cu, delay: this.#ownDelays?.[number], deletedAt: this.#deletedAt?.[number] };
+    const own = {
+      cu,
+      delay: this.#ownDelays?.[number],
+      deletedAt: this.#deletedAt?.[number],
+      startWorth: startWorth(this.#costs, cu),
+    };
     this.#replay.begin(new StartLatencies(this.#latency, this.#random, number), own);
     this.#replay.add(arrivals);
     this.#replay.end();

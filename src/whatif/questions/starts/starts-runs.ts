@@ -3,7 +3,7 @@ import type { ComputeArrivals } from "../../../traffic/recorded/trace/trace.ts";
 import type { CoupledOutcome } from "../../coupled/coupled-fleet.ts";
 import { simulateCoupled } from "../../coupled/coupled-simulation.ts";
 import type { StartLimits } from "../../coupled/start-limiter.ts";
-import { sizeOf } from "../../gap-curve/costs.ts";
+import { sizeOf, startWorth } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { effectiveDelay, fleetSetting, type Question } from "../../input/question.ts";
 import { FixedReplay } from "../../replay/fixed-replay.ts";
@@ -47,8 +47,10 @@ export function* replayUnlimited(
     suspended: () => {},
   });
   for (const [number, own] of all.entries()) {
+    const cu = sizeOf(question.costs, number);
     const setting = {
-      cu: sizeOf(question.costs, number),
+      cu,
+      startWorth: startWorth(question.costs, cu),
       delay: effectiveDelay(question, delay, number),
       deletedAt: question.deletedAt?.[number],
     };
