@@ -22,9 +22,14 @@ const FNV_PRIME = 0x01000193;
 
 /** Whether a compute belongs to the shard: by a hash of its name, so that each one is in exactly one shard. */
 export function isOfShard(name: string, { index, of }: Shard): boolean {
+  return nameHash(name) % of === index - 1;
+}
+
+/** A whole number below 2 ** 32. */
+export function nameHash(name: string): number {
   let hash = FNV_OFFSET;
   for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), FNV_PRIME);
   // The low bits of the hash of similar names are similar.
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
-  return ((hash ^ (hash >>> 13)) >>> 0) % of === index - 1;
+  return (hash ^ (hash >>> 13)) >>> 0;
 }

@@ -11,10 +11,11 @@ import {
 import { eachBin, type GapHistogram } from "../../src/whatif/trace/gap-histogram.ts";
 import { emptyGaps, GapReader, type Gaps } from "../../src/whatif/trace/gaps.ts";
 import { LongGapStore } from "../../src/whatif/trace/long-gap-store.ts";
-import type { LongGaps } from "../../src/whatif/trace/long-gaps.ts";
+import { computeGroups, type LongGaps } from "../../src/whatif/trace/long-gaps.ts";
 import { NO_LATENCY, type StartLatency } from "../../src/whatif/units/start-latency.ts";
 
 export const SECOND = 1_000;
+export const MINUTES = 60 * SECOND;
 export const HOUR = 3_600 * SECOND;
 export const DAY = 24 * HOUR;
 /** A Monday, so that hours of the week are easy to read. */
@@ -118,7 +119,7 @@ export function longGapsOf(
   startMs: number,
   { partLength = 7, from = 0, to = computes.length } = {},
 ): LongGaps {
-  const store = new LongGapStore(period, { from, computes: computes.length });
+  const store = new LongGapStore(period, { from, groups: computeGroups(computes.map(({ id }) => id)) });
   const reader = new GapReader(period, emptyGaps(period), { startMs, store });
   for (const { arrivals } of computes.slice(from, to)) {
     eachPart(partsOf(arrivals, partLength), (part) => reader.add(part));

@@ -3,7 +3,7 @@ import { eachPart } from "../../traffic/recorded/trace/trace.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { LongGapStore } from "../trace/long-gap-store.ts";
-import { dayCount, type LongGaps, MAX_DAYS, mergeLongGaps } from "../trace/long-gaps.ts";
+import { computeGroups, dayCount, type LongGaps, MAX_DAYS, mergeLongGaps } from "../trace/long-gaps.ts";
 import { ComputeRanking, listedComputes, type RankedCompute } from "./compute-ranking.ts";
 import { type Costs, sizeOf, startWorthS } from "./costs.ts";
 import {
@@ -92,7 +92,7 @@ export function* readCurve(traffic: Traffic, options: CurveReadingOptions): Gene
   const own = readsEachCompute ? emptyGaps(traffic.period) : fleet;
   const store =
     byDay && dayCount(traffic.period) <= MAX_DAYS
-      ? new LongGapStore(traffic.period, { from, computes: traffic.computes.length })
+      ? new LongGapStore(traffic.period, { from, groups: computeGroups(traffic.computes) })
       : undefined;
   const reader = new GapReader(traffic.period, own, { startMs, store });
   const ranking = new ComputeRanking<ComputeReading>();

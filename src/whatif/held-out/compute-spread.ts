@@ -1,5 +1,5 @@
 import jStat from "jstat";
-import { computeGroup, type LongGaps } from "../trace/long-gaps.ts";
+import type { LongGaps } from "../trace/long-gaps.ts";
 
 /** With fewer computes, nothing is said about how computes differ. */
 export const MIN_COMPUTES = 5;
@@ -24,15 +24,12 @@ export class ComputeSpread {
 
   /** `kinds`: days of each kind, at least two of each. There are at least `MIN_COMPUTES`. */
   constructor(gaps: LongGaps, kinds: readonly (readonly number[])[]) {
-    const { computes, days, activeMs } = gaps;
+    const { computes, days, activeMs, groupOf } = gaps;
     this.#days = days;
     this.#kinds = kinds;
     this.#computes = computes;
     this.#sizes = new Float64Array(activeMs.length / days);
-    for (let compute = 0; compute < computes; compute += 1) {
-      const group = computeGroup(compute, computes);
-      this.#sizes[group] = (this.#sizes[group] as number) + 1;
-    }
+    for (const group of groupOf) this.#sizes[group] = (this.#sizes[group] as number) + 1;
     this.#freedom = this.#sizes.filter((size) => size > 0).length - 1;
     const squares = this.#sizes.reduce((sum, size) => sum + size ** 2, 0);
     this.#correction = computes / (computes - squares / computes);

@@ -1,6 +1,6 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
-import { computeGroup, type LongGaps } from "../trace/long-gaps.ts";
+import type { LongGaps } from "../trace/long-gaps.ts";
 
 /** The figures of one choice of delays, by day. A cold start counts on the day of its arrival. */
 export type DayTotals = {
@@ -30,7 +30,7 @@ export function dayTotals(
 }
 
 /**
- * The same by group of computes and day; see `computeGroup`. With foresight, a compute suspends at once before a gap
+ * The same by group of computes and day; see `computeGroups`. With foresight, a compute suspends at once before a gap
  * that is longer than its delay.
  */
 export function cellTotals(
@@ -51,7 +51,7 @@ export function cellTotals(
   const { coldStarts, cuColdStarts, waitMs } = totals;
   for (let compute = 0; compute < gaps.tailMs.length; compute += 1) {
     const [limitMs, cu] = [delayMs(delayOf(compute)), cuOf(compute)];
-    const firstCell = computeGroup(compute, gaps.computes) * days;
+    const firstCell = (gaps.groupOf[compute] as number) * days;
     const [from, to] = [gaps.firstOf[compute] as number, gaps.firstOf[compute + 1] as number];
     for (let i = from; i < to; i += 1) {
       const gapMs = gapsMs[i] as number;

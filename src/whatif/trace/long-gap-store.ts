@@ -2,16 +2,21 @@ import { dayStart } from "../../kernel/calendar.ts";
 import { DAY, type DurationMs, type SimTime } from "../../kernel/time.ts";
 import { RecordingError } from "../../traffic/recorded/rows/recording-error.ts";
 import { lowerBound, type Period } from "../../traffic/recorded/trace/trace.ts";
-import { computeGroup, dayCount, groupCount, type LongGaps, MAX_LONG_GAPS } from "./long-gaps.ts";
+import { dayCount, groupCount, type LongGaps, MAX_LONG_GAPS } from "./long-gaps.ts";
 
 /** A range of the computes of a traffic. */
-export type ComputeRange = { readonly from: number; readonly computes: number };
+export type ComputeRange = {
+  readonly from: number;
+  /** Of all computes of the traffic; see `computeGroups`. */
+  readonly groups: Uint8Array;
+};
 
 /** Collects the long gaps of one compute after another. The period has at most `MAX_DAYS`. */
 export class LongGapStore {
   readonly #firstDay: SimTime;
   readonly #days: number;
-  readonly #computes: number;
+  readonly #from: number;
+  readonly #groups: Uint8Array;
   readonly #firstOf: number[] = [0];
   readonly #tailMs: number[] = [];
   readonly #tailFrom: number[] = [];
@@ -27,13 +32,14 @@ export class LongGapStore {
   #count = 0;
   #firstWait = 0;
 
-  /** Of all `computes` of the traffic, those from `from` on follow. */
-  constructor(period: Period, { from, computes }: ComputeRange) {
+  /** Of all computes of the traffic, those from `from` on follow. */
+  constructor(period: Period, { from, groups }: ComputeRange) {
     this.#firstDay = dayStart(period.startAt);
     this.#days = dayCount(period);
-    this.#computes = computes;
+    this.#from = from;
+    this.#groups = groups;
     this.#compute = from;
-    const cells = groupCount(computes) * this.#days;
+    const cells = groupCount(groups.length) * this.#days;
     this.#requests = new Float64Array(cells);
     this.#activeMs = new Float64Array(cells);
     this.#cuMs = new Float64Array(cells);
@@ -77,7 +83,7 @@ export class LongGapStore {
 
   /** Requests of a day, and their active time apart from long gaps. */
   addActive(day: number, requests: number, activeMs: DurationMs, cu: number): void {
-    const cell = computeGroup(this.#compute, this.#computes) * this.#days + day;
+    const cell = (this.#groups[this.#compute] as number) * this.#days + day;
     this.#requests[cell] = (this.#requests[cell] as number) + requests;
     this.#activeMs[cell] = (this.#activeMs[cell] as number) + activeMs;
     this.#cuMs[cell] = (this.#cuMs[cell] as number) + activeMs * cu;
@@ -99,7 +105,7 @@ export class LongGapStore {
     return {
       firstDay: this.#firstDay,
       days: this.#days,
-      computes: this.#computes,
+      computes: this.#groups.length,
       firstOf: Float64Array.from(this.#firstOf),
       gapMs: this.#gapMs.joined(this.#count),
       endAt: this.#endAt.joined(this.#count),
@@ -108,6 +114,7 @@ export class LongGapStore {
       tailMs: Float64Array.from(this.#tailMs),
       tailFrom: Float64Array.from(this.#tailFrom),
       firstWaitMs: Float64Array.from(this.#firstWaitMs),
+      groupOf: this.#groups.slice(this.#from, this.#compute),
       requests: this.#requests,
       activeMs: this.#activeMs,
       cuMs: this.#cuMs,

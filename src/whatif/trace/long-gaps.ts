@@ -1,4 +1,5 @@
 import { dayStart } from "../../kernel/calendar.ts";
+import { nameHash } from "../../kernel/shard.ts";
 import { DAY, type SimTime } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 
@@ -33,7 +34,9 @@ export type LongGaps = {
   readonly tailFrom: Float64Array;
   /** Time that requests wait for the first start of the compute. By compute. */
   readonly firstWaitMs: Float64Array;
-  /** Requests, and the active time apart from long gaps, by group of computes and day; see `computeGroup`. */
+  /** By compute; see `computeGroups`. */
+  readonly groupOf: Uint8Array;
+  /** Requests, and the active time apart from long gaps, by group of computes and day; see `computeGroups`. */
   readonly requests: Float64Array;
   readonly activeMs: Float64Array;
   /** The active time, weighted by size. */
@@ -43,19 +46,21 @@ export type LongGaps = {
 /** More computes share groups. */
 const MAX_GROUPS = 256;
 
-export function groupCount(computes: number): number {
-  return Math.min(MAX_GROUPS, computes);
+/**
+ * The group of each compute, to estimate how computes differ: of its own, or a random one if there are many. It depends
+ * on the names only, and not on their order, so neither do the margins. Values by group and day are at
+ * `group * days + day`.
+ */
+export function computeGroups(names: readonly string[]): Uint8Array {
+  if (names.length > MAX_GROUPS) return Uint8Array.from(names, (name) => nameHash(name) % MAX_GROUPS);
+  const groups = new Uint8Array(names.length);
+  const byName = [...names.keys()].sort((a, b) => ((names[a] as string) < (names[b] as string) ? -1 : 1));
+  for (const [group, compute] of byName.entries()) groups[compute] = group;
+  return groups;
 }
 
-/**
- * The group of a compute, to estimate how computes differ: of its own, or a random one if there are many. Values
- * by group and day are at `group * days + day`.
- */
-export function computeGroup(compute: number, computes: number): number {
-  if (computes <= MAX_GROUPS) return compute;
-  // Mixes the bits of the number, because names often alternate, such as those of branches of projects.
-  const mixed = Math.imul(compute ^ (compute >>> 16), 0x45d9f3b);
-  return ((Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b) >>> 16) & 0xffff) % MAX_GROUPS;
+export function groupCount(computes: number): number {
+  return Math.min(MAX_GROUPS, computes);
 }
 
 /** UTC days, also those that are not whole. */
@@ -74,7 +79,10 @@ export function mergeLongGaps(parts: readonly (LongGaps | undefined)[]): LongGap
     const offset = firstOf.at(-1) as number;
     for (const index of part.firstOf.subarray(1)) firstOf.push(offset + index);
   }
-  const joined = <T extends Float64Array | Uint16Array>(of: (part: LongGaps) => T, into: T): T => {
+  const joined = <T extends Float64Array | Uint16Array | Uint8Array>(
+    of: (part: LongGaps) => T,
+    into: T,
+  ): T => {
     let next = 0;
     for (const part of known) {
       into.set(of(part), next);
@@ -99,6 +107,7 @@ export function mergeLongGaps(parts: readonly (LongGaps | undefined)[]): LongGap
     tailMs: ofComputes(({ tailMs }) => tailMs),
     tailFrom: ofComputes(({ tailFrom }) => tailFrom),
     firstWaitMs: ofComputes(({ firstWaitMs }) => firstWaitMs),
+    groupOf: joined(({ groupOf }) => groupOf, new Uint8Array(firstOf.length - 1)),
     requests: added(({ requests }) => requests),
     activeMs: added(({ activeMs }) => activeMs),
     cuMs: added(({ cuMs }) => cuMs),

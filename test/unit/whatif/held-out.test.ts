@@ -7,7 +7,7 @@ import { heldOut, type TrainAndTest } from "../../../src/whatif/held-out/held-ou
 import { DayMargins } from "../../../src/whatif/held-out/margins.ts";
 import { emptyGaps, GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { LongGapStore } from "../../../src/whatif/trace/long-gap-store.ts";
-import type { LongGaps } from "../../../src/whatif/trace/long-gaps.ts";
+import { computeGroups, type LongGaps } from "../../../src/whatif/trace/long-gaps.ts";
 import { BEGIN, DAY, HOUR, periodOf, SECOND } from "../../support/traces.ts";
 
 const SEEDS = 10;
@@ -18,7 +18,10 @@ const GAPS = emptyGaps(periodOf(DAY));
 
 function gapsOfArrivals(days: number, computes: readonly (readonly number[])[]): LongGaps {
   const period = periodOf(days * DAY);
-  const store = new LongGapStore(period, { from: 0, computes: computes.length });
+  const store = new LongGapStore(period, {
+    from: 0,
+    groups: computeGroups(computes.map((_, number) => `compute-${number}`)),
+  });
   const reader = new GapReader(period, GAPS, { startMs: 500, store });
   for (const arrivals of computes) {
     reader.add({ at: Float64Array.from(arrivals), durationMs: new Float64Array(arrivals.length) });

@@ -9,7 +9,7 @@ import { runToEnd } from "../../../src/whatif/questions/curve/delay-replays.ts";
 import { gapsOf } from "../../../src/whatif/trace/gaps.ts";
 import { trafficOf } from "../../../src/whatif/trace/known-traffic.ts";
 import { waitMsAt, waitsMsAt } from "../../../src/whatif/trace/long-gap-waits.ts";
-import { computeGroup, groupCount, MAX_DAYS, mergeLongGaps } from "../../../src/whatif/trace/long-gaps.ts";
+import { computeGroups, groupCount, MAX_DAYS, mergeLongGaps } from "../../../src/whatif/trace/long-gaps.ts";
 import { expectHolds } from "../../support/properties.ts";
 import { DAY, HOUR, longGapsOf, periodOf, SECOND, traceOf, tracesAround } from "../../support/traces.ts";
 
@@ -119,13 +119,12 @@ test("a period of more than ten years has no long gaps, and a report states why"
 });
 
 test("up to 256 computes have groups of their own; more are spread evenly, also if their names alternate", () => {
-  expect([groupCount(256), computeGroup(255, 256)]).toEqual([256, 255]);
-  const [computes, counts] = [25_600, new Float64Array(groupCount(25_600))];
+  const names = (count: number) => Array.from({ length: count }, (_, number) => `ep-${number}`);
+  expect(new Set(computeGroups(names(256))).size).toBe(256);
+  const counts = new Float64Array(groupCount(25_600));
   // Every other compute.
-  for (let compute = 0; compute < computes; compute += 2) {
-    const group = computeGroup(compute, computes);
-    counts[group] = (counts[group] as number) + 1;
-  }
+  for (const [compute, group] of computeGroups(names(25_600)).entries())
+    if (compute % 2 === 0) counts[group] = (counts[group] as number) + 1;
   expect(counts).toHaveLength(256);
   expect(Math.min(...counts)).toBeGreaterThan(20);
   expect(Math.max(...counts)).toBeLessThan(90);

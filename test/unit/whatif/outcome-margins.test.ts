@@ -67,7 +67,7 @@ test("between two replays, only the days of the difference have totals", () => {
 });
 
 test("if starts take no time, a replay has the margins of the curve", () => {
-  const store = new LongGapStore(PERIOD, { from: 0, computes: 3 });
+  const store = new LongGapStore(PERIOD, { from: 0, groups: Uint8Array.of(0, 1, 2) });
   const reader = new GapReader(PERIOD, emptyGaps(PERIOD), { startMs: 0, store });
   for (const { arrivals } of TRACE.computes) {
     reader.add(arrivals);
