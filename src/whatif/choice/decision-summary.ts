@@ -41,6 +41,8 @@ export type OptionFigures = {
   /** For a month of 730 hours. */
   readonly cost_dollars_per_month: number;
   readonly cold_starts_per_day: number;
+  /** See `PointFigures`. */
+  readonly cold_starts_per_day_at_most_95?: number;
   /** Over all requests, including those that do not wait. */
   readonly wait_mean_ms: number;
   /** Null if the delay was not replayed. */
@@ -136,11 +138,17 @@ function optionFigures(
   { figuresAt, waitP99Ms, objective, margins }: DecisionInput,
   delay: DelayChoice,
 ): OptionFigures {
-  const { cost, cold_starts_per_day, added_wait_mean_ms } = figuresAt(delay);
+  const {
+    cost,
+    cold_starts_per_day,
+    cold_starts_per_day_at_most_95: atMost,
+    added_wait_mean_ms,
+  } = figuresAt(delay);
   return {
     delay_s: delay,
     cost_dollars_per_month: perMonth(cost, objective.curve.periodMs),
     cold_starts_per_day,
+    ...(atMost === undefined ? {} : { cold_starts_per_day_at_most_95: atMost }),
     wait_mean_ms: added_wait_mean_ms,
     wait_p99_ms: waitP99Ms(delay) ?? null,
     ...namedMargins(margins, (of) => of.figures(delay)),

@@ -2,13 +2,13 @@ import type { QuestionSummary } from "../input/question-summary.ts";
 import { capitalized, coldStartWorthText, worthText } from "../page/page-text.ts";
 import {
   amountMargin,
-  amountWithMargin,
   delayText,
   millisText,
   moneyMargin,
   moneyWithMargin,
   percentWithMargin,
   signedWithMargin,
+  startsWithMargin,
   waitWithMargin,
 } from "../units/number-format.ts";
 import type {
@@ -71,12 +71,13 @@ function figuresText({
   delay_s,
   cost_dollars_per_month,
   cold_starts_per_day,
+  cold_starts_per_day_at_most_95: atMost,
   wait_mean_ms,
   wait_p99_ms,
   margin_95: margins,
 }: OptionFigures): string {
   const cost = moneyWithMargin(cost_dollars_per_month, margins?.cost_dollars_per_month);
-  const starts = amountWithMargin(cold_starts_per_day, margins?.cold_starts_per_day);
+  const starts = startsWithMargin(cold_starts_per_day, margins?.cold_starts_per_day, atMost);
   const wait = waitWithMargin(wait_mean_ms, margins?.wait_mean_ms);
   const p99 = wait_p99_ms === null ? "" : ` and ${millisText(wait_p99_ms)} at p99`;
   return `${delayText(delay_s)}. ${cost} a month, ${starts} cold starts a day, requests wait ${wait} on average${p99}`;

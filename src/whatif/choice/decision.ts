@@ -1,5 +1,5 @@
-import { DAY, type DurationMs } from "../../kernel/time.ts";
-import { weightedCostMs } from "../gap-curve/costs.ts";
+import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
+import { SHORTEST_FOR_MONTH_MS, weightedCostMs } from "../gap-curve/costs.ts";
 import {
   type Curve,
   type CurvePoint,
@@ -9,6 +9,7 @@ import {
 } from "../gap-curve/curve.ts";
 import { bestDelay, SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import { LONGEST_DELAY_S } from "../trace/gap-histogram.ts";
+import { spanText } from "../units/number-format.ts";
 
 /** What the delays of a fleet are compared by. */
 export type Objective = {
@@ -110,7 +111,11 @@ export function tooLittleReasons(
   const days = periodMs / DAY;
   return [
     ...(days < MIN_DAYS - MISSING_DAYS
-      ? [`${days.toFixed(1)} days of traffic, and ${MIN_DAYS} are needed`]
+      ? [
+          periodMs < SHORTEST_FOR_MONTH_MS
+            ? `${spanText(periodMs / SECOND)} of traffic, and ${MIN_DAYS} days are needed; figures for a month are as if the rest of an hour had no requests`
+            : `${days.toFixed(1)} days of traffic, and ${MIN_DAYS} are needed`,
+        ]
       : []),
     ...(coldStarts < MIN_COLD_STARTS
       ? [`${coldStarts} cold starts ${where}, and ${MIN_COLD_STARTS} are needed`]

@@ -1,4 +1,4 @@
-import { type DurationMs, HOUR, SECOND } from "../../kernel/time.ts";
+import { DAY, type DurationMs, HOUR, SECOND } from "../../kernel/time.ts";
 import type { CurvePoint, WithCuMs } from "./curve.ts";
 
 /** What active time costs, and the assumed worth of a cold start. */
@@ -30,10 +30,22 @@ export function billOf(
 }
 
 const MONTH_MS: DurationMs = 730 * HOUR;
+export const SHORTEST_FOR_MONTH_MS: DurationMs = HOUR;
 
-/** For a month of 730 hours. */
+/**
+ * For a month of 730 hours. A shorter period than an hour counts as an hour without further requests: what runs for
+ * longer than a period of seconds would otherwise cost a multiple of what its compute can.
+ */
 export function perMonth(value: number, periodMs: DurationMs): number {
-  return (value / periodMs) * MONTH_MS;
+  return (value / Math.max(periodMs, SHORTEST_FOR_MONTH_MS)) * MONTH_MS;
+}
+
+/**
+ * The rule of three: what has not happened in a period happens with 95 % confidence at most this often a day, as 3 times
+ * in a period has a chance of 5 % not to happen.
+ */
+export function rarestPerDay(periodMs: DurationMs): number {
+  return (3 * DAY) / periodMs;
 }
 
 export function sizeOf({ cu }: Costs, compute: number): number {

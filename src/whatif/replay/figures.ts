@@ -1,5 +1,5 @@
 import { DAY, type DurationMs, SECOND } from "../../kernel/time.ts";
-import { billOf, type Costs, weightedCostMs } from "../gap-curve/costs.ts";
+import { billOf, type Costs, rarestPerDay, weightedCostMs } from "../gap-curve/costs.ts";
 import type { CurvePoint, DelayChoice, WithCuMs } from "../gap-curve/curve.ts";
 import type { OutcomeTotals } from "./outcome-days.ts";
 import { meteredMs, type ReplayOutcome } from "./replay-outcome.ts";
@@ -10,6 +10,8 @@ export type PointFigures = {
   /** Gaps longer than the delay. The first start of each compute is not one of them. */
   readonly cold_starts: number;
   readonly cold_starts_per_day: number;
+  /** Upper limit of 95 % confidence, where autosuspend is on and there were none; otherwise absent. */
+  readonly cold_starts_per_day_at_most_95?: number;
   readonly active_s: number;
   readonly cu_hours: number;
   readonly cost: number;
@@ -28,6 +30,7 @@ export type PointFigures = {
 export type ChosenPoint = WithCuMs<Omit<CurvePoint, "delay"> & { readonly delay: DelayChoice }>;
 
 export type AddedWaitInput = {
+  readonly periodMs: DurationMs;
   /** Mean length of a start. */
   readonly startMs: DurationMs;
   readonly arrivals: number;
@@ -39,7 +42,13 @@ export type AddedWaitInput = {
 export function pointFigures(
   point: ChosenPoint,
   costs: Costs,
-  { startMs, arrivals, firstStarts, waitMs = (point.coldStarts + firstStarts) * startMs }: AddedWaitInput,
+  {
+    periodMs,
+    startMs,
+    arrivals,
+    firstStarts,
+    waitMs = (point.coldStarts + firstStarts) * startMs,
+  }: AddedWaitInput,
 ): PointFigures {
   const { delay, coldStarts, coldStartsPerDay, activeMs } = point;
   const { cuHours, cost } = billOf(point, costs);
@@ -47,6 +56,9 @@ export function pointFigures(
     delay_s: delay,
     cold_starts: coldStarts,
     cold_starts_per_day: coldStartsPerDay,
+    ...(coldStarts === 0 && delay !== "never"
+      ? { cold_starts_per_day_at_most_95: rarestPerDay(periodMs) }
+      : {}),
     active_s: activeMs / SECOND,
     cu_hours: cuHours,
     cost,

@@ -33,4 +33,4 @@ export function trafficSummary(
 
 /** One of the limits of each report whose figures end with the trace. */
 export const AFTER_TRACE_END =
-  "Time after the trace: a compute that is busy when the trace ends is billed until it is idle, but not for the suspend delay that follows. A later end (--to) extends the trace with idle time.";
+  "Time after the trace: a compute that is busy when the trace ends is billed until it is idle, but not for the suspend delay that follows. A later end (--to) extends the trace with idle time. In figures for a month, a trace of less than an hour counts as an hour.";

@@ -43,6 +43,13 @@ export function amountWithMargin(value: number, margin: Margin): string {
   return withMargin(amount(value), margin);
 }
 
+/** Cold starts a day. `atMost`: the upper limit where there were none, because none so far does not mean none ever. */
+export function startsWithMargin(value: number, margin: Margin, atMost: number | undefined): string {
+  return value === 0 && atMost !== undefined
+    ? `0 (at most ${amount(atMost)})`
+    : amountWithMargin(value, margin);
+}
+
 export function signedWithMargin(difference: number, margin: Margin): string {
   return withMargin(signed(difference), margin);
 }

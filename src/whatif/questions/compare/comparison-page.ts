@@ -24,6 +24,7 @@ import {
   percentOf,
   percentWithMargin,
   signedWithMargin,
+  startsWithMargin,
   waitWithMargin,
 } from "../../units/number-format.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
@@ -132,7 +133,7 @@ function policyPhrase({ policy, chosen_delays_s: chosen }: ComparedPolicy): stri
 
 function figuresText(comparison: Comparison, policy: ComparedPolicy): string {
   const cost = valueText(monthly(comparison, policy), moneyWithMargin);
-  const starts = valueText(figure(policy, "cold_starts_per_day"), amountWithMargin);
+  const starts = startsText(policy);
   const wait = valueText(figure(policy, "wait_mean_ms"), waitWithMargin);
   return `${cost} a month, ${starts} cold starts a day, requests wait ${wait} on average`;
 }
@@ -145,6 +146,12 @@ function changeText(comparison: Comparison, policy: ComparedPolicy): string {
 }
 
 type MarkOf = (policy: ComparedPolicy) => RowMark | undefined;
+
+function startsText(policy: ComparedPolicy): string {
+  const starts = figure(policy, "cold_starts_per_day");
+  return valueText(starts, (value, margin) => startsWithMargin(value, margin, starts.at_most_95));
+}
+
 const NO_FIGURE: ComparedFigure = { value: 0, difference: 0 };
 
 function figure({ figures }: ComparedPolicy, name: keyof OutcomeFigures): ComparedFigure {
@@ -180,7 +187,8 @@ function policyTable(comparison: Comparison, mark: MarkOf): PageTable {
     title: "Policies, compared with the current setting",
     columns: [
       { heading: "policy", cell: ({ policy }) => policy },
-      ...withDifference("cold starts a day", (one) => figure(one, "cold_starts_per_day"), amountWithMargin),
+      { heading: "cold starts a day", cell: startsText },
+      { heading: "vs. current", cell: (one) => differenceText(figure(one, "cold_starts_per_day")) },
       ...withDifference("active h a day", hoursADay, amountWithMargin),
       ...withDifference("$ a month", (one) => monthly(comparison, one), moneyWithMargin),
       { heading: "weighted cost", cell: (one) => differenceText(figure(one, "burden_s")) },

@@ -1,6 +1,7 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
 import type { Random } from "../../../kernel/random-port.ts";
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
+import { rarestPerDay } from "../../gap-curve/costs.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import { type DrawnOutcome, MARGIN_FIGURES, OutcomeMargins } from "../../held-out/outcome-margins.ts";
 import type { Question } from "../../input/question.ts";
@@ -45,6 +46,8 @@ export type ComparedFigure = {
   readonly difference_margin_95?: number;
   /** The same of the difference in percent; absent if the current setting has 0 on some days. */
   readonly difference_percent_margin_95?: number;
+  /** Of cold starts a day: the upper limit of 95 % confidence if there were none but can be some. */
+  readonly at_most_95?: number;
 };
 
 export type ComparedPolicy = {
@@ -134,7 +137,8 @@ export function* comparisonSteps(
   for (const name of names) {
     yield;
     const own = resultsOf(name);
-    policies.push(comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins));
+    const compared = comparedPolicy(name, { results: own, drawn: drawnOf(own) }, base, margins);
+    policies.push(withLimitOfRareStarts(compared, traffic.period));
   }
   return {
     question: questionSummary(question),
@@ -227,6 +231,13 @@ function dayMargins(
   });
 }
 
+function withLimitOfRareStarts(policy: ComparedPolicy, { startAt, endAt }: Period): ComparedPolicy {
+  const { cold_starts_per_day: starts } = policy.figures;
+  if (starts === null || starts.value > 0 || parsePolicy(policy.policy).delay === "never") return policy;
+  const cold_starts_per_day = { ...starts, at_most_95: rarestPerDay(endAt - startAt) };
+  return { ...policy, figures: { ...policy.figures, cold_starts_per_day } };
+}
+
 function delayOf(seconds: number): SuspendDelay {
   return seconds === Number.POSITIVE_INFINITY ? "never" : seconds;
 }
@@ -293,7 +304,7 @@ function comparisonLimits({ latency, costs }: Question, policies: readonly Polic
           ]),
       "The platform itself offers only fixed delays of at least 60 s, and never. Any other policy needs a program of your own that suspends and starts computes through the API. The effort for that is not counted.",
       "Clients that reconnect after a suspend or wait for responses, queries slowed by a cold cache, quotas, and start limits.",
-      `${sizeSentence(costs)} The bill counts from the end of each start.`,
+      `${sizeSentence(costs)} Active time and the bill count from the end of each start, as in \`whatif curve\`. There, starts take no time; here, they delay requests, so gaps are shorter and figures differ a little.`,
       AFTER_TRACE_END,
     ],
   };

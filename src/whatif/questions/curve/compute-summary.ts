@@ -50,6 +50,7 @@ export function computeSummaries(
   if (computes.length === 0) return {};
   const summaries = computes.map((reading) =>
     computeSummary(reading, costs, {
+      periodMs: curve.periodMs,
       startMs,
       longGaps,
       shrunkDelay: shrunk?.[reading.number],
@@ -86,7 +87,7 @@ function computeSummary(
     clairvoyant: bound,
   }: ComputeReading,
   fleetCosts: Costs,
-  { startMs, longGaps, shrunkDelay, withinWait }: ComputeContext,
+  { periodMs, startMs, longGaps, shrunkDelay, withinWait }: ComputeContext,
 ): ComputeSummary {
   const costs = { ...fleetCosts, cu, coldStartS };
   // Without the gaps, one request waits for each start.
@@ -95,7 +96,7 @@ function computeSummary(
       ? {}
       : { waitMs: waitMsAt(longGaps, number, delay) };
   const figures = (point: CurvePoint, waits = waitsAt(point.delay)) =>
-    pointFigures(point, costs, { startMs, arrivals, firstStarts: 1, ...waits });
+    pointFigures(point, costs, { periodMs, startMs, arrivals, firstStarts: 1, ...waits });
   const weightedCost = (point: Pick<CurvePoint, "activeMs" | "coldStarts">) =>
     weightedCostMs(point, costs.coldStartS) / SECOND;
   return {
@@ -116,6 +117,7 @@ function computeSummary(
 }
 
 type ComputeContext = {
+  readonly periodMs: number;
   /** Mean length of a start. */
   readonly startMs: number;
   readonly longGaps: LongGaps | undefined;

@@ -28,7 +28,7 @@ export function curveLimits(
       ...(isInstant(latency)
         ? []
         : [
-            "Figures with start latency come from replays, in which requests that arrive during a start wait until it ends.",
+            "Figures with start latency come from replays, in which requests that arrive during a start wait until it ends. Active time and the bill count from the end of each start, as in `whatif compare`.",
           ]),
       ...(hasClients
         ? [

@@ -23,6 +23,7 @@ import {
   plural,
   signed,
   spanText,
+  startsWithMargin,
 } from "../../units/number-format.ts";
 import { computeLimitLines, computeTables } from "./compute-page.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
@@ -54,7 +55,7 @@ export function delayLines({
 }: DelayFigures & { readonly with_clients?: SimulatedFigures }): string[] {
   const { margin_95: margins, cost_dollars_per_month: cost, cold_starts_per_day: starts } = figures;
   return [
-    `With ${delayPhrase(figures.delay_s)}: ${moneyWithMargin(cost, margins?.cost_dollars_per_month)} a month, ${amountWithMargin(starts, margins?.cold_starts_per_day)} cold starts a day.${figures.no_margins === null ? "" : ` No intervals: ${figures.no_margins}.`}`,
+    `With ${delayPhrase(figures.delay_s)}: ${moneyWithMargin(cost, margins?.cost_dollars_per_month)} a month, ${startsWithMargin(starts, margins?.cold_starts_per_day, figures.cold_starts_per_day_at_most_95)} cold starts a day.${figures.no_margins === null ? "" : ` No intervals: ${figures.no_margins}.`}`,
     `From ${periodText(figures.traffic)}: ${totalsText(figures)}.`,
     ...(simulated === undefined
       ? []
@@ -191,7 +192,11 @@ function delayTable(summary: CurveSummary): PageTable {
     title: "Delays",
     columns: [
       { heading: "delay", cell: ({ delay_s }) => rowName(delay_s) },
-      { heading: "cold starts a day", cell: ({ cold_starts_per_day }) => amount(cold_starts_per_day) },
+      {
+        heading: "cold starts a day",
+        cell: (figures) =>
+          startsWithMargin(figures.cold_starts_per_day, null, figures.cold_starts_per_day_at_most_95),
+      },
       { heading: "active h a day", cell: ({ active_s }) => amount(active_s / 3_600 / traffic.days) },
       { heading: "CU-hours a month", cell: ({ cu_hours }) => amount(perMonth(cu_hours, traffic.days * DAY)) },
       { heading: "$ a month", cell: (figures) => monthlyCost(figures, traffic) },

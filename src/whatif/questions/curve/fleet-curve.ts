@@ -55,8 +55,8 @@ export class FleetCurve {
 
   /** One start of mean length for each arrival at a suspended compute. */
   figures(point: ChosenPoint): PointFigures {
-    const { arrivals, firstStarts } = this.curve;
-    return pointFigures(point, this.costs, { startMs: this.startMs, arrivals, firstStarts });
+    const { arrivals, firstStarts, periodMs } = this.curve;
+    return pointFigures(point, this.costs, { periodMs, startMs: this.startMs, arrivals, firstStarts });
   }
 
   costPerMonth(delay: DelayChoice): number {
