@@ -11,13 +11,20 @@ import { sizeOf } from "../gap-curve/costs.ts";
 import { parsePolicy } from "../policies/parse-policy.ts";
 import { createReplay, type Replay } from "../replay/experiment.ts";
 import { emptyOutcomeByDay, mergeOutcome, type ReplayOutcome } from "../replay/replay-outcome.ts";
+import { addCompute, emptyStartsByCompute } from "../replay/starts-by-compute.ts";
 import { clearGaps, emptyGaps, GapReader, type Gaps, gapsOf, mergeGaps } from "../trace/gaps.ts";
 import type { Traffic } from "../trace/known-traffic.ts";
 import { meanLatencyMs } from "../units/mean-latency.ts";
 import { experimentSetting, type Question } from "./question.ts";
 
 /** One pass of a policy through the traffic. Plain values, so that it can be sent to a worker. */
-export type ReplayJob = { readonly policy: string; readonly question: Question; readonly seed: number };
+export type ReplayJob = {
+  readonly policy: string;
+  readonly question: Question;
+  readonly seed: number;
+  /** Whether the outcome also says how computes differ. */
+  readonly byCompute?: boolean;
+};
 
 /** A range of computes, under all requested policies. */
 export type ReplayWork = {
@@ -73,6 +80,8 @@ export function* replayComputes(
       gapsOfFleet,
     ),
   );
+  for (const [index, { outcome }] of replays.entries())
+    if (jobs[index]?.byCompute === true) outcome.byCompute = emptyStartsByCompute();
   const [first] = jobs;
   const startMs = first === undefined ? 0 : meanLatencyMs(first.question.latency);
   yield* replayPass(traffic, replays, { from, to, shard }, first?.question.deletedAt, startMs);
@@ -102,6 +111,10 @@ export function* replayPass(
       gaps ??= gapsOf(ownArrivals(), traffic.period, deletedAt?.[number], startMs);
       return gaps;
     };
+    const before = replays.map(({ outcome: { arrivals, coldStarts, firstStarts, waits, byCompute } }) => {
+      if (byCompute !== undefined) waits.takeRecent();
+      return { arrivals, coldStarts, firstStarts };
+    });
     for (const replay of replays) replay.begin(number, ownGaps, ownArrivals);
     const parts = traffic.arrivals(number);
     for (let part = parts.next(); part !== undefined; part = parts.next()) {
@@ -110,7 +123,14 @@ export function* replayPass(
         yield number - from;
       }
     }
-    for (const replay of replays) replay.end();
+    for (const [index, replay] of replays.entries()) {
+      replay.end();
+      const { outcome } = replay;
+      if (outcome.byCompute === undefined) continue;
+      const counted = before[index] as (typeof before)[number];
+      const name = traffic.computes[number] as string;
+      addCompute(outcome.byCompute, name, counted, outcome, outcome.waits.takeRecent());
+    }
     yield number + 1 - from;
   }
 }

@@ -9,6 +9,7 @@ import {
   type OutcomeDays,
   type OutcomeTotals,
 } from "./outcome-days.ts";
+import { emptyStartsByCompute, mergeStartsByCompute, type StartsByCompute } from "./starts-by-compute.ts";
 import { type PlainWaits, WaitHistogram } from "./wait-histogram.ts";
 
 /** The result of replaying one compute, or the sum over many. */
@@ -48,6 +49,8 @@ export type ReplayOutcome = {
   readonly activeByDay: Float64Array;
   /** The shortest and the longest delay that the policy has chosen in hindsight; undefined for other policies. */
   chosenDelays?: ChosenDelays | undefined;
+  /** Undefined where it is not needed. */
+  byCompute?: StartsByCompute | undefined;
   /** By UTC day, for margins; undefined where they are not needed. */
   readonly days?: OutcomeDays | undefined;
 };
@@ -100,6 +103,9 @@ export function mergeOutcome(into: ReplayOutcome, part: ReplayOutcome): void {
   for (const [day, activeMs] of part.activeByDay.entries())
     into.activeByDay[day] = (into.activeByDay[day] as number) + activeMs;
   if (into.days !== undefined && part.days !== undefined) addDays(into.days, part.days);
+  if (part.byCompute === undefined) return;
+  into.byCompute ??= emptyStartsByCompute();
+  mergeStartsByCompute(into.byCompute, part.byCompute);
 }
 
 export function addChosenDelays(into: ReplayOutcome, added: ChosenDelays | undefined): void {

@@ -22,6 +22,8 @@ export class WaitHistogram {
   #counts = new Float64Array(1_024);
   /** Longer waits, by the upper end of their bin. */
   readonly #longWaits = new Map<DurationMs, number>();
+  /** Waits since the last `takeRecent`; undefined before the first. */
+  #recent: DurationMs[] | undefined;
   /** Requests that waited for more than 0 ms. */
   waited = 0;
   sumMs = 0;
@@ -30,6 +32,7 @@ export class WaitHistogram {
   /** Adds a wait of whole milliseconds. */
   add(waitMs: DurationMs): void {
     if (waitMs <= 0) return;
+    this.#recent?.push(waitMs);
     if (waitMs > LONGEST_EXACT_MS) {
       this.#addLongWait(binOf(waitMs), 1);
     } else {
@@ -39,6 +42,13 @@ export class WaitHistogram {
     this.waited += 1;
     this.sumMs += waitMs;
     if (waitMs > this.longestMs) this.longestMs = waitMs;
+  }
+
+  /** The waits that were added since the last call. The first call gives none. */
+  takeRecent(): readonly DurationMs[] {
+    const recent = this.#recent ?? [];
+    this.#recent = [];
+    return recent;
   }
 
   static from({ waitsMs, counts, sumMs, longestMs }: PlainWaits): WaitHistogram {

@@ -28,6 +28,7 @@ import {
   waitWithMargin,
 } from "../../units/number-format.ts";
 import type { ComparedFigure, ComparedPolicy, Comparison } from "./comparison.ts";
+import { computeTables } from "./compute-tables.ts";
 
 export function comparisonPage(comparison: Comparison): ReportPage {
   const { traffic, question, policies } = comparison;
@@ -52,7 +53,12 @@ export function comparisonPage(comparison: Comparison): ReportPage {
       value: money(monthly(comparison, policy).value),
       note: `${monthNote(monthly(comparison, policy).margin_95)}, ${amount(figure(policy, "cold_starts_per_day").value)} cold starts a day`,
     })),
-    tables: [policyTable(comparison, mark), waitTable(comparison, mark), ...resumesTable(comparison, mark)],
+    tables: [
+      policyTable(comparison, mark),
+      waitTable(comparison, mark),
+      ...resumesTable(comparison, mark),
+      ...computeTables(comparison, mark),
+    ],
     limits: comparison.limits,
   };
 }

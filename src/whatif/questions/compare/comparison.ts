@@ -15,6 +15,12 @@ import { type OutcomeFigures, outcomeFigures } from "../../replay/figures.ts";
 import type { OutcomeDays } from "../../replay/outcome-days.ts";
 import type { ChosenDelays, ReplayOutcome } from "../../replay/replay-outcome.ts";
 import {
+  type ComputeDistribution,
+  distributionOf,
+  emptyStartsByCompute,
+  type StartsByCompute,
+} from "../../replay/starts-by-compute.ts";
+import {
   AFTER_TRACE_END,
   type CoveredTraffic,
   type TrafficSummary,
@@ -29,6 +35,7 @@ export type ReplicationResult = {
   readonly firstStarts: number;
   readonly activeByDay: readonly number[];
   readonly chosenDelays: ChosenDelays | undefined;
+  readonly byCompute: StartsByCompute | undefined;
 };
 
 /** The mean over the replications, and the difference to the current setting. */
@@ -64,6 +71,13 @@ export type ComparedPolicy = {
   readonly resumes: boolean;
   readonly replications: number;
   readonly figures: { readonly [Name in keyof OutcomeFigures]: ComparedFigure | null };
+  /** How the computes with requests differ, in the first replication. */
+  readonly over_computes: {
+    /** Of the requests of a compute, the percentage that starts it, the first request included. */
+    readonly cold_start_percent: ComputeDistribution;
+    /** Over all requests of a compute. */
+    readonly wait_p99_ms: ComputeDistribution;
+  };
   /** Of the first replication. */
   readonly active_s_by_day: readonly number[];
 };
@@ -101,6 +115,7 @@ export function comparisonJobs(
       policy,
       question,
       seed: replicationSeed(question.seed, index),
+      byCompute: index === 0,
     }));
   });
 }
@@ -162,6 +177,7 @@ export function replicationResult(
     firstStarts: outcome.firstStarts,
     activeByDay: [...outcome.activeByDay].map((ms) => ms / 1_000),
     chosenDelays: outcome.chosenDelays,
+    byCompute: outcome.byCompute,
   };
 }
 
@@ -178,6 +194,7 @@ function comparedPolicy(
 ): ComparedPolicy {
   const policy = parsePolicy(name);
   const [first] = own.results;
+  const byCompute = first?.byCompute ?? emptyStartsByCompute();
   const chosen = policy.knows === "hindsight" ? first?.chosenDelays : undefined;
   return {
     policy: name,
@@ -194,6 +211,10 @@ function comparedPolicy(
       current,
       margins,
     ) as ComparedPolicy["figures"],
+    over_computes: {
+      cold_start_percent: distributionOf(byCompute.coldPercents, byCompute.mostColdStarts),
+      wait_p99_ms: distributionOf(byCompute.waitsP99Ms, byCompute.longestWaits),
+    },
     active_s_by_day: first?.activeByDay ?? [],
   };
 }

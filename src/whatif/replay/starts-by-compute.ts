@@ -1,0 +1,74 @@
+import type { DurationMs } from "../../kernel/time.ts";
+import type { ReplayOutcome } from "./replay-outcome.ts";
+
+/** How the computes with requests differ, in plain values, so that a worker can return it. */
+export type StartsByCompute = {
+  /** Of the requests of each compute, the percentage that starts it, the first request included. In no order. */
+  readonly coldPercents: number[];
+  /** The 99th percentile of the wait over all requests of each compute. In no order. */
+  readonly waitsP99Ms: DurationMs[];
+  /** The highest of each, by value and then by name. */
+  mostColdStarts: readonly ComputeValue[];
+  longestWaits: readonly ComputeValue[];
+};
+
+export type ComputeValue = { readonly compute: string; readonly value: number };
+
+/** Computes that are named. */
+const MAX_NAMED = 5;
+const SHARE = 0.99;
+
+export function emptyStartsByCompute(): StartsByCompute {
+  return { coldPercents: [], waitsP99Ms: [], mostColdStarts: [], longestWaits: [] };
+}
+
+/** Adds what a replay counted since `before`; `waitsMs`: the waits above 0 since then. */
+export function addCompute(
+  into: StartsByCompute,
+  compute: string,
+  before: Pick<ReplayOutcome, "arrivals" | "coldStarts" | "firstStarts">,
+  after: Pick<ReplayOutcome, "arrivals" | "coldStarts" | "firstStarts">,
+  waitsMs: readonly DurationMs[],
+): void {
+  const requests = after.arrivals - before.arrivals;
+  if (requests === 0) return;
+  const starts = after.coldStarts + after.firstStarts - before.coldStarts - before.firstStarts;
+  const coldPercent = (starts / requests) * 100;
+  const longer = requests - Math.ceil(SHARE * requests);
+  const waitP99Ms = [...waitsMs].sort((a, b) => b - a)[longer] ?? 0;
+  mergeStartsByCompute(into, {
+    coldPercents: [coldPercent],
+    waitsP99Ms: [waitP99Ms],
+    mostColdStarts: [{ compute, value: coldPercent }],
+    longestWaits: [{ compute, value: waitP99Ms }],
+  });
+}
+
+export function mergeStartsByCompute(into: StartsByCompute, part: StartsByCompute): void {
+  for (const value of part.coldPercents) into.coldPercents.push(value);
+  for (const value of part.waitsP99Ms) into.waitsP99Ms.push(value);
+  into.mostColdStarts = highest([...into.mostColdStarts, ...part.mostColdStarts]);
+  into.longestWaits = highest([...into.longestWaits, ...part.longestWaits]);
+}
+
+/** Quartiles over the computes, and the computes with the highest values. */
+export type ComputeDistribution = {
+  readonly p25: number;
+  readonly p50: number;
+  readonly p75: number;
+  readonly highest: readonly ComputeValue[];
+};
+
+export function distributionOf(
+  values: readonly number[],
+  highest: readonly ComputeValue[],
+): ComputeDistribution {
+  const sorted = Float64Array.from(values).sort();
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  return { p25: at(0.25), p50: at(0.5), p75: at(0.75), highest };
+}
+
+function highest(values: readonly ComputeValue[]): readonly ComputeValue[] {
+  const sorted = [...values].sort((a, b) => b.value - a.value || (a.compute < b.compute ? -1 : 1));
+  return sorted.slice(0, MAX_NAMED);
+}
