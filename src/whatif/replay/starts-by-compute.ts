@@ -1,5 +1,5 @@
 import type { DurationMs } from "../../kernel/time.ts";
-import type { ReplayOutcome } from "./replay-outcome.ts";
+import type { OutcomeTotals } from "./outcome-days.ts";
 
 /** How the computes with requests differ, in plain values, so that a worker can return it. */
 export type StartsByCompute = {
@@ -26,8 +26,8 @@ export function emptyStartsByCompute(): StartsByCompute {
 export function addCompute(
   into: StartsByCompute,
   compute: string,
-  before: Pick<ReplayOutcome, "arrivals" | "coldStarts" | "firstStarts">,
-  after: Pick<ReplayOutcome, "arrivals" | "coldStarts" | "firstStarts">,
+  before: Pick<OutcomeTotals, "arrivals" | "coldStarts" | "firstStarts">,
+  after: Pick<OutcomeTotals, "arrivals" | "coldStarts" | "firstStarts">,
   waitsMs: readonly DurationMs[],
 ): void {
   const requests = after.arrivals - before.arrivals;
