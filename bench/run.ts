@@ -3,6 +3,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { advancePause } from "./benchmarks/advance-pause.ts";
 import { cell } from "./benchmarks/cell.ts";
 import { curves } from "./benchmarks/curves.ts";
+import { decisions } from "./benchmarks/decisions.ts";
 import { durableWrites } from "./benchmarks/durable-writes.ts";
 import { fleet } from "./benchmarks/fleet.ts";
 import { fork } from "./benchmarks/fork.ts";
@@ -50,6 +51,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   postgres,
   whatifKernels,
   whatifFiles,
+  decisions,
   peers,
   curves,
 ];

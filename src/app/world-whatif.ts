@@ -83,12 +83,8 @@ export const answerWhatIf: AskWhatIf = async (world, input) => {
       ? replayComputes(traffic, all, randomFrom)
       : replayByCompute(traffic, all, randomFrom, byCompute);
   const outcomes = await finished(work, STEPS_PER_YIELD);
-  const comparison = await finished(
-    comparisonSteps(traffic, question, jobs, outcomes, randomFrom(question.seed)),
-    1,
-  );
-  const listed =
-    byCompute === undefined ? undefined : await finished(byCompute.listed(randomFrom(question.seed)), 1);
+  const comparison = await finished(comparisonSteps(traffic, question, jobs, outcomes), 1);
+  const listed = byCompute === undefined ? undefined : await finished(byCompute.listed(), 1);
   const compared = comparison.policies.map((one) =>
     listed === undefined ? one : { ...one, by_compute: listed.get(one.policy) ?? [] },
   );

@@ -182,8 +182,8 @@ test("a worth in dollars excludes a wait worth, and a wrong one names the accept
 test("delays are chosen on the training days and judged on the test days; a split without days is an error", async () => {
   const trace = await createShopTrace();
   const { held_out } = await runWhatif(["curve", trace]);
-  expect(held_out.train).toMatchObject({ from: "2026-01-05T00:00:00.000Z", days: 6 });
-  expect(held_out.test).toMatchObject({ to: "2026-01-13T00:00:00.000Z", days: 2 });
+  expect(held_out.train).toMatchObject({ from: "2026-01-05T00:00:00.000Z", days: 5 });
+  expect(held_out.test).toMatchObject({ to: "2026-01-13T00:00:00.000Z", days: 3 });
   expect(held_out.choices.map(({ choice }: any) => choice)).toEqual([
     "current",
     "fleet",

@@ -38,7 +38,7 @@ test("margins do not depend on the order of the computes", async () => {
       const marginsOf = (ordered: readonly ComputeTrace[]) => {
         const trace: Trace = { period: PERIOD, computes: ordered };
         const costs = { cu: 0.25, pricePerCuHour: 0.16, coldStartS: 300 };
-        const margins = new DayMargins(longGapsOf(trace, 500), PERIOD, costs, () => 300, randomFrom(1));
+        const margins = new DayMargins(longGapsOf(trace, 500), PERIOD, costs, () => 300);
         return [margins.figures(300), margins.change(60, 300), margins.figures("never")];
       };
       expect(marginsOf(order.map((number) => computes[number] as ComputeTrace))).toEqual(marginsOf(computes));

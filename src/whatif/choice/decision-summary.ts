@@ -6,11 +6,13 @@ import { namedMargins } from "../held-out/named-margins.ts";
 import { worthSummary } from "../input/question-summary.ts";
 import type { AssumedWorth } from "../page/page-text.ts";
 import type { PointFigures } from "../replay/figures.ts";
+import { changeText, type TrafficChangeSummary } from "../units/traffic-change.ts";
 import {
   type BreakEven,
   breakEvens,
   chosenDelays,
   type DelayRange,
+  isWithin,
   type Objective,
   plateauOf,
   tooLittleReasons,
@@ -18,12 +20,19 @@ import {
 
 /** The part of the JSON of `whatif curve` that names a delay and what would change it. */
 export type DecisionSummary = {
-  /** The balanced option; null if no delay meets the limits, or if the traffic is too little to say. */
+  /**
+   * The balanced option, or the current delay if the balanced one is hardly better, and perhaps only by chance. Null if
+   * no delay meets the limits, or if the traffic is too little or changes too much to say.
+   */
   readonly recommended_delay_s: SuspendDelay | null;
+  /** Of the weighted cost, if the current delay is recommended because the gain is this small; otherwise null. */
+  readonly within_noise: { readonly gain_percent: number; readonly margin_95: number } | null;
   /** Why there is no recommendation; empty if there is one. */
   readonly too_little: readonly string[];
   /** Why there are no margins; null if there are. */
   readonly no_margins: string | null;
+  /** What the record is too short to know about other days; null if it is long enough, or without margins. */
+  readonly margins_assume: string | null;
   /** Why there are no margins of other computes; null if there are, or if there are none at all. */
   readonly no_compute_margins: string | null;
   readonly current: OptionFigures;
@@ -88,22 +97,32 @@ export type DecisionInput = {
   waitP99Ms(delay: DelayChoice): number | undefined;
   /** Of the figures, or why there are none. */
   readonly margins: Margins | { readonly missing: string };
+  /** Null if the traffic stays as it was. */
+  readonly trafficChange: TrafficChangeSummary | null;
 };
 
-type Margins = Pick<DayMargins, "missingComputes" | "figures" | "change">;
+type Margins = Pick<DayMargins, "missingComputes" | "unknownDays" | "figures" | "change">;
 
 export function decisionSummary(input: DecisionInput): DecisionSummary {
   const { objective, range, currentDelay } = input;
   const { curve } = objective;
-  const too_little = tooLittleReasons(curve.periodMs, input.figuresAt(SHORTEST_DELAY_S).cold_starts);
+  const too_little = [
+    ...tooLittleReasons(curve.periodMs, input.figuresAt(SHORTEST_DELAY_S).cold_starts),
+    ...(input.trafficChange !== null
+      ? [`${changeText("traffic", input.trafficChange)}, and a delay that was best before may not be later`]
+      : []),
+  ];
   const no_margins = "missing" in input.margins ? input.margins.missing : null;
+  const margins_assume = "missing" in input.margins ? null : input.margins.unknownDays;
   const no_compute_margins = "missing" in input.margins ? null : (input.margins.missingComputes ?? null);
   const current = optionFigures(input, currentDelay);
   if (range === undefined)
     return {
       recommended_delay_s: null,
+      within_noise: null,
       too_little,
       no_margins,
+      margins_assume,
       no_compute_margins,
       current,
       options: [],
@@ -118,10 +137,14 @@ export function decisionSummary(input: DecisionInput): DecisionSummary {
     ["fewest_cold_starts", fewestColdStarts],
   ] as const;
   const { below, above } = breakEvens(objective, range);
+  const within_noise = noiseOf(input, range, balanced);
+  const best = within_noise === null ? balanced : (currentDelay as SuspendDelay);
   return {
-    recommended_delay_s: too_little.length === 0 ? balanced : null,
+    recommended_delay_s: too_little.length === 0 ? best : null,
+    within_noise,
     too_little,
     no_margins,
+    margins_assume,
     no_compute_margins,
     current,
     options: named.map(([name, delay]) => delayOption(name, input, optionFigures(input, delay), current)),
@@ -132,6 +155,24 @@ export function decisionSummary(input: DecisionInput): DecisionSummary {
       above: above === undefined ? null : breakEvenSummary(input, above),
     },
   };
+}
+
+/** A larger gain is the best guess, however wide its interval. */
+const MIN_GAIN_PERCENT = 2;
+
+/** Null if the balanced delay is better than chance explains, or clearly enough, or if there is no choice. */
+function noiseOf(
+  { currentDelay, figuresAt, margins }: DecisionInput,
+  range: DelayRange,
+  balanced: SuspendDelay,
+): DecisionSummary["within_noise"] {
+  if ("missing" in margins || currentDelay === "own" || currentDelay === balanced) return null;
+  if (!isWithin(range, currentDelay)) return null;
+  const margin = margins.change(balanced, currentDelay).days.weighted_cost_percent;
+  const current = figuresAt(currentDelay).burden_s;
+  if (margin === null || current === 0) return null;
+  const gain = (1 - figuresAt(balanced).burden_s / current) * 100;
+  return gain > margin || gain >= MIN_GAIN_PERCENT ? null : { gain_percent: gain, margin_95: margin };
 }
 
 function optionFigures(

@@ -29,9 +29,8 @@ const OPTION_TITLES: Readonly<Record<OptionName, string>> = {
 export function decisionLines(decision: DecisionSummary, question: QuestionSummary): string[] {
   const { options, current, too_little } = decision;
   return [
-    ...(too_little.length === 0
-      ? []
-      : [`No recommendation, the traffic is too little: ${too_little.join("; ")}.`]),
+    ...(too_little.length === 0 ? [] : [`No recommendation: ${too_little.join("; ")}.`]),
+    ...noiseLines(decision),
     ...options.map((option, index) => {
       const same = options.slice(0, index).find(({ delay_s }) => delay_s === option.delay_s);
       return same === undefined
@@ -44,9 +43,24 @@ export function decisionLines(decision: DecisionSummary, question: QuestionSumma
   ];
 }
 
-function marginLines({ no_margins, no_compute_margins, options, current }: DecisionSummary): string[] {
+function noiseLines({ within_noise, too_little, current }: DecisionSummary): string[] {
+  if (within_noise === null || too_little.length > 0) return [];
+  const gain = percentWithMargin(-within_noise.gain_percent, within_noise.margin_95);
+  return [
+    `Keep ${delayText(current.delay_s)}: the balanced delay changes the weighted cost by ${gain}, which may be chance.`,
+  ];
+}
+
+function marginLines({
+  no_margins,
+  margins_assume,
+  no_compute_margins,
+  options,
+  current,
+}: DecisionSummary): string[] {
   if (no_margins !== null) return [`No intervals: ${no_margins}.`];
-  const text = "± is half the width of a 95 % interval, for these computes on other days.";
+  const assumed = margins_assume === null ? "" : ` ${margins_assume}.`;
+  const text = `± is half the width of a 95 % interval, for these computes on other days.${assumed}`;
   if (no_compute_margins !== null)
     return [`${text} Nothing is said about other computes: ${no_compute_margins}.`];
   const { margin_95_other_computes: others, delay_s } = options[0] ?? current;

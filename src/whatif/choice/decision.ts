@@ -24,6 +24,10 @@ export type DelayRange = { readonly shortest: SuspendDelay; readonly longest: Su
 
 export const ALL_DELAYS: DelayRange = { shortest: SHORTEST_DELAY_S, longest: "never" };
 
+export function isWithin({ shortest, longest }: DelayRange, delay: SuspendDelay): boolean {
+  return lengthOf(delay) >= lengthOf(shortest) && lengthOf(delay) <= lengthOf(longest);
+}
+
 export type ChosenDelays = {
   readonly cheapest: SuspendDelay;
   /** The lowest weighted cost. */

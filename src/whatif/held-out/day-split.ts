@@ -2,7 +2,7 @@ import { dayStart } from "../../kernel/calendar.ts";
 import { DAY, type SimTime } from "../../kernel/time.ts";
 import { parseInstant } from "../../traffic/recorded/rows/instant.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
-import { recordedDays } from "../units/bootstrap.ts";
+import { daysByKind, recordedDays } from "../units/bootstrap.ts";
 
 /** Days are numbered from the first UTC day of the period, as in `LongGaps`. */
 export type DaySplit = {
@@ -17,7 +17,11 @@ export type SplitInput = { readonly train?: DaySpan | undefined; readonly test?:
 
 /** Cross-validation leaves out one of them. */
 const MIN_TRAINING_DAYS = 2;
-const DEFAULT_TEST: DaySpan = { share: 1 / 3 };
+const WEEK_DAYS = 7;
+/** With fewer whole weeks, the days for the test are taken from each kind of day. */
+const MIN_WEEKS = 3;
+/** Of the weeks, or of the days of each kind. */
+const TEST_SHARE = 1 / 3;
 
 export const SPAN_RULE =
   "must be a number of days such as 7d, a share such as 30%, or a date such as 2026-01-22";
@@ -34,13 +38,15 @@ export function parseDaySpan(text: string): DaySpan | undefined {
 }
 
 /**
- * The last days are for the test, by default the last third; those before them for the training, by default
- * all. Throws a RangeError if too few days remain.
+ * The last days are for the test; those before them for the training, by default all. Workdays are no test of a
+ * delay that was chosen on weekends, so the default for the test is whole weeks, or days of each kind. Throws a
+ * RangeError if too few days remain.
  */
-export function splitDays(period: Period, { train, test = DEFAULT_TEST }: SplitInput): DaySplit {
-  const days = wholeDays(period);
-  const tested = lastDays(period, days, test);
-  const before = days.slice(0, days.length - tested.length);
+export function splitDays(period: Period, { train, test }: SplitInput): DaySplit {
+  const all = wholeDays(period);
+  const { days, tested } =
+    test === undefined ? matchedDays(period, all) : { days: all, tested: lastDays(period, all, test) };
+  const before = days.filter((day) => !tested.includes(day));
   const trained = train === undefined ? before : lastDays(period, before, train, days.length);
   if (tested.length === 0)
     throw new RangeError(`no whole day (UTC) remains for --test, of ${days.length} in the trace`);
@@ -55,6 +61,25 @@ export function splitDays(period: Period, { train, test = DEFAULT_TEST }: SplitI
 export function wholeDays(period: Period): readonly number[] {
   const firstDay = dayStart(period.startAt);
   return recordedDays(period).map((day) => (day - firstDay) / DAY);
+}
+
+/**
+ * The last third of whole weeks; with fewer than three, the last third of the workdays and of the weekend days. A
+ * kind with a single day is left out.
+ */
+function matchedDays(
+  period: Period,
+  all: readonly number[],
+): { readonly days: readonly number[]; readonly tested: readonly number[] } {
+  const weeks = Math.floor(all.length / WEEK_DAYS);
+  if (weeks >= MIN_WEEKS)
+    return { days: all, tested: all.slice(all.length - WEEK_DAYS * Math.floor(weeks * TEST_SHARE)) };
+  const kinds = daysByKind(all.map((day) => dayStart(period.startAt) + day * DAY))
+    .map((kind) => kind.map((at) => (at - dayStart(period.startAt)) / DAY))
+    .filter(({ length }) => length > 1);
+  const ascending = (days: readonly number[]) => [...days].sort((a, b) => a - b);
+  const tested = kinds.flatMap((kind) => kind.slice(-Math.max(1, Math.floor(kind.length * TEST_SHARE))));
+  return { days: ascending(kinds.flat()), tested: ascending(tested) };
 }
 
 function lastDays(

@@ -1,13 +1,17 @@
-import type { Random } from "../../kernel/random-port.ts";
+import { dayStart } from "../../kernel/calendar.ts";
+import { DAY } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import type { Costs } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import { SHORTEST_DELAY_S } from "../gap-curve/optimum.ts";
 import { dayCount, type LongGaps, MAX_DAYS, MAX_LONG_GAPS } from "../trace/long-gaps.ts";
-import { DayDraws, noDrawsReason } from "./day-draws.ts";
+import { silenceReason } from "../units/silent-days.ts";
+import { changeOf, type TrafficChange } from "../units/traffic-change.ts";
 import { type SplitInput, splitDays, wholeDays } from "./day-split.ts";
+import { sumOfGroups } from "./day-totals.ts";
 import { heldOut, shrunkDelays } from "./held-out.ts";
 import { type HeldOutSummary, heldOutSummary } from "./held-out-summary.ts";
+import { LeftOutDays, noMarginsReason } from "./left-out-days.ts";
 import { DayMargins } from "./margins.ts";
 
 export type StatisticsInput = {
@@ -18,39 +22,49 @@ export type StatisticsInput = {
   readonly costs: Costs;
   readonly currentDelay: DelayChoice;
   readonly delayOf: (delay: DelayChoice, compute: number) => SuspendDelay;
-  readonly random: Random;
 };
 
 /** What the days of a trace say about other days. */
 export class DayStatistics {
   readonly #input: StatisticsInput;
+  /** How the traffic of these days changes; undefined if it does not, or if that is unknown. */
+  readonly change: TrafficChange | undefined;
+  readonly #silence: string | undefined;
 
   constructor(input: StatisticsInput) {
     this.#input = input;
+    const { gaps, period } = input;
+    if (gaps === undefined || tooManyDays(period) !== undefined) return;
+    const days = wholeDays(period);
+    const instants = days.map((day) => dayStart(period.startAt) + day * DAY);
+    const requests = sumOfGroups(gaps.requests, gaps.days);
+    const ofDays = days.map((day) => requests[day] as number);
+    this.#silence = silenceReason(instants, ofDays);
+    this.change = this.#silence === undefined ? changeOf(instants, ofDays) : undefined;
   }
 
   /** Margins of figures, or why there are none. */
   margins(): DayMargins | { readonly missing: string } {
-    const { gaps, period, costs, delayOf, random } = this.#input;
-    const missing = this.#missing() ?? noDrawsReason(period);
+    const { gaps, period, costs, delayOf } = this.#input;
+    const missing = this.#missing() ?? this.#silence ?? noMarginsReason(period);
     if (missing !== undefined || gaps === undefined) return { missing: missing ?? TOO_MANY };
-    return new DayMargins(gaps, period, costs, delayOf, random);
+    return new DayMargins(gaps, period, costs, delayOf, this.change);
   }
 
   /** Throws a RangeError if a given split leaves too few days. */
   heldOut(split: SplitInput): HeldOutSummary {
     const { gaps, period, costs, currentDelay, delayOf } = this.#input;
-    const missing = this.#missing();
+    const missing = this.#missing() ?? this.#silence;
     if (missing !== undefined || gaps === undefined) return { missing: missing ?? TOO_MANY };
     const isGiven = split.train !== undefined || split.test !== undefined;
     try {
       const days = splitDays(period, split);
-      const draws =
-        noDrawsReason(period, days.test) === undefined
-          ? new DayDraws(period, this.#input.random, days.test)
+      const leftOut =
+        noMarginsReason(period, days.test) === undefined
+          ? new LeftOutDays(period, { judgedDays: days.test.length, change: this.change })
           : undefined;
       const delayNow = (compute: number) => delayOf(currentDelay, compute);
-      const input = { gaps, costs, currentDelay: delayNow, draws };
+      const input = { gaps, costs, currentDelay: delayNow, leftOut };
       return heldOutSummary(heldOut(input, days), days, period, costs, currentDelay);
     } catch (error) {
       if (error instanceof RangeError && !isGiven) return { missing: error.message };

@@ -40,7 +40,7 @@ export function heldOutTables(summary: HeldOutSummary): PageTable[] {
   return [
     pageTable({
       name: "held-out",
-      title: `Chosen on ${train.days} days, judged on the next ${test.days}`,
+      title: `Chosen on ${train.days} days, judged on ${test.days} others`,
       columns: [
         { heading: "choice", cell: ({ choice }) => TITLES[choice] },
         { heading: "delay", cell: ({ delay_s }) => delayText(delay_s) },

@@ -87,23 +87,23 @@ export function heldOutSummary(
 
 /** The difference to the current setting on the same days. */
 function choiceMargins(
-  { drawn }: TrainAndTest,
-  { current, draws }: HeldOut,
+  { samples: own }: TrainAndTest,
+  { current, leftOut }: HeldOut,
   costs: Costs,
 ): ChoiceFigures | null {
-  if (draws === undefined || drawn === undefined) return null;
-  const samples = drawn.map((figures, index) =>
-    choiceFigures(figures, current.drawn?.[index] as PeriodFigures, costs),
+  if (leftOut === undefined || own === undefined) return null;
+  const samples = own.map((figures, index) =>
+    choiceFigures(figures, current.samples?.[index] as PeriodFigures, costs),
   );
   const percent = (name: "gain_percent" | "cost_percent") => {
     const values = samples.map((figures) => figures[name]).filter((value) => value !== null);
-    return values.length < samples.length ? null : draws.margin(values);
+    return values.length < samples.length ? null : leftOut.margin(values);
   };
   return {
     gain_percent: percent("gain_percent"),
-    cost_dollars_per_month: draws.margin(samples.map((figures) => figures.cost_dollars_per_month)),
+    cost_dollars_per_month: leftOut.margin(samples.map((figures) => figures.cost_dollars_per_month)),
     cost_percent: percent("cost_percent"),
-    cold_starts_per_day: draws.margin(samples.map((figures) => figures.cold_starts_per_day)),
+    cold_starts_per_day: leftOut.margin(samples.map((figures) => figures.cold_starts_per_day)),
   };
 }
 

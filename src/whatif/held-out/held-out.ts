@@ -1,11 +1,11 @@
-import { SECOND } from "../../kernel/time.ts";
+import { SECOND, type SimTime } from "../../kernel/time.ts";
 import { type Costs, sizeOf } from "../gap-curve/costs.ts";
 import type { SuspendDelay } from "../gap-curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
-import type { DayDraws } from "./day-draws.ts";
 import type { DaySplit } from "./day-split.ts";
 import { type DayTotals, dayTotals, sumOfDays } from "./day-totals.ts";
 import { type ComputeCosts, FleetGapMemory, fleetGapsOfDays } from "./fleet-gaps.ts";
+import { kindsOfDays, type LeftOutDays } from "./left-out-days.ts";
 import { crossValidated, dayMask, delaysByPseudoGaps, foldOfDay } from "./shrinkage.ts";
 import { SortedGaps } from "./sorted-gaps.ts";
 
@@ -14,8 +14,8 @@ export type HeldOutInput = {
   /** With what a cold start of this traffic is worth. */
   readonly costs: Costs;
   readonly currentDelay: (compute: number) => SuspendDelay;
-  /** Of the test days; undefined if they are too few. */
-  readonly draws?: DayDraws | undefined;
+  /** Undefined if the test days are too few for margins. */
+  readonly leftOut?: LeftOutDays | undefined;
 };
 
 export type HeldOut = {
@@ -28,14 +28,14 @@ export type HeldOut = {
   /** Each compute has a delay of its own, shrunk towards that of the fleet. */
   readonly shrunk: TrainAndTest;
   readonly current: TrainAndTest;
-  readonly draws: DayDraws | undefined;
+  readonly leftOut: LeftOutDays | undefined;
 };
 
 export type TrainAndTest = {
   readonly train: PeriodFigures;
   readonly test: PeriodFigures;
-  /** The test figures with drawn test days, one for each draw; undefined if these are too few. */
-  readonly drawn: readonly PeriodFigures[] | undefined;
+  /** The samples of `LeftOutDays`, of all days; undefined if the test days are too few. */
+  readonly samples: readonly PeriodFigures[] | undefined;
 };
 
 /** Per day. */
@@ -51,10 +51,11 @@ export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut
   const chosen = trainedDelays(input, train);
   const judged = (delayOf: (compute: number) => SuspendDelay): TrainAndTest => {
     const totals = dayTotals(gaps, delayOf, (compute) => sizeOf(input.costs, compute));
+    const figures = (days: readonly number[]) => periodFigures(totals, gaps.firstDay, days, input.costs);
     return {
-      train: periodFigures(totals, train, input.costs),
-      test: periodFigures(totals, test, input.costs),
-      drawn: input.draws?.samples((days) => periodFigures(totals, days, input.costs)),
+      train: figures(train),
+      test: figures(test),
+      samples: input.leftOut?.samples(figures),
     };
   };
   const judgedOwn = (delays: readonly SuspendDelay[]) => judged((compute) => delays[compute] as SuspendDelay);
@@ -65,7 +66,7 @@ export function heldOut(input: HeldOutInput, { train, test }: DaySplit): HeldOut
     perCompute: judgedOwn(chosen.perCompute),
     shrunk: judgedOwn(chosen.shrunk),
     current: judged(input.currentDelay),
-    draws: input.draws,
+    leftOut: input.leftOut,
   };
 }
 
@@ -127,8 +128,17 @@ function computeCosts(costs: Costs): ComputeCosts {
   };
 }
 
-export function periodFigures(totals: DayTotals, days: readonly number[], costs: Costs): PeriodFigures {
-  const perDay = (values: Float64Array) => sumOfDays(values, days) / days.length;
+/**
+ * Of the mean day of a week: workdays and weekend days count as they do in a week, however many of each are given.
+ * `firstDay`: the one that days are numbered from.
+ */
+export function periodFigures(
+  totals: DayTotals,
+  firstDay: SimTime,
+  days: readonly number[],
+  costs: Costs,
+): PeriodFigures {
+  const perDay = (values: Float64Array) => meanOfWeek(values, kindsOfDays(firstDay, days));
   const isSized = typeof costs.cu !== "number";
   const coldStarts = isSized && costs.dollars === undefined ? totals.cuColdStarts : totals.coldStarts;
   return {
@@ -137,4 +147,18 @@ export function periodFigures(totals: DayTotals, days: readonly number[], costs:
     cuMs: perDay(totals.cuMs),
     coldStarts: perDay(totals.coldStarts),
   };
+}
+
+/** Workdays and weekend days of a week. */
+const DAYS_OF_WEEK = [5, 2] as const;
+
+function meanOfWeek(values: Float64Array, kinds: readonly (readonly number[])[]): number {
+  let [sum, weights] = [0, 0];
+  for (const [kind, days] of kinds.entries()) {
+    if (days.length === 0) continue;
+    const weight = DAYS_OF_WEEK[kind] as number;
+    sum += (weight * sumOfDays(values, days)) / days.length;
+    weights += weight;
+  }
+  return sum / weights;
 }

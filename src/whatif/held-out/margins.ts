@@ -1,13 +1,13 @@
-import type { Random } from "../../kernel/random-port.ts";
 import { DAY, HOUR, SECOND } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import { type Costs, perMonth, sizeOf } from "../gap-curve/costs.ts";
 import type { DelayChoice, SuspendDelay } from "../gap-curve/curve.ts";
 import type { LongGaps } from "../trace/long-gaps.ts";
 import { plural } from "../units/number-format.ts";
+import type { TrafficChange } from "../units/traffic-change.ts";
 import { ComputeSpread, MIN_COMPUTES } from "./compute-spread.ts";
-import { DayDraws } from "./day-draws.ts";
 import { cellTotals, sumOfDays, sumOfGroups } from "./day-totals.ts";
+import { LeftOutDays } from "./left-out-days.ts";
 
 /** Half the width of a 95 % interval of each figure. */
 export type FigureMargins = {
@@ -31,32 +31,32 @@ export const PERFECT_FORESIGHT = "perfect-foresight";
 /** One delay, the current ones, a delay for each compute, or the lower bound. */
 export type MarginChoice = DelayChoice | typeof PERFECT_FORESIGHT | ((compute: number) => SuspendDelay);
 
-/** Margins of what a fleet costs and how it waits, by a bootstrap over days and the spread of the computes. */
+/** Margins of what a fleet costs and how it waits, by a jackknife over days and the spread of the computes. */
 export class DayMargins {
   readonly #gaps: LongGaps;
   readonly #costs: Costs;
   readonly #days: readonly number[];
-  readonly #draws: DayDraws;
+  readonly #leftOut: LeftOutDays;
   /** Undefined if there are too few computes. */
   readonly #spread: ComputeSpread | undefined;
   readonly #delayOf: (delay: DelayChoice, compute: number) => SuspendDelay;
   readonly #requests: Float64Array;
   readonly #sampled = new Map<MarginChoice, SampledChoice>();
 
-  /** Requires that `noDrawsReason` gives none. */
+  /** Requires that `noMarginsReason` gives none. */
   constructor(
     gaps: LongGaps,
     period: Period,
     costs: Costs,
     delayOf: (delay: DelayChoice, compute: number) => SuspendDelay,
-    random: Random,
+    change?: TrafficChange,
   ) {
     this.#gaps = gaps;
     this.#costs = costs;
     this.#delayOf = delayOf;
-    this.#draws = new DayDraws(period, random);
-    this.#days = this.#draws.kinds.flat();
-    this.#spread = gaps.computes < MIN_COMPUTES ? undefined : new ComputeSpread(gaps, this.#draws.kinds);
+    this.#leftOut = new LeftOutDays(period, { change });
+    this.#days = this.#leftOut.kinds.flat();
+    this.#spread = gaps.computes < MIN_COMPUTES ? undefined : new ComputeSpread(gaps, this.#leftOut.kinds);
     this.#requests = sumOfGroups(gaps.requests, gaps.days);
   }
 
@@ -64,6 +64,11 @@ export class DayMargins {
   get missingComputes(): string | undefined {
     if (this.#spread !== undefined) return undefined;
     return `${plural(this.#gaps.computes, "compute")}, and ${MIN_COMPUTES} are needed to say how computes differ`;
+  }
+
+  /** What the record is too short to know about other days; null if it is long enough. */
+  get unknownDays(): string | null {
+    return this.#leftOut.unknown;
   }
 
   figures(choice: MarginChoice): MarginsOf<FigureMargins> {
@@ -94,13 +99,13 @@ export class DayMargins {
     return { days: withPercent("days"), all: withPercent("all") };
   }
 
-  /** Of what each cold start costs that the first choice avoids; undefined if it avoids none on some days. */
+  /** Of what each cold start costs that the first choice avoids; undefined if it may avoid none on other days. */
   perAvoidedStart(choice: MarginChoice, base: MarginChoice): MarginsOf<number> | undefined {
     const [to, from] = [this.#of(choice), this.#of(base)];
     const between = (a: SampledChoice, b: SampledChoice, name: "cost" | "starts") =>
       paired(a.samples[name], b.samples[name], (own, other) => own - other);
     const avoided = between(from, to, "starts").map((starts) => starts * (MONTH_HOURS / DAY_HOURS));
-    if (avoided.some((starts) => starts <= 0)) return undefined;
+    if (this.#leftOut.margin(avoided) >= (avoided[0] as number)) return undefined;
     const samples = paired(between(to, from, "cost"), avoided, (dollars, starts) => dollars / starts);
     const influence = this.#ratioInfluence(
       paired(to.influences.cost, from.influences.cost, (own, other) => own - other),
@@ -155,7 +160,7 @@ export class DayMargins {
   }
 
   #both(samples: Float64Array, influence: Float64Array): MarginsOf<number> {
-    const days = this.#draws.margin(samples);
+    const days = this.#leftOut.margin(samples);
     return { days, all: Math.hypot(days, this.#spread?.margin(influence) ?? 0) };
   }
 
@@ -176,9 +181,13 @@ export class DayMargins {
     const weighted = weightedCells(cells, costs);
     const dollarsPerCuMs = perMonth(costs.pricePerCuHour / HOUR, this.#days.length * DAY);
     const byDay = (values: Float64Array) => sumOfGroups(values, this.#gaps.days);
+    /** `factor`: for the sum over all days. */
     const meansOf = (values: Float64Array, factor: number) => {
       const sums = byDay(values);
-      return Float64Array.from(this.#draws.samples((days) => sumOfDays(sums, days) * factor));
+      const ofMean = factor * this.#days.length;
+      return Float64Array.from(
+        this.#leftOut.samples((days) => (sumOfDays(sums, days) / days.length) * ofMean),
+      );
     };
     const waits = byDay(cells.waitMs);
     const perDay = 1 / this.#days.length;
@@ -188,7 +197,7 @@ export class DayMargins {
         starts: meansOf(cells.coldStarts, perDay),
         weighted: meansOf(weighted, perDay),
         wait: Float64Array.from(
-          this.#draws.samples((days) => {
+          this.#leftOut.samples((days) => {
             const requests = sumOfDays(this.#requests, days);
             return requests === 0 ? 0 : sumOfDays(waits, days) / requests;
           }),
@@ -210,7 +219,7 @@ const MONTH_HOURS = 730;
 const DAY_HOURS = 24;
 
 type FigureName = "cost" | "starts" | "wait";
-/** The value of each figure for each draw of days. */
+/** Of each figure, as `LeftOutDays` has them. */
 type Samples = Readonly<Record<FigureName | "weighted", Float64Array>>;
 /** What each group of computes adds to each figure on each day. */
 type Influences = Readonly<Record<FigureName | "weighted", Float64Array>>;

@@ -1,11 +1,10 @@
-import type { Random } from "../../kernel/random-port.ts";
 import { DAY, type DurationMs } from "../../kernel/time.ts";
 import type { Period } from "../../traffic/recorded/trace/trace.ts";
 import type { Costs } from "../gap-curve/costs.ts";
 import { type TotalFigures, totalFigures } from "../replay/figures.ts";
 import { meanDays, type OutcomeDays, totalsOfDays } from "../replay/outcome-days.ts";
-import { DayDraws, noDrawsReason } from "./day-draws.ts";
 import { tooManyDays } from "./day-statistics.ts";
+import { LeftOutDays, noMarginsReason } from "./left-out-days.ts";
 
 export const MARGIN_FIGURES = [
   "cold_starts",
@@ -20,7 +19,7 @@ export const MARGIN_FIGURES = [
 
 type FigureName = (typeof MARGIN_FIGURES)[number];
 
-/** A figure for each draw of days. */
+/** Of each figure, as `LeftOutDays` has them. */
 export type DrawnOutcome = { readonly [Name in FigureName]: Float64Array };
 
 /**
@@ -28,23 +27,19 @@ export type DrawnOutcome = { readonly [Name in FigureName]: Float64Array };
  * scaled to its length.
  */
 export class OutcomeMargins {
-  readonly #draws: DayDraws;
+  readonly #leftOut: LeftOutDays;
   readonly #days: number;
 
-  /** `days`: those that are drawn from; default: all whole days. */
-  static of(
-    period: Period,
-    random: Random,
-    days?: readonly number[],
-  ): OutcomeMargins | { readonly missing: string } {
-    const missing = tooManyDays(period) ?? noDrawsReason(period, days);
+  /** `days`: those that count; default: all whole days. */
+  static of(period: Period, days?: readonly number[]): OutcomeMargins | { readonly missing: string } {
+    const missing = tooManyDays(period) ?? noMarginsReason(period, days);
     if (missing !== undefined) return { missing };
     const periodDays = days === undefined ? (period.endAt - period.startAt) / DAY : days.length;
-    return new OutcomeMargins(new DayDraws(period, random, days), periodDays);
+    return new OutcomeMargins(new LeftOutDays(period, { days }), periodDays);
   }
 
-  private constructor(draws: DayDraws, days: number) {
-    this.#draws = draws;
+  private constructor(leftOut: LeftOutDays, days: number) {
+    this.#leftOut = leftOut;
     this.#days = days;
   }
 
@@ -53,33 +48,34 @@ export class OutcomeMargins {
     return this.#days * DAY;
   }
 
-  /** The mean of replications, for each draw. */
+  /** Of the mean of replications. */
   drawn(replications: readonly OutcomeDays[], costs: Costs): DrawnOutcome {
     const mean = meanDays(replications);
-    const figures = this.#draws.samples((days) =>
-      totalFigures(totalsOfDays(mean, days), days.length * DAY, costs),
-    );
-    const drawnDays = this.#draws.kinds.flat().length;
+    const samples = this.#leftOut.samples((days) => ({
+      figures: totalFigures(totalsOfDays(mean, days), days.length * DAY, costs),
+      periods: this.#days / days.length,
+    }));
     const columns = MARGIN_FIGURES.map((name) => {
-      const scale = PER_PERIOD.has(name) ? this.#days / drawnDays : 1;
-      return [name, Float64Array.from(figures, (one) => one[name] * scale)] as const;
+      const valueIn = ({ figures, periods }: (typeof samples)[number]) =>
+        PER_PERIOD.has(name) ? figures[name] * periods : figures[name];
+      return [name, Float64Array.from(samples, valueIn)] as const;
     });
     return Object.fromEntries(columns) as DrawnOutcome;
   }
 
   margin(figure: Float64Array): number {
-    return this.#draws.margin(figure);
+    return this.#leftOut.margin(figure);
   }
 
   /** Paired: of the difference on the same days. */
   difference(own: Float64Array, base: Float64Array): number {
-    return this.#draws.margin(own.map((value, index) => value - (base[index] as number)));
+    return this.#leftOut.margin(own.map((value, index) => value - (base[index] as number)));
   }
 
   /** Of the difference in percent of the base; null if that is 0 on some days. */
   percent(own: Float64Array, base: Float64Array): number | null {
     if (base.some((value) => value === 0)) return null;
-    return this.#draws.margin(own.map((value, index) => (value / (base[index] as number) - 1) * 100));
+    return this.#leftOut.margin(own.map((value, index) => (value / (base[index] as number) - 1) * 100));
   }
 }
 

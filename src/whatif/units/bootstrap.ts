@@ -9,7 +9,13 @@ const MAX_MISSING_MS: DurationMs = HOUR;
 const FRIDAY = 5;
 
 /** Recorded time from `from` (inclusive) to `to` (exclusive) that repeats `offsetMs` later. */
-export type BootstrapBlock = { readonly from: SimTime; readonly to: SimTime; readonly offsetMs: DurationMs };
+export type BootstrapBlock = {
+  readonly from: SimTime;
+  readonly to: SimTime;
+  readonly offsetMs: DurationMs;
+  /** How many times what was recorded; default: once. */
+  readonly growth?: number;
+};
 
 /** The recorded UTC days, by their first instants. */
 export function recordedDays({ startAt, endAt }: Period): SimTime[] {
@@ -38,11 +44,16 @@ export function checkRecordedDays(period: Period): void {
  * Traffic after the end of a trace until `until`: a double bootstrap with blocks of one UTC day. Workdays and
  * weekend days repeat only their own kind. First, as many days as were recorded are drawn from them, because
  * their mean is itself an estimate. Then each day repeats one of those, the same one for all computes. Throws
- * a RangeError if too few days were recorded.
+ * a RangeError if too few days were recorded. `recorded`: those to draw from, of both kinds.
  */
-export function bootstrapBlocks(period: Period, until: SimTime, random: Random): BootstrapBlock[] {
+export function bootstrapBlocks(
+  period: Period,
+  until: SimTime,
+  random: Random,
+  recorded: readonly SimTime[] = recordedDays(period),
+): BootstrapBlock[] {
   checkRecordedDays(period);
-  const dayKinds = daysByKind(recordedDays(period)).map((days, kind) => {
+  const dayKinds = daysByKind(recorded).map((days, kind) => {
     const draw = random.stream("whatif-day-pool", kind);
     return days.map(() => days[draw() % days.length] as SimTime);
   });

@@ -51,7 +51,7 @@ function backtest(
     const replay = replayComputes(trafficWithin(traffic, period), work, randomFrom);
     for (let step = replay.next(); ; step = replay.next()) if (step.done === true) return step.value;
   });
-  return backtestOf(traffic, input, plan.foldOutcomes(outcomes), randomFrom(1));
+  return backtestOf(traffic, input, plan.foldOutcomes(outcomes));
 }
 
 const policyOf = (policies: readonly Backtest["folds"][number]["policies"][number][], name: string) => {

@@ -101,9 +101,7 @@ test("fewer than 7 days or 100 cold starts give figures and no recommendation", 
   const short = summaryOf(twoLengths(6), questionWith());
   expect(short.decision).toMatchObject({ recommended_delay_s: null });
   expect(short.decision.options).toHaveLength(3);
-  expect(curvePage(short).answer[0]).toBe(
-    "No recommendation, the traffic is too little: 6.0 days of traffic, and 7 are needed.",
-  );
+  expect(curvePage(short).answer[0]).toBe("No recommendation: 6.0 days of traffic, and 7 are needed.");
   const startsOf = (count: number) =>
     summaryOf(afterGaps(8, Array<number>(count).fill(61)), questionWith()).decision.too_little;
   expect(startsOf(100)).toEqual([]);
@@ -174,7 +172,7 @@ test("the answer begins with the balanced option and names its assumption", () =
   );
   expect(sixth).toBe("Delays from 100 s to 104 s are within 1 % of its weighted cost.");
   expect(seventh).toBe(
-    "± is half the width of a 95 % interval, for these computes on other days. Nothing is said about other computes: 1 compute, and 5 are needed to say how computes differ.",
+    "± is half the width of a 95 % interval, for these computes on other days. With 1 whole week recorded, the intervals assume that weeks are alike; 4 would show how they differ. Nothing is said about other computes: 1 compute, and 5 are needed to say how computes differ.",
   );
 });
 
@@ -192,7 +190,7 @@ test("margins are those of these computes on other days; with five computes, tho
   expect(days).toBeGreaterThan(0);
   expect(all).toBeGreaterThan(2 * days);
   expect(curvePage(summary).answer.join(" ")).toMatch(
-    /for these computes on other days\. For other computes like these, it would be ± \$[\d.]+ a month and ± [\d.]+ cold starts a day with /,
+    /for these computes on other days\. With 1 whole week recorded, .* differ\. For other computes like these, it would be ± \$[\d.]+ a month and ± [\d.]+ cold starts a day with /,
   );
 });
 

@@ -65,7 +65,7 @@ const PAGES: Readonly<Record<string, () => ReportPage>> = {
     const jobs = comparisonJobs(["fixed:60", "hazard"], QUESTION, 1);
     const work = { jobs, from: 0, to: computes, fleetGaps: undefined };
     const outcomes = complete(replayComputes(TRAFFIC, work, randomFrom));
-    return comparisonPage(comparisonOf(TRAFFIC, QUESTION, jobs, outcomes, RANDOM));
+    return comparisonPage(comparisonOf(TRAFFIC, QUESTION, jobs, outcomes));
   },
   attribute: () => attributionPage(complete(attributionReport(TRAFFIC, QUESTION, RANDOM))),
   starts: () =>

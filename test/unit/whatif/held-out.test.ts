@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { normal, uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { noDrawsReason } from "../../../src/whatif/held-out/day-draws.ts";
 import { parseDaySpan, splitDays } from "../../../src/whatif/held-out/day-split.ts";
 import { heldOut, type TrainAndTest } from "../../../src/whatif/held-out/held-out.ts";
+import { noMarginsReason } from "../../../src/whatif/held-out/left-out-days.ts";
 import { DayMargins } from "../../../src/whatif/held-out/margins.ts";
 import { emptyGaps, GapReader } from "../../../src/whatif/trace/gaps.ts";
 import { LongGapStore } from "../../../src/whatif/trace/long-gap-store.ts";
@@ -33,7 +33,7 @@ function gapsOfArrivals(days: number, computes: readonly (readonly number[])[]):
 function judged(gaps: LongGaps, days: number, currentDelay = 300) {
   return heldOut(
     { gaps, costs: COSTS, currentDelay: () => currentDelay },
-    splitDays(periodOf(days * DAY), {}),
+    splitDays(periodOf(days * DAY), { test: { share: 1 / 3 } }),
   );
 }
 
@@ -51,10 +51,19 @@ describe("days", () => {
     expect(parseDaySpan(text)).toEqual(span);
   });
 
-  test("the last third is for the test, and whole days only", () => {
-    expect(splitDays(periodOf(8 * DAY), {})).toEqual({ train: [0, 1, 2, 3, 4, 5], test: [6, 7] });
-    const period = { startAt: BEGIN + HOUR + 1, endAt: BEGIN + 9 * DAY + HOUR };
-    expect(splitDays(period, {})).toEqual({ train: [1, 2, 3, 4, 5, 6], test: [7, 8] });
+  test("whole days only, and from three weeks on, whole weeks are for the test", () => {
+    const span = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+    expect(splitDays(periodOf(21 * DAY), {})).toEqual({ train: span(0, 14), test: span(14, 21) });
+    expect(splitDays(periodOf(41 * DAY), {}).test).toEqual(span(34, 41));
+    expect(splitDays(periodOf(42 * DAY), {}).test).toEqual(span(28, 42));
+    const period = { startAt: BEGIN + HOUR + 1, endAt: BEGIN + 22 * DAY + HOUR };
+    expect(splitDays(period, {})).toEqual({ train: span(1, 15), test: span(15, 22) });
+  });
+
+  test("before, the last third of the workdays and of the weekend days is; a day that is alone is left out", () => {
+    expect(splitDays(periodOf(7 * DAY), {})).toEqual({ train: [0, 1, 2, 3, 5], test: [4, 6] });
+    expect(splitDays(periodOf(20 * DAY), {}).test).toEqual([14, 15, 16, 17, 18, 19]);
+    expect(splitDays(periodOf(6 * DAY), {})).toEqual({ train: [0, 1, 2, 3], test: [4] });
   });
 
   test("the training days are the last ones before the test", () => {
@@ -89,13 +98,33 @@ describe("held-out gain", () => {
         arrivals.push(BEGIN + day * DAY + at);
     const { fleetDelay, fleet, current } = judged(gapsOfArrivals(9, [arrivals]), 9, 200);
     expect(fleetDelay).toBe(100);
-    // A day has 108 gaps of 100 s, or 54 of 200 s, and the night. The first day and the tail end with no start.
-    expect(fleet.train.coldStarts).toBeCloseTo(5 / 6);
+    // A day has 108 gaps of 100 s, or 54 of 200 s, and the night. The first day and the tail end with no start, so four of
+    // five workdays of the training have one, and the weekend day. A week has five and two of them.
+    expect(fleet.train.coldStarts).toBeCloseTo(6 / 7);
     expect(current.train.weightedCost - fleet.train.weightedCost).toBeCloseTo(100 * SECOND);
     expect(fleet.test.coldStarts).toBe(55);
     expect(fleet.test.weightedCost).toBe((55 * 100 + 55 * 600) * SECOND);
     expect(current.test.weightedCost).toBe((54 * 200 + 200 + 600) * SECOND);
   });
+
+  /** Weekdays have requests 100 s apart for three hours, weekend days four requests 1,000 s apart. */
+  test.each([7, 10, 14, 28])(
+    "traffic of weekdays is not judged on weekends, with %i recorded days",
+    (days) => {
+      const arrivals: number[] = [];
+      for (let day = 0; day < days; day += 1) {
+        const [everyS, untilS] = day % 7 < 5 ? [100, 3 * 3_600] : [1_000, 3_000];
+        for (let at = 0; at <= untilS; at += everyS) arrivals.push(BEGIN + day * DAY + at * SECOND);
+      }
+      const { current, fleet } = heldOut(
+        { gaps: gapsOfArrivals(days, [arrivals]), costs: COSTS, currentDelay: () => 300 },
+        splitDays(periodOf(days * DAY), {}),
+      );
+      const gain = (on: "train" | "test") => 100 * (1 - fleet[on].weightedCost / current[on].weightedCost);
+      expect(gain("train")).toBeGreaterThan(3);
+      expect(Math.abs(gain("test") - gain("train"))).toBeLessThan(0.6);
+    },
+  );
 
   /**
    * Computes differ in the usual length of their gaps, and have few of them. `spread`: of the logarithm of the
@@ -142,10 +171,10 @@ describe("held-out gain", () => {
 
 describe("margins", () => {
   test("need seven whole days, and two of each kind", () => {
-    expect(noDrawsReason(periodOf(7 * DAY))).toBeUndefined();
-    expect(noDrawsReason(periodOf(6 * DAY))).toBe("6 whole days (UTC) of traffic, and 7 are needed");
+    expect(noMarginsReason(periodOf(7 * DAY))).toBeUndefined();
+    expect(noMarginsReason(periodOf(6 * DAY))).toBe("6 whole days (UTC) of traffic, and 7 are needed");
     const fromWednesday = { startAt: BEGIN + 2 * DAY, endAt: BEGIN + 9 * DAY };
-    expect(noDrawsReason(fromWednesday)).toBeUndefined();
+    expect(noMarginsReason(fromWednesday)).toBeUndefined();
   });
 
   /**
@@ -165,13 +194,7 @@ describe("margins", () => {
       let [byDaysAlone, ofThese] = [0, 0];
       for (let experiment = 0; experiment < experiments; experiment += 1) {
         const gaps = gapsOfArrivals(days, poissonFleet(days, computes, spread, experiment));
-        const margins = new DayMargins(
-          gaps,
-          periodOf(days * DAY),
-          COSTS,
-          (delay) => delay as number,
-          randomFrom(1),
-        );
+        const margins = new DayMargins(gaps, periodOf(days * DAY), COSTS, (delay) => delay as number);
         const found = figuresOf(gaps, days);
         const [at60, change] = [margins.figures(60), margins.change(60, 300)];
         const isWithin = (value: number, margin: number, truth: number) =>

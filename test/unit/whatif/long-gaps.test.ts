@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { randomFrom } from "../../../src/simulation/random.ts";
 import { pointOf } from "../../../src/whatif/gap-curve/curve.ts";
 import { readCurve } from "../../../src/whatif/gap-curve/curve-reading.ts";
 import { DayStatistics } from "../../../src/whatif/held-out/day-statistics.ts";
@@ -111,7 +110,6 @@ test("a period of more than ten years has no long gaps, and a report states why"
     costs: COSTS,
     currentDelay: 300,
     delayOf: () => 300,
-    random: randomFrom(1),
   });
   const missing = "the period has more than 3,653 days; check the instants of the traffic";
   expect(statistics.heldOut({})).toEqual({ missing });

@@ -113,13 +113,7 @@ test("compare and curve find the same best delay, with mixed sizes and with long
     const jobs = comparisonJobs(["best-fixed:fleet", `fixed:${best.delay_s}`], question, 1);
     const fleetGaps = fleetGapsOf(of, question);
     const work = { jobs, from: 0, to: of.computes.length, fleetGaps };
-    const { policies } = comparisonOf(
-      of,
-      question,
-      jobs,
-      complete(replayComputes(of, work, randomFrom)),
-      randomFrom(1),
-    );
+    const { policies } = comparisonOf(of, question, jobs, complete(replayComputes(of, work, randomFrom)));
     expect(policies[1]?.figures).toEqual(policies[2]?.figures);
   }
 });

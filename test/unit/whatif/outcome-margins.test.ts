@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { uniform } from "../../../src/kernel/random-port.ts";
 import { randomFrom } from "../../../src/simulation/random.ts";
-import { DayDraws } from "../../../src/whatif/held-out/day-draws.ts";
+import { LeftOutDays } from "../../../src/whatif/held-out/left-out-days.ts";
 import { DayMargins } from "../../../src/whatif/held-out/margins.ts";
 import { OutcomeMargins } from "../../../src/whatif/held-out/outcome-margins.ts";
 import { parsePolicy } from "../../../src/whatif/policies/parse-policy.ts";
@@ -73,14 +73,8 @@ test("if starts take no time, a replay has the margins of the curve", () => {
     reader.add(arrivals);
     reader.end();
   }
-  const curve = new DayMargins(
-    store.result() as LongGaps,
-    PERIOD,
-    COSTS,
-    (delay) => delay as number,
-    randomFrom(1),
-  );
-  const margins = OutcomeMargins.of(PERIOD, randomFrom(1)) as OutcomeMargins;
+  const curve = new DayMargins(store.result() as LongGaps, PERIOD, COSTS, (delay) => delay as number);
+  const margins = OutcomeMargins.of(PERIOD) as OutcomeMargins;
   const [short, long] = (["fixed:60", "fixed:300"] as const).map((policy) =>
     margins.drawn([daysOf(replayed(policy, 0))], COSTS),
   ) as [ReturnType<OutcomeMargins["drawn"]>, ReturnType<OutcomeMargins["drawn"]>];
@@ -96,16 +90,16 @@ test("if starts take no time, a replay has the margins of the curve", () => {
 });
 
 test("a difference is paired: its margin is far below that of two separate margins", () => {
-  const draws = new DayDraws(PERIOD, randomFrom(1));
+  const leftOut = new LeftOutDays(PERIOD);
   // Busy and quiet days; the second figure is always 1 more.
-  const own = draws.samples((days) => days.reduce((sum, day) => sum + (day % 3) * 10, 0));
+  const own = leftOut.samples((days) => days.reduce((sum, day) => sum + (day % 3) * 10, 0));
   const base = own.map((value) => value + 1);
-  expect(draws.margin(own)).toBeGreaterThan(5);
-  expect(draws.margin(own.map((value, index) => value - (base[index] as number)))).toBe(0);
+  expect(leftOut.margin(own)).toBeGreaterThan(5);
+  expect(leftOut.margin(own.map((value, index) => value - (base[index] as number)))).toBe(0);
 });
 
-test("replications of the same days are averaged before days are drawn", () => {
-  const margins = OutcomeMargins.of(PERIOD, randomFrom(1)) as OutcomeMargins;
+test("replications of the same days are averaged before days are left out", () => {
+  const margins = OutcomeMargins.of(PERIOD) as OutcomeMargins;
   const [short, long] = [daysOf(replayed("fixed:60", 0)), daysOf(replayed("fixed:300", 0))];
   const [mean, a, b] = [[short, long], [short], [long]].map((of) => margins.drawn(of, COSTS).cost) as [
     Float64Array,
@@ -116,7 +110,7 @@ test("replications of the same days are averaged before days are drawn", () => {
 });
 
 test("too few days have no margins, with the reason", () => {
-  expect(OutcomeMargins.of(periodOf(5 * DAY), randomFrom(1))).toEqual({
+  expect(OutcomeMargins.of(periodOf(5 * DAY))).toEqual({
     missing: "5 whole days (UTC) of traffic, and 7 are needed",
   });
 });

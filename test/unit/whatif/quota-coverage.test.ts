@@ -90,6 +90,41 @@ describe("the 95 % interval of the date, for independent days", () => {
   );
 });
 
+describe("use that grows by 3 % a day", () => {
+  const growing = (experiment: number) =>
+    hoursOfDays(experiment, 59).map(
+      (_, day) => 1.5 * 1.03 ** day * (0.9 + (0.2 * ((experiment * 7 + day * 13) % 10)) / 10),
+    );
+
+  test("has a date with the growth that contains the true one, beside the date without it", () => {
+    let [covered, coveredWithout] = [0, 0];
+    for (let experiment = 0; experiment < 20; experiment += 1) {
+      const hours = growing(experiment);
+      const project = forecastOf(hours.slice(0, 28), experiment).delays[0]?.projects[0];
+      const month = project?.months.find(({ month: name }) => name === "2026-03");
+      expect(project?.change).toMatchObject({ kind: "trend" });
+      const date = trueDate(hours.slice(28));
+      const isWithin = ({ low, high }: { low: string | null; high: string | null }) =>
+        date >= (low === null ? MONTH.endAt : Date.parse(low)) &&
+        date <= (high === null ? Number.POSITIVE_INFINITY : Date.parse(high));
+      if (month?.if_change_continues != null && isWithin(month.if_change_continues.reached_at)) covered += 1;
+      if (month !== undefined && isWithin(month.reached_at)) coveredWithout += 1;
+    }
+    expect(covered).toBeGreaterThanOrEqual(17);
+    expect(coveredWithout).toBeLessThanOrEqual(2);
+  });
+
+  test("is warned of in the first line, with both dates in the next", () => {
+    const [warning, sentence] = quotaPage(forecastOf(growing(1).slice(0, 28), 1)).answer;
+    expect(warning).toMatch(
+      /^Warning: use grows by [\d.]+ % ± [\d.]+ a day\. Dates are given with and without this change\.$/,
+    );
+    expect(sentence).toMatch(
+      /^With a delay of 1 min: if the change continues, the quota .* If use stays as it was, the quota/,
+    );
+  });
+});
+
 test("fewer than 14 recorded days are a warning, and fewer than 7 are refused", () => {
   const answerFor = (days: number) => quotaPage(forecastOf(hoursOfDays(1, days), 1)).answer.join(" ");
   expect(answerFor(13)).toContain(

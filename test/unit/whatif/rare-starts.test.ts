@@ -22,7 +22,7 @@ function compared(policies: readonly string[], lengthMs: number, ...computes: re
   let step = work.next();
   while (step.done !== true) step = work.next();
   const outcomes = mergeReplays([step.value], jobs, traffic.period);
-  return comparisonOf(traffic, question, jobs, outcomes, randomFrom(1));
+  return comparisonOf(traffic, question, jobs, outcomes);
 }
 
 test("no cold start in 10 days: at most 0.3 a day, by the rule of three", () => {

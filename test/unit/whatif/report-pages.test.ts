@@ -138,7 +138,7 @@ test("computes are ranked by what a delay of their own would gain, in accordance
 
 test("terminal text begins with the answer and is wrapped to the width", () => {
   const text = terminalText(curvePage(render().summary), 80, plain);
-  expect(text).toMatch(/^No recommendation, the traffic is too little: 2.0 days of traffic/);
+  expect(text).toMatch(/^No recommendation: 2.0 days of traffic/);
   const sentences = text.split("\n\n")[0] ?? "";
   expect(Math.max(...sentences.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(text).toMatch(/^● 1 h /m);
@@ -221,7 +221,6 @@ test("the best policy of a comparison does not know the future; the best one tha
     QUESTION,
     jobs,
     complete(replayComputes(traffic, work, randomFrom)),
-    randomFrom(1),
   );
   const page = comparisonPage(comparison);
   expect(comparison.policies.map(({ policy, replications }) => [policy, replications])).toEqual([
@@ -265,7 +264,7 @@ test("differences have an interval if randomness is involved, and none otherwise
     const outcomes = complete(
       replayComputes(traffic, { jobs, from: 0, to: 3, fleetGaps: undefined }, randomFrom),
     );
-    return comparisonPage(comparisonOf(traffic, question, jobs, outcomes, randomFrom(1)));
+    return comparisonPage(comparisonOf(traffic, question, jobs, outcomes));
   };
   const drawn = pageOf({ kind: "uniform", minMs: 1_000, maxMs: 4_000 });
   const row = drawn.tables[0]?.rows[1]?.cells ?? [];
@@ -286,7 +285,6 @@ test("a delay chosen in hindsight can be set: it is no bound, and can be the bes
     QUESTION,
     jobs,
     complete(replayComputes(traffic, work, randomFrom)),
-    randomFrom(1),
   );
   expect(comparison.policies.map(({ settable }) => settable)).toEqual([true, true, true, false]);
   const page = comparisonPage(comparison);
@@ -314,7 +312,6 @@ test("a policy that never resumed is reported", () => {
     QUESTION,
     jobs,
     complete(replayComputes(traffic, work, randomFrom)),
-    randomFrom(1),
   );
   const page = comparisonPage(comparison);
   expect(page.answer).toContain("predictive never resumed a compute ahead of a request in this traffic.");

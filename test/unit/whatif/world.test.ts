@@ -158,7 +158,7 @@ test("replays bill each compute at its own size and delay: compare, attribute, s
   const outcomes = complete(
     replayComputes(TRAFFIC, { jobs, from: 0, to: 2, fleetGaps: undefined }, randomFrom),
   );
-  const comparison = comparisonOf(TRAFFIC, question, jobs, outcomes, randomFrom(1));
+  const comparison = comparisonOf(TRAFFIC, question, jobs, outcomes);
   const hours = comparison.policies.map(({ figures }) => figures.cu_hours?.value);
   expect(hours[0]).toBeCloseTo(present.cu_hours, 9);
   expect(hours[1]).toBeCloseTo((6 * 2.25) / 60, 9);

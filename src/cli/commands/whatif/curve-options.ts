@@ -106,7 +106,7 @@ function addCheckOptions(command: Command): void {
     .addOption(
       new Option(
         "--test <days>",
-        "last whole days (UTC), that the chosen delays are judged on: 7d, 30% or a first date (default: the last third)",
+        "last whole days (UTC), that the chosen delays are judged on: 7d, 30% or a first date (default: the last third, in whole weeks)",
       ).argParser(parseDaySpanOption),
     )
     .addOption(

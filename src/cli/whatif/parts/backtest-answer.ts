@@ -1,4 +1,3 @@
-import { randomFrom } from "../../../simulation/random.ts";
 import type { SuspendDelay } from "../../../whatif/gap-curve/curve.ts";
 import { backtestOf } from "../../../whatif/questions/backtest/backtest.ts";
 import { backtestPage } from "../../../whatif/questions/backtest/backtest-page.ts";
@@ -30,7 +29,6 @@ export function backtestAnswer(setup: BacktestSetup): Answer {
         coveredBy(setup),
         { question, fold, folds, training, policies },
         plan.foldOutcomes(outcomes),
-        randomFrom(question.seed),
       );
       return {
         summary: backtest,

@@ -1,4 +1,3 @@
-import { randomFrom } from "../../../simulation/random.ts";
 import { comparisonJobs, comparisonOf } from "../../../whatif/questions/compare/comparison.ts";
 import { comparisonPage } from "../../../whatif/questions/compare/comparison-page.ts";
 import { type Answer, type AnswerSetup, coveredBy } from "./answer.ts";
@@ -15,7 +14,7 @@ export function compareAnswer(setup: CompareSetup): Answer {
   return {
     passes: [{ period, jobs }],
     result([outcomes = []]) {
-      const comparison = comparisonOf(coveredBy(setup), question, jobs, outcomes, randomFrom(question.seed));
+      const comparison = comparisonOf(coveredBy(setup), question, jobs, outcomes);
       return {
         summary: comparison,
         page: comparisonPage(comparison),

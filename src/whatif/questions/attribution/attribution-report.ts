@@ -94,7 +94,7 @@ export function* attributionReport(
     yield number + 1;
   }
   const { all, shares } = fleet.attribution();
-  const margins = OutcomeMargins.of(period, random);
+  const margins = OutcomeMargins.of(period);
   const largestSaving = ({ sources: [first] }: ComputeShares) => first?.saves_s ?? 0;
   return {
     question: questionSummary(question),

@@ -1,4 +1,3 @@
-import type { Random } from "../../../kernel/random-port.ts";
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
 import { type DayRange, dayRange } from "../../held-out/held-out-summary.ts";
@@ -75,7 +74,6 @@ export function backtestOf(
   traffic: CoveredTraffic,
   input: BacktestInput,
   outcomes: readonly (readonly FoldOutcome[])[],
-  random: Random,
 ): Backtest {
   const { question, training } = input;
   const folds = input.folds.map(({ trainDays, testDays }, index): BacktestedFold => {
@@ -90,7 +88,7 @@ export function backtestOf(
     };
   });
   const testDays = input.folds.flatMap((fold) => fold.testDays);
-  const margins = OutcomeMargins.of(traffic.period, random, testDays);
+  const margins = OutcomeMargins.of(traffic.period, testDays);
   const policies = policiesInSum(traffic.period, input, folds, outcomes, margins);
   const achievable = policies.filter(({ knows }) => knows !== "future");
   const { before, within } = foldOutcome(outcomes, outcomes.length - 1, 0);

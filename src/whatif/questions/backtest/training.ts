@@ -29,7 +29,7 @@ export function foldTraining(gaps: LongGaps, costs: Costs, { trainDays, testDays
       () => delay,
       (compute) => sizeOf(costs, compute),
     );
-    return periodFigures(totals, testDays, foldCosts).weightedCost;
+    return periodFigures(totals, gaps.firstDay, testDays, foldCosts).weightedCost;
   };
   const [chosen, best] = [costOf(trained.fleet), costOf(bestDelay)];
   return {

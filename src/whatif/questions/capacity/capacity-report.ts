@@ -4,8 +4,8 @@ import type { Profile } from "../../../platform/catalog/defaults-and-limits.ts";
 import type { SizeRange } from "../../../platform/catalog/sizes.ts";
 import { cacheCapacity } from "../../../platform/model/cache.ts";
 import { collectParts, untilDeleted } from "../../../traffic/recorded/trace/trace.ts";
-import { DayDraws, noDrawsReason } from "../../held-out/day-draws.ts";
 import { tooManyDays } from "../../held-out/day-statistics.ts";
+import { LeftOutDays, noMarginsReason } from "../../held-out/left-out-days.ts";
 import { effectiveDelay, type Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
@@ -60,9 +60,9 @@ export function* capacityReport(
   random: Random,
 ): Generator<number, CapacityReport> {
   const { period } = traffic;
-  const noMargins = tooManyDays(period) ?? noDrawsReason(period) ?? null;
-  const draws = noMargins === null ? new DayDraws(period, random) : undefined;
-  const totals = ranges.map((range) => new CapacityTotals(range, profile, assumptions, period, draws));
+  const noMargins = tooManyDays(period) ?? noMarginsReason(period) ?? null;
+  const leftOut = noMargins === null ? new LeftOutDays(period) : undefined;
+  const totals = ranges.map((range) => new CapacityTotals(range, profile, assumptions, period, leftOut));
   const caches = totals.map(({ cacheCu }) => cacheCapacity(profile, cacheCu));
   const distances =
     assumptions.cache === undefined

@@ -4,8 +4,8 @@ import { computeResources, maxConnections, type SizeRange } from "../../../platf
 import { cacheCapacity } from "../../../platform/model/cache.ts";
 import type { ComputeArrivals, Period } from "../../../traffic/recorded/trace/trace.ts";
 import { perMonth } from "../../gap-curve/costs.ts";
-import type { DayDraws } from "../../held-out/day-draws.ts";
 import { sumOfDays } from "../../held-out/day-totals.ts";
+import type { LeftOutDays } from "../../held-out/left-out-days.ts";
 import { WaitHistogram } from "../../replay/wait-histogram.ts";
 import type { CacheAssumptions } from "./cache-simulation.ts";
 import { erlangB, erlangC, meanWait } from "./erlang.ts";
@@ -109,20 +109,20 @@ export class CapacityTotals {
   #erlangWaitMs = 0;
   #pooledRefused = 0;
   readonly #scaling: ScalingOutcome;
-  readonly #draws: DayDraws | undefined;
+  readonly #leftOut: LeftOutDays | undefined;
 
-  /** `draws`: undefined without intervals. */
+  /** `leftOut`: undefined without intervals. */
   constructor(
     range: SizeRange,
     profile: Profile,
     assumptions: CapacityAssumptions,
     period: Period,
-    draws: DayDraws | undefined,
+    leftOut: LeftOutDays | undefined,
   ) {
     const { cache, poolBy, reserved } = assumptions;
     this.range = range;
-    this.#draws = draws;
-    this.#scaling = emptyScalingOutcome(draws === undefined ? undefined : emptyScalingDays(period));
+    this.#leftOut = leftOut;
+    this.#scaling = emptyScalingOutcome(leftOut === undefined ? undefined : emptyScalingDays(period));
     this.#poolBy = poolBy;
     this.#profile = profile;
     this.#demand = demandOf(assumptions);
@@ -226,17 +226,17 @@ export class CapacityTotals {
 
   #margins(price: number | undefined): CapacityMargins | null {
     const { days } = this.#scaling;
-    const draws = this.#draws;
-    if (days === undefined || draws === undefined) return null;
-    const monthly = (drawn: readonly number[]) =>
-      perMonth((sumOfDays(days.cuMs, drawn) / HOUR) * (price ?? 0), drawn.length * DAY);
-    const share = (drawn: readonly number[]) => {
-      const active = sumOfDays(days.activeMs, drawn);
-      return active === 0 ? 0 : sumOfDays(days.throttledMs, drawn) / active;
+    const leftOut = this.#leftOut;
+    if (days === undefined || leftOut === undefined) return null;
+    const monthly = (used: readonly number[]) =>
+      perMonth((sumOfDays(days.cuMs, used) / HOUR) * (price ?? 0), used.length * DAY);
+    const share = (used: readonly number[]) => {
+      const active = sumOfDays(days.activeMs, used);
+      return active === 0 ? 0 : sumOfDays(days.throttledMs, used) / active;
     };
     return {
-      cost_per_month: price === undefined ? null : draws.margin(draws.samples(monthly)),
-      throttled_share: draws.margin(draws.samples(share)),
+      cost_per_month: price === undefined ? null : leftOut.margin(leftOut.samples(monthly)),
+      throttled_share: leftOut.margin(leftOut.samples(share)),
     };
   }
 }

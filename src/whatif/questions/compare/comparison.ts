@@ -1,5 +1,4 @@
 import { omitUndefined } from "../../../kernel/omit-undefined.ts";
-import type { Random } from "../../../kernel/random-port.ts";
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
 import { rarestPerDay } from "../../gap-curve/costs.ts";
 import type { SuspendDelay } from "../../gap-curve/curve.ts";
@@ -132,13 +131,12 @@ export function* comparisonSteps(
   question: Question,
   jobs: readonly ReplayJob[],
   outcomes: readonly ReplayOutcome[],
-  random: Random,
 ): Generator<void, Comparison> {
   const results = outcomes.map((outcome) => replicationResult(outcome, traffic.period, question));
   const names = [...new Set(jobs.map(({ policy }) => policy))];
   const resultsOf = (name: string) => results.filter((_, index) => jobs[index]?.policy === name);
   const [first] = results;
-  const margins = OutcomeMargins.of(traffic.period, random);
+  const margins = OutcomeMargins.of(traffic.period);
   const drawnOf = (of: readonly ReplicationResult[]) =>
     "missing" in margins
       ? undefined

@@ -71,8 +71,8 @@ export class ComputeComparison {
   }
 
   /** By policy, the largest change first. Yields after each compute, since intervals take milliseconds each. */
-  *listed(random: Random): Generator<void, ReadonlyMap<string, readonly ComparedCompute[]>> {
-    const margins = OutcomeMargins.of(this.#traffic.period, random);
+  *listed(): Generator<void, ReadonlyMap<string, readonly ComparedCompute[]>> {
+    const margins = OutcomeMargins.of(this.#traffic.period);
     const replayed = (outcomes: readonly ReplayOutcome[]): ReplayedPolicy => {
       const results = outcomes.map((one) => replicationResult(one, this.#traffic.period, this.#question));
       const days = results.map((one) => one.days as OutcomeDays);

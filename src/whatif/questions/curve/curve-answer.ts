@@ -29,6 +29,7 @@ import type { ChosenPoint, PointFigures } from "../../replay/figures.ts";
 import type { ReplayOutcome } from "../../replay/replay-outcome.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { trafficSummary } from "../../trace/traffic-summary.ts";
+import { changeSummary } from "../../units/traffic-change.ts";
 import { computeSummaries } from "./compute-summary.ts";
 import { type DelaysWithinWait, delaysWithinWait } from "./compute-wait-limits.ts";
 import { curveLimits } from "./curve-limits.ts";
@@ -69,7 +70,6 @@ export class CurveAnswer {
       costs: this.#fleet.costs,
       currentDelay: question.currentDelay,
       delayOf: (delay, compute) => effectiveDelay(question, delay, compute),
-      random,
     });
   }
 
@@ -143,6 +143,8 @@ export class CurveAnswer {
   ): CurveSummary {
     const { curve } = this;
     const heldOut = this.#statistics.heldOut(split);
+    const { change } = this.#statistics;
+    const traffic_change = change === undefined ? null : changeSummary(change);
     const [current, best] = [this.pointAt(this.#question.currentDelay), this.#fleet.best];
     const within = this.#cheapestWithin(constraints);
     const namedDelays = this.namedDelaysWithin(constraints);
@@ -163,7 +165,9 @@ export class CurveAnswer {
         figuresAt: (delay) => this.figuresAt(delay),
         waitP99Ms: (delay) => this.waitP99Ms(delay),
         margins,
+        trafficChange: traffic_change,
       }),
+      traffic_change,
       held_out: heldOut,
       saving: this.#fleet.savingOf(current),
       clairvoyant: foresightFigures(this.#fleet, best.delay, margins),

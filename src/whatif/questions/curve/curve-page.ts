@@ -25,6 +25,7 @@ import {
   spanText,
   startsWithMargin,
 } from "../../units/number-format.ts";
+import { changeText } from "../../units/traffic-change.ts";
 import { computeLimitLines, computeTables } from "./compute-page.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
 import type { CurveSummary, DelayFigures } from "./curve-summary.ts";
@@ -86,8 +87,13 @@ function curveSubject({ traffic, question }: CurveSummary): string {
 }
 
 function curveAnswerText(summary: CurveSummary): string[] {
-  const { decision, held_out, pareto, question } = summary;
+  const { decision, held_out, pareto, question, traffic_change } = summary;
   return [
+    ...(traffic_change === null
+      ? []
+      : [
+          `Warning: ${changeText("traffic", traffic_change)}; figures for a month assume it stays as it was on average.`,
+        ]),
     ...withinLines(summary),
     ...decisionLines(decision, question),
     ...paretoLines(pareto, decision.current),

@@ -7,6 +7,7 @@ import type { QuestionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import type { OutcomeFigures, PointFigures } from "../../replay/figures.ts";
 import type { TrafficSummary } from "../../trace/traffic-summary.ts";
+import type { TrafficChangeSummary } from "../../units/traffic-change.ts";
 import type { ComputeSummary } from "./compute-summary.ts";
 import type { ComputeWaitLimit } from "./compute-wait-limits.ts";
 import type { SimulatedFigures } from "./curve-simulation.ts";
@@ -23,6 +24,8 @@ export type CurveSummary = {
   /** The delay with the lowest weighted cost. */
   readonly best: PointFigures;
   readonly decision: DecisionSummary;
+  /** How the number of requests changes within the traffic; null if it stays as it is. */
+  readonly traffic_change: TrafficChangeSummary | null;
   /** What delays that are chosen on some days save on later days. */
   readonly held_out: HeldOutSummary;
   /** What the best delay saves compared with the current one; negative if it costs more. */

@@ -117,7 +117,7 @@ export function* profilesReport(
   const curve = curveOf(reader.gaps);
   const [first] = runs;
   const { profiles } = question;
-  const margins = OutcomeMargins.of(period, random);
+  const margins = OutcomeMargins.of(period);
   const base = "missing" in margins ? undefined : first?.drawn(margins);
   return {
     question: profilesQuestionSummary(question),

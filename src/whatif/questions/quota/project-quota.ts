@@ -1,10 +1,12 @@
 import { isoInstant } from "../../../kernel/calendar.ts";
-import { HOUR, SECOND } from "../../../kernel/time.ts";
+import { HOUR, SECOND, type SimTime } from "../../../kernel/time.ts";
 import type { Period } from "../../../traffic/recorded/trace/trace.ts";
-import { bootstrapWidening, recordedDays } from "../../units/bootstrap.ts";
 import { confidenceInterval, type PredictionInterval, predictionInterval } from "../../units/replications.ts";
+import { silenceText } from "../../units/silent-days.ts";
+import { changeSummary, type TrafficChangeSummary } from "../../units/traffic-change.ts";
 import { extrapolatedDate, widenedInterval } from "./forecast-interval.ts";
 import { type MonthPeriod, monthsOf, type QuotaMonthOutcome } from "./quota-months.ts";
+import type { UseOutlook } from "./use-outlook.ts";
 
 /** Computes that share a quota, by their indices in the traffic. */
 export type QuotaProject = {
@@ -29,12 +31,32 @@ export type DateSummary = {
   readonly confidence: number;
 };
 
-export type QuotaMonth = {
+export type QuotaMonth = MonthForecast & {
   readonly month: string;
   /** Usage counts from here: later than the start of the month if the trace begins within it. */
   readonly from: string;
   /** Later traffic is drawn from recorded days. Null if nothing of the month was recorded. */
   readonly recorded_until: string | null;
+  /** If the use changes on as it did in the record; null if it did not change. */
+  readonly if_change_continues: MonthForecast | null;
+};
+
+/** The interval of the date that the text gives: if the change is not clear, it contains both forecasts. */
+export function printedDate(month: QuotaMonth, change: TrafficChangeSummary | null): DateSummary {
+  const { reached_at: stays, if_change_continues: continues } = month;
+  if (continues === null || change === null) return stays;
+  if (change.is_clear) return continues.reached_at;
+  const { low, high } = continues.reached_at;
+  const dates = (...all: readonly (string | null)[]) => all.filter((date) => date !== null).sort();
+  return {
+    ...stays,
+    low: dates(low, stays.low)[0] ?? null,
+    high:
+      low === null || high === null || stays.high === null ? null : (dates(high, stays.high).at(-1) ?? null),
+  };
+}
+
+export type MonthForecast = {
   /** Share of the replications in which the quota was reached. */
   readonly reached_share: number;
   readonly reached_at: DateSummary;
@@ -48,42 +70,84 @@ export type ProjectQuota = {
   readonly project: string;
   readonly computes: number;
   readonly quota_cu_hours: number;
+  /** Of its use in the record; null if it stays as it was. */
+  readonly change: TrafficChangeSummary | null;
+  /** Days that later days do not repeat, because probably nothing was collected; null if there are none. */
+  readonly silent_days: string | null;
   readonly months: readonly QuotaMonth[];
 };
 
 /** Of the runs of a project, by month. */
 export function projectQuota(
   project: QuotaProject,
-  runs: readonly QuotaMonthOutcome[][],
+  runs: readonly ReplicatedMonths[],
   horizon: Period,
   recorded: Period,
 ): ProjectQuota {
   const quota_cu_hours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
-  const factor = horizon.endAt > recorded.endAt ? bootstrapWidening(recordedDays(recorded)) : 1;
+  const outlook = runs[0]?.outlook;
+  const change = outlook?.changes?.change;
   const months = monthsOf(horizon).map((month, index): QuotaMonth => {
-    const outcomes = runs.map((outcome) => outcome[index] as QuotaMonthOutcome);
-    const mean = (of: (outcome: QuotaMonthOutcome) => number) => meanSummary(outcomes.map(of), factor);
+    const forecast = (outcomes: readonly QuotaMonthOutcome[], widening = 1) =>
+      monthForecast(outcomes, {
+        month,
+        quotaCuHours: quota_cu_hours,
+        widening,
+        recordedUntil: recorded.endAt,
+      });
+    const changed = runs.flatMap(({ changes }) => changes?.[index] ?? []);
     return {
       month: monthName(month),
       from: isoInstant(Math.max(month.startAt, horizon.startAt)),
       recorded_until:
         month.startAt >= recorded.endAt ? null : isoInstant(Math.min(month.endAt, recorded.endAt)),
-      reached_share: outcomes.filter(({ reachedAt }) => Number.isFinite(reachedAt)).length / outcomes.length,
-      reached_at: dateSummary(
-        widenedInterval(
-          predictionInterval(outcomes.map((outcome) => extrapolatedDate(outcome, quota_cu_hours, month))),
-          factor,
-          recorded.endAt,
-        ),
-        month,
+      ...forecast(
+        runs.map(({ stays }) => stays[index] as QuotaMonthOutcome),
+        outlook?.stays.widening,
       ),
-      used_cu_hours: mean(({ usedCuHours }) => usedCuHours),
-      requests: mean(({ arrivals: requests }) => requests),
-      refused: mean(({ refused }) => refused),
+      if_change_continues: changed.length === 0 ? null : forecast(changed, outlook?.changes?.widening),
     };
   });
-  return { project: project.project, computes: project.computes.length, quota_cu_hours, months };
+  return {
+    project: project.project,
+    computes: project.computes.length,
+    quota_cu_hours,
+    change: change === undefined ? null : changeSummary(change),
+    silent_days: outlook?.silent === undefined ? null : silenceText(outlook.silent),
+    months,
+  };
 }
+
+type ForecastSetting = {
+  readonly month: MonthPeriod;
+  readonly quotaCuHours: number;
+  readonly widening: number;
+  readonly recordedUntil: SimTime;
+};
+
+/** `outcomes`: of the month in each replication. */
+function monthForecast(
+  outcomes: readonly QuotaMonthOutcome[],
+  { month, quotaCuHours, widening, recordedUntil }: ForecastSetting,
+): MonthForecast {
+  const mean = (of: (outcome: QuotaMonthOutcome) => number) => meanSummary(outcomes.map(of), widening);
+  const dates = outcomes.map((outcome) => extrapolatedDate(outcome, quotaCuHours, month));
+  return {
+    reached_share: outcomes.filter(({ reachedAt }) => Number.isFinite(reachedAt)).length / outcomes.length,
+    reached_at: dateSummary(widenedInterval(predictionInterval(dates), widening, recordedUntil), month),
+    used_cu_hours: mean(({ usedCuHours }) => usedCuHours),
+    requests: mean(({ arrivals: requests }) => requests),
+    refused: mean(({ refused }) => refused),
+  };
+}
+
+/** The months of a replication, if the use stays as it was, and if it changes on as it did. */
+export type ReplicatedMonths = {
+  readonly stays: readonly QuotaMonthOutcome[];
+  readonly changes: readonly QuotaMonthOutcome[] | undefined;
+  /** Undefined if nothing follows the record. */
+  readonly outlook: UseOutlook | undefined;
+};
 
 function meanSummary(values: readonly number[], factor: number): MeanSummary {
   const { low, high } = predictionInterval(values);

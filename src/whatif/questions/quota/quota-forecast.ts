@@ -1,4 +1,4 @@
-import { HOUR } from "../../../kernel/time.ts";
+import { HOUR, type SimTime } from "../../../kernel/time.ts";
 import type { BootstrapBlock } from "../../units/bootstrap.ts";
 import type { MonthPeriod, QuotaMonthOutcome } from "./quota-months.ts";
 import type { UseProfile } from "./use-profile.ts";
@@ -18,23 +18,24 @@ export function forecastMonths(
   return months.map((month, index) => {
     const known = recorded[index];
     let { reachedAt, usedCuHours, arrivals, refused } = known ?? NOTHING;
-    for (const { from, to, offsetMs } of repeats) {
+    for (const { from, to, offsetMs, growth = 1 } of repeats) {
       if (from + offsetMs < month.startAt || from + offsetMs >= month.endAt) continue;
-      arrivals += profile.requestsBetween(from, to);
+      const requestsAfter = (at: SimTime) => Math.round(growth * profile.requestsBetween(at, to));
+      arrivals += requestsAfter(from);
       if (Number.isFinite(reachedAt)) {
-        refused += profile.requestsBetween(from, to);
+        refused += requestsAfter(from);
         continue;
       }
       const leftCuHours = quotaCuHours - usedCuHours;
-      const cuHours = profile.cuMsBetween(from, to) / HOUR;
+      const cuHours = (growth * profile.cuMsBetween(from, to)) / HOUR;
       if (cuHours < leftCuHours) {
         usedCuHours += cuHours;
         continue;
       }
-      const at = Math.min(to, profile.usedAt(from, leftCuHours * HOUR));
+      const at = Math.min(to, profile.usedAt(from, (leftCuHours * HOUR) / growth));
       reachedAt = at + offsetMs;
       usedCuHours = quotaCuHours;
-      refused += profile.requestsBetween(at, to);
+      refused += requestsAfter(at);
     }
     return { reachedAt, usedCuHours, arrivals, refused };
   });

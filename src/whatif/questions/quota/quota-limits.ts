@@ -19,13 +19,13 @@ export function quotaLimits(
     simulated: isExtended
       ? [
           `After ${isoInstant(recorded.endAt)}, each day repeats one of the ${days} recorded whole days, drawn anew in each replication and the same for all computes (a double bootstrap by days). Workdays repeat workdays and weekend days repeat weekend days. What is repeated is the use and the requests of each five minutes, with the start latencies of the recorded time.`,
-          "The interval of the date is a prediction interval: from the earliest to the latest replication, or narrower if there are more than 39, widened because the mean of a day is itself estimated from few days. ± is half the width of a 95 % interval of the mean over replications.",
+          "The interval of the date is a prediction interval: from the earliest to the latest replication, or narrower if there are more than 39, widened because the mean of a day is itself estimated from few days, and because days depend on each other. ± is half the width of a 95 % interval of the mean over replications.",
         ]
       : [],
     left_out: [
       ...(isExtended
         ? [
-            "Growth, busy weeks, and anything that was not recorded. Days are drawn independently, so the interval is too narrow if busy days come in a row.",
+            "Anything that was not recorded, such as holidays. Days are drawn independently; the interval is widened as far as the recorded days depend on each other. Fewer than four weeks do not show how weeks differ.",
             ...(deletedAt.some((at) => at !== undefined)
               ? [
                   "Deletions after the end of the trace: a repeated day includes the requests to computes that were deleted later.",

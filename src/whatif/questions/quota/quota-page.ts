@@ -11,7 +11,15 @@ import {
 } from "../../page/page-text.ts";
 import { FEW_DAYS } from "../../units/bootstrap.ts";
 import { amount, amountWithMargin, delayPhrase, delayText, plural } from "../../units/number-format.ts";
-import type { DateSummary, MeanSummary, ProjectQuota, QuotaMonth } from "./project-quota.ts";
+import { changeText } from "../../units/traffic-change.ts";
+import {
+  type DateSummary,
+  type MeanSummary,
+  type MonthForecast,
+  type ProjectQuota,
+  printedDate,
+  type QuotaMonth,
+} from "./project-quota.ts";
 import type { QuotaReport } from "./quota-report.ts";
 
 const MAX_PROJECTS = 20;
@@ -62,7 +70,10 @@ function quotaAnswerText(report: QuotaReport): string[] {
       projects.length === 1
         ? ""
         : `${projectCountText(report, projects)} The first is "${soonest.project}": `;
-    return [`With ${delayPhrase(delay_s)}: ${projectPrefix}${quotaSentence(soonest, month)}`];
+    return [
+      ...warningLines(soonest),
+      `With ${delayPhrase(delay_s)}: ${projectPrefix}${quotaSentence(soonest, month)}`,
+    ];
   });
   if (sentences.length === 0) return ["No project has a quota of compute time."];
   return report.few_days
@@ -73,6 +84,16 @@ function quotaAnswerText(report: QuotaReport): string[] {
     : sentences;
 }
 
+/** What the forecast cannot repeat. */
+function warningLines({ change, silent_days }: ProjectQuota): string[] {
+  return [
+    ...(change === null
+      ? []
+      : [`Warning: ${changeText("use", change)}. Dates are given with and without this change.`]),
+    ...(silent_days === null ? [] : [`Warning: ${silent_days}. The forecast does not repeat these days.`]),
+  ];
+}
+
 function projectCountText(report: QuotaReport, projects: readonly ProjectQuota[]): string {
   const reached = projects.filter(
     (project) => (shownMonth(report, project)?.reached_at.median ?? null) !== null,
@@ -80,15 +101,25 @@ function projectCountText(report: QuotaReport, projects: readonly ProjectQuota[]
   return `${reached.toLocaleString("en")} of ${plural(projects.length, "project")} ${reached === 1 ? "uses up its" : "use up their"} quota.`;
 }
 
-function quotaSentence({ quota_cu_hours }: ProjectQuota, month: QuotaMonth): string {
+function quotaSentence({ quota_cu_hours, change }: ProjectQuota, month: QuotaMonth): string {
+  const { if_change_continues: continues } = month;
+  const stays = forecastSentence(quota_cu_hours, month.month, month);
+  if (continues === null || change === null) return stays;
+  const changes = forecastSentence(quota_cu_hours, month.month, continues);
+  if (change.is_clear) return `if the change continues, ${changes} If use stays as it was, ${stays}`;
+  const both = intervalText(printedDate(month, change));
+  return `if use stays as it was, ${stays} If the change continues, ${changes}${both === "" ? "" : ` An interval that allows for both:${both}.`}`;
+}
+
+function forecastSentence(quota_cu_hours: number, name: string, month: MonthForecast): string {
   const quota = `${quota_cu_hours.toLocaleString("en")} CU-hours`;
-  const used = `${meanText(month.used_cu_hours)} of ${quota} used in ${month.month}`;
+  const used = `${meanText(month.used_cu_hours)} of ${quota} used in ${name}`;
   const { reached_at, reached_share } = month;
   if (reached_share === 0) return `the quota is not used up: ${used}.`;
   const share =
     reached_share === 1 ? "" : ` It is reached in ${amount(reached_share * 100)} % of the replications.`;
   if (reached_at.median === null) return `the quota is probably not used up: ${used}.${share}`;
-  return `the quota of ${quota} is used up on ${minuteText(reached_at.median)} UTC${intervalText(reached_at)}. After that, ${meanText(month.refused)} of ${meanText(month.requests)} requests in ${month.month} are rejected.${share}`;
+  return `the quota of ${quota} is used up on ${minuteText(reached_at.median)} UTC${intervalText(reached_at)}. After that, ${meanText(month.refused)} of ${meanText(month.requests)} requests in ${name} are rejected.${share}`;
 }
 
 function intervalText({ low, high, confidence }: DateSummary): string {

@@ -2,24 +2,27 @@ import type { Random } from "../../../kernel/random-port.ts";
 import { HOUR, SECOND, type SimTime } from "../../../kernel/time.ts";
 import { type ComputeArrivals, collectParts, type Period } from "../../../traffic/recorded/trace/trace.ts";
 import { checkPeriodLength, MAX_ARRIVALS } from "../../coupled/load-all.ts";
+import { sizeOf } from "../../gap-curve/costs.ts";
 import type { DelayChoice } from "../../gap-curve/curve.ts";
 import { fleetSetting, type Question } from "../../input/question.ts";
 import { type QuestionSummary, questionSummary } from "../../input/question-summary.ts";
 import type { ReportLimits } from "../../page/page-layout.ts";
 import type { Traffic } from "../../trace/known-traffic.ts";
 import { type TrafficSummary, trafficSummary } from "../../trace/traffic-summary.ts";
-import { bootstrapBlocks, checkRecordedDays, FEW_DAYS, recordedDays } from "../../units/bootstrap.ts";
+import { type BootstrapBlock, checkRecordedDays, FEW_DAYS, recordedDays } from "../../units/bootstrap.ts";
 import { replicationSeed } from "../../units/replications.ts";
 import {
   monthName,
   type ProjectQuota,
   projectQuota,
   type QuotaProject,
+  type ReplicatedMonths,
   soonestFirst,
 } from "./project-quota.ts";
 import { forecastMonths } from "./quota-forecast.ts";
 import { quotaLimits } from "./quota-limits.ts";
 import { type MonthPeriod, monthsOf, type QuotaMonthOutcome, quotaMonths } from "./quota-months.ts";
+import { changedBlocks, staysBlocks, type UseOutlook, useOutlook } from "./use-outlook.ts";
 import { type UseProfile, useProfile } from "./use-profile.ts";
 
 export type QuotaQuestion = {
@@ -72,7 +75,7 @@ export function* quotaReport(
     arrivals += own.reduce((sum, { at }) => sum + at.length, 0);
     used += own.filter(({ at }) => at.length > 0).length;
     for (const [index, delay] of quotaQuestion.delays.entries()) {
-      const runs: QuotaMonthOutcome[][] = [];
+      const runs: ReplicatedMonths[] = [];
       const run = replicationRun(own, delay, project, question, { period, horizon });
       for (let replication = 0; replication < replications; replication += 1) {
         runs.push(run(randomFor(replicationSeed(question.seed, replication))));
@@ -135,21 +138,37 @@ function replicationRun(
   project: QuotaProject,
   question: Question,
   { period, horizon }: { readonly period: Period; readonly horizon: Period },
-): (random: Random) => QuotaMonthOutcome[] {
+): (random: Random) => ReplicatedMonths {
   if (arrivals.reduce((sum, { at }) => sum + at.length, 0) > MAX_ARRIVALS)
     throw new RangeError(
       `project "${project.project}" has more than ${MAX_ARRIVALS.toLocaleString("en")} requests; use a part of the trace (--from, --to)`,
     );
   const simulated = (random: Random) => simulateProject(arrivals, delay, project, question, period, random);
-  if (horizon.endAt <= period.endAt) return simulated;
+  if (horizon.endAt <= period.endAt)
+    return (random) => ({ stays: simulated(random), changes: undefined, outlook: undefined });
   let recorded: QuotaMonthOutcome[] | undefined;
   let profile: UseProfile | undefined;
+  let outlook: UseOutlook | undefined;
+  const mostCu = project.computes.reduce((sum, compute) => sum + sizeOf(question.costs, compute), 0);
   const quotaCuHours = ((project.computeSeconds ?? 0) * SECOND) / HOUR;
   return (random) => {
     recorded ??= simulated(random);
     profile ??= useProfile(period, project.computes, arrivals, delay, question, random);
-    const repeats = bootstrapBlocks(period, horizon.endAt, random);
-    return forecastMonths(monthsOf(horizon), recorded, repeats, profile, quotaCuHours);
+    outlook ??= useOutlook(profile, period);
+    const { changes } = outlook;
+    const monthsWith = (repeats: readonly BootstrapBlock[]) =>
+      forecastMonths(
+        monthsOf(horizon),
+        recorded as readonly QuotaMonthOutcome[],
+        repeats,
+        profile as UseProfile,
+        quotaCuHours,
+      );
+    return {
+      outlook,
+      stays: monthsWith(staysBlocks(period, horizon.endAt, outlook, random)),
+      changes: changes && monthsWith(changedBlocks(period, horizon.endAt, changes, profile, mostCu, random)),
+    };
   };
 }
 

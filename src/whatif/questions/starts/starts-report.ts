@@ -109,7 +109,7 @@ export function* startsReport(
     runs.push(simulateLimited(traffic, all, question, startsQuestion, starts, random));
     yield (runs.length + 1) * traffic.computes.length;
   }
-  const margins = OutcomeMargins.of(traffic.period, random);
+  const margins = OutcomeMargins.of(traffic.period);
   const base = {
     ...startsRow(unlimited, traffic, question, startsQuestion, {}, undefined),
     margin_95: "missing" in margins ? null : startsMargins(unlimited, margins, question),
