@@ -12,7 +12,7 @@ import {
   worldWithIdleCompute,
   worldWithProject,
 } from "../support/rule-worlds.ts";
-import { after, type CommandOf, given, NOW, running, SECOND, type Step } from "../support/rules.ts";
+import { after, type CommandOf, DAY, given, NOW, running, SECOND, type Step } from "../support/rules.ts";
 
 const operation = (number: number) => ({ kind: "operation", id: `operation-${number}` }) as const;
 /** Operation 1 creates the branch, operation 2 waits to start its compute. */
@@ -67,6 +67,17 @@ test("a compute is active, with the newest release, when its start finishes", ()
       { type: "OperationFinished", operationId: "operation-2" },
       { type: "ComputeActivated", endpointId: "ep-main", release: RELEASE },
     ]);
+});
+
+test("a compute that is always active keeps its release until it is restarted", () => {
+  const threeWeeks: Step = [worldWithProject({ compute: { suspendTimeoutSeconds: -1 } }), after(21 * DAY)];
+  const release = (...past: readonly Step[]) =>
+    given(threeWeeks, ...past).asking((world) => world.computes.get("ep-main")?.phase);
+  expect(release()).toMatchObject({ state: "active", release: RELEASE });
+  expect(release({ ...resizeMain, options: { suspendTimeoutSeconds: 60 } }, after(SECOND))).toMatchObject({
+    release: RELEASE,
+  });
+  expect(release(restartMain, after(4 * SECOND))).toMatchObject({ state: "active", release: RELEASE + 3 });
 });
 
 test("a compute is idle when its suspend finishes", () => {

@@ -36,6 +36,8 @@ import "./compute/activity.rules.ts";
 import "./compute/scheduled-activity.rules.ts";
 import "./compute/connections.rules.ts";
 import "./compute/span.rules.ts";
+import "./compute/sizes.rules.ts";
+import "./compute/cache.rules.ts";
 import "./operation.rules.ts";
 import "./locks.rules.ts";
 import "./lookup.rules.ts";

@@ -68,6 +68,22 @@ test("creating a second API key with the same secret is refused, even after the 
   given(worldWithAccount(), createKey, revokeKey).when(createKey).thenRefused("API_KEY_EXISTS");
 });
 
+test("an account may have more than 10,000 API keys", () => {
+  const keys = Array.from({ length: 10_000 }, (_, number) => ({ ...createKey, hash: String(number) }));
+  given(worldWithAccount(), keys)
+    .when({ ...createKey, hash: "next" })
+    .then([{ type: "ApiKeyCreated", apiKey: { id: 10_001 } }]);
+});
+
+test("an API key is valid until it is revoked, however old it is", () => {
+  const valid = (...past: readonly Step[]) =>
+    given(worldWithAccount(), createKey, after(3_650 * DAY), ...past).asking((world) =>
+      [...validApiKeys(world, "owner")].map(({ id }) => id),
+    );
+  expect(valid()).toEqual([1]);
+  expect(valid(revokeKey)).toEqual([]);
+});
+
 test("an account revokes its API key", () => {
   given(worldWithAccount(), createKey)
     .when(revokeKey)

@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { MAIN_COMPUTE, worldWithIdleCompute, worldWithProject } from "../../support/rule-worlds.ts";
 import { after, type CommandOf, given, MINUTE, NOW, SECOND, type Step } from "../../support/rules.ts";
 
@@ -37,6 +37,20 @@ test("a load that ends at the reading is not seen by it", () => {
   given(autoscaled, load(8, FIRST + 1))
     .when(rescaleIsDue, after(FIRST))
     .then([{ type: "ComputeResized", sizeCu: 0.75 }]);
+});
+
+test("automatic scaling suspends nothing and closes no connection", () => {
+  const connect: Step = {
+    type: "RecordActivity",
+    activity: { endpointId: "ep-main", kind: "connect", connectionId: "c1" },
+  };
+  const scaled = given(autoscaled, connect, load(800, MINUTE), after(FIRST), rescaleIsDue);
+  const { phase, connection } = scaled.asking((world) => ({
+    phase: world.computes.get("ep-main")?.phase,
+    connection: world.connections.get("ep-main", "c1"),
+  }));
+  expect(phase).toMatchObject({ state: "active", sizeCu: 2, startedAt: NOW - 6 * SECOND });
+  expect(connection).toEqual(expect.objectContaining({ id: "c1", pooled: false, waiting: false }));
 });
 
 test("a compute grows to its maximum and no further", () => {

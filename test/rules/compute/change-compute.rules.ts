@@ -1,4 +1,5 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { countConnections } from "../../../src/platform/rules/compute/open-connections.ts";
 import {
   createOther,
   MAIN,
@@ -27,6 +28,19 @@ const createReplica: CommandOf<"CreateCompute"> = {
   computeType: "read_only",
   options: {},
 };
+const connect: Step = {
+  type: "RecordActivity",
+  activity: { endpointId: "ep-main", kind: "connect", connectionId: "c1" },
+};
+
+/** State and number of connections of the compute "ep-main". Nothing suspends by itself. */
+function mainAfter(...past: readonly Step[]) {
+  return given(...past).asking((world, now) => [
+    world.computes.get("ep-main")?.phase.state,
+    countConnections(world, "ep-main", now).direct,
+  ]);
+}
+
 const disabledCompute: Step = [worldWithProject(), disable, after(HOUR)];
 
 test("the name and the autosuspend delay of a compute change without a restart", () => {
@@ -50,6 +64,25 @@ test("another size suspends an active compute, which then starts again", () => {
       running("apply_config", { thenStart: false }),
       queued("suspend_compute", { thenStart: true }),
     ]);
+});
+
+test("a new fixed size, minimum or maximum drops the connections, and the compute is active again", () => {
+  for (const options of [{ minCu: 2, maxCu: 2 }, { minCu: 1 }, { maxCu: 8 }]) {
+    const ranged = worldWithProject({ compute: { minCu: 0.5, maxCu: 4 } });
+    expect(mainAfter(ranged, connect, { ...update, options }, after(HOUR))).toEqual(["active", 0]);
+  }
+});
+
+test("a new autosuspend delay keeps the connections open", () => {
+  for (const suspendTimeoutSeconds of [-1, 0, 60, 604_800])
+    expect(
+      mainAfter(worldWithProject(), connect, { ...update, options: { suspendTimeoutSeconds } }, after(HOUR)),
+    ).toEqual(["active", 1]);
+});
+
+test("a change is stored at once, before its operations have ended", () => {
+  const stored = given(worldWithProject(), resize).asking((world) => world.computes.get("ep-main"));
+  expect(stored).toMatchObject({ range: { minCu: 1, maxCu: 2 }, phase: { state: "active" } });
 });
 
 test("an idle compute is not started by another size", () => {
@@ -218,6 +251,16 @@ test("a deleted compute is gone at once, without an operation", () => {
   given(worldWithProject())
     .when(remove)
     .then([{ type: "ComputeDeleted", endpointId: "ep-main" }]);
+});
+
+test("a deleted compute does not come back, and its branch may have another primary", () => {
+  given(worldWithProject(), remove, after(HOUR)).when(update).thenRefused("ENDPOINT_NOT_FOUND");
+  given(worldWithProject(), remove)
+    .when({ ...createReplica, id: "ep-next", computeType: "read_write" })
+    .then([
+      { type: "ComputeCreated", compute: { id: "ep-next", type: "read_write" } },
+      running("start_compute"),
+    ]);
 });
 
 test("deleting a compute cancels its unfinished operations", () => {

@@ -1,4 +1,5 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { countConnections } from "../../../src/platform/rules/compute/open-connections.ts";
 import {
   createOther,
   MAIN_COMPUTE,
@@ -6,7 +7,16 @@ import {
   worldWithIdleCompute,
   worldWithProject,
 } from "../../support/rule-worlds.ts";
-import { type CommandOf, given, NOW, queued, running, SECOND } from "../../support/rules.ts";
+import {
+  after,
+  type CommandOf,
+  given,
+  NOW,
+  queued,
+  running,
+  SECOND,
+  type Step,
+} from "../../support/rules.ts";
 
 const start: CommandOf<"StartCompute"> = { type: "StartCompute", ...MAIN_COMPUTE };
 const suspend: CommandOf<"SuspendCompute"> = { type: "SuspendCompute", ...MAIN_COMPUTE };
@@ -69,6 +79,21 @@ test("a restart suspends a compute and starts it again", () => {
       { type: "ComputeSuspending", endpointId: "ep-main" },
       queued("start_compute", { endpointId: "ep-main" }),
     ]);
+});
+
+test("a restart drops all connections, and the compute is active again after it", () => {
+  const connect = (connectionId: string, pooled: boolean): Step => ({
+    type: "RecordActivity",
+    activity: { endpointId: "ep-main", kind: "connect", connectionId, pooled },
+  });
+  const clients: Step = [worldWithProject(), connect("c1", false), connect("c2", true)];
+  const mainAfter = (...past: readonly Step[]) =>
+    given(clients, ...past).asking((world, now) => [
+      world.computes.get("ep-main")?.phase.state,
+      countConnections(world, "ep-main", now),
+    ]);
+  expect(mainAfter()).toEqual(["active", { direct: 1, pooled: 1 }]);
+  expect(mainAfter(restartMain, after(4 * SECOND))).toEqual(["active", { direct: 0, pooled: 0 }]);
 });
 
 test("a restart of an idle compute does the same", () => {
