@@ -16,8 +16,8 @@ const KINDS = {
   integer: (value: unknown) => Number.isInteger(value),
   boolean: (value: unknown) => typeof value === "boolean",
   object: (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
-  timestamp: (value: unknown) => typeof value === "string" && TIMESTAMP.test(value),
-  "timestamp or null": (value: unknown) => value === null || KINDS.timestamp(value),
+  timestamp: isTimestamp,
+  "timestamp or null": (value: unknown) => value === null || isTimestamp(value),
   uuid: (value: unknown) => typeof value === "string" && UUID.test(value),
   "id of a compute": (value: unknown) => typeof value === "string" && value.startsWith("ep-"),
 } satisfies Record<string, (value: unknown) => boolean>;
@@ -31,6 +31,10 @@ export function wrongFields(answer: Readonly<Record<string, unknown>>, fields: F
       return value === undefined || isOf(value, expected.optional) ? [] : [wrong(name, value)];
     return isOf(value, expected) ? [] : [wrong(name, value)];
   });
+}
+
+function isTimestamp(value: unknown): boolean {
+  return typeof value === "string" && TIMESTAMP.test(value);
 }
 
 function isOf(value: unknown, expected: Value): boolean {
