@@ -35,6 +35,8 @@ const NOT_LINKED = new Set([".vite", ".vite-temp", ".cache"]);
 /** How long tests may take to end after SIGTERM, in milliseconds of wall-clock time. */
 const STOP_TIMEOUT_MS = 10_000;
 const REPORT = "planted-report.json";
+/** Imports the files of all rules, which are no test files. */
+const ALL_RULES = "test/rules/rules.test.ts";
 
 /** A copy of the repository, in which bugs are planted one after another. The original is never changed. */
 export class PlantedCopy {
@@ -94,10 +96,11 @@ export class PlantedCopy {
     const report = join(this.#directory, REPORT);
     rmSync(report, { force: true });
     const [, project = ""] = test.split("/");
+    const entry = project === "rules" ? ALL_RULES : test;
     const output = await runToEnd(
       process.execPath,
       [
-        ...["node_modules/vitest/vitest.mjs", "run", "--project", project, test, ...args],
+        ...["node_modules/vitest/vitest.mjs", "run", "--project", project, entry, ...args],
         ...["--reporter", "json", "--outputFile", report],
         ...(titles === undefined ? [] : ["-t", titles.map(escaped).join("|")]),
       ],

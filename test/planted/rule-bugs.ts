@@ -1,12 +1,24 @@
 import type { PlantedBug } from "./planted-bug.ts";
 
 const REFERENCE = "test/property/reference-compute.test.ts";
+const ANSWERS = "test/property/reference-answers.test.ts";
+const COMPUTE_RULES = "test/rules/compute/compute.rules.ts";
+const CHANGE_RULES = "test/rules/compute/change-compute.rules.ts";
+const LIFECYCLE_RULES = "test/rules/compute/compute-lifecycle.rules.ts";
+const AUTOSUSPEND_RULES = "test/rules/compute/autosuspend.rules.ts";
+const ACTIVITY_RULES = "test/rules/compute/activity.rules.ts";
+const AUTOSCALING_RULES = "test/rules/compute/autoscaling.rules.ts";
+const SIZE_RULES = "test/rules/compute/sizes.rules.ts";
+const CACHE_RULES = "test/rules/compute/cache.rules.ts";
+const KEY_RULES = "test/rules/account/api-key.rules.ts";
+const OPERATION_RULES = "test/rules/operation.rules.ts";
 const DECIDE_COMPUTE = "src/platform/rules/compute/decide-compute.ts";
 const AUTOSUSPEND = "src/platform/rules/compute/autosuspend.ts";
 const CONNECTIONS = "src/platform/rules/compute/open-connections.ts";
 const EVOLVE_COMPUTE = "src/platform/rules/compute/evolve-compute.ts";
 
-type RuleBug = Pick<PlantedBug, "id" | "file" | "search" | "replacement" | "breaks">;
+/** Without tests of its own, the model of the reference must find it. */
+type RuleBug = Omit<PlantedBug, "area" | "test"> & Partial<Pick<PlantedBug, "test">>;
 
 const BUGS: readonly RuleBug[] = [
   {
@@ -149,11 +161,267 @@ const BUGS: readonly RuleBug[] = [
     replacement: "return apiKey;",
     breaks: "A revoked key is valid until it is removed",
   },
+  {
+    id: "new-compute-is-not-started",
+    file: DECIDE_COMPUTE,
+    search: "...scheduleOperations(world, project.id, startRequests([compute.value]), context),",
+    replacement: "...scheduleOperations(world, project.id, startRequests([]), context),",
+    breaks: "A new compute stays in the state init",
+    test: COMPUTE_RULES,
+    titles: "a new compute has the smallest size and starts at once",
+  },
+  {
+    id: "project-without-a-primary",
+    file: "src/platform/rules/project/decide-project.ts",
+    search: 'computeType: "read_write", options } as const;',
+    replacement: 'computeType: "read_only", options } as const;',
+    breaks: "The default branch of a new project has no primary compute",
+    test: "test/rules/project/project.rules.ts",
+    titles: "a new project gets a default branch and a compute that starts after its branch",
+  },
+  {
+    id: "update-that-does-not-wait",
+    file: "src/platform/model/operation.ts",
+    search: "return one.endpointId === other.endpointId;",
+    replacement: 'return one.endpointId === other.endpointId && other.action !== "suspend_compute";',
+    breaks: "The suspend of an update runs at the same time as the change itself",
+    test: CHANGE_RULES,
+    titles: "another size suspends an active compute, which then starts again",
+  },
+  {
+    id: "restart-that-only-stops",
+    file: "src/platform/rules/compute/compute-lifecycle.ts",
+    search: '    { action: "suspend_compute" },\n    { action: "start_compute" },',
+    replacement: '    { action: "suspend_compute" },',
+    breaks: "A compute is idle after a restart",
+    test: LIFECYCLE_RULES,
+    titles: "a restart drops all connections, and the compute is active again after it",
+  },
+  {
+    id: "deletion-that-suspends",
+    file: DECIDE_COMPUTE,
+    search: '    { type: "ComputeDeleted", at: now, endpointId: command.computeId },',
+    replacement:
+      '    { type: "ComputeSuspended", at: now, endpointId: command.computeId, cause: "request" },',
+    breaks: "A deleted compute is only suspended, and can be used again",
+    test: CHANGE_RULES,
+    titles: "a deleted compute does not come back, and its branch may have another primary",
+  },
+  {
+    id: "change-that-is-not-stored",
+    file: EVOLVE_COMPUTE,
+    search:
+      "world.computes.set({ ...compute, ...changes, phase: meteredPhase(compute, at), updatedAt: at });",
+    replacement: "world.computes.set({ ...compute, phase: meteredPhase(compute, at), updatedAt: at });",
+    breaks: "A change of a compute has no effect",
+    test: CHANGE_RULES,
+    titles: "a change is stored at once, before its operations have ended",
+  },
+  {
+    id: "suspend-without-an-operation",
+    file: AUTOSUSPEND,
+    search: "    operation,\n    { type",
+    replacement: "    { type",
+    breaks: "An autosuspend records no suspend_compute operation",
+    test: AUTOSUSPEND_RULES,
+    titles: "a compute is suspended exactly at the delay after its last query",
+  },
+  {
+    id: "never-is-the-default",
+    file: AUTOSUSPEND,
+    search: "if (suspendTimeoutSeconds === NEVER_SUSPEND) return undefined;",
+    replacement: "if (suspendTimeoutSeconds === NEVER_SUSPEND) return profile.suspendTimeout.defaultS;",
+    breaks: "A compute with autosuspend disabled suspends after 5 minutes",
+    test: AUTOSUSPEND_RULES,
+    titles: "a delay of -1 means never",
+  },
+  {
+    id: "start-that-takes-no-time",
+    file: "src/platform/catalog/defaults-and-limits.ts",
+    search: 'durations: durations(3 * SECOND), // R: "a few seconds"',
+    replacement: "durations: durations(0),",
+    breaks: "An idle compute is active without a wait",
+    test: ACTIVITY_RULES,
+    titles: "a query on an idle compute starts it and waits for the start",
+  },
+  {
+    id: "query-that-starts-nothing",
+    file: "src/platform/rules/compute/decide-activity.ts",
+    search: "return scheduleOperations(world, compute.projectId, [request], context);",
+    replacement: "return [];",
+    breaks: "A query on an idle compute starts nothing",
+    test: ACTIVITY_RULES,
+    titles: "a query on an idle compute starts it and waits for the start",
+  },
+  {
+    id: "start-for-each-query",
+    file: "src/platform/rules/compute/decide-activity.ts",
+    search: 'operation.action === "start_compute" && operation.endpointId === compute.id',
+    replacement: 'operation.action === "start_compute" && operation.endpointId === ""',
+    breaks: "Each query during a start schedules another start",
+    test: ACTIVITY_RULES,
+    titles: "a second query waits for the rest of the same start",
+  },
+  {
+    id: "pooler-with-fewer-clients",
+    file: "src/platform/catalog/defaults-and-limits.ts",
+    search: "pooledConnections: 10_000, // R",
+    replacement: "pooledConnections: 9_999, // R",
+    breaks: "The pooler rejects its client number 10,000",
+    test: ACTIVITY_RULES,
+    titles: "the pooler takes 10,000 clients beside the direct connections, and not one more",
+  },
+  {
+    id: "size-between-two-rows",
+    file: "src/platform/catalog/sizes.ts",
+    search: "if (profile.sizes.autoscaled.includes(cu)) return undefined;",
+    replacement: "if (cu >= 0.25 && cu <= (profile.sizes.autoscaled.at(-1) ?? 0)) return undefined;",
+    breaks: "A compute can have a size that is not in the table",
+    test: SIZE_RULES,
+    titles: "a size that is not in the table is refused, as a minimum and as a maximum",
+  },
+  {
+    id: "minimum-above-the-maximum",
+    file: "src/platform/catalog/sizes.ts",
+    search: "if (minCu > maxCu) {",
+    replacement: "if (minCu > maxCu * 10) {",
+    breaks: "The minimum size can be larger than the maximum",
+    test: COMPUTE_RULES,
+    titles: "CU are refused in the profile of 2024",
+  },
+  {
+    id: "one-row-of-the-table",
+    file: "src/platform/catalog/defaults-and-limits.ts",
+    search: "[6, 2703],",
+    replacement: "[6, 2730],",
+    breaks: "Two digits of `max_connections` are exchanged",
+    test: SIZE_RULES,
+    titles: "GB of RAM, a file cache of",
+  },
+  {
+    id: "large-sizes-on-the-free-plan",
+    file: "src/platform/catalog/sizes.ts",
+    search: "(minCu !== plan.onlySizeCu || maxCu !== plan.onlySizeCu)",
+    replacement: "minCu !== plan.onlySizeCu && maxCu !== plan.onlySizeCu",
+    breaks: "On the free plan, a compute scales beyond 0.25 CU",
+    test: COMPUTE_RULES,
+    titles: "the free plan has one size",
+  },
+  {
+    id: "scaling-that-disconnects",
+    file: EVOLVE_COMPUTE,
+    search: "  // A smaller compute has a smaller cache, and evicts what no longer fits.",
+    replacement: "  closeConnections(world, compute.id);",
+    breaks: "Automatic scaling disconnects the clients",
+    test: AUTOSCALING_RULES,
+    titles: "automatic scaling suspends nothing and closes no connection",
+  },
+  {
+    id: "connections-grow-with-the-load",
+    file: CONNECTIONS,
+    search: 'return phase.state === "active" && !phase.suspending ? phase.range : range;',
+    replacement:
+      'return phase.state === "active" && !phase.suspending ? { minCu: phase.sizeCu, maxCu: phase.sizeCu } : range;',
+    breaks: "`max_connections` grows while a compute is scaled up",
+    test: SIZE_RULES,
+    titles: "max_connections does not grow when autoscaling scales the compute",
+  },
+  {
+    id: "writes-are-reads",
+    file: "src/platform/model/cache.ts",
+    search: "const reads = cache.hits + cache.misses;",
+    replacement: "const reads = cache.hits + cache.misses + cache.writes;",
+    breaks: "The cache hit ratio counts writes",
+    test: CACHE_RULES,
+    titles: "are a hit ratio of",
+  },
+  {
+    id: "advice-at-the-target",
+    file: "src/platform/model/cache.ts",
+    search: "ratio >= TARGET_HIT_RATIO",
+    replacement: "ratio > TARGET_HIT_RATIO",
+    breaks: "A larger compute is advised at a hit ratio of exactly 99 %",
+    test: CACHE_RULES,
+    titles: "a larger compute is advised for a hit ratio below 99 %, and not at 99 %",
+  },
+  {
+    id: "release-without-a-restart",
+    file: EVOLVE_COMPUTE,
+    search: "{ ...compute.phase, meteredAt: at }",
+    replacement: "{ ...compute.phase, meteredAt: at, release: Math.floor(at / 604_800_000) }",
+    breaks: "A compute that is always active takes the newest release without a restart",
+    test: OPERATION_RULES,
+    titles: "a compute that is always active keeps its release until it is restarted",
+  },
+  {
+    id: "revocation-is-repeated",
+    file: "src/platform/rules/account/decide-api-key.ts",
+    search: " || apiKey.revokedAt !== undefined) {",
+    replacement: ") {",
+    breaks: "A key can be revoked twice",
+    test: KEY_RULES,
+    titles: "revoking an unknown or a revoked API key is refused",
+  },
+  {
+    id: "secret-is-used-again",
+    file: "src/platform/rules/account/decide-api-key.ts",
+    search: "  if (isRevokedHash(world, command.hash))",
+    replacement: '  if (command.hash === "" && isRevokedHash(world, command.hash))',
+    breaks: "A revoked secret becomes valid again by a new key",
+    test: KEY_RULES,
+    titles: "of a removed API key the first 128 bits of its hash stay: its secret is refused for good",
+  },
+  {
+    id: "keys-of-everybody",
+    file: "src/platform/rules/account/decide-api-key.ts",
+    search: "return scope === undefined && accountId === command.accountId;",
+    replacement: "return scope === undefined;",
+    breaks: "An account can revoke the keys of another one",
+    test: KEY_RULES,
+    titles: "revoking the API key of another account is refused",
+  },
+  {
+    id: "pending-state-in-lists",
+    file: "src/platform-api/render/render-endpoint.ts",
+    search: "const rendered = JSON.stringify(renderEndpoint(world, compute, now));",
+    replacement: "const rendered = JSON.stringify(renderChangedEndpoint(world, compute, now));",
+    breaks: "Lists of computes have a pending_state",
+    test: ANSWERS,
+    titles: "every answer about computes has the fields of the reference",
+  },
+  {
+    id: "active-before-the-first-activity",
+    file: "src/platform-api/render/render-endpoint.ts",
+    search: "last_active: optionalTimestamp(lastActive(compute, now)),",
+    replacement: "last_active: optionalTimestamp(lastActive(compute, now) ?? compute.createdAt),",
+    breaks: "A compute that was never used has a last_active",
+    test: ANSWERS,
+    titles: "every answer about computes has the fields of the reference",
+  },
+  {
+    id: "secret-in-the-list",
+    file: "src/platform-api/routes/api-keys.ts",
+    search: "        ...renderApiKey(transaction.world, apiKey),\n        created_by,",
+    replacement:
+      "        ...renderApiKey(transaction.world, apiKey),\n        key: apiKey.hash,\n        created_by,",
+    breaks: "The list of keys contains more of a key than its name and use",
+    test: ANSWERS,
+    titles: "every answer about API keys has the fields of the reference",
+  },
+  {
+    id: "any-scheme",
+    file: "src/platform-api/http/authenticate.ts",
+    search: "/^bearer +(",
+    replacement: "/^(?:bearer|basic|token) +(",
+    breaks: "A key is accepted in another scheme than Bearer",
+    test: ANSWERS,
+    titles: "every request without a valid key fails with 401",
+  },
 ];
 
-/** Mistakes in the rules of computes and keys, which properties must find. */
+/** Mistakes in the rules of computes and keys, which rules and properties must find. */
 export const RULE_BUGS: readonly PlantedBug[] = BUGS.map((bug) => ({
+  test: REFERENCE,
   ...bug,
   area: "rules",
-  test: REFERENCE,
 }));

@@ -159,8 +159,10 @@ class Project {
   /** The answer; `undefined` after a rejection, which is an error as documented. */
   async #accepted(method: string, path: string, request?: unknown) {
     const { status, body } = await this.#double.api(method, path, request);
-    if (status < 300) return body;
+    const isCreation = method === "POST" && request !== undefined;
+    if (status === (isCreation ? 201 : 200)) return body;
     expectFields(body, ERROR);
+    expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
     return undefined;
   }
@@ -205,30 +207,52 @@ test("every answer about computes has the fields of the reference, and the opera
 
 test("every answer about API keys has the fields of the reference, and the secret at the creation only", async () => {
   const name = fc.string({ minLength: 1, maxLength: 64 }).filter((text) => text.trim() !== "");
+  const secrets = new Set<string>();
+  let created = 0;
   await expectHolds(
     fc.asyncProperty(fc.array(fc.tuple(name, fc.boolean(), fc.boolean()), { maxLength: 8 }), (keys) =>
       withDouble(async (double) => {
         for (const [key_name, isUsed, isRevoked] of keys) {
-          const { body: created } = await double.api("POST", "/api_keys", { key_name });
-          expectFields(created, CREATED_KEY);
-          if (isUsed) expect((await double.api("GET", "/projects", undefined, created.key)).status).toBe(200);
+          const { body: key } = await double.api("POST", "/api_keys", { key_name });
+          expectFields(key, CREATED_KEY);
+          secrets.add(key.key);
+          created += 1;
+          if (isUsed) expect((await double.api("GET", "/projects", undefined, key.key)).status).toBe(200);
           const { body: list } = await double.api("GET", "/api_keys");
-          for (const key of list) expectFields(key, LISTED_KEY);
-          expect(JSON.stringify(list)).not.toContain(created.key);
-          const listed = list.find(({ id }: { id: number }) => id === created.id);
+          for (const item of list) expectFields(item, LISTED_KEY);
+          expect(JSON.stringify(list)).not.toContain(key.key);
+          const listed = list.find(({ id }: { id: number }) => id === key.id);
           expectFields(listed, {
             name: [key_name],
             ...(isUsed ? { last_used_at: "timestamp" } : {}),
           });
           if (!isRevoked) continue;
-          const { body: revoked } = await double.api("DELETE", `/api_keys/${created.id}`);
-          expectFields(revoked, { ...REVOKED_KEY, id: [created.id], name: [key_name] });
-          expect(JSON.stringify(revoked)).not.toContain(created.key);
+          const { body: revoked } = await double.api("DELETE", `/api_keys/${key.id}`);
+          expectFields(revoked, { ...REVOKED_KEY, id: [key.id], name: [key_name] });
+          expect(JSON.stringify(revoked)).not.toContain(key.key);
         }
       }),
     ),
     60,
   );
+  expect(secrets.size).toBe(created);
+});
+
+test("a key without a name is not created", async () => {
+  const name = fc.oneof(fc.constantFrom(undefined, null, "", true), fc.integer(), fc.array(fc.string()));
+  await withDouble(async (double) => {
+    const { body: before } = await double.api("GET", "/api_keys");
+    await expectHolds(
+      fc.asyncProperty(name, async (key_name) => {
+        const { status, body } = await double.api("POST", "/api_keys", { key_name });
+        expect(status).toBe(400);
+        expectFields(body, ERROR);
+      }),
+      60,
+    );
+    const ids = (keys: readonly { id: number }[]) => keys.map(({ id }) => id);
+    expect(ids((await double.api("GET", "/api_keys")).body)).toEqual(ids(before));
+  });
 });
 
 test("every project in the list has the fields of the reference", async () => {
@@ -306,5 +330,30 @@ test("every request without a valid key fails with 401 and changes nothing", asy
       300,
     );
     expect(await stateOf()).toBe(before);
+  });
+});
+
+test("the operations of the reference are at v2 and at no other version", async () => {
+  const version = fc.constantFrom("", "/v", "/v1", "/v3", "/V2", "/v20", "/2");
+  await withDouble(async (double) => {
+    const { body } = await double.api("POST", "/projects", { project: {} });
+    await expectHolds(
+      fc.asyncProperty(fc.constantFrom(...CALLS), version, async ([method, path], version) => {
+        const known = path.replace("{project}", body.project.id).replace("{compute}", body.endpoints[0].id);
+        const statusAt = async (base: string) => {
+          const request = new Request(`http://localhost${base}${known}`, {
+            method,
+            headers: { Authorization: `Bearer ${API_KEY}`, "Content-Type": "application/json" },
+            // Changes nothing: not even a body that is an object.
+            ...(method === "POST" || method === "PATCH" ? { body: "[]" } : {}),
+          });
+          return (await double.fetch(request)).status;
+        };
+        expect(await statusAt(`/api${version}`)).toBe(404);
+        if (method === "GET") expect(await statusAt("/api/v2")).toBe(200);
+        if (method === "PATCH") expect(await statusAt("/api/v2")).toBe(400);
+      }),
+      100,
+    );
   });
 });

@@ -40,7 +40,7 @@ test.each([
   [1, 3, 25],
   [0, 7, 0],
   [7, 0, 100],
-])("%i hits and %i misses are a hit ratio of %d %%", (hits, misses, ratio) => {
+])("%i hits and %i misses are a hit ratio of %d percent", (hits, misses, ratio) => {
   expect(hitRatio(cacheOf(worldWithProject(), reads({ hits, misses, writes: 1_000 })))).toBe(ratio);
 });
 
