@@ -21,8 +21,8 @@ import { KNOWN_OPERATIONS } from "../platform-api/coverage/client-operations.ts"
 import { coverage } from "../platform-api/coverage.ts";
 import { actFor } from "../platform-api/http/acting-account.ts";
 import { RateLimiter } from "../platform-api/http/rate-limit.ts";
-import type { ApiOptions } from "../platform-api/http/request-context.ts";
 import { redactedPath } from "../platform-api/http/request-journal.ts";
+import type { ApiOptions } from "../platform-api/http/route-handlers.ts";
 import type { PostgresAddress } from "../platform-api/render/connection-uri.ts";
 import { DEFAULT_WORLD } from "../worlds/directory-layout.ts";
 import type { WorldsHandle } from "../worlds/world-handle.ts";

@@ -2,8 +2,9 @@ import { Hono } from "hono";
 import { type ErrorResponse, notImitated } from "../http/errors.ts";
 import { KNOWN_OPERATIONS } from "./coverage/client-operations.ts";
 import { servedOperations } from "./coverage/served-operations.ts";
-import { type ApiOptions, RouteHandlers } from "./http/request-context.ts";
-import { recordedFamilies } from "./recorded/recorded-families.ts";
+import type { ApiRoute } from "./http/route.ts";
+import { type ApiOptions, RouteHandlers } from "./http/route-handlers.ts";
+import { recordedRoutes } from "./recorded/recorded-routes.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { branchFunctionRoutes } from "./routes/branch-functions.ts";
@@ -26,28 +27,28 @@ import { transferRoutes } from "./routes/transfers.ts";
 import { vpcEndpointRoutes } from "./routes/vpc-endpoints.ts";
 
 /** The routes of the imitated API, by resource family. */
-export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
+export function imitatedRoutes(): readonly ApiRoute[] {
   return [
-    apiKeyRoutes(handlers),
-    projectRoutes(handlers),
-    connectionUriRoutes(handlers),
-    endpointRoutes(handlers),
-    branchRoutes(handlers),
-    branchRestoreRoutes(handlers),
-    branchSchemaRoutes(handlers),
-    branchFunctionRoutes(handlers),
-    roleRoutes(handlers),
-    databaseRoutes(handlers),
-    snapshotRoutes(handlers),
-    operationRoutes(handlers),
-    accountRoutes(handlers),
-    organizationRoutes(handlers),
-    organizationKeyRoutes(handlers),
-    jwksRoutes(handlers),
-    permissionRoutes(handlers),
-    vpcEndpointRoutes(handlers),
-    transferRoutes(handlers),
-    consumptionRoutes(handlers),
+    ...apiKeyRoutes(),
+    ...projectRoutes(),
+    ...connectionUriRoutes(),
+    ...endpointRoutes(),
+    ...branchRoutes(),
+    ...branchRestoreRoutes(),
+    ...branchSchemaRoutes(),
+    ...branchFunctionRoutes(),
+    ...roleRoutes(),
+    ...databaseRoutes(),
+    ...snapshotRoutes(),
+    ...operationRoutes(),
+    ...accountRoutes(),
+    ...organizationRoutes(),
+    ...organizationKeyRoutes(),
+    ...jwksRoutes(),
+    ...permissionRoutes(),
+    ...vpcEndpointRoutes(),
+    ...transferRoutes(),
+    ...consumptionRoutes(),
   ];
 }
 
@@ -55,9 +56,9 @@ export function routeFamilies(handlers: RouteHandlers): readonly Hono[] {
 export function createApi(options: ApiOptions): Hono {
   const handlers = new RouteHandlers(options);
   const app = new Hono();
-  const families = [...routeFamilies(handlers), ...recordedFamilies(handlers)];
-  for (const family of families) app.route("/", family);
-  const served = servedOperations(families);
+  const routes = [...imitatedRoutes(), ...recordedRoutes()];
+  for (const route of routes) app.on(route.method, route.path, handlers.handlerFor(route));
+  const served = servedOperations(routes);
   for (const { method, path, operationId } of KNOWN_OPERATIONS) {
     if (served.has(operationId)) continue;
     app.on(

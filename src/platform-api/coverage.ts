@@ -1,9 +1,8 @@
-import { routeFamilies } from "./app.ts";
+import { imitatedRoutes } from "./app.ts";
 import { CLIENT_OPERATIONS } from "./coverage/client-operations.ts";
 import { PUBLIC_OPERATIONS, type PublicOperation } from "./coverage/public-operations.ts";
 import { servedOperations } from "./coverage/served-operations.ts";
-import { RouteHandlers } from "./http/request-context.ts";
-import { recordedFamilies } from "./recorded/recorded-families.ts";
+import { recordedRoutes } from "./recorded/recorded-routes.ts";
 
 /**
  * How far an operation is served. `imitated`: it behaves as on the real platform. `recorded`: its input is
@@ -18,18 +17,8 @@ type OperationCoverage = {
 
 /** Every operation of the public document and of newer or older clients: one table for `GET /_sim/coverage` and the coverage page. */
 export function coverage() {
-  const unused = (): never => {
-    throw new Error("the routes are only listed, never called");
-  };
-  const handlers = new RouteHandlers({
-    worldOf: unused,
-    defaultWorld: unused,
-    rateLimit: false,
-    countUnauthorized: unused,
-    onBug: unused,
-  });
-  const imitated = servedOperations(routeFamilies(handlers));
-  const recorded = servedOperations(recordedFamilies(handlers));
+  const imitated = servedOperations(imitatedRoutes());
+  const recorded = servedOperations(recordedRoutes());
   const coverageOf = ({ operationId, method, path }: PublicOperation): OperationCoverage => ({
     operation_id: operationId,
     method,

@@ -6,7 +6,7 @@ import type { Command } from "../../platform/rules/commands.ts";
 import { findBranch, findProject } from "../../platform/world/lookup.ts";
 import { renderBranch } from "../render/render-branch.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
-import type { RequestContext } from "./request-context.ts";
+import type { RequestContext } from "./route.ts";
 
 export const branchParams = z.object({ project_id: id, branch_id: id });
 export type BranchRequest = RequestContext<z.output<typeof branchParams>, unknown, unknown>;

@@ -8,8 +8,8 @@ import { renderBranch, renderDatabase, renderRole } from "../render/render-branc
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
 import { issuePassword } from "./passwords.ts";
-import type { RequestContext } from "./request-context.ts";
 import { atMostOne, computeFields, computeOptions, computeType, lsn, name } from "./request-fields.ts";
+import type { RequestContext } from "./route.ts";
 
 /** What a caller chooses for a new branch. */
 export const branchCreation = {

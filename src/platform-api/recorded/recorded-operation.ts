@@ -1,5 +1,4 @@
 import type * as public_ from "@neondatabase/api-client";
-import { Hono } from "hono";
 import type * as z from "zod";
 import { unwrap } from "../../http/request.ts";
 import type { Branch } from "../../platform/model/branch.ts";
@@ -26,7 +25,7 @@ import { findDatabase } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import type { Transaction } from "../../worlds/world-handle.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
-import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
+import { type ApiMethod, type ApiRoute, type RequestContext, route } from "../http/route.ts";
 
 /** A record as an answer shows it. */
 export type Shown<K extends ServiceKind> = {
@@ -72,7 +71,7 @@ type Effect<K extends ServiceKind, B> =
     };
 
 type OperationSpec<K extends ServiceKind, B extends z.ZodType> = {
-  readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`;
+  readonly route: `${ApiMethod} /${string}`;
   readonly status?: 201 | 204;
   readonly kind: K;
   /** The parameters of the route. */
@@ -100,21 +99,17 @@ const BRANCH = "/projects/:project_id/branches/:branch_id";
 type RecordedRequest = RequestContext<z.output<typeof branchParams>, unknown, unknown>;
 
 /** The routes of a table of operations. */
-export function recordedRoutes(handlers: RouteHandlers, operations: readonly RecordedOperation[]): Hono {
-  const app = new Hono();
-  for (const operation of operations) {
-    const [method = "", path = ""] = operation.route.split(" ");
+export function recordedOperationRoutes(operations: readonly RecordedOperation[]): readonly ApiRoute[] {
+  return operations.map((operation) => {
+    const [method, path] = operation.route.split(" ") as [ApiMethod, `/${string}`];
     const { status = 200, body } = operation;
     const params = branchParams.extend(operation.params ?? {}) as unknown as typeof branchParams;
-    app.on(
-      method,
-      `${BRANCH}${path}`,
-      handlers.route({ status, params, ...(body === undefined ? {} : { body }) }, (request) =>
-        perform(operation, request),
-      ),
+    return route(
+      `${method} ${BRANCH}${path}`,
+      { status, params, ...(body === undefined ? {} : { body }) },
+      (request) => perform(operation, request),
     );
-  }
-  return app;
+  });
 }
 
 function perform(operation: RecordedOperation, request: RecordedRequest): object | undefined {

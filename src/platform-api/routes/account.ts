@@ -1,5 +1,4 @@
 import type { CurrentUserInfoResponse } from "@neondatabase/api-client";
-import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { REGIONS } from "../../platform/catalog/regions.ts";
@@ -7,69 +6,57 @@ import { planOf } from "../../platform/model/account.ts";
 import { effectiveLimits } from "../../platform/rules/account/account-limits.ts";
 import { organizationsOf } from "../../platform/rules/account/organization.ts";
 import { profileOfWorld } from "../../platform/world/world.ts";
-import type { RouteHandlers } from "../http/request-context.ts";
+import { type ApiRoute, route } from "../http/route.ts";
 import { renderOrganization, renderRegion } from "../render/render-account.ts";
 
 /** S: the caller, its organizations, and the regions. */
-export function accountRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/users/me",
-    handlers.route({ permission: "person" }, ({ account, transaction }) => {
-      const plan = planOf(account);
-      const limits = effectiveLimits(transaction.world, plan);
-      return {
-        active_seconds_limit: 0,
-        auth_accounts: [],
-        email: account.email,
-        id: account.id,
-        image: "",
-        login: account.email,
-        name: account.name,
-        last_name: "",
-        projects_limit: limits.projects,
-        branches_limit: limits.branches,
-        max_autoscaling_limit:
-          plan.onlySizeCu ?? profileOfWorld(transaction.world).sizes.autoscaled.at(-1) ?? 0,
-        plan: plan.subscriptionType,
-      } satisfies CurrentUserInfoResponse;
-    }),
-  );
-
-  app.get(
-    "/users/me/organizations",
-    // S: a key of an organization lists only that organization.
-    handlers.route({}, ({ principal: { account, scope }, transaction }) => ({
-      organizations: (scope === undefined ? organizationsOf(transaction.world, account) : [account]).map(
-        renderOrganization,
-      ),
-    })),
-  );
-
-  app.get(
-    "/organizations/:org_id",
-    handlers.route({ params: z.object({ org_id: id }), permission: "view" }, ({ account }) =>
-      renderOrganization(account),
-    ),
-  );
-
-  app.get(
-    "/regions",
-    handlers.route({ query: z.object({ org_id: id.optional() }) }, () => ({
-      regions: REGIONS.map((region, index) => renderRegion(region, index === 0)),
-    })),
-  );
-
-  app.get(
-    "/auth",
-    // A: the account of an organization's key is the organization.
-    handlers.route({}, ({ principal: { account, scope } }) =>
-      scope === undefined
-        ? { account_id: account.id, auth_method: "api_key_user" }
-        : { account_id: scope.organizationId, auth_method: "api_key_org" },
-    ),
-  );
-
-  return app;
+export function accountRoutes(): readonly ApiRoute[] {
+  return [getCurrentUserInfo, getCurrentUserOrganizations, getOrganization, getActiveRegions, getAuthDetails];
 }
+
+const getCurrentUserInfo = route("GET /users/me", { permission: "person" }, ({ account, transaction }) => {
+  const plan = planOf(account);
+  const limits = effectiveLimits(transaction.world, plan);
+  return {
+    active_seconds_limit: 0,
+    auth_accounts: [],
+    email: account.email,
+    id: account.id,
+    image: "",
+    login: account.email,
+    name: account.name,
+    last_name: "",
+    projects_limit: limits.projects,
+    branches_limit: limits.branches,
+    max_autoscaling_limit: plan.onlySizeCu ?? profileOfWorld(transaction.world).sizes.autoscaled.at(-1) ?? 0,
+    plan: plan.subscriptionType,
+  } satisfies CurrentUserInfoResponse;
+});
+
+// S: a key of an organization lists only that organization.
+const getCurrentUserOrganizations = route(
+  "GET /users/me/organizations",
+  {},
+  ({ principal: { account, scope }, transaction }) => ({
+    organizations: (scope === undefined ? organizationsOf(transaction.world, account) : [account]).map(
+      renderOrganization,
+    ),
+  }),
+);
+
+const getOrganization = route(
+  "GET /organizations/:org_id",
+  { params: z.object({ org_id: id }), permission: "view" },
+  ({ account }) => renderOrganization(account),
+);
+
+const getActiveRegions = route("GET /regions", { query: z.object({ org_id: id.optional() }) }, () => ({
+  regions: REGIONS.map((region, index) => renderRegion(region, index === 0)),
+}));
+
+// A: the account of an organization's key is the organization.
+const getAuthDetails = route("GET /auth", {}, ({ principal: { account, scope } }) =>
+  scope === undefined
+    ? { account_id: account.id, auth_method: "api_key_user" }
+    : { account_id: scope.organizationId, auth_method: "api_key_org" },
+);

@@ -1,12 +1,11 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { id, instant } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import { findSnapshot, snapshotsOf } from "../../platform/rules/branch/decide-snapshot.ts";
 import { computesOnBranch, findProject } from "../../platform/world/lookup.ts";
 import { branchParams, branchTarget, requestedBranch } from "../http/branch-request.ts";
-import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
 import { atMostOne, lsn, name } from "../http/request-fields.ts";
+import { type ApiRoute, type RequestContext, route } from "../http/route.ts";
 import { renderBranch, renderSnapshot } from "../render/render-branch.ts";
 import { renderPendingEndpoint } from "../render/render-endpoint.ts";
 import { renderScheduledOperations } from "../render/render-operation.ts";
@@ -35,141 +34,142 @@ const scheduleItem = z
   });
 
 /** S: snapshots of branches. Snapshots of a world are at /_sim/snapshots. */
-export function snapshotRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
-
-  app.post(
-    "/projects/:project_id/branches/:branch_id/snapshot",
-    handlers.route(
-      {
-        params: branchParams,
-        query: z
-          .object({
-            lsn: lsn.optional(),
-            timestamp: instant.optional(),
-            name: name.optional(),
-            expires_at: instant.optional(),
-          })
-          .refine(...atMostOne("lsn", "timestamp")),
-      },
-      (request) => {
-        const { expires_at: expiresAt, ...input } = request.query;
-        for (const event of request.execute({
-          type: "CreateSnapshot",
-          ...branchTarget(request),
-          ...input,
-          writtenAt: request.writtenAt(request.params.branch_id, input.lsn),
-          expiresAt,
-        })) {
-          // A: the snapshot exists at once, without operations to wait for.
-          if (event.type === "SnapshotCreated")
-            return { snapshot: renderSnapshot(request.transaction.world, event.snapshot), operations: [] };
-        }
-        throw new Error("CreateSnapshot created no snapshot");
-      },
-    ),
-  );
-
-  app.get(
-    "/projects/:project_id/snapshots",
-    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      return {
-        snapshots: snapshotsOf(transaction.world, project.id).map((snapshot) =>
-          renderSnapshot(transaction.world, snapshot),
-        ),
-      };
-    }),
-  );
-
-  app.patch(
-    "/projects/:project_id/snapshots/:snapshot_id",
-    handlers.route(
-      { params: snapshotParams, body: z.object({ snapshot: z.object({ name: name.optional() }) }) },
-      (request) => {
-        const { name: newName } = request.body.snapshot;
-        if (newName !== undefined)
-          request.execute({ type: "UpdateSnapshot", ...snapshotTarget(request), name: newName });
-        return {
-          snapshot: renderSnapshot(
-            request.transaction.world,
-            unwrap(findSnapshot(request.transaction.world, snapshotTarget(request))),
-          ),
-        };
-      },
-    ),
-  );
-
-  app.delete(
-    "/projects/:project_id/snapshots/:snapshot_id",
-    handlers.route({ status: 202, params: snapshotParams }, (request) => {
-      request.execute({ type: "DeleteSnapshot", ...snapshotTarget(request) });
-      return { operations: [] };
-    }),
-  );
-
-  app.post(
-    "/projects/:project_id/snapshots/:snapshot_id/restore",
-    handlers.route(
-      {
-        params: snapshotParams,
-        query: z.object({ name: name.optional() }),
-        body: z
-          .object({
-            name: name.optional(),
-            target_branch_id: id.optional(),
-            finalize_restore: z.boolean().optional(),
-          })
-          .optional(),
-      },
-      (request) => {
-        const { body, query, transaction } = request;
-        const events = request.execute({
-          type: "RestoreSnapshot",
-          ...snapshotTarget(request),
-          name: body?.name ?? query.name,
-          targetBranchId: body?.target_branch_id,
-          finalize: body?.finalize_restore ?? false,
-        });
-        const created = events.find((event) => event.type === "BranchCreated");
-        const branch = created && transaction.world.branches.get(created.branch.id);
-        if (branch === undefined) throw new Error("RestoreSnapshot created no branch");
-        const computes = computesOnBranch(transaction.world, branch.id);
-        return {
-          branch: renderBranch(transaction.world, branch, transaction.now),
-          endpoints: computes.map((compute) =>
-            renderPendingEndpoint(transaction.world, compute, transaction.now),
-          ),
-          operations: renderScheduledOperations(events, transaction.now),
-        };
-      },
-    ),
-  );
-
-  app.get(
-    "/projects/:project_id/branches/:branch_id/backup_schedule",
-    handlers.route({ params: branchParams }, (request) => ({
-      schedule: requestedBranch(request).backupSchedule?.items ?? [],
-    })),
-  );
-
-  app.put(
-    "/projects/:project_id/branches/:branch_id/backup_schedule",
-    handlers.route(
-      { params: branchParams, body: z.object({ schedule: z.array(scheduleItem).max(MAX_SCHEDULE_ITEMS) }) },
-      (request) => {
-        request.execute({
-          type: "SetBackupSchedule",
-          ...branchTarget(request),
-          items: request.body.schedule,
-        });
-        return {};
-      },
-    ),
-  );
-
-  return app;
+export function snapshotRoutes(): readonly ApiRoute[] {
+  return [
+    createSnapshot,
+    listSnapshots,
+    updateSnapshot,
+    deleteSnapshot,
+    restoreSnapshot,
+    getSnapshotSchedule,
+    setSnapshotSchedule,
+  ];
 }
+
+const createSnapshot = route(
+  "POST /projects/:project_id/branches/:branch_id/snapshot",
+  {
+    params: branchParams,
+    query: z
+      .object({
+        lsn: lsn.optional(),
+        timestamp: instant.optional(),
+        name: name.optional(),
+        expires_at: instant.optional(),
+      })
+      .refine(...atMostOne("lsn", "timestamp")),
+  },
+  (request) => {
+    const { expires_at: expiresAt, ...input } = request.query;
+    for (const event of request.execute({
+      type: "CreateSnapshot",
+      ...branchTarget(request),
+      ...input,
+      writtenAt: request.writtenAt(request.params.branch_id, input.lsn),
+      expiresAt,
+    })) {
+      // A: the snapshot exists at once, without operations to wait for.
+      if (event.type === "SnapshotCreated")
+        return { snapshot: renderSnapshot(request.transaction.world, event.snapshot), operations: [] };
+    }
+    throw new Error("CreateSnapshot created no snapshot");
+  },
+);
+
+const listSnapshots = route(
+  "GET /projects/:project_id/snapshots",
+  { params: projectParams },
+  ({ account, params, transaction }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    return {
+      snapshots: snapshotsOf(transaction.world, project.id).map((snapshot) =>
+        renderSnapshot(transaction.world, snapshot),
+      ),
+    };
+  },
+);
+
+const updateSnapshot = route(
+  "PATCH /projects/:project_id/snapshots/:snapshot_id",
+  { params: snapshotParams, body: z.object({ snapshot: z.object({ name: name.optional() }) }) },
+  (request) => {
+    const { name: newName } = request.body.snapshot;
+    if (newName !== undefined)
+      request.execute({ type: "UpdateSnapshot", ...snapshotTarget(request), name: newName });
+    return {
+      snapshot: renderSnapshot(
+        request.transaction.world,
+        unwrap(findSnapshot(request.transaction.world, snapshotTarget(request))),
+      ),
+    };
+  },
+);
+
+const deleteSnapshot = route(
+  "DELETE /projects/:project_id/snapshots/:snapshot_id",
+  { status: 202, params: snapshotParams },
+  (request) => {
+    request.execute({ type: "DeleteSnapshot", ...snapshotTarget(request) });
+    return { operations: [] };
+  },
+);
+
+const restoreSnapshot = route(
+  "POST /projects/:project_id/snapshots/:snapshot_id/restore",
+  {
+    params: snapshotParams,
+    query: z.object({ name: name.optional() }),
+    body: z
+      .object({
+        name: name.optional(),
+        target_branch_id: id.optional(),
+        finalize_restore: z.boolean().optional(),
+      })
+      .optional(),
+  },
+  (request) => {
+    const { body, query, transaction } = request;
+    const events = request.execute({
+      type: "RestoreSnapshot",
+      ...snapshotTarget(request),
+      name: body?.name ?? query.name,
+      targetBranchId: body?.target_branch_id,
+      finalize: body?.finalize_restore ?? false,
+    });
+    const created = events.find((event) => event.type === "BranchCreated");
+    const branch = created && transaction.world.branches.get(created.branch.id);
+    if (branch === undefined) throw new Error("RestoreSnapshot created no branch");
+    const computes = computesOnBranch(transaction.world, branch.id);
+    return {
+      branch: renderBranch(transaction.world, branch, transaction.now),
+      endpoints: computes.map((compute) =>
+        renderPendingEndpoint(transaction.world, compute, transaction.now),
+      ),
+      operations: renderScheduledOperations(events, transaction.now),
+    };
+  },
+);
+
+const getSnapshotSchedule = route(
+  "GET /projects/:project_id/branches/:branch_id/backup_schedule",
+  { params: branchParams },
+  (request) => ({
+    schedule: requestedBranch(request).backupSchedule?.items ?? [],
+  }),
+);
+
+const setSnapshotSchedule = route(
+  "PUT /projects/:project_id/branches/:branch_id/backup_schedule",
+  { params: branchParams, body: z.object({ schedule: z.array(scheduleItem).max(MAX_SCHEDULE_ITEMS) }) },
+  (request) => {
+    request.execute({
+      type: "SetBackupSchedule",
+      ...branchTarget(request),
+      items: request.body.schedule,
+    });
+    return {};
+  },
+);
 
 function snapshotTarget({ account, params }: SnapshotRequest) {
   return { accountId: account.id, projectId: params.project_id, snapshotId: params.snapshot_id };

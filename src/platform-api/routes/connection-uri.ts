@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { fail, unwrap } from "../../http/request.ts";
@@ -16,50 +15,46 @@ import {
 } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
 import { PASSWORDS_NOT_STORED } from "../http/passwords.ts";
-import type { RouteHandlers } from "../http/request-context.ts";
 import { flag } from "../http/request-fields.ts";
+import { type ApiRoute, route } from "../http/route.ts";
 
 /** S: how to connect to a database of a project. */
-export function connectionUriRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/projects/:project_id/connection_uri",
-    handlers.route(
-      {
-        params: z.object({ project_id: id }),
-        query: z.object({
-          branch_id: id.optional(),
-          endpoint_id: id.optional(),
-          database_name: z.string().min(1),
-          role_name: z.string().min(1),
-          pooled: flag.optional(),
-        }),
-      },
-      ({ account, params, query, transaction, connectionUris }) => {
-        const { world } = transaction;
-        const project = unwrap(findProject(world, account.id, params.project_id));
-        const compute = computeForConnection(world, project, account, query);
-        const branch = unwrap(findBranch(world, project, compute.branchId));
-        const password = transaction.readSecret(unwrap(findRole(branch, query.role_name)).secretId);
-        unwrap(findDatabase(branch, query.database_name));
-        if (password === undefined) return fail(PASSWORDS_NOT_STORED);
-        return {
-          uri: connectionUris.uri(
-            world,
-            compute,
-            query.role_name,
-            password,
-            query.database_name,
-            query.pooled ?? false,
-          ),
-        };
-      },
-    ),
-  );
-
-  return app;
+export function connectionUriRoutes(): readonly ApiRoute[] {
+  return [getConnectionURI];
 }
+
+const getConnectionURI = route(
+  "GET /projects/:project_id/connection_uri",
+  {
+    params: z.object({ project_id: id }),
+    query: z.object({
+      branch_id: id.optional(),
+      endpoint_id: id.optional(),
+      database_name: z.string().min(1),
+      role_name: z.string().min(1),
+      pooled: flag.optional(),
+    }),
+  },
+  ({ account, params, query, transaction, connectionUris }) => {
+    const { world } = transaction;
+    const project = unwrap(findProject(world, account.id, params.project_id));
+    const compute = computeForConnection(world, project, account, query);
+    const branch = unwrap(findBranch(world, project, compute.branchId));
+    const password = transaction.readSecret(unwrap(findRole(branch, query.role_name)).secretId);
+    unwrap(findDatabase(branch, query.database_name));
+    if (password === undefined) return fail(PASSWORDS_NOT_STORED);
+    return {
+      uri: connectionUris.uri(
+        world,
+        compute,
+        query.role_name,
+        password,
+        query.database_name,
+        query.pooled ?? false,
+      ),
+    };
+  },
+);
 
 /**
  * S: the named endpoint, else the primary of the named or default branch. R: the endpoint must be of that

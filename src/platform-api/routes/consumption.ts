@@ -1,22 +1,16 @@
 import type * as public_ from "@neondatabase/api-client";
-import { Hono } from "hono";
-import { errorResponseOf } from "../../http/errors.ts";
-import { fail } from "../../http/request.ts";
 import type { SimTime } from "../../kernel/time.ts";
-import { refuseWithoutConsumptionHistory } from "../../platform/catalog/plan.ts";
-import { type Account, planOf } from "../../platform/model/account.ts";
+import type { Account } from "../../platform/model/account.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import type { Project } from "../../platform/model/project.ts";
 import { canRead, type Principal } from "../../platform/rules/account/access.ts";
 import {
   type ConsumptionWindow,
-  checkConsumptionWindow,
   consumptionOf,
   type Timeframe,
 } from "../../platform/rules/usage/consumption.ts";
 import { computesOnBranch } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
-import type { Transaction } from "../../worlds/world-handle.ts";
 import {
   accountQuery,
   branchesV2Query,
@@ -24,169 +18,134 @@ import {
   projectsQuery,
   projectsV2Query,
 } from "../http/consumption-query.ts";
+import { consumptionWindow, PlanChangeCache } from "../http/consumption-window.ts";
 import { encodeCursor } from "../http/paging.ts";
-import type { RouteHandlers } from "../http/request-context.ts";
+import { type ApiRoute, route } from "../http/route.ts";
 import { billingPeriods, renderFrame, renderV1Frame, sumByStart } from "../render/render-consumption.ts";
 
 // S, unless a comment says otherwise. Compute usage is metered to the millisecond. There is no data and no
 // network, so their metrics are 0.
 
 /** None of these calls starts a compute. Ids that name nothing in this account are ignored (A). */
-export function consumptionRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
+export function consumptionRoutes(): readonly ApiRoute[] {
   const planChanges = new PlanChangeCache();
+  return [
+    getConsumptionHistoryPerProject(planChanges),
+    getConsumptionHistoryPerAccount(planChanges),
+    getConsumptionHistoryPerProjectV2(planChanges),
+    getConsumptionHistoryPerBranchV2(planChanges),
+  ];
+}
 
-  app.get(
-    "/consumption_history/projects",
-    handlers.route(
-      { permission: "view", query: projectsQuery, listParameters: LIST_PARAMETERS },
-      ({ account, principal, query, transaction }) => {
-        const { world, now } = transaction;
-        const window = consumptionWindow(transaction, account, query, planChanges);
-        const { cursor, limit } = query;
-        const optionalMetrics = requestedMetrics(query);
-        const rest = world.projects.ordered("owner", account.id).after(cursor?.[0] ?? 0);
-        const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
-        const last = page.at(-1);
-        return {
-          projects: page.map((project) => ({
-            project_id: project.id,
-            periods: billingPeriods(
-              account,
-              project.id,
-              timeframesOf(world, project, projectComputes(world, project.id), window, now),
-              now,
-              (frame) => renderV1Frame(frame, optionalMetrics),
-            ),
-          })),
-          ...(last === undefined
-            ? {}
-            : { pagination: { cursor: encodeCursor("consumption", [last.number]) } }),
-        } satisfies public_.ConsumptionHistoryPerProjectResponse & public_.PaginationResponse;
-      },
-    ),
-  );
-
-  // D: an operation of older documents: the sum of all projects, in the form of one project.
-  app.get(
-    "/consumption_history/account",
-    handlers.route(
-      { permission: "view", query: accountQuery, listParameters: LIST_PARAMETERS },
-      ({ account, principal, query, transaction }) => {
-        const { world, now } = transaction;
-        const window = consumptionWindow(transaction, account, query, planChanges);
-        const byProject = allVisible(world, principal, account).map((project) =>
-          timeframesOf(world, project, projectComputes(world, project.id), window, now),
-        );
-        const optionalMetrics = requestedMetrics(query);
-        return {
-          periods: billingPeriods(account, account.id, sumByStart(byProject), now, (frame) =>
-            renderV1Frame(frame, optionalMetrics),
+const getConsumptionHistoryPerProject = (planChanges: PlanChangeCache) =>
+  route(
+    "GET /consumption_history/projects",
+    { permission: "view", query: projectsQuery, listParameters: LIST_PARAMETERS },
+    ({ account, principal, query, transaction }) => {
+      const { world, now } = transaction;
+      const window = consumptionWindow(transaction, account, query, planChanges);
+      const { cursor, limit } = query;
+      const optionalMetrics = requestedMetrics(query);
+      const rest = world.projects.ordered("owner", account.id).after(cursor?.[0] ?? 0);
+      const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
+      const last = page.at(-1);
+      return {
+        projects: page.map((project) => ({
+          project_id: project.id,
+          periods: billingPeriods(
+            account,
+            project.id,
+            timeframesOf(world, project, projectComputes(world, project.id), window, now),
+            now,
+            (frame) => renderV1Frame(frame, optionalMetrics),
           ),
-        };
-      },
-    ),
+        })),
+        ...(last === undefined ? {} : { pagination: { cursor: encodeCursor("consumption", [last.number]) } }),
+      } satisfies public_.ConsumptionHistoryPerProjectResponse & public_.PaginationResponse;
+    },
   );
 
-  app.get(
-    "/consumption_history/v2/projects",
-    handlers.route(
-      { permission: "view", query: projectsV2Query, listParameters: LIST_PARAMETERS },
-      ({ account, principal, query, transaction }) => {
-        const { world, now } = transaction;
-        const window = consumptionWindow(transaction, account, query, planChanges);
-        const { cursor, limit, metrics } = query;
-        const rest = world.projects
-          .ordered("owner", account.id)
-          .before(cursor?.[0] ?? Number.POSITIVE_INFINITY);
-        const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
-        const last = page.at(-1);
-        return {
-          projects: page.map((project) => {
-            const frames = timeframesOf(world, project, projectComputes(world, project.id), window, now);
-            return {
-              project_id: project.id,
-              periods: billingPeriods(account, project.id, frames, now, (frame) =>
-                renderFrame(frame, metrics),
-              ),
-            };
-          }),
-          ...(last === undefined
-            ? {}
-            : { pagination: { cursor: encodeCursor("consumption-v2", [last.number]) } }),
-        } satisfies public_.ConsumptionHistoryPerProjectV2Response & public_.PaginationResponse;
-      },
-    ),
+// D: an operation of older documents: the sum of all projects, in the form of one project.
+const getConsumptionHistoryPerAccount = (planChanges: PlanChangeCache) =>
+  route(
+    "GET /consumption_history/account",
+    { permission: "view", query: accountQuery, listParameters: LIST_PARAMETERS },
+    ({ account, principal, query, transaction }) => {
+      const { world, now } = transaction;
+      const window = consumptionWindow(transaction, account, query, planChanges);
+      const byProject = allVisible(world, principal, account).map((project) =>
+        timeframesOf(world, project, projectComputes(world, project.id), window, now),
+      );
+      const optionalMetrics = requestedMetrics(query);
+      return {
+        periods: billingPeriods(account, account.id, sumByStart(byProject), now, (frame) =>
+          renderV1Frame(frame, optionalMetrics),
+        ),
+      };
+    },
   );
 
-  app.get(
-    "/consumption_history/v2/branches",
-    handlers.route(
-      { permission: "view", query: branchesV2Query, listParameters: LIST_PARAMETERS },
-      ({ account, principal, query, transaction }) => {
-        const { world, now } = transaction;
-        const window = consumptionWindow(transaction, account, query, planChanges);
-        const { cursor, limit, metrics } = query;
-        const branches = selectByIds(allVisible(world, principal, account), query.project_ids)
-          .flatMap((project) =>
-            selectByIds(world.branches.by("project", project.id).values(), query.branch_ids),
-          )
-          .filter(
-            (branch) =>
-              cursor === undefined || compareIds([cursor[0], cursor[1]], [branch.projectId, branch.id]) < 0,
-          )
-          .sort((a, b) => compareIds([a.projectId, a.id], [b.projectId, b.id]));
-        const page = branches.slice(0, limit);
-        const last = page.at(-1);
-        return {
-          branches: page.map((branch) => {
-            const frames = timeframesOf(world, branch, computesOnBranch(world, branch.id), window, now);
-            const periods = billingPeriods(account, branch.projectId, frames, now, (frame) =>
-              renderFrame(frame, metrics),
-            );
-            return { project_id: branch.projectId, branch_id: branch.id, periods };
-          }),
-          ...(last === undefined
-            ? {}
-            : { pagination: { cursor: encodeCursor("consumption-branches", [last.projectId, last.id]) } }),
-        } satisfies public_.ConsumptionHistoryPerBranchV2Response & public_.PaginationResponse;
-      },
-    ),
+const getConsumptionHistoryPerProjectV2 = (planChanges: PlanChangeCache) =>
+  route(
+    "GET /consumption_history/v2/projects",
+    { permission: "view", query: projectsV2Query, listParameters: LIST_PARAMETERS },
+    ({ account, principal, query, transaction }) => {
+      const { world, now } = transaction;
+      const window = consumptionWindow(transaction, account, query, planChanges);
+      const { cursor, limit, metrics } = query;
+      const rest = world.projects
+        .ordered("owner", account.id)
+        .before(cursor?.[0] ?? Number.POSITIVE_INFINITY);
+      const page = firstOf(limit, visible(world, principal, rest), query.project_ids);
+      const last = page.at(-1);
+      return {
+        projects: page.map((project) => {
+          const frames = timeframesOf(world, project, projectComputes(world, project.id), window, now);
+          return {
+            project_id: project.id,
+            periods: billingPeriods(account, project.id, frames, now, (frame) => renderFrame(frame, metrics)),
+          };
+        }),
+        ...(last === undefined
+          ? {}
+          : { pagination: { cursor: encodeCursor("consumption-v2", [last.number]) } }),
+      } satisfies public_.ConsumptionHistoryPerProjectV2Response & public_.PaginationResponse;
+    },
   );
 
-  return app;
-}
-
-/** The instants at which accounts changed to their current plan, as far as history has them. */
-class PlanChangeCache {
-  /**
-   * Accounts without a plan change. Rows are replaced, never edited, so an entry stays valid. Finding nothing
-   * is slowest.
-   */
-  readonly #unchanged = new WeakSet<Account>();
-
-  latestFor(transaction: Transaction, account: Account): SimTime | undefined {
-    if (this.#unchanged.has(account)) return undefined;
-    const [latest] = transaction.eventsAbout(account.id, 1, "AccountPlanChanged");
-    if (latest === undefined) this.#unchanged.add(account);
-    return latest?.at;
-  }
-}
-
-/** The part of the requested window that has a history. S: "History begins at the time of upgrade". */
-function consumptionWindow(
-  transaction: Transaction,
-  account: Account,
-  query: ConsumptionWindow & { readonly org_id?: string | undefined },
-  planChanges: PlanChangeCache,
-): ConsumptionWindow {
-  checkOrganization(account, query.org_id);
-  const refusal =
-    refuseWithoutConsumptionHistory(planOf(account)) ?? checkConsumptionWindow(query, transaction.now);
-  if (refusal !== undefined) fail(errorResponseOf(refusal));
-  const upgradedAt = planChanges.latestFor(transaction, account);
-  return upgradedAt === undefined ? query : { ...query, from: Math.max(query.from, upgradedAt) };
-}
+const getConsumptionHistoryPerBranchV2 = (planChanges: PlanChangeCache) =>
+  route(
+    "GET /consumption_history/v2/branches",
+    { permission: "view", query: branchesV2Query, listParameters: LIST_PARAMETERS },
+    ({ account, principal, query, transaction }) => {
+      const { world, now } = transaction;
+      const window = consumptionWindow(transaction, account, query, planChanges);
+      const { cursor, limit, metrics } = query;
+      const branches = selectByIds(allVisible(world, principal, account), query.project_ids)
+        .flatMap((project) =>
+          selectByIds(world.branches.by("project", project.id).values(), query.branch_ids),
+        )
+        .filter(
+          (branch) =>
+            cursor === undefined || compareIds([cursor[0], cursor[1]], [branch.projectId, branch.id]) < 0,
+        )
+        .sort((a, b) => compareIds([a.projectId, a.id], [b.projectId, b.id]));
+      const page = branches.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        branches: page.map((branch) => {
+          const frames = timeframesOf(world, branch, computesOnBranch(world, branch.id), window, now);
+          const periods = billingPeriods(account, branch.projectId, frames, now, (frame) =>
+            renderFrame(frame, metrics),
+          );
+          return { project_id: branch.projectId, branch_id: branch.id, periods };
+        }),
+        ...(last === undefined
+          ? {}
+          : { pagination: { cursor: encodeCursor("consumption-branches", [last.projectId, last.id]) } }),
+      } satisfies public_.ConsumptionHistoryPerBranchV2Response & public_.PaginationResponse;
+    },
+  );
 
 /**
  * The projects of the organization that the caller may see, oldest first. A collaborator sees the shared
@@ -255,14 +214,4 @@ function requestedMetrics(query: {
   readonly include_v1_metrics?: boolean | undefined;
 }): readonly string[] {
   return query.metrics ?? (query.include_v1_metrics === true ? ["data_storage_bytes_hour"] : []);
-}
-
-/** An account sees only its own organization. */
-function checkOrganization(account: Account, organizationId: string | undefined): void {
-  if (organizationId === undefined || organizationId === account.organizationId) return;
-  fail({
-    status: 404,
-    code: "ORGANIZATION_NOT_FOUND",
-    message: `organization "${organizationId}" not found`,
-  });
 }

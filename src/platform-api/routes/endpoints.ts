@@ -1,12 +1,12 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
 import type { Compute } from "../../platform/model/compute.ts";
 import { computesOf, findBranch, findCompute, findProject } from "../../platform/world/lookup.ts";
 import type { World } from "../../platform/world/world.ts";
-import type { RequestContext, RouteHandlers } from "../http/request-context.ts";
+import type { Transaction } from "../../worlds/world-handle.ts";
 import { computeOptions, computeType, endpointFields } from "../http/request-fields.ts";
+import { type ApiRoute, type RequestContext, route } from "../http/route.ts";
 import {
   EndpointJsonCache,
   renderChangedEndpoint,
@@ -19,131 +19,147 @@ const endpointParams = z.object({ project_id: id, endpoint_id: id });
 type EndpointRequest = RequestContext<z.output<typeof endpointParams>, unknown, unknown>;
 
 /** R; S for get, start and suspend. */
-export function endpointRoutes(handlers: RouteHandlers): Hono {
-  // Copies of a world in memory share rows, but not the clock.
+export function endpointRoutes(): readonly ApiRoute[] {
+  const listJson = cachedListJson();
+  return [
+    createProjectEndpoint,
+    listProjectEndpoints(listJson),
+    listProjectBranchEndpoints(listJson),
+    getProjectEndpoint,
+    updateProjectEndpoint,
+    deleteProjectEndpoint,
+    startProjectEndpoint,
+    suspendProjectEndpoint,
+    restartProjectEndpoint,
+  ];
+}
+
+const createProjectEndpoint = route(
+  "POST /projects/:project_id/endpoints",
+  {
+    status: 201,
+    params: projectParams,
+    body: z.object({
+      endpoint: z.object({
+        branch_id: id,
+        type: computeType,
+        region_id: z.string().optional(),
+        ...endpointFields,
+      }),
+    }),
+  },
+  ({ account, params, body, transaction, execute }) => {
+    const events = execute({
+      type: "CreateCompute",
+      accountId: account.id,
+      projectId: params.project_id,
+      branchId: body.endpoint.branch_id,
+      regionId: body.endpoint.region_id,
+      computeType: body.endpoint.type,
+      options: computeOptions(body.endpoint),
+    });
+    const created = events.find((event) => event.type === "ComputeCreated");
+    if (created === undefined) throw new Error("CreateCompute created no compute");
+    return {
+      endpoint: renderChangedEndpoint(transaction.world, created.compute, transaction.now),
+      operations: renderScheduledOperations(events, transaction.now),
+    };
+  },
+);
+
+const listProjectEndpoints = (listJson: ListJson) =>
+  route(
+    "GET /projects/:project_id/endpoints",
+    { params: projectParams },
+    ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      return listJson(transaction, computesOf(transaction.world, project.id));
+    },
+  );
+
+const listProjectBranchEndpoints = (listJson: ListJson) =>
+  route(
+    "GET /projects/:project_id/branches/:branch_id/endpoints",
+    { params: z.object({ project_id: id, branch_id: id }) },
+    ({ account, params, transaction }) => {
+      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+      const branch = unwrap(findBranch(transaction.world, project, params.branch_id));
+      const computes = computesOf(transaction.world, project.id).filter(
+        (compute) => compute.branchId === branch.id,
+      );
+      return listJson(transaction, computes);
+    },
+  );
+
+const getProjectEndpoint = route(
+  "GET /projects/:project_id/endpoints/:endpoint_id",
+  { params: endpointParams },
+  (request) => ({
+    endpoint: renderPendingEndpoint(
+      request.transaction.world,
+      requestedCompute(request),
+      request.transaction.now,
+    ),
+  }),
+);
+
+const updateProjectEndpoint = route(
+  "PATCH /projects/:project_id/endpoints/:endpoint_id",
+  {
+    params: endpointParams,
+    body: z.object({ endpoint: z.object({ branch_id: id.optional(), ...endpointFields }) }),
+  },
+  (request) =>
+    changeCompute(request, {
+      type: "UpdateCompute",
+      branchId: request.body.endpoint.branch_id,
+      options: computeOptions(request.body.endpoint),
+    }),
+);
+
+const deleteProjectEndpoint = route(
+  "DELETE /projects/:project_id/endpoints/:endpoint_id",
+  { params: endpointParams },
+  (request) => {
+    // R: the answer has the compute as it was, without `pending_state`, and no operations.
+    const { pending_state: _, ...endpoint } = renderPendingEndpoint(
+      request.transaction.world,
+      requestedCompute(request),
+      request.transaction.now,
+    );
+    request.execute({ type: "DeleteCompute", ...endpointTarget(request) });
+    return { endpoint, operations: [] };
+  },
+);
+
+const startProjectEndpoint = route(
+  "POST /projects/:project_id/endpoints/:endpoint_id/start",
+  { params: endpointParams },
+  (request) => changeCompute(request, { type: "StartCompute" }),
+);
+
+const suspendProjectEndpoint = route(
+  "POST /projects/:project_id/endpoints/:endpoint_id/suspend",
+  { params: endpointParams },
+  (request) => changeCompute(request, { type: "SuspendCompute" }),
+);
+
+const restartProjectEndpoint = route(
+  "POST /projects/:project_id/endpoints/:endpoint_id/restart",
+  { params: endpointParams },
+  (request) => changeCompute(request, { type: "RestartCompute" }),
+);
+
+type ListJson = ReturnType<typeof cachedListJson>;
+
+/** Renders lists of computes, with a cache for each world: copies of a world share rows, but not the clock. */
+function cachedListJson() {
   const cacheByWorld = new WeakMap<World, EndpointJsonCache>();
-  const cacheOf = (world: World): EndpointJsonCache => {
+  return ({ world, now }: Transaction, computes: readonly Compute[]): string => {
     const cache = cacheByWorld.get(world) ?? new EndpointJsonCache();
     cacheByWorld.set(world, cache);
-    return cache;
+    return cache.listJson(world, computes, now);
   };
-  const app = new Hono();
-
-  app.post(
-    "/projects/:project_id/endpoints",
-    handlers.route(
-      {
-        status: 201,
-        params: projectParams,
-        body: z.object({
-          endpoint: z.object({
-            branch_id: id,
-            type: computeType,
-            region_id: z.string().optional(),
-            ...endpointFields,
-          }),
-        }),
-      },
-      ({ account, params, body, transaction, execute }) => {
-        const events = execute({
-          type: "CreateCompute",
-          accountId: account.id,
-          projectId: params.project_id,
-          branchId: body.endpoint.branch_id,
-          regionId: body.endpoint.region_id,
-          computeType: body.endpoint.type,
-          options: computeOptions(body.endpoint),
-        });
-        const created = events.find((event) => event.type === "ComputeCreated");
-        if (created === undefined) throw new Error("CreateCompute created no compute");
-        return {
-          endpoint: renderChangedEndpoint(transaction.world, created.compute, transaction.now),
-          operations: renderScheduledOperations(events, transaction.now),
-        };
-      },
-    ),
-  );
-
-  app.get(
-    "/projects/:project_id/endpoints",
-    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      return cacheOf(transaction.world).listJson(
-        transaction.world,
-        computesOf(transaction.world, project.id),
-        transaction.now,
-      );
-    }),
-  );
-
-  app.get(
-    "/projects/:project_id/branches/:branch_id/endpoints",
-    handlers.route(
-      { params: z.object({ project_id: id, branch_id: id }) },
-      ({ account, params, transaction }) => {
-        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-        const branch = unwrap(findBranch(transaction.world, project, params.branch_id));
-        const computes = computesOf(transaction.world, project.id).filter(
-          (compute) => compute.branchId === branch.id,
-        );
-        return cacheOf(transaction.world).listJson(transaction.world, computes, transaction.now);
-      },
-    ),
-  );
-
-  app.get(
-    "/projects/:project_id/endpoints/:endpoint_id",
-    handlers.route({ params: endpointParams }, (request) => ({
-      endpoint: renderPendingEndpoint(
-        request.transaction.world,
-        requestedCompute(request),
-        request.transaction.now,
-      ),
-    })),
-  );
-
-  app.patch(
-    "/projects/:project_id/endpoints/:endpoint_id",
-    handlers.route(
-      {
-        params: endpointParams,
-        body: z.object({ endpoint: z.object({ branch_id: id.optional(), ...endpointFields }) }),
-      },
-      (request) =>
-        changeCompute(request, {
-          type: "UpdateCompute",
-          branchId: request.body.endpoint.branch_id,
-          options: computeOptions(request.body.endpoint),
-        }),
-    ),
-  );
-
-  app.delete(
-    "/projects/:project_id/endpoints/:endpoint_id",
-    handlers.route({ params: endpointParams }, (request) => {
-      // R: the answer has the compute as it was, without `pending_state`, and no operations.
-      const { pending_state: _, ...endpoint } = renderPendingEndpoint(
-        request.transaction.world,
-        requestedCompute(request),
-        request.transaction.now,
-      );
-      request.execute({ type: "DeleteCompute", ...endpointTarget(request) });
-      return { endpoint, operations: [] };
-    }),
-  );
-
-  for (const [verb, type] of [
-    ["start", "StartCompute"],
-    ["suspend", "SuspendCompute"],
-    ["restart", "RestartCompute"],
-  ] as const) {
-    app.post(
-      `/projects/:project_id/endpoints/:endpoint_id/${verb}`,
-      handlers.route({ params: endpointParams }, (request) => changeCompute(request, { type })),
-    );
-  }
-
-  return app;
 }
 
 function endpointTarget({ account, params }: EndpointRequest) {

@@ -1,5 +1,4 @@
 import type * as public_ from "@neondatabase/api-client";
-import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
@@ -9,8 +8,8 @@ import { preloadLibrariesFor } from "../../platform/catalog/preload-libraries.ts
 import type { SettingsRecordOf } from "../../platform/model/settings-record.ts";
 import { findRecord, recordsOf } from "../../platform/rules/settings/evolve-settings-record.ts";
 import { findProject } from "../../platform/world/lookup.ts";
-import type { RouteHandlers } from "../http/request-context.ts";
 import { postgresName } from "../http/request-fields.ts";
+import { type ApiRoute, route } from "../http/route.ts";
 
 const MAX_ROLES = 10; // S
 const MAX_URL_LENGTH = 2048;
@@ -35,79 +34,75 @@ const addBody = z.object({
  * S: the key sets whose tokens the databases of a project accept, and the libraries that its computes may
  * preload.
  */
-export function jwksRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/projects/:project_id/jwks",
-    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      return {
-        jwks: recordsOf(transaction.world, project.id, "jwks").map(renderJwks),
-      } satisfies public_.ProjectJWKSResponse;
-    }),
-  );
-
-  app.post(
-    "/projects/:project_id/jwks",
-    handlers.route(
-      { status: 201, params: projectParams, body: addBody },
-      ({ account, params, body, execute }) => {
-        const events = execute({
-          type: "AddJwks",
-          accountId: account.id,
-          projectId: params.project_id,
-          jwksUrl: body.jwks_url,
-          providerName: body.provider_name,
-          branchId: body.branch_id,
-          jwtAudience: body.jwt_audience,
-          roleNames: body.role_names,
-          skipRoleCreation: body.skip_role_creation,
-        });
-        for (const event of events) {
-          if (event.type !== "RecordCreated" || event.record.kind !== "jwks") continue;
-          // A: computes need no new configuration, so there are no operations.
-          return { jwks: renderJwks(event.record), operations: [] } satisfies public_.JWKSCreationOperation;
-        }
-        throw new Error("AddJwks created no record");
-      },
-    ),
-  );
-
-  app.delete(
-    "/projects/:project_id/jwks/:jwks_id",
-    handlers.route(
-      { params: projectParams.extend({ jwks_id: id }) },
-      ({ account, params, transaction, execute }) => {
-        const { project_id, jwks_id } = params;
-        const jwks = findRecord(transaction.world, project_id, "jwks", jwks_id);
-        execute({ type: "DeleteJwks", accountId: account.id, projectId: project_id, jwksId: jwks_id });
-        if (jwks === undefined) throw new Error("DeleteJwks deleted no record");
-        return renderJwks(jwks);
-      },
-    ),
-  );
-
-  app.get(
-    "/projects/:project_id/available_preload_libraries",
-    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      return {
-        libraries: preloadLibrariesFor(project).map(
-          ({ name, description, version, isDefault, isExperimental }) => ({
-            library_name: name,
-            description,
-            is_default: isDefault,
-            is_experimental: isExperimental ?? false,
-            version,
-          }),
-        ),
-      } satisfies public_.AvailablePreloadLibraries;
-    }),
-  );
-
-  return app;
+export function jwksRoutes(): readonly ApiRoute[] {
+  return [getProjectJWKS, addProjectJWKS, deleteProjectJWKS, getAvailablePreloadLibraries];
 }
+
+const getProjectJWKS = route(
+  "GET /projects/:project_id/jwks",
+  { params: projectParams },
+  ({ account, params, transaction }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    return {
+      jwks: recordsOf(transaction.world, project.id, "jwks").map(renderJwks),
+    } satisfies public_.ProjectJWKSResponse;
+  },
+);
+
+const addProjectJWKS = route(
+  "POST /projects/:project_id/jwks",
+  { status: 201, params: projectParams, body: addBody },
+  ({ account, params, body, execute }) => {
+    const events = execute({
+      type: "AddJwks",
+      accountId: account.id,
+      projectId: params.project_id,
+      jwksUrl: body.jwks_url,
+      providerName: body.provider_name,
+      branchId: body.branch_id,
+      jwtAudience: body.jwt_audience,
+      roleNames: body.role_names,
+      skipRoleCreation: body.skip_role_creation,
+    });
+    for (const event of events) {
+      if (event.type !== "RecordCreated" || event.record.kind !== "jwks") continue;
+      // A: computes need no new configuration, so there are no operations.
+      return { jwks: renderJwks(event.record), operations: [] } satisfies public_.JWKSCreationOperation;
+    }
+    throw new Error("AddJwks created no record");
+  },
+);
+
+const deleteProjectJWKS = route(
+  "DELETE /projects/:project_id/jwks/:jwks_id",
+  { params: projectParams.extend({ jwks_id: id }) },
+  ({ account, params, transaction, execute }) => {
+    const { project_id, jwks_id } = params;
+    const jwks = findRecord(transaction.world, project_id, "jwks", jwks_id);
+    execute({ type: "DeleteJwks", accountId: account.id, projectId: project_id, jwksId: jwks_id });
+    if (jwks === undefined) throw new Error("DeleteJwks deleted no record");
+    return renderJwks(jwks);
+  },
+);
+
+const getAvailablePreloadLibraries = route(
+  "GET /projects/:project_id/available_preload_libraries",
+  { params: projectParams },
+  ({ account, params, transaction }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    return {
+      libraries: preloadLibrariesFor(project).map(
+        ({ name, description, version, isDefault, isExperimental }) => ({
+          library_name: name,
+          description,
+          is_default: isDefault,
+          is_experimental: isExperimental ?? false,
+          version,
+        }),
+      ),
+    } satisfies public_.AvailablePreloadLibraries;
+  },
+);
 
 function renderJwks({ id: jwksId, scope, fields, createdAt, updatedAt }: SettingsRecordOf<"jwks">) {
   return {

@@ -1,5 +1,4 @@
 import type * as public_ from "@neondatabase/api-client";
-import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
@@ -13,8 +12,8 @@ import { findMember, type Member, membersOf } from "../../platform/rules/account
 import { findSpendingLimit } from "../../platform/rules/account/spending-limit.ts";
 import { recordsOf } from "../../platform/rules/settings/evolve-settings-record.ts";
 import { checkCursor, cursorParameter, encodeCursor, limitParameter } from "../http/paging.ts";
-import type { RouteHandlers } from "../http/request-context.ts";
 import { email } from "../http/request-fields.ts";
+import { type ApiRoute, route } from "../http/route.ts";
 
 const MAX_PAGE = 500; // S
 const MAX_INVITATIONS = 100; // A
@@ -36,127 +35,131 @@ const listQuery = z.object({
 });
 
 /** S: members, invitations and the spending limit of an organization. */
-export function organizationRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/organizations/:org_id/members",
-    handlers.route(
-      { permission: "view", params: organizationParams, query: listQuery },
-      ({ account, params, query, transaction }) => {
-        checkCursor(query.cursor, [params.org_id, query.sort_by, query.sort_order]);
-        const { page, pagination } = memberPage(params.org_id, membersOf(transaction.world, account), query);
-        return {
-          members: page.map(renderMemberWithUser),
-          pagination,
-        } satisfies public_.OrganizationMembersResponse & public_.CursorPaginationResponse;
-      },
-    ),
-  );
-
-  app.get(
-    "/organizations/:org_id/members/:member_id",
-    handlers.route({ permission: "view", params: memberParams }, ({ account, params, transaction }) =>
-      renderMember(unwrap(findMember(transaction.world, account, params.member_id))),
-    ),
-  );
-
-  app.patch(
-    "/organizations/:org_id/members/:member_id",
-    handlers.route(
-      { permission: "admin", params: memberParams, body: z.object({ role }) },
-      ({ account, params, body, transaction, execute }) => {
-        execute({
-          type: "ChangeMemberRole",
-          organizationId: params.org_id,
-          memberId: params.member_id,
-          role: body.role,
-        });
-        return renderMember(unwrap(findMember(transaction.world, account, params.member_id)));
-      },
-    ),
-  );
-
-  app.delete(
-    "/organizations/:org_id/members/:member_id",
-    handlers.route({ permission: "admin", params: memberParams }, ({ params, execute }) => {
-      execute({ type: "RemoveMember", organizationId: params.org_id, memberId: params.member_id });
-      return {} satisfies public_.EmptyResponse;
-    }),
-  );
-
-  app.get(
-    "/organizations/:org_id/invitations",
-    handlers.route({ permission: "view", params: organizationParams }, ({ params, transaction }) => {
-      const invitations = recordsOf(transaction.world, params.org_id, "invitation");
-      return {
-        invitations: invitations.map(renderInvitation),
-      } satisfies public_.OrganizationInvitationsResponse;
-    }),
-  );
-
-  app.post(
-    "/organizations/:org_id/invitations",
-    handlers.route(
-      {
-        permission: "admin",
-        params: organizationParams,
-        body: z.object({ invitations: z.array(z.object({ email, role })).max(MAX_INVITATIONS) }),
-      },
-      ({ principal, params, body, execute }) => {
-        const events = execute({
-          type: "InviteMembers",
-          organizationId: params.org_id,
-          invitedBy: principal.account.id,
-          invitations: body.invitations,
-        });
-        const invitations = events.flatMap((event) =>
-          event.type === "RecordCreated" && event.record.kind === "invitation"
-            ? [renderInvitation(event.record)]
-            : [],
-        );
-        return { invitations } satisfies public_.OrganizationInvitationsResponse;
-      },
-    ),
-  );
-
-  app.get(
-    "/organizations/:org_id/billing/spending_limit",
-    handlers.route({ permission: "view", params: organizationParams }, ({ params, transaction }) => {
-      const limit = unwrap(findSpendingLimit(transaction.world, params.org_id));
-      return { spending_limit_cents: limit?.fields.cents ?? null } satisfies public_.SpendingLimitResponse;
-    }),
-  );
-
-  app.put(
-    "/organizations/:org_id/billing/spending_limit",
-    handlers.route(
-      {
-        permission: "admin",
-        params: organizationParams,
-        body: z.object({ spending_limit_cents: z.int().min(1) }),
-      },
-      ({ params, body, execute }) => {
-        execute({
-          type: "SetSpendingLimit",
-          organizationId: params.org_id,
-          cents: body.spending_limit_cents,
-        });
-        return { spending_limit_cents: body.spending_limit_cents } satisfies public_.SpendingLimitResponse;
-      },
-    ),
-  );
-
-  app.delete(
-    "/organizations/:org_id/billing/spending_limit",
-    handlers.route({ permission: "admin", params: organizationParams }, ({ params, execute }) => {
-      execute({ type: "ClearSpendingLimit", organizationId: params.org_id });
-      return {} satisfies public_.EmptyResponse;
-    }),
-  );
-
-  return app;
+export function organizationRoutes(): readonly ApiRoute[] {
+  return [
+    getOrganizationMembers,
+    getOrganizationMember,
+    updateOrganizationMember,
+    removeOrganizationMember,
+    getOrganizationInvitations,
+    createOrganizationInvitations,
+    getOrganizationSpendingLimit,
+    setOrganizationSpendingLimit,
+    deleteOrganizationSpendingLimit,
+  ];
 }
+
+const getOrganizationMembers = route(
+  "GET /organizations/:org_id/members",
+  { permission: "view", params: organizationParams, query: listQuery },
+  ({ account, params, query, transaction }) => {
+    checkCursor(query.cursor, [params.org_id, query.sort_by, query.sort_order]);
+    const { page, pagination } = memberPage(params.org_id, membersOf(transaction.world, account), query);
+    return {
+      members: page.map(renderMemberWithUser),
+      pagination,
+    } satisfies public_.OrganizationMembersResponse & public_.CursorPaginationResponse;
+  },
+);
+
+const getOrganizationMember = route(
+  "GET /organizations/:org_id/members/:member_id",
+  { permission: "view", params: memberParams },
+  ({ account, params, transaction }) =>
+    renderMember(unwrap(findMember(transaction.world, account, params.member_id))),
+);
+
+const updateOrganizationMember = route(
+  "PATCH /organizations/:org_id/members/:member_id",
+  { permission: "admin", params: memberParams, body: z.object({ role }) },
+  ({ account, params, body, transaction, execute }) => {
+    execute({
+      type: "ChangeMemberRole",
+      organizationId: params.org_id,
+      memberId: params.member_id,
+      role: body.role,
+    });
+    return renderMember(unwrap(findMember(transaction.world, account, params.member_id)));
+  },
+);
+
+const removeOrganizationMember = route(
+  "DELETE /organizations/:org_id/members/:member_id",
+  { permission: "admin", params: memberParams },
+  ({ params, execute }) => {
+    execute({ type: "RemoveMember", organizationId: params.org_id, memberId: params.member_id });
+    return {} satisfies public_.EmptyResponse;
+  },
+);
+
+const getOrganizationInvitations = route(
+  "GET /organizations/:org_id/invitations",
+  { permission: "view", params: organizationParams },
+  ({ params, transaction }) => {
+    const invitations = recordsOf(transaction.world, params.org_id, "invitation");
+    return {
+      invitations: invitations.map(renderInvitation),
+    } satisfies public_.OrganizationInvitationsResponse;
+  },
+);
+
+const createOrganizationInvitations = route(
+  "POST /organizations/:org_id/invitations",
+  {
+    permission: "admin",
+    params: organizationParams,
+    body: z.object({ invitations: z.array(z.object({ email, role })).max(MAX_INVITATIONS) }),
+  },
+  ({ principal, params, body, execute }) => {
+    const events = execute({
+      type: "InviteMembers",
+      organizationId: params.org_id,
+      invitedBy: principal.account.id,
+      invitations: body.invitations,
+    });
+    const invitations = events.flatMap((event) =>
+      event.type === "RecordCreated" && event.record.kind === "invitation"
+        ? [renderInvitation(event.record)]
+        : [],
+    );
+    return { invitations } satisfies public_.OrganizationInvitationsResponse;
+  },
+);
+
+const getOrganizationSpendingLimit = route(
+  "GET /organizations/:org_id/billing/spending_limit",
+  { permission: "view", params: organizationParams },
+  ({ params, transaction }) => {
+    const limit = unwrap(findSpendingLimit(transaction.world, params.org_id));
+    return { spending_limit_cents: limit?.fields.cents ?? null } satisfies public_.SpendingLimitResponse;
+  },
+);
+
+const setOrganizationSpendingLimit = route(
+  "PUT /organizations/:org_id/billing/spending_limit",
+  {
+    permission: "admin",
+    params: organizationParams,
+    body: z.object({ spending_limit_cents: z.int().min(1) }),
+  },
+  ({ params, body, execute }) => {
+    execute({
+      type: "SetSpendingLimit",
+      organizationId: params.org_id,
+      cents: body.spending_limit_cents,
+    });
+    return { spending_limit_cents: body.spending_limit_cents } satisfies public_.SpendingLimitResponse;
+  },
+);
+
+const deleteOrganizationSpendingLimit = route(
+  "DELETE /organizations/:org_id/billing/spending_limit",
+  { permission: "admin", params: organizationParams },
+  ({ params, execute }) => {
+    execute({ type: "ClearSpendingLimit", organizationId: params.org_id });
+    return {} satisfies public_.EmptyResponse;
+  },
+);
 
 /** One page, sorted by the chosen key, then by id. A cursor holds its sort order, so later pages keep it. */
 function memberPage(organizationId: string, members: Member[], query: z.output<typeof listQuery>) {

@@ -1,5 +1,4 @@
 import type * as public_ from "@neondatabase/api-client";
-import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
@@ -7,67 +6,62 @@ import { timestamp } from "../../http/timestamps.ts";
 import type { SettingsRecordOf } from "../../platform/model/settings-record.ts";
 import { findRecord, recordsOf } from "../../platform/rules/settings/evolve-settings-record.ts";
 import { findProject } from "../../platform/world/lookup.ts";
-import type { RouteHandlers } from "../http/request-context.ts";
 import { email } from "../http/request-fields.ts";
+import { type ApiRoute, route } from "../http/route.ts";
 
 const projectParams = z.object({ project_id: id });
 
 /** S: the people with whom a project is shared. */
-export function permissionRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/projects/:project_id/permissions",
-    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      const permissions = recordsOf(transaction.world, project.id, "projectPermission");
-      return { project_permissions: permissions.map(renderPermission) } satisfies public_.ProjectPermissions;
-    }),
-  );
-
-  app.post(
-    "/projects/:project_id/permissions",
-    handlers.route(
-      { permission: "create", params: projectParams, body: z.object({ email }) },
-      ({ account, params, body, execute }) => {
-        const events = execute({
-          type: "GrantPermission",
-          accountId: account.id,
-          projectId: params.project_id,
-          email: body.email,
-        });
-        for (const event of events) {
-          if (event.type === "RecordCreated" && event.record.kind === "projectPermission")
-            return renderPermission(event.record);
-        }
-        throw new Error("GrantPermission created no record");
-      },
-    ),
-  );
-
-  app.delete(
-    "/projects/:project_id/permissions/:permission_id",
-    handlers.route(
-      { permission: "create", params: projectParams.extend({ permission_id: id }) },
-      ({ account, params: { project_id, permission_id }, transaction, execute }) => {
-        const permission = findRecord(transaction.world, project_id, "projectPermission", permission_id);
-        execute({
-          type: "RevokePermission",
-          accountId: account.id,
-          projectId: project_id,
-          permissionId: permission_id,
-        });
-        if (permission === undefined) throw new Error("RevokePermission deleted no record");
-        return {
-          ...renderPermission(permission),
-          revoked_at: timestamp(transaction.now),
-        } satisfies public_.ProjectPermission;
-      },
-    ),
-  );
-
-  return app;
+export function permissionRoutes(): readonly ApiRoute[] {
+  return [listProjectPermissions, grantPermissionToProject, revokePermissionFromProject];
 }
+
+const listProjectPermissions = route(
+  "GET /projects/:project_id/permissions",
+  { params: projectParams },
+  ({ account, params, transaction }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    const permissions = recordsOf(transaction.world, project.id, "projectPermission");
+    return { project_permissions: permissions.map(renderPermission) } satisfies public_.ProjectPermissions;
+  },
+);
+
+const grantPermissionToProject = route(
+  "POST /projects/:project_id/permissions",
+  { permission: "create", params: projectParams, body: z.object({ email }) },
+  ({ account, params, body, execute }) => {
+    const events = execute({
+      type: "GrantPermission",
+      accountId: account.id,
+      projectId: params.project_id,
+      email: body.email,
+    });
+    for (const event of events) {
+      if (event.type === "RecordCreated" && event.record.kind === "projectPermission")
+        return renderPermission(event.record);
+    }
+    throw new Error("GrantPermission created no record");
+  },
+);
+
+const revokePermissionFromProject = route(
+  "DELETE /projects/:project_id/permissions/:permission_id",
+  { permission: "create", params: projectParams.extend({ permission_id: id }) },
+  ({ account, params: { project_id, permission_id }, transaction, execute }) => {
+    const permission = findRecord(transaction.world, project_id, "projectPermission", permission_id);
+    execute({
+      type: "RevokePermission",
+      accountId: account.id,
+      projectId: project_id,
+      permissionId: permission_id,
+    });
+    if (permission === undefined) throw new Error("RevokePermission deleted no record");
+    return {
+      ...renderPermission(permission),
+      revoked_at: timestamp(transaction.now),
+    } satisfies public_.ProjectPermission;
+  },
+);
 
 function renderPermission({ id: permissionId, fields, createdAt }: SettingsRecordOf<"projectPermission">) {
   return {

@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import * as z from "zod";
 import { id } from "../../http/fields.ts";
 import { unwrap } from "../../http/request.ts";
@@ -18,8 +17,8 @@ import type { Transaction } from "../../worlds/world-handle.ts";
 import { cursorParameter, encodeCursor, integerParameter, limitParameter } from "../http/paging.ts";
 import { issuePassword } from "../http/passwords.ts";
 import { createProjectBody, endpointDefaultsFrom, updateProjectBody } from "../http/project-fields.ts";
-import type { RouteHandlers } from "../http/request-context.ts";
 import { flag } from "../http/request-fields.ts";
+import { type ApiRoute, route } from "../http/route.ts";
 import { renderBranch, renderDatabase, renderRole } from "../render/render-branch.ts";
 import { renderChangedEndpoint } from "../render/render-endpoint.ts";
 import { renderProjectLimits } from "../render/render-limits.ts";
@@ -41,168 +40,165 @@ const listQuery = z.object({
   recoverable: flag.optional(),
 });
 
-const createRouteOptions = {
-  status: 201,
-  permission: "create",
-  organizationIn: (body: z.output<typeof createProjectBody>) => body.project.org_id,
-  body: createProjectBody,
-} as const;
-
 /** R for the list; S for the others. */
-export function projectRoutes(handlers: RouteHandlers): Hono {
-  const app = new Hono();
-
-  app.get(
-    "/projects",
-    handlers.route({ query: listQuery }, ({ account, principal, query, transaction }) => {
-      const { world, now } = transaction;
-      const listed =
-        query.recoverable === true
-          ? recoverableProjectsOf(world, account.id, now)
-          : projectsOf(world, account.id).after(query.cursor?.[0] ?? 0);
-      return {
-        ...projectPage(transaction, listed, query, (project) => canRead(world, principal, project)),
-        applications: {},
-        integrations: {},
-      };
-    }),
-  );
-
-  // S: projects of other accounts that are shared with the caller.
-  app.get(
-    "/projects/shared",
-    handlers.route(
-      { query: listQuery.omit({ org_id: true, recoverable: true }) },
-      ({ principal, query, transaction }) =>
-        projectPage(transaction, sharedProjects(transaction.world, principal), query),
-    ),
-  );
-
-  app.post(
-    "/projects",
-    handlers.route(
-      createRouteOptions,
-      ({ account, body: { project: input }, transaction, connectionUris, execute }) => {
-        const events = execute({
-          type: "CreateProject",
-          accountId: account.id,
-          name: input.name,
-          regionId: input.region_id,
-          provisioner: input.provisioner,
-          pgVersion: input.pg_version,
-          storePasswords: input.store_passwords,
-          historyRetentionSeconds: input.history_retention_seconds,
-          settings: input.settings,
-          defaultEndpointSettings: endpointDefaultsFrom({
-            ...input.default_endpoint_settings,
-            ...omitUndefined({
-              autoscaling_limit_min_cu: input.autoscaling_limit_min_cu,
-              autoscaling_limit_max_cu: input.autoscaling_limit_max_cu,
-            }),
-          }),
-          branch: {
-            name: input.branch?.name,
-            roleName: input.branch?.role_name,
-            databaseName: input.branch?.database_name,
-            annotations: input.branch?.annotations,
-          },
-        });
-        const { world, now } = transaction;
-        const created = events.find((event) => event.type === "ProjectCreated");
-        const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
-        if (created === undefined || branch === undefined)
-          throw new Error("CreateProject created no project");
-        const passwords = new Map(
-          branch.roles.map((role) => [role.secretId, issuePassword(transaction, created.project, role)]),
-        );
-        const computes = computesOnBranch(world, branch.id);
-        return {
-          project: renderProject(world, created.project, now),
-          connection_uris: computes.flatMap((compute) =>
-            connectionUris.ofBranch(world, branch, compute, (secretId) => passwords.get(secretId)),
-          ),
-          roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
-          databases: branch.databases.map((database) => renderDatabase(branch, database)),
-          operations: renderScheduledOperations(events, now),
-          branch: renderBranch(world, branch, now),
-          endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
-        };
-      },
-    ),
-  );
-
-  app.get(
-    "/projects/:project_id",
-    handlers.route({ params: projectParams }, ({ account, params, transaction }) => {
-      const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-      return { project: renderProject(transaction.world, project, transaction.now) };
-    }),
-  );
-
-  // C: not in the public document.
-  app.get(
-    "/projects/:project_id/limits",
-    handlers.route({ params: projectParams }, ({ account, params, transaction: { world } }) => {
-      const project = unwrap(findProject(world, account.id, params.project_id));
-      return renderProjectLimits(unwrap(limitsOf(world, project)));
-    }),
-  );
-
-  app.patch(
-    "/projects/:project_id",
-    handlers.route(
-      { params: projectParams, body: updateProjectBody },
-      ({ account, params, body, transaction, execute }) => {
-        const { project: input } = body;
-        const events = execute({
-          type: "UpdateProject",
-          accountId: account.id,
-          projectId: params.project_id,
-          name: input.name,
-          settings: input.settings,
-          defaultEndpointSettings:
-            input.default_endpoint_settings && endpointDefaultsFrom(input.default_endpoint_settings),
-          historyRetentionSeconds: input.history_retention_seconds,
-        });
-        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-        return {
-          project: renderProject(transaction.world, project, transaction.now),
-          operations: renderScheduledOperations(events, transaction.now),
-        };
-      },
-    ),
-  );
-
-  app.delete(
-    "/projects/:project_id",
-    handlers.route(
-      { params: projectParams, permission: "admin" },
-      ({ account, params, transaction, execute }) => {
-        const project = unwrap(findProject(transaction.world, account.id, params.project_id));
-        execute({ type: "DeleteProject", accountId: account.id, projectId: project.id });
-        return { project: renderProject(transaction.world, project, transaction.now) };
-      },
-    ),
-  );
-
-  app.post(
-    "/projects/:project_id/recover",
-    handlers.route(
-      { params: projectParams, permission: "admin" },
-      ({ account, params, transaction, execute }) => {
-        execute({ type: "RecoverProject", accountId: account.id, projectId: params.project_id });
-        const { world, now } = transaction;
-        const project = unwrap(findProject(world, account.id, params.project_id));
-        return {
-          project: renderProject(world, project, now),
-          branches: branchesOf(world, project.id).map((branch) => renderBranch(world, branch, now)),
-        };
-      },
-    ),
-  );
-
-  return app;
+export function projectRoutes(): readonly ApiRoute[] {
+  return [
+    listProjects,
+    listSharedProjects,
+    createProject,
+    getProject,
+    getProjectLimits,
+    updateProject,
+    deleteProject,
+    recoverProject,
+  ];
 }
+
+const listProjects = route(
+  "GET /projects",
+  { query: listQuery },
+  ({ account, principal, query, transaction }) => {
+    const { world, now } = transaction;
+    const listed =
+      query.recoverable === true
+        ? recoverableProjectsOf(world, account.id, now)
+        : projectsOf(world, account.id).after(query.cursor?.[0] ?? 0);
+    return {
+      ...projectPage(transaction, listed, query, (project) => canRead(world, principal, project)),
+      applications: {},
+      integrations: {},
+    };
+  },
+);
+
+// S: projects of other accounts that are shared with the caller.
+const listSharedProjects = route(
+  "GET /projects/shared",
+  { query: listQuery.omit({ org_id: true, recoverable: true }) },
+  ({ principal, query, transaction }) =>
+    projectPage(transaction, sharedProjects(transaction.world, principal), query),
+);
+
+const createProject = route(
+  "POST /projects",
+  {
+    status: 201,
+    permission: "create",
+    organizationIn: ({ project }) => project.org_id,
+    body: createProjectBody,
+  },
+  ({ account, body: { project: input }, transaction, connectionUris, execute }) => {
+    const events = execute({
+      type: "CreateProject",
+      accountId: account.id,
+      name: input.name,
+      regionId: input.region_id,
+      provisioner: input.provisioner,
+      pgVersion: input.pg_version,
+      storePasswords: input.store_passwords,
+      historyRetentionSeconds: input.history_retention_seconds,
+      settings: input.settings,
+      defaultEndpointSettings: endpointDefaultsFrom({
+        ...input.default_endpoint_settings,
+        ...omitUndefined({
+          autoscaling_limit_min_cu: input.autoscaling_limit_min_cu,
+          autoscaling_limit_max_cu: input.autoscaling_limit_max_cu,
+        }),
+      }),
+      branch: {
+        name: input.branch?.name,
+        roleName: input.branch?.role_name,
+        databaseName: input.branch?.database_name,
+        annotations: input.branch?.annotations,
+      },
+    });
+    const { world, now } = transaction;
+    const created = events.find((event) => event.type === "ProjectCreated");
+    const branch = created === undefined ? undefined : defaultBranchOf(world, created.project.id);
+    if (created === undefined || branch === undefined) throw new Error("CreateProject created no project");
+    const passwords = new Map(
+      branch.roles.map((role) => [role.secretId, issuePassword(transaction, created.project, role)]),
+    );
+    const computes = computesOnBranch(world, branch.id);
+    return {
+      project: renderProject(world, created.project, now),
+      connection_uris: computes.flatMap((compute) =>
+        connectionUris.ofBranch(world, branch, compute, (secretId) => passwords.get(secretId)),
+      ),
+      roles: branch.roles.map((role) => renderRole(branch, role, passwords.get(role.secretId))),
+      databases: branch.databases.map((database) => renderDatabase(branch, database)),
+      operations: renderScheduledOperations(events, now),
+      branch: renderBranch(world, branch, now),
+      endpoints: computes.map((compute) => renderChangedEndpoint(world, compute, now)),
+    };
+  },
+);
+
+const getProject = route(
+  "GET /projects/:project_id",
+  { params: projectParams },
+  ({ account, params, transaction }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    return { project: renderProject(transaction.world, project, transaction.now) };
+  },
+);
+
+// C: not in the public document.
+const getProjectLimits = route(
+  "GET /projects/:project_id/limits",
+  { params: projectParams },
+  ({ account, params, transaction: { world } }) => {
+    const project = unwrap(findProject(world, account.id, params.project_id));
+    return renderProjectLimits(unwrap(limitsOf(world, project)));
+  },
+);
+
+const updateProject = route(
+  "PATCH /projects/:project_id",
+  { params: projectParams, body: updateProjectBody },
+  ({ account, params, body, transaction, execute }) => {
+    const { project: input } = body;
+    const events = execute({
+      type: "UpdateProject",
+      accountId: account.id,
+      projectId: params.project_id,
+      name: input.name,
+      settings: input.settings,
+      defaultEndpointSettings:
+        input.default_endpoint_settings && endpointDefaultsFrom(input.default_endpoint_settings),
+      historyRetentionSeconds: input.history_retention_seconds,
+    });
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    return {
+      project: renderProject(transaction.world, project, transaction.now),
+      operations: renderScheduledOperations(events, transaction.now),
+    };
+  },
+);
+
+const deleteProject = route(
+  "DELETE /projects/:project_id",
+  { params: projectParams, permission: "admin" },
+  ({ account, params, transaction, execute }) => {
+    const project = unwrap(findProject(transaction.world, account.id, params.project_id));
+    execute({ type: "DeleteProject", accountId: account.id, projectId: project.id });
+    return { project: renderProject(transaction.world, project, transaction.now) };
+  },
+);
+
+const recoverProject = route(
+  "POST /projects/:project_id/recover",
+  { params: projectParams, permission: "admin" },
+  ({ account, params, transaction, execute }) => {
+    execute({ type: "RecoverProject", accountId: account.id, projectId: params.project_id });
+    const { world, now } = transaction;
+    const project = unwrap(findProject(world, account.id, params.project_id));
+    return {
+      project: renderProject(world, project, now),
+      branches: branchesOf(world, project.id).map((branch) => renderBranch(world, branch, now)),
+    };
+  },
+);
 
 /** One page of `projects`, which are sorted oldest first. */
 function projectPage(

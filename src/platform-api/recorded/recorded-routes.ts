@@ -1,23 +1,22 @@
-import type { Hono } from "hono";
-import type { RouteHandlers } from "../http/request-context.ts";
+import type { ApiRoute } from "../http/route.ts";
 import { ANONYMIZATION_OPERATIONS } from "./anonymization-operations.ts";
 import { anonymizedBranchRoutes } from "./anonymized-branches.ts";
 import { AUTH_CONFIGURATIONS } from "./auth-configurations.ts";
 import { AUTH_OPERATIONS } from "./auth-operations.ts";
 import { branchStorageRoutes } from "./branch-storage.ts";
-import { recordedRoutes } from "./recorded-operation.ts";
+import { recordedOperationRoutes } from "./recorded-operation.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 
 /** The routes whose input is validated, stored and returned, without an effect. */
-export function recordedFamilies(handlers: RouteHandlers): readonly Hono[] {
+export function recordedRoutes(): readonly ApiRoute[] {
   return [
-    recordedRoutes(handlers, [
+    ...recordedOperationRoutes([
       ...AUTH_OPERATIONS,
       ...AUTH_CONFIGURATIONS,
       ...SERVICE_OPERATIONS,
       ...ANONYMIZATION_OPERATIONS,
     ]),
-    anonymizedBranchRoutes(handlers),
-    branchStorageRoutes(handlers),
+    ...anonymizedBranchRoutes(),
+    ...branchStorageRoutes(),
   ];
 }

@@ -1,8 +1,7 @@
 import type { Context } from "hono";
-import type * as z from "zod";
 import type { RequestBody } from "../../http/body.ts";
 import { ConnectionLost } from "../../http/connection-lost.ts";
-import { type ErrorResponse, errorBody } from "../../http/errors.ts";
+import type { ErrorResponse } from "../../http/errors.ts";
 import {
   errorResponseFrom,
   fail,
@@ -17,11 +16,8 @@ import {
 } from "../../http/request.ts";
 import { DateHeader } from "../../http/timestamps.ts";
 import { MAX } from "../../input-limits/limits.ts";
-import type { SimTime } from "../../kernel/time.ts";
-import type { Account } from "../../platform/model/account.ts";
 import type { FindWritten } from "../../platform/model/data-description.ts";
-import type { RecordedEvent } from "../../platform/model/events.ts";
-import { authorize, type Permission, type Principal } from "../../platform/rules/account/access.ts";
+import { authorize, type Permission } from "../../platform/rules/account/access.ts";
 import type { Command } from "../../platform/rules/commands.ts";
 import type { Transaction, WorldHandle } from "../../worlds/world-handle.ts";
 import { operationIdOf } from "../coverage/operation-ids.ts";
@@ -38,12 +34,12 @@ import {
   type IncomingRequest,
   journalRequest,
   organizationIn,
-  type RouteResponse,
   type RouteResult,
   respond,
 } from "./incoming-request.ts";
-import { MANUAL_CLOCK_HINTS } from "./manual-clock-hints.ts";
 import { RateLimiter } from "./rate-limit.ts";
+import type { ApiRoute } from "./route.ts";
+import { sendResponse } from "./send-response.ts";
 import { writtenIn } from "./written-positions.ts";
 
 /** Commands after which the data of branches may take more space. */
@@ -57,39 +53,6 @@ const ADDS_DATA = new Set<Command["type"]>([
   "RestoreSnapshot",
 ]);
 
-/** One request, authenticated and parsed, in its transaction. */
-export type RequestContext<P, Q, B> = {
-  readonly transaction: Transaction;
-  /** The account that the call acts for: that of the named project or organization, else the caller's own. */
-  readonly account: Account;
-  readonly principal: Principal;
-  readonly params: P;
-  readonly query: Q;
-  readonly body: B;
-  /** How clients connect to the computes of the request's world. */
-  readonly connectionUris: ConnectionUris;
-  /** When Postgres had written the log of a branch up to an LSN; `undefined` without an LSN, or if it has not. */
-  readonly writtenAt: (branchId: string | undefined, lsn: string | undefined) => SimTime | undefined;
-  /** Executes a command. A refusal ends the request with the matching error. */
-  readonly execute: (command: Command) => readonly RecordedEvent[];
-};
-
-export type RouteOptions<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = {
-  /** S: usually 200, or 201 for a creation. */
-  readonly status?: 200 | 201 | 202 | 204;
-  /** The permission that the caller needs. Default: read for GET, write for other methods. */
-  readonly permission?: Permission;
-  /** The organization that the body names; used if neither path nor query names one. */
-  readonly organizationIn?: (body: z.output<B>) => string | undefined;
-  readonly params?: P;
-  readonly query?: Q;
-  /** Repeatable query parameters, parsed as one list with commas. */
-  readonly listParameters?: readonly string[];
-  readonly body?: B;
-  /** S: fields of its 404, whose body has no request id. */
-  readonly notFound?: object;
-};
-
 export type ApiOptions = {
   readonly worldOf: WorldResolver;
   /** The world that decides whether a caller may know which worlds exist. */
@@ -98,10 +61,11 @@ export type ApiOptions = {
   readonly rateLimit: boolean;
   /** Absent if the server accepts no Postgres clients. */
   readonly postgres?: PostgresAddress | undefined;
-  /** Counts a request without a valid key; returns the error if it exceeds a limit. */
+  /** Absent if the server accepts no Postgres clients. */
   readonly findWritten?: FindWritten | undefined;
   /** Why no data may be added to this server; `undefined` if it may. */
   readonly dataProblem?: (() => string | undefined) | undefined;
+  /** Counts a request without a valid key; returns the error if it exceeds a limit. */
   readonly countUnauthorized: (address: string) => ErrorResponse | undefined;
   readonly onBug: (error: unknown) => void;
 };
@@ -120,60 +84,40 @@ export class RouteHandlers {
     this.#rateLimiter = options.rateLimit ? new RateLimiter() : undefined;
   }
 
-  route<
-    P extends z.ZodType = z.ZodUnknown,
-    Q extends z.ZodType = z.ZodUnknown,
-    B extends z.ZodType = z.ZodUnknown,
-  >(
-    options: RouteOptions<P, Q, B>,
-    handle: (request: RequestContext<z.output<P>, z.output<Q>, z.output<B>>) => unknown,
-  ): (context: Context) => Promise<Response> {
+  handlerFor({ options, handle }: ApiRoute): (context: Context) => Promise<Response> {
     return async (context) => {
       const input =
         options.body === undefined
           ? undefined
           : await readBody(context, { admit: () => this.#hasValidKey(context) });
-      const permission =
-        options.permission ??
-        (context.req.method === "GET" || context.req.method === "HEAD" ? "read" : "write");
-      const authorizeAndHandle: AuthenticatedHandler = (transaction, caller) => {
-        const params = (options.params && parseInput(options.params, context.req.param())) as z.output<P>;
-        const query = (options.query &&
-          parseInput(
-            options.query,
-            queryParameters(context, options.listParameters),
-            "query",
-          )) as z.output<Q>;
-        const body = (options.body &&
-          parseInput(options.body, input && parseJsonBody(input, MAX.apiEntries))) as z.output<B>;
-        const { principal } = caller;
-        const resource = {
-          projectId: context.req.param("project_id"),
-          organizationId: organizationIn(context, query) ?? options.organizationIn?.(body),
-        };
-        const account = unwrap(authorize(transaction.world, principal, permission, resource));
-        const execute = (command: Command) => {
-          this.#checkDataLimit(command);
-          return unwrap(transaction.execute(command));
-        };
-        const writtenAt = writtenIn(transaction, this.#options.findWritten);
-        const connectionUris = new ConnectionUris(this.#options.postgres, context.req.param("world"));
+      const permission = options.permission ?? defaultPermission(context);
+      const authorizeAndHandle: AuthenticatedHandler = (transaction, { principal }) => {
+        const { params, query, body } = parseRequest(context, input, options);
+        const account = unwrap(
+          authorize(transaction.world, principal, permission, {
+            projectId: context.req.param("project_id"),
+            organizationId: organizationIn(context, query) ?? options.organizationIn?.(body),
+          }),
+        );
+        const parts = this.#partsFor(context, transaction);
         return {
           status: options.status ?? 200,
-          body: handle({
-            transaction,
-            account,
-            principal,
-            params,
-            query,
-            body,
-            connectionUris,
-            writtenAt,
-            execute,
-          }),
+          body: handle({ transaction, account, principal, params, query, body, ...parts }),
         };
       };
       return this.#handle(context, describeNotFound(options.notFound, authorizeAndHandle), input);
+    };
+  }
+
+  /** What a route gets beside its input. */
+  #partsFor(context: Context, transaction: Transaction) {
+    return {
+      connectionUris: new ConnectionUris(this.#options.postgres, context.req.param("world")),
+      writtenAt: writtenIn(transaction, this.#options.findWritten),
+      execute: (command: Command) => {
+        this.#checkDataLimit(command);
+        return unwrap(transaction.execute(command));
+      },
     };
   }
 
@@ -227,7 +171,7 @@ export class RouteHandlers {
     }
     // Thrown only now: the commit must be durable before the connection drops.
     if ("lostBy" in result) throw new ConnectionLost(result.lostBy);
-    return this.#send(context, requestId, world, result);
+    return sendResponse(context, { requestId, world, date: this.#date }, result);
   }
 
   /** Handles the request; `undefined` if a fault delays it. */
@@ -283,38 +227,22 @@ export class RouteHandlers {
       throw error;
     }
   }
+}
 
-  async #send(
-    context: Context,
-    requestId: string,
-    world: WorldHandle | undefined,
-    response: RouteResponse,
-  ): Promise<Response> {
-    const headers: Record<string, string> = { "Content-Type": "application/json", "X-Request-ID": requestId };
-    // The time of a world would tell a caller without a key that the world exists.
-    const now = world && response.status !== 401 ? worldTime(world) : undefined;
-    if (now !== undefined) headers["Date"] = this.#date.at(now);
-    if ("body" in response) {
-      if (response.body === undefined) {
-        delete headers["Content-Type"];
-        return context.body(null, response.status as 200, headers);
-      }
-      const text = typeof response.body === "string" ? response.body : JSON.stringify(response.body);
-      return new Response(text, { status: response.status, headers });
-    }
-    Object.assign(headers, response.headers);
-    // Only its user advances a manual clock, so a client that retries would wait forever.
-    const hint = MANUAL_CLOCK_HINTS[response.status];
-    if (hint === undefined || world === undefined || (await world.clock()).mode !== "manual")
-      return context.body(errorBody(requestId, response), response.status as 400, headers);
-    headers["X-Standin-Hint"] = hint.header;
-    // Within the process (scenarios, tests) there is no user to inform, and messages may be compared.
-    const isOverSocket = (context.env as { incoming?: unknown } | undefined)?.incoming !== undefined;
-    if (!isOverSocket) return context.body(errorBody(requestId, response), response.status as 400, headers);
-    const { code, message } = response;
-    const explained = errorBody(requestId, { code, message: `${message} (${hint.text})` });
-    return context.body(explained, response.status as 400, headers);
-  }
+function parseRequest(
+  context: Context,
+  input: RequestBody | undefined,
+  { params, query, listParameters, body }: ApiRoute["options"],
+) {
+  return {
+    params: params && parseInput(params, context.req.param()),
+    query: query && parseInput(query, queryParameters(context, listParameters), "query"),
+    body: body && parseInput(body, input && parseJsonBody(input, MAX.apiEntries)),
+  };
+}
+
+function defaultPermission({ req }: Context): Permission {
+  return req.method === "GET" || req.method === "HEAD" ? "read" : "write";
 }
 
 /** The keys of a world move with it, and a client that tries again reaches it where they are valid. */
@@ -325,12 +253,4 @@ function withoutPlace(response: ErrorResponse): ErrorResponse | undefined {
 
 function isUnauthorized(error: unknown): boolean {
   return error instanceof RequestError && error.response.status === 401;
-}
-
-function worldTime(world: WorldHandle): number | undefined {
-  try {
-    return world.now();
-  } catch {
-    return undefined;
-  }
 }
